@@ -1,0 +1,70 @@
+/*
+ * Atomics on shared memory with the memory order in the name. There is no default order: a caller says what it
+ * needs, and the comment at the call names the pair. All operate on naturally aligned words, lock-free on every
+ * supported machine, and are therefore safe between processes.
+ */
+#ifndef SHM_ATOMICS_H
+#define SHM_ATOMICS_H
+
+#include "shm_base.h"
+
+_Static_assert(__atomic_always_lock_free(8, 0), "64-bit atomics must be lock-free to be shared between processes");
+
+static inline __attribute__((always_inline)) uint64_t shm_load_relaxed(const void *p) {
+  return __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED);
+}
+static inline __attribute__((always_inline)) uint64_t shm_load_acquire(const void *p) {
+  return __atomic_load_n((const uint64_t *)p, __ATOMIC_ACQUIRE);
+}
+static inline __attribute__((always_inline)) void shm_store_relaxed(void *p, uint64_t v) {
+  __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELAXED);
+}
+static inline __attribute__((always_inline)) void shm_store_release(void *p, uint64_t v) {
+  __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE);
+}
+static inline __attribute__((always_inline)) uint64_t shm_exchange_seqcst(void *p, uint64_t v) {
+  return __atomic_exchange_n((uint64_t *)p, v, __ATOMIC_SEQ_CST);
+}
+/* Strong compare-and-swap, sequentially consistent on success, acquire on failure. */
+static inline __attribute__((always_inline)) bool shm_cas_seqcst(void *p, uint64_t expected, uint64_t desired) {
+  return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE);
+}
+static inline __attribute__((always_inline)) uint64_t shm_add_relaxed(void *p, uint64_t v) {
+  return __atomic_fetch_add((uint64_t *)p, v, __ATOMIC_RELAXED);
+}
+static inline __attribute__((always_inline)) uint32_t shm_load32_relaxed(const void *p) {
+  return __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED);
+}
+static inline __attribute__((always_inline)) uint32_t shm_load32_acquire(const void *p) {
+  return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
+}
+static inline __attribute__((always_inline)) void shm_store32_release(void *p, uint32_t v) {
+  __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELEASE);
+}
+static inline __attribute__((always_inline)) uint32_t shm_add32_release(void *p, uint32_t v) {
+  return __atomic_fetch_add((uint32_t *)p, v, __ATOMIC_RELEASE);
+}
+static inline __attribute__((always_inline)) void shm_fence_acquire(void) {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+static inline __attribute__((always_inline)) void shm_fence_release(void) {
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+static inline __attribute__((always_inline)) void shm_fence_seqcst(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+/* Orders nothing between processors; keeps the compiler from moving stores across it. Enough between a store and
+ * the crash that follows it: a killed process leaves a program-order prefix of its stores. */
+static inline __attribute__((always_inline)) void shm_fence_compiler(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+static inline __attribute__((always_inline)) void shm_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+static inline __attribute__((always_inline)) void shm_prefetch(const void *p) { __builtin_prefetch(p); }
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * XXH3 (64 bits, seeded; xxhash 0.8, https://github.com/Cyan4973/xxHash) and the two word-parallel comparisons of
+ * a lookup: a tag against the eight words of a bucket, and a key against a key.
+ */
+#ifndef SHM_HASH_H
+#define SHM_HASH_H
+
+#include "shm_base.h"
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+static inline uint64_t shm_hash(const void *key, size_t length, uint64_t seed) {
+  return XXH3_64bits_withSeed(key, length, seed);
+}
+
+/*
+ * Bit i set: the upper 16 bits of word i equal `tag`. `bucket` is 64 bytes, aligned to 64.
+ * A plain vector load is not an atomic load: the caller loads the word again, atomically, before it follows it,
+ * and the tag it saw may be stale in either direction only as a concurrent get may be ordered before the put.
+ */
+static inline __attribute__((always_inline)) uint32_t shm_match_tag(const void *bucket, uint32_t tag) {
+#if defined(__SSE2__) && !defined(SHM_PORTABLE)
+  const float *w = (const float *)bucket;
+  __m128 a = _mm_load_ps(w), b = _mm_load_ps(w + 4), c = _mm_load_ps(w + 8), d = _mm_load_ps(w + 12);
+  __m128i ab = _mm_castps_si128(_mm_shuffle_ps(a, b, 0xDD));
+  __m128i cd = _mm_castps_si128(_mm_shuffle_ps(c, d, 0xDD));
+  __m128i p = _mm_packs_epi32(_mm_srai_epi32(ab, 16), _mm_srai_epi32(cd, 16));
+  __m128i e = _mm_cmpeq_epi16(p, _mm_set1_epi16((short)tag));
+  return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(e, _mm_setzero_si128())) & 0xffu;
+#elif defined(__ARM_NEON) && !defined(SHM_PORTABLE)
+  const uint16_t *w = (const uint16_t *)bucket;
+  uint16x8x4_t lanes = vld4q_u16(w); /* lane 3 of each word is its upper 16 bits (little-endian) */
+  uint16x8_t e = vceqq_u16(lanes.val[3], vdupq_n_u16((uint16_t)tag));
+  static const uint16_t weights[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+  return vaddvq_u16(vandq_u16(e, vld1q_u16(weights)));
+#else
+  const uint64_t *w = (const uint64_t *)bucket;
+  uint32_t mask = 0;
+  for (int i = 0; i < 8; i++)
+    mask |= (uint32_t)((__atomic_load_n(&w[i], __ATOMIC_RELAXED) >> 48) == tag) << i;
+  return mask;
+#endif
+}
+
+#if defined(SHM_OUTLINE) && !defined(SHM_OUTLINE_DEFINE)
+bool shm_equal(const void *x, const void *y, size_t length);
+void shm_copy(void *to, const void *from, size_t length);
+#else
+#ifdef SHM_OUTLINE
+#define SHM_PLAIN_ACCESS
+#else
+#define SHM_PLAIN_ACCESS SHM_INLINE
+#endif
+
+/* Equality of two keys of the same length. Overlapping 8-byte loads; no call for keys of 8 bytes and more. */
+SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
+  const unsigned char *a = (const unsigned char *)x, *b = (const unsigned char *)y;
+  uint64_t p, q;
+  if (length >= 8) {
+    for (size_t i = 0; i + 8 <= length; i += 8) {
+      memcpy(&p, a + i, 8);
+      memcpy(&q, b + i, 8);
+      if (p != q) return false;
+    }
+    memcpy(&p, a + length - 8, 8);
+    memcpy(&q, b + length - 8, 8);
+    return p == q;
+  }
+  for (size_t i = 0; i < length; i++)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+SHM_PLAIN_ACCESS void shm_copy(void *to, const void *from, size_t length) {
+  memcpy(to, from, length);
+}
+#endif
+
+#endif

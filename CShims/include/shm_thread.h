@@ -1,0 +1,46 @@
+/*
+ * What a thread knows of the tables it uses: its slot in each, what sections it is in, and at which snapshot.
+ * Initial-exec TLS, so that reading it is one instruction in executables and shared libraries alike.
+ * Only its own thread reads or writes a record: no atomics.
+ */
+#ifndef SHM_THREAD_H
+#define SHM_THREAD_H
+
+#include "shm_base.h"
+
+typedef struct {
+  uint64_t segment;      /* process-unique number of the attached segment; 0 = no record */
+  void *_Nullable slot;  /* this thread's slot in the segment's ctl object */
+  uint64_t snapshot;     /* version the current read section sees */
+  uint32_t readDepth;    /* nested read sections; only the outermost announces and withdraws */
+  uint32_t inBarrier;    /* 1 while this thread runs a barrier of this table */
+  uint64_t now;          /* the section's instant for expiry, in nanoseconds since 1970 */
+  uint32_t slotIndex;
+  uint32_t reserved;
+  uint64_t sequence;     /* an observer of the rwlock variant: the even wseq its section began at */
+} shm_thread_record;
+
+#define SHM_THREAD_RECORDS 8
+
+typedef struct {
+  shm_thread_record records[SHM_THREAD_RECORDS];
+  shm_thread_record *_Nullable overflow; /* further records, freed when the thread ends */
+  uint32_t overflowCount;
+} shm_thread_state;
+
+extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
+
+/* The record of `segment`, or NULL: then shm_thread_record_add makes one. Never blocks. */
+static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_first(uint64_t segment) {
+  return shm_thread.records[0].segment == segment ? &shm_thread.records[0] : NULL;
+}
+shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
+/* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
+shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
+/* Forgets the record of `segment` in this thread. */
+void shm_thread_remove(uint64_t segment);
+
+/* How often this process image has been forked from the one that loaded the library: handles compare it. */
+uint64_t shm_fork_generation(void);
+
+#endif

@@ -1,0 +1,215 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "shm_os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(off_t) == 8, "objects are larger than 2 GiB");
+
+static int result(int r) { return r < 0 ? -errno : r; }
+
+/* ---- Objects ---- */
+
+int shmos_create(const char *name, uint32_t mode) {
+  return result(shm_open(name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, (mode_t)mode));
+}
+
+int shmos_open(const char *name, bool writable) {
+  return result(shm_open(name, (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK, 0));
+}
+
+int shmos_unlink(const char *name) { return result(shm_unlink(name)); }
+
+/* Not repeated on EINTR: Linux has released the descriptor by then, and another thread may already have its number. */
+int shmos_close(int fd) { return result(close(fd)); }
+
+int shmos_fstat(int fd, shmos_status *out) {
+  struct stat s;
+  if (fstat(fd, &s) != 0) return -errno;
+  *out = (shmos_status){
+      .device = (uint64_t)s.st_dev,
+      .inode = (uint64_t)s.st_ino,
+      .links = (uint64_t)s.st_nlink,
+      .size = (uint64_t)s.st_size,
+      .allocated = (uint64_t)s.st_blocks * 512,
+      .owner = (uint32_t)s.st_uid,
+      .group = (uint32_t)s.st_gid,
+      .mode = (uint32_t)s.st_mode & 07777u,
+      .isRegular = S_ISREG(s.st_mode),
+  };
+  return 0;
+}
+
+int shmos_truncate(int fd, uint64_t size) {
+  if (size > INT64_MAX) return -EFBIG;
+  int r;
+  do r = result(ftruncate(fd, (off_t)size));
+  while (r == -EINTR);
+  return r;
+}
+
+int shmos_allocate(int fd, uint64_t offset, uint64_t count) {
+  if (offset > INT64_MAX || count > INT64_MAX) return -EFBIG;
+  int r;
+  do r = result(fallocate(fd, 0, (off_t)offset, (off_t)count));
+  while (r == -EINTR);
+  return r;
+}
+
+int shmos_map(int fd, size_t count, bool writable, void **base) {
+  void *p = mmap(NULL, count, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  if (p == MAP_FAILED) return -errno;
+  *base = p;
+  return 0;
+}
+
+int shmos_unmap(void *base, size_t count) { return result(munmap(base, count)); }
+
+int shmos_try_flock(int fd, bool exclusive) {
+  int r;
+  do r = result(flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB));
+  while (r == -EINTR);
+  return r;
+}
+
+int shmos_funlock(int fd) { return result(flock(fd, LOCK_UN)); }
+
+int shmos_fchmod(int fd, uint32_t mode) { return result(fchmod(fd, (mode_t)mode)); }
+
+int shmos_fchown(int fd, uint32_t owner, uint32_t group) { return result(fchown(fd, (uid_t)owner, (gid_t)group)); }
+
+/* ---- Futexes ---- */
+
+int shmos_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {
+  if (timeout_ns < 0) timeout_ns = 0;
+  struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000), .tv_nsec = (long)(timeout_ns % 1000000000)};
+  return result((int)syscall(SYS_futex, word, FUTEX_WAIT, expected, &t, NULL, 0));
+}
+
+int shmos_futex_wake(const void *word, int count) {
+  return result((int)syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0));
+}
+
+/* ---- Memory barriers ---- */
+
+static int membarrier(int command) { return result((int)syscall(SYS_membarrier, command, 0, 0)); }
+
+int shmos_membarrier_query(void) { return membarrier(MEMBARRIER_CMD_QUERY); }
+int shmos_membarrier_register_global_expedited(void) { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
+int shmos_membarrier_global_expedited(void) { return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }
+
+/* ---- Time ---- */
+
+static uint64_t now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t); /* cannot fail for these clocks and a valid address */
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t shmos_realtime_ns(void) { return now(CLOCK_REALTIME); }
+uint64_t shmos_monotonic_ns(void) { return now(CLOCK_MONOTONIC); }
+
+void shmos_sleep(uint64_t ns) {
+  struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+/* ---- Processes ---- */
+
+int32_t shmos_pid(void) { return (int32_t)getpid(); }
+int32_t shmos_tid(void) { return (int32_t)syscall(SYS_gettid); }
+
+int shmos_pid_namespace(uint64_t *inode) {
+  struct stat s;
+  if (stat("/proc/self/ns/pid", &s) != 0) return -errno;
+  *inode = (uint64_t)s.st_ino;
+  return 0;
+}
+
+/* Reads a small file of /proc and terminates it: its length, or -errno. */
+static int read_small(const char *path, char *buffer, size_t size) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  ssize_t n;
+  do n = read(fd, buffer, size - 1);
+  while (n < 0 && errno == EINTR);
+  int r = n < 0 ? -errno : (int)n;
+  close(fd);
+  if (r >= 0) buffer[r] = 0;
+  return r;
+}
+
+int shmos_process_start_time(int32_t pid, uint64_t *ticks) {
+  char path[32], text[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  int n = read_small(path, text, sizeof text);
+  if (n < 0) return n;
+  /* Field 2 is the command in parentheses and may hold anything, so count from the last ')': field 3 follows. */
+  char *p = strrchr(text, ')');
+  for (int field = 2; p != NULL && field < 22; field++) p = strchr(p + 1, ' ');
+  if (p == NULL) return -EIO;
+  *ticks = strtoull(p + 1, NULL, 10);
+  return 0;
+}
+
+static int read_command(const char *path, void *out16) {
+  char text[32];
+  memset(out16, 0, 16);
+  int n = read_small(path, text, sizeof text);
+  if (n < 0) return n;
+  if (n > 0 && text[n - 1] == '\n') n--;
+  memcpy(out16, text, n < 15 ? (size_t)n : 15);
+  return 0;
+}
+
+int shmos_command_name_of(int32_t pid, void *out16) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+  return read_command(path, out16);
+}
+
+void shmos_command_name(void *out16) {
+  /* The thread's own name is better than none where /proc is missing. */
+  if (read_command("/proc/self/comm", out16) < 0) prctl(PR_GET_NAME, out16);
+}
+
+bool shmos_process_is_alive(int32_t pid) { return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM); }
+
+/* ---- Layout ---- */
+
+uint32_t shmos_mutex_size(void) { return sizeof(pthread_mutex_t); }
+uint32_t shmos_rwlock_size(void) { return sizeof(pthread_rwlock_t); }
+const char *shmos_libc_version(void) { return gnu_get_libc_version(); }
+
+const char *shmos_architecture(void) {
+#if defined(__x86_64__)
+  return "x86_64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#else
+#error "Only x86_64 and aarch64 are supported; another machine needs its name here and a look at shm_atomics.h."
+#endif
+}
+
+/* ---- Errors ---- */
+
+const char *shmos_errno_name(int number) { return strerrorname_np(number); }
+const char *shmos_errno_description(int number) { return strerrordesc_np(number); }

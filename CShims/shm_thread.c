@@ -1,0 +1,147 @@
+/*
+ * Thread records, and what must happen around fork.
+ *
+ * The first SHM_THREAD_RECORDS records lie in the thread-local state itself; further ones in chunks that are
+ * appended, never moved and never shrunk, and that a key's destructor frees when the thread ends. The main
+ * thread's chunks live as long as the process.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "shm_thread.h"
+#include "shm_urcu.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+__thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
+
+#define CHUNK_RECORDS 16
+
+/* `overflow` points at the first chunk's first record, which is the chunk's own address. */
+typedef struct chunk {
+  shm_thread_record records[CHUNK_RECORDS];
+  struct chunk *next;
+} chunk;
+_Static_assert(offsetof(chunk, records) == 0, "overflow is read as the address of the chunk");
+
+static pthread_key_t chunks_key;
+static bool has_chunks_key;
+
+static chunk *first_chunk(void) { return (chunk *)shm_thread.overflow; }
+
+/* Run by the ending thread. Another destructor may come after this one and ask for a record: it finds none. */
+static void free_chunks(void *first) {
+  shm_thread.overflow = NULL;
+  shm_thread.overflowCount = 0;
+  for (chunk *c = first; c != NULL;) {
+    chunk *next = c->next;
+    free(c);
+    c = next;
+  }
+}
+
+static shm_thread_record *search(shm_thread_record *records, int count, uint64_t segment) {
+  for (int i = 0; i < count; i++)
+    if (records[i].segment == segment) return &records[i];
+  return NULL;
+}
+
+shm_thread_record *shm_thread_find(uint64_t segment) {
+  if (segment == 0) return NULL; /* 0 marks a free record */
+  shm_thread_record *r = search(shm_thread.records, SHM_THREAD_RECORDS, segment);
+  for (chunk *c = first_chunk(); r == NULL && c != NULL; c = c->next) r = search(c->records, CHUNK_RECORDS, segment);
+  return r;
+}
+
+static shm_thread_record *free_record(void) {
+  shm_thread_record *r = search(shm_thread.records, SHM_THREAD_RECORDS, 0);
+  chunk *last = NULL;
+  for (chunk *c = first_chunk(); r == NULL && c != NULL; c = c->next) {
+    r = search(c->records, CHUNK_RECORDS, 0);
+    last = c;
+  }
+  if (r != NULL) return r;
+
+  if (!has_chunks_key) return NULL; /* without the key the chunk would leak with every thread */
+  chunk *c = calloc(1, sizeof *c);
+  if (c == NULL) return NULL;
+  if (last == NULL) {
+    if (pthread_setspecific(chunks_key, c) != 0) {
+      free(c);
+      return NULL;
+    }
+    shm_thread.overflow = c->records;
+  } else {
+    last->next = c;
+  }
+  shm_thread.overflowCount += CHUNK_RECORDS;
+  return c->records;
+}
+
+shm_thread_record *shm_thread_add(uint64_t segment) {
+  if (segment == 0) return NULL;
+  shm_thread_record *r = shm_thread_find(segment);
+  if (r == NULL) r = free_record();
+  if (r == NULL) return NULL;
+  *r = (shm_thread_record){.segment = segment};
+  return r;
+}
+
+void shm_thread_remove(uint64_t segment) {
+  shm_thread_record *r = shm_thread_find(segment);
+  if (r != NULL) *r = (shm_thread_record){0};
+}
+
+/* ---- fork ---- */
+
+/* Written only in a fork's child while it has one thread; atomic because threads it makes later read it. */
+static uint64_t fork_generation;
+static bool forked_inside_section;
+
+uint64_t shm_fork_generation(void) { return __atomic_load_n(&fork_generation, __ATOMIC_RELAXED); }
+
+bool shm_rcu_synchronize(void) {
+  /* Inside a section it would wait for itself. */
+  if (shm_rcu_is_reading() || __atomic_load_n(&forked_inside_section, __ATOMIC_RELAXED)) return false;
+  urcu_bp_synchronize_rcu();
+  return true;
+}
+
+/*
+ * liburcu wants its lock held over fork, and its registry in the child pruned of threads that are not there.
+ * But who forks inside a section must not wait for the lock: its holder may be waiting for that section to end.
+ * So such a child gets no grace periods any more: it leaks what it would have freed.
+ */
+static void before_fork(void) {
+  if (shm_rcu_is_reading()) return;
+  urcu_bp_before_fork();
+}
+
+static void after_fork_in_parent(void) {
+  if (shm_rcu_is_reading()) return;
+  urcu_bp_after_fork_parent();
+}
+
+/*
+ * The child's thread has a copy of its parent's records: they name slots that belong to the parent, whose robust
+ * mutexes the child does not hold. It starts with none, so that its first use takes the slow path, where the
+ * generation is compared. Only memory is written here: another thread may have held any lock at the fork.
+ * A child made by clone() or _Fork() runs no handlers; one that execs needs none.
+ */
+static void after_fork_in_child(void) {
+  if (shm_rcu_is_reading())
+    forked_inside_section = true;
+  else
+    urcu_bp_after_fork_child();
+  __atomic_store_n(&fork_generation, fork_generation + 1, __ATOMIC_RELAXED);
+  memset(shm_thread.records, 0, sizeof shm_thread.records);
+  for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);
+}
+
+__attribute__((constructor)) static void load(void) {
+  has_chunks_key = pthread_key_create(&chunks_key, free_chunks) == 0;
+  /* Without the handlers a child would write into its parent's slots: better not to start at all. */
+  if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
+}

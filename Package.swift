@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+#if os(macOS)
+  #error("SharedTable needs Linux: robust process-shared mutexes, membarrier and futexes are Linux interfaces.")
+#endif
+
+let swiftSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .enableExperimentalFeature("Lifetimes"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "SharedTable",
+  products: [
+    .library(name: "SharedTable", targets: ["SharedTable"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: [
+    .target(
+      name: "CShims",
+      path: "CShims",
+      linkerSettings: [.linkedLibrary("urcu-bp"), .linkedLibrary("urcu-common")]
+    ),
+    .target(name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(
+      name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
+  ]
+)

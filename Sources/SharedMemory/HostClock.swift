@@ -1,0 +1,12 @@
+public import CShims
+
+/// The host's two clocks, in nanoseconds.
+public enum HostClock {
+  /// Since 1970, CLOCK_REALTIME: the same for every process and after a reboot, and it may be set back.
+  @inlinable @inline(__always)
+  public static var realtimeNanoseconds: UInt64 { shmos_realtime_ns() }
+
+  /// CLOCK_MONOTONIC: the same for every process (outside time namespaces), until the reboot. For timeouts.
+  @inlinable @inline(__always)
+  public static var monotonicNanoseconds: UInt64 { shmos_monotonic_ns() }
+}

@@ -1,0 +1,146 @@
+import CShims
+import Glibc
+
+/// An open POSIX shared memory object: a file descriptor that closes when the last reference goes.
+///
+/// A name is that of `shm_open`, with or without its leading slash: one component, no further slash.
+///
+/// A class and not a `~Copyable` struct, because a table's handle, its mapping and whoever waits for its lock share
+/// the one open file description, on which `flock` stands.
+public final class SharedObject: Sendable {
+  /// The descriptor, close-on-exec, valid as long as this object lives.
+  public let descriptor: Int32
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { shmos_close(descriptor) }
+
+  /// Makes a new, empty object and opens it for reading and writing.
+  ///
+  /// `O_CREAT|O_EXCL|O_NOFOLLOW`: a name that exists, whoever made it, is `EEXIST`. As always, the umask takes
+  /// bits away from `mode`; `setMode` sets them exactly.
+  public static func create(name: String, mode: UInt32) throws(SystemError) -> SharedObject {
+    let path = try path(name)
+    return SharedObject(descriptor: try unsafe check("shm_open", shmos_create(path, mode)))
+  }
+
+  /// Opens an existing object.
+  ///
+  /// Never `O_CREAT`, which `fs.protected_regular` refuses on another user's object, root included. The name may be
+  /// someone else's trap: check `status()` for owner and kind before you trust the contents.
+  public static func open(name: String, writable: Bool) throws(SystemError) -> SharedObject {
+    let path = try path(name)
+    return SharedObject(descriptor: try unsafe check("shm_open", shmos_open(path, writable)))
+  }
+
+  /// Removes the name. The memory stays until the last mapping and descriptor are gone.
+  public static func unlink(name: String) throws(SystemError) {
+    let path = try path(name)
+    try unsafe check("shm_unlink", shmos_unlink(path))
+  }
+
+  /// The names in `/dev/shm` that begin with `prefix`, sorted, without their slash.
+  public static func list(prefix: String) throws(SystemError) -> [String] {
+    guard let directory = unsafe opendir("/dev/shm") else { throw SystemError(call: "opendir", errno: errno) }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(directory) else {
+        if errno != 0 { throw SystemError(call: "readdir", errno: errno) }
+        break
+      }
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.hasPrefix(prefix) && name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private static func path(_ name: String) throws(SystemError) -> String {
+    let bare = name.hasPrefix("/") ? name.dropFirst() : name[...]
+    // A zero byte would end the name early for C and open another object than the one asked for.
+    guard !bare.isEmpty, !bare.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
+      throw SystemError(call: "shm_open", errno: EINVAL)
+    }
+    return "/" + bare
+  }
+}
+
+// MARK: - Status and rights
+
+extension SharedObject {
+  /// What `fstat` says of an object.
+  public struct Status: Sendable, Equatable {
+    public let device: UInt64
+    public let inode: UInt64
+    /// 0: unlinked; under its name there is nothing, or another object.
+    public let links: UInt64
+    public let size: Int
+    /// Bytes that have memory behind them; less than `size` means holes.
+    public let allocated: Int
+    public let owner: UInt32
+    public let group: UInt32
+    /// Permission bits only.
+    public let mode: UInt32
+    /// False for a squatted name: a FIFO, a directory, a device.
+    public let isRegular: Bool
+
+    /// The same object, whatever else has changed.
+    public func isSameObject(as other: Status) -> Bool { device == other.device && inode == other.inode }
+  }
+
+  public func status() throws(SystemError) -> Status {
+    var s = shmos_status()
+    try check("fstat", unsafe shmos_fstat(descriptor, &s))
+    return Status(
+      device: s.device, inode: s.inode, links: s.links, size: Int(clamping: s.size),
+      allocated: Int(clamping: s.allocated), owner: s.owner, group: s.group, mode: s.mode, isRegular: s.isRegular)
+  }
+
+  /// Sets the permission bits exactly. On an object with an access list this resets its mask.
+  public func setMode(_ mode: UInt32) throws(SystemError) { try check("fchmod", shmos_fchmod(descriptor, mode)) }
+
+  /// Changes owner, group or both; nil leaves one as it is.
+  public func setOwner(_ owner: UInt32? = nil, group: UInt32? = nil) throws(SystemError) {
+    try check("fchown", shmos_fchown(descriptor, owner ?? .max, group ?? .max))
+  }
+}
+
+// MARK: - Size
+
+extension SharedObject {
+  /// Sets the size without claiming memory: on tmpfs any size succeeds, and the lack of memory shows later, as
+  /// SIGBUS at an access. Call `allocate` before you touch the pages.
+  public func truncate(to size: Int) throws(SystemError) {
+    guard size >= 0 else { throw SystemError(call: "ftruncate", errno: EINVAL) }
+    try check("ftruncate", shmos_truncate(descriptor, UInt64(size)))
+  }
+
+  /// Claims memory for a range and extends the size if needed; what was there stays.
+  ///
+  /// Throws `ENOSPC` when memory is short (`isOutOfSpace`). Keep `count` bounded: a signal undoes the call, and it
+  /// begins anew.
+  public func allocate(offset: Int, count: Int) throws(SystemError) {
+    guard offset >= 0, count > 0 else { throw SystemError(call: "fallocate", errno: EINVAL) }
+    try check("fallocate", shmos_allocate(descriptor, UInt64(offset), UInt64(count)))
+  }
+}
+
+// MARK: - Mapping
+
+extension SharedObject {
+  /// Maps the first `count` bytes, shared. `count` may exceed the size, to grow later without moving.
+  ///
+  /// Throws `ENOMEM` when the address space is limited (RLIMIT_AS), `EACCES` for a writable mapping of an object
+  /// opened read-only. The mapping outlives this object.
+  public func map(count: Int, writable: Bool) throws(SystemError) -> Mapping {
+    // Foreign code may hand us sizes read from a damaged header: an error, never a trap.
+    guard count > 0 else { throw SystemError(call: "mmap", errno: EINVAL) }
+    var base: UnsafeMutableRawPointer?
+    try check("mmap", unsafe shmos_map(descriptor, count, writable, &base))
+    guard let base = unsafe base else { throw SystemError(call: "mmap", errno: ENOMEM) }
+    return unsafe Mapping(base: base, count: count, writable: writable)
+  }
+}

@@ -1,0 +1,143 @@
+public import TableEngine
+
+/// A table at one version, inside a read section: cannot be returned, stored, captured or carried over an `await`.
+///
+/// Everything read through one view is of one snapshot (G1). Spans point into shared memory (for an observer, into
+/// copies that live as long as the section) and are valid as long as the view.
+@safe
+public struct ReadView: ~Escapable {
+  @usableFromInline let table: Table
+  @usableFromInline let section: ReadSection
+
+  @usableFromInline @_lifetime(borrow table)
+  init(_ table: borrowing Table, _ section: ReadSection) {
+    self.table = copy table
+    self.section = section
+  }
+
+  /// The version this view shows.
+  public var version: UInt64 { section.snapshot }
+  /// The instant by which this section judges expiry, in nanoseconds since 1970.
+  public var now: UInt64 { section.now }
+
+  /// The value of a key, copied out; nil if absent or expired.
+  /// - Throws: `typeMismatch`; for an observer `snapshotTooOld` once gc has passed the view's version.
+  public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
+    try table.checked(find(key).map { decode($0, as: type) }, key)
+  }
+
+  /// A value's bytes in place, whatever its type; nil if absent or expired. No copy.
+  @_lifetime(copy self)
+  public func bytes(forKey key: some TableKey) throws(TableError) -> RawSpan? {
+    guard let found = try find(key) else { return nil }
+    let value = unsafe found.value
+    return unsafe _overrideLifetime(RawSpan(_unsafeBytes: value), copying: self)
+  }
+
+  /// A value with its version, type and expiry.
+  public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
+
+  public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
+
+  /// Visits every key that begins with `prefix`, in no particular order, each exactly once; expired ones left out.
+  ///
+  /// The spans are valid during the call of `body`, which returns false to stop early. Looks at the whole table.
+  public func forEach(
+    prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+  ) throws {
+    var failure: (any Error)?
+    try scan(prefix) { found in
+      do {
+        return try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// The keys that begin with `prefix`, sorted bytewise.
+  public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    try scan(prefix) { found in
+      keys.append(unsafe [UInt8](found.key))
+      return true
+    }
+    return keys.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// The number of keys that this view shows. Looks at the whole table.
+  public func count() throws(TableError) -> Int {
+    var count = 0
+    try scan("") { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  private func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
+    do throws(EngineError) {
+      return try unsafe key.withKeyBytes { bytes throws(EngineError) in
+        try unsafe table.segment.find(bytes, section)
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  private func scan(_ prefix: some TableKey, _ body: (FoundEntry) -> Bool) throws(TableError) {
+    try unsafe prefix.withKeyBytes { wanted throws(TableError) in
+      var cursor = ScanCursor()
+      var goesOn = true
+      while !cursor.isAtEnd, goesOn {
+        do throws(EngineError) {
+          try table.segment.scan(&cursor, section) { found in
+            if unsafe found.hasPrefix(wanted) { goesOn = body(found) }
+            return goesOn
+          }
+        } catch {
+          throw table.named(error)
+        }
+      }
+    }
+  }
+}
+
+/// One entry during an iteration; valid during the call it was passed to.
+@safe
+public struct EntryView: ~Escapable {
+  private let found: FoundEntry
+
+  @_lifetime(immortal)
+  init(_ found: FoundEntry) { self.found = found }
+
+  /// The value's bytes in place.
+  public var bytes: RawSpan {
+    @_lifetime(copy self)
+    get { unsafe _overrideLifetime(RawSpan(_unsafeBytes: found.value), copying: self) }
+  }
+  /// Nil for a type that this release does not know.
+  public var type: ValueType? { ValueType(rawValue: found.meta.type) }
+  public var version: UInt64 { found.version }
+  /// Nanoseconds since 1970; nil for never.
+  public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }
+
+  /// The value as a type; nil if it is of another.
+  public func value<T: TableValue>(as type: T.Type = T.self) -> T? {
+    switch decode(found, as: type) {
+    case .success(let value): value
+    case .failure: nil
+    }
+  }
+}
+
+extension FoundEntry {
+  func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
+    let key = unsafe self.key
+    guard key.count >= prefix.count else { return false }
+    for index in 0..<prefix.count where unsafe key[index] != prefix[index] { return false }
+    return true
+  }
+}

@@ -1,0 +1,36 @@
+import TableEngine
+
+/// One version of a table, for as long as it is held; usable from any thread.
+///
+/// What is written meanwhile costs memory, up to the table's limbo budget; past it, the table's policy ends the
+/// snapshot (`snapshotTooOld`, never wrong data) or refuses writes. RCU variant only.
+public final class Snapshot: Sendable {
+  public let table: Table
+  private let long: LongSnapshot
+
+  init(_ table: Table) throws(TableError) {
+    self.table = table
+    do { long = try LongSnapshot(table.segment) } catch { throw table.named(error) }
+  }
+
+  public var version: UInt64 { long.version }
+
+  /// Runs `body` on the snapshot. Never waits.
+  /// - Throws: what `body` throws; `snapshotTooOld` once the snapshot was evicted; `wouldDeadlock` inside another
+  ///   section of the same table on this thread.
+  public func read<R: ~Copyable>(_ body: (borrowing ReadView) throws -> R) throws -> R {
+    let section: ReadSection
+    do { section = try long.beginRead(now: table.clock.now) } catch { throw table.named(error) }
+    return try table.run(section, body)
+  }
+
+  public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws -> T? {
+    try read { view in try view.get(key, as: type) }
+  }
+}
+
+extension Table {
+  /// Takes a snapshot that outlives sections and threads. Blocks for a thread switch.
+  /// - Throws: `unsupported` for the rwlock variant and for observers, `slotsExhausted`.
+  public func snapshot() throws(TableError) -> Snapshot { try Snapshot(self) }
+}

@@ -1,0 +1,150 @@
+public import TableEngine
+
+/// Single reads: each sees the newest committed version. In the RCU variant they wait for nobody (G5); in the rwlock
+/// variant for the barrier that runs, at most the table's timeout. Inside a ``read(timeout:_:)`` of the same table
+/// on the same thread they join its snapshot.
+extension Table {
+  /// Copies a value into the caller's buffer, whatever its type: the fastest read, with no call into the runtime.
+  ///
+  /// - Parameter key: 1 to 65,536 bytes.
+  /// - Returns: the value's length in bytes, nil if the key is absent or expired. If the length exceeds `buffer.count`
+  ///   nothing was copied.
+  @inlinable @inline(__always)
+  public func get(
+    _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(TableError) -> Int? {
+    guard let start = key.baseAddress else { throw emptyKey() }
+    do throws(EngineError) {
+      return try unsafe segment.withValue(
+        start, key.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock
+      ) { found in
+        let value = unsafe found.value
+        if value.count <= buffer.count, let target = buffer.baseAddress, let source = value.baseAddress {
+          unsafe target.copyMemory(from: source, byteCount: value.count)
+        }
+        return value.count
+      }
+    } catch {
+      throw named(error)
+    }
+  }
+
+  @usableFromInline @inline(never)
+  func emptyKey() -> TableError { TableError(.keyLength(0), table: name) }
+
+  /// The value of a key, copied out; nil if the key is absent or expired.
+  /// - Throws: `typeMismatch` if the value is of another type or layout.
+  @inlinable
+  public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
+    let outcome = try withEntry(key) { found -> Result<T, ValueMismatch> in decode(found, as: type) }
+    return try checked(outcome, key)
+  }
+
+  /// A value's bytes, whatever its type; nil if absent or expired.
+  public func bytes(_ key: some TableKey) throws(TableError) -> [UInt8]? {
+    try withEntry(key) { found in unsafe [UInt8](found.value) }
+  }
+
+  /// A value with its version, type and expiry, whatever its type.
+  public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? {
+    try withEntry(key) { found in TableEntry(found) }
+  }
+
+  /// Whether the key is present and not expired.
+  public func contains(_ key: some TableKey) throws(TableError) -> Bool {
+    try withEntry(key) { _ in true } ?? false
+  }
+
+  /// The values of several keys, all of one snapshot; nil where absent or expired.
+  ///
+  /// - Throws: `typeMismatch` if any value is of another type.
+  public func get<T: TableValue>(_ keys: [some TableKey], as type: T.Type = T.self) throws(TableError) -> [T?] {
+    try withSection(timeout: nil) { view throws(TableError) in
+      var values: [T?] = []
+      values.reserveCapacity(keys.count)
+      for key in keys { values.append(try view.get(key, as: type)) }
+      return values
+    }
+  }
+
+  @inlinable @inline(__always)
+  func withEntry<R>(_ key: some TableKey, _ body: (FoundEntry) -> R) throws(TableError) -> R? {
+    do throws(EngineError) {
+      return try unsafe key.withKeyBytes { bytes throws(EngineError) -> R? in
+        guard let start = bytes.baseAddress else { throw EngineError.keyLength(0) }
+        return try unsafe segment.withValue(
+          start, bytes.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock, body)
+      }
+    } catch {
+      throw named(error)
+    }
+  }
+
+  @inlinable
+  func checked<T>(_ outcome: Result<T, ValueMismatch>?, _ key: some TableKey) throws(TableError) -> T? {
+    switch outcome {
+    case .success(let value): return value
+    case .failure(let mismatch): throw mismatched(mismatch, key)
+    case nil: return nil
+    }
+  }
+
+  @usableFromInline @inline(never)
+  func mismatched(_ mismatch: ValueMismatch, _ key: some TableKey) -> TableError {
+    let shown = unsafe key.withKeyBytes { bytes in unsafe String(decoding: bytes.prefix(64), as: UTF8.self) }
+    return TableError(.typeMismatch, table: name, "the value of '\(shown)' \(mismatch.reason)")
+  }
+}
+
+/// A value with what is stored beside it.
+public struct TableEntry: Sendable, Equatable {
+  public let bytes: [UInt8]
+  /// Nil for a type that this release does not know.
+  public let type: ValueType?
+  public let version: UInt64
+  /// Nanoseconds since 1970; nil for never.
+  public let expiry: UInt64?
+
+  init(_ found: FoundEntry) {
+    bytes = unsafe [UInt8](found.value)
+    type = ValueType(rawValue: found.meta.type)
+    version = found.version
+    expiry = found.meta.hasExpiry ? found.expiry : nil
+  }
+}
+
+/// Why stored bytes are no value of the type asked for.
+@usableFromInline
+struct ValueMismatch: Error {
+  @usableFromInline let stored: UInt8
+  @usableFromInline let wanted: ValueType
+  @usableFromInline let layout: Bool
+
+  @usableFromInline
+  init(stored: UInt8, wanted: ValueType, layout: Bool) {
+    self.stored = stored
+    self.wanted = wanted
+    self.layout = layout
+  }
+
+  var reason: String {
+    if layout { return "has another layout than this program's \(wanted.name); migrate it in one barrier" }
+    let stored = ValueType(rawValue: self.stored)?.name ?? "unknown type \(self.stored)"
+    return stored == wanted.name ? "is not valid as \(wanted.name)" : "is of type \(stored), not \(wanted.name)"
+  }
+}
+
+/// Reads a value as a type, or says why it is none.
+@inlinable @inline(__always)
+func decode<T: TableValue>(_ found: FoundEntry, as type: T.Type) -> Result<T, ValueMismatch> {
+  if found.meta.type != T.tableType.rawValue {
+    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: false))
+  }
+  if found.fingerprint != T.tableFingerprint {
+    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: true))
+  }
+  guard let value = unsafe T(tableBytes: found.value) else {
+    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: false))
+  }
+  return .success(value)
+}

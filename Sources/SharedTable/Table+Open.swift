@@ -1,0 +1,93 @@
+import SharedMemory
+public import TableEngine
+
+extension Table {
+  /// Makes a table and opens it.
+  ///
+  /// Blocks only for the system calls. With nothing left behind it throws `exists`, `invalid` (name or options),
+  /// `full` (no room in /dev/shm), `notPermitted`.
+  /// - Parameter name: 1 to 200 letters, digits and `. _ - @ : +`, not starting with a dot.
+  /// - Parameter clock: by which expiry is judged, in nanoseconds since 1970; for tests.
+  public static func create(
+    _ name: String, _ options: Options = Options(), timeout: Duration = defaultTimeout,
+    clock: (@Sendable () -> UInt64)? = nil
+  ) throws(TableError) -> Table {
+    try check(name)
+    do throws(EngineError) {
+      return Table(try Segment.create(name, options), timeout: timeout, clock: WallClock(clock))
+    } catch {
+      if case .notPermitted(let why) = error, !why.hasPrefix("the system") {
+        throw TableError(.invalid, table: name, why)
+      }
+      throw TableError(error, table: name)
+    }
+  }
+
+  /// Opens an existing table. Never creates one.
+  ///
+  /// - Parameter access: `.automatic` takes part where rights, owner and PID namespace allow it, and else observes.
+  /// - Parameter variant: if given, another variant throws `incompatible`.
+  /// - Parameter trusting: user ids whose tables to take part in, besides root's and one's own: whoever owns a table
+  ///   can misdirect its participants.
+  /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full` (address space).
+  public static func open(
+    _ name: String, access: Access = .automatic, variant: Variant? = nil, trusting: [UInt32] = [],
+    timeout: Duration = defaultTimeout, clock: (@Sendable () -> UInt64)? = nil
+  ) throws(TableError) -> Table {
+    try check(name)
+    let segment: Segment
+    do throws(EngineError) {
+      segment = try Segment.open(
+        name, access, trusted: trusting, timeoutNanoseconds: timeout.clampedNanoseconds)
+    } catch {
+      throw TableError(error, table: name)
+    }
+    if let variant, variant != segment.variant {
+      throw TableError(
+        .incompatible, table: name, "it is of the \(segment.variant) variant, not \(variant); open it as what it is")
+    }
+    return Table(segment, timeout: timeout, clock: WallClock(clock))
+  }
+
+  /// Removes a table's name. Processes that have it open keep reading what it held; their next barrier throws
+  /// `unlinked`.
+  public static func drop(_ name: String) throws(TableError) {
+    try check(name)
+    do throws(EngineError) { try Segment.drop(name) } catch { throw TableError(error, table: name) }
+  }
+
+  /// The names of the tables on this host, sorted; half-made ones included.
+  public static func list() throws(TableError) -> [String] {
+    do throws(SystemError) {
+      return try SharedObject.list(prefix: ObjectName.prefix).compactMap { object in
+        guard object.hasSuffix(ObjectName.dataSuffix) else { return nil }
+        return String(object.dropFirst(ObjectName.prefix.count).dropLast(ObjectName.dataSuffix.count))
+      }
+    } catch {
+      throw TableError(.system, table: "*", "\(error)", errno: error.errno)
+    }
+  }
+
+  /// A private table that is gone with this handle: for the unit tests of code that uses tables.
+  public static func temporary(
+    variant: Variant = .rcu, capacityBytes: Int = 4 << 20, clock: (@Sendable () -> UInt64)? = nil
+  ) throws(TableError) -> Table {
+    let name = "temporary.\(ProcessIdentity.pid).\(UInt64.random(in: 0 ... .max))"
+    do throws(EngineError) {
+      let segment = try Segment.create(name, Options(variant: variant, capacityBytes: capacityBytes))
+      try Segment.drop(name)
+      return Table(segment, timeout: defaultTimeout, clock: WallClock(clock))
+    } catch {
+      throw TableError(error, table: name)
+    }
+  }
+
+  private static func check(_ name: String) throws(TableError) {
+    guard ObjectName.isValid(name) else {
+      throw TableError(
+        .invalid, table: name.utf8.count > 64 ? "\(name.prefix(64))…" : name,
+        "not a table name: use 1 to \(ObjectName.maximumLength) letters, digits and . _ - @ : +, not starting with a dot"
+      )
+    }
+  }
+}

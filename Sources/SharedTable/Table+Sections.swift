@@ -1,0 +1,104 @@
+import TableEngine
+
+extension Table {
+  /// Runs `body` on one snapshot of the whole table.
+  ///
+  /// RCU variant: never waits, however long a writer takes (G5), and may run as long as it likes at the price of the
+  /// limbo budget; values may be used in place. rwlock variant: waits for the barrier that runs, and barriers wait
+  /// for it. A read inside a read of the same table on the same thread joins the outer snapshot and never waits.
+  ///
+  /// The closure is synchronous on purpose: a section belongs to a thread and never spans a suspension.
+  /// - Parameter timeout: for the rwlock variant's wait, and an observer's; nil = the table's.
+  /// - Throws: what `body` throws; `wouldDeadlock` inside a barrier of this table, `timedOut`, `busy` (observer),
+  ///   `slotsExhausted`, `forked`.
+  public func read<R: ~Copyable>(
+    timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R
+  ) throws -> R {
+    try run(try beginRead(timeout), body)
+  }
+
+  /// Runs `body` in an open section and closes it.
+  func run<R: ~Copyable>(_ section: ReadSection, _ body: (borrowing ReadView) throws -> R) throws -> R {
+    defer { segment.endRead(section) }
+    return try body(ReadView(self, section))
+  }
+
+  /// The same for bodies that throw only `TableError`.
+  func withSection<R>(
+    timeout: Duration?, _ body: (borrowing ReadView) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    let section = try beginRead(timeout)
+    defer { segment.endRead(section) }
+    return try body(ReadView(self, section))
+  }
+
+  private func beginRead(_ timeout: Duration?) throws(TableError) -> ReadSection {
+    do throws(EngineError) {
+      return try segment.beginRead(timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
+    } catch {
+      throw named(error)
+    }
+  }
+
+  /// Runs `body` alone on the whole host and makes its changes visible all at once (G2, G3), or, if it throws or its
+  /// process dies, not at all.
+  ///
+  /// Blocks while another barrier runs; in the rwlock variant also while readers are inside. Readers of the RCU
+  /// variant go on meanwhile and see the version before. When this returns, every section that starts anywhere on
+  /// the host sees the changes (G4).
+  /// - Parameter timeout: for the wait, not for `body`; nil = the table's.
+  /// - Throws: what `body` throws, after undoing everything; `wouldDeadlock` inside any section of this table on this
+  ///   thread, `timedOut` naming the holder, `full`, `damaged`, `unlinked`, `notPermitted` (observer), `forked`.
+  public func barrier<R: ~Copyable>(
+    timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    let now = clock.now
+    try beginBarrier(timeout, now)
+    do {
+      var transaction = Transaction(self, now: now)
+      let result = try body(&transaction)
+      segment.commitBarrier()
+      return result
+    } catch {
+      segment.abortBarrier()
+      throw error
+    }
+  }
+
+  /// The same for bodies that throw only `TableError`; starts over once, after gc, when the table was full.
+  func withBarrier<R>(
+    timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    do throws(TableError) {
+      return try attemptBarrier(timeout, body)
+    } catch {
+      // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
+      guard error.code == .full, error.holder == nil else { throw error }
+      return try attemptBarrier(timeout, body)
+    }
+  }
+
+  private func attemptBarrier<R>(
+    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    let now = clock.now
+    try beginBarrier(timeout, now)
+    do throws(TableError) {
+      var transaction = Transaction(self, now: now)
+      let result = try body(&transaction)
+      segment.commitBarrier()
+      return result
+    } catch {
+      segment.abortBarrier()
+      throw error
+    }
+  }
+
+  private func beginBarrier(_ timeout: Duration?, _ now: UInt64) throws(TableError) {
+    do throws(EngineError) {
+      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout), now: now)
+    } catch {
+      throw named(error)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/// Single writes: each is a barrier of its own, and starts over once after gc when the table was full.
+/// All wait as ``barrier(timeout:_:)`` does and throw what it throws.
+extension Table {
+  /// What must hold for a write to happen.
+  public enum Condition: Sendable, Equatable {
+    case always
+    /// The key is absent or expired.
+    case ifAbsent
+    /// The key is present.
+    case ifPresent
+    /// The key's value is of exactly this version, as ``TableEntry/version`` gave it.
+    case ifVersion(UInt64)
+  }
+
+  /// Stores a value.
+  /// - Returns: whether the condition held and the value was stored.
+  @discardableResult
+  public func set<T: TableValue>(
+    _ key: some TableKey, _ value: T, expires: Expiration = .never, _ condition: Condition = .always,
+    timeout: Duration? = nil
+  ) throws(TableError) -> Bool {
+    try withBarrier(timeout: timeout) { tx throws(TableError) in
+      guard try tx.holds(condition, key) else { return false }
+      try tx.set(key, value, expires: expires)
+      return true
+    }
+  }
+
+  /// Stores bytes as a value of a given type, for tools that carry values without knowing them.
+  @discardableResult
+  public func set(
+    _ key: some TableKey, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
+    _ condition: Condition = .always, timeout: Duration? = nil
+  ) throws(TableError) -> Bool {
+    try withBarrier(timeout: timeout) { tx throws(TableError) in
+      guard try tx.holds(condition, key) else { return false }
+      try unsafe bytes.withKeyBytes { span throws(TableError) in
+        try unsafe tx.set(key, bytes: span, type: type, expires: expires)
+      }
+      return true
+    }
+  }
+
+  /// Replaces a value if its version is still the one that was read: a lost update is impossible.
+  /// - Returns: whether it was.
+  public func compareAndSet<T: TableValue>(
+    _ key: some TableKey, _ value: T, ifVersion version: UInt64, timeout: Duration? = nil
+  ) throws(TableError) -> Bool {
+    try set(key, value, .ifVersion(version), timeout: timeout)
+  }
+
+  /// - Returns: whether the key was there.
+  @discardableResult
+  public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
+    try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.remove(key) }
+  }
+
+  /// Removes several keys in one barrier.
+  /// - Returns: how many were there.
+  @discardableResult
+  public func remove(_ keys: [some TableKey], timeout: Duration? = nil) throws(TableError) -> Int {
+    try withBarrier(timeout: timeout) { tx throws(TableError) in
+      var removed = 0
+      for key in keys where try tx.remove(key) { removed += 1 }
+      return removed
+    }
+  }
+
+  /// Adds to an integer and returns the sum: see ``Transaction/increment(_:by:)``.
+  @discardableResult
+  public func increment(_ key: some TableKey, by amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
+    try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.increment(key, by: amount) }
+  }
+
+  /// Removes the keys whose time has come, at most `limit` of them in one barrier.
+  /// - Returns: how many were removed. Nobody saw them any more: expiry is judged when reading.
+  @discardableResult
+  public func removeExpired(limit: Int = 1000, timeout: Duration? = nil) throws(TableError) -> Int {
+    do {
+      return try segment.removeExpired(limit: limit, timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
+    } catch {
+      throw named(error)
+    }
+  }
+
+  /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.
+  /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
+  @discardableResult
+  public func maintain() throws(TableError) -> Bool? {
+    do { return try segment.maintain() } catch { throw named(error) }
+  }
+}
+
+extension Transaction {
+  func holds(_ condition: Table.Condition, _ key: some TableKey) throws(TableError) -> Bool {
+    switch condition {
+    case .always: true
+    case .ifAbsent: try !contains(key)
+    case .ifPresent: try contains(key)
+    case .ifVersion(let version): try entry(key)?.version == version
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import SharedMemory
+public import TableEngine
+
+/// A table in shared memory that every process on the host reads at memory speed and writes under a host-wide
+/// barrier.
+///
+/// Guarantees are numbered G1–G11 in the README. A handle may be used from any thread; a read or a barrier runs on the
+/// thread that calls it. After `fork()` the child's handles throw `forked` until it opens the table again.
+///
+/// ```swift
+/// let table = try Table.open("settings")
+/// try table.set("greeting", "hello")
+/// let greeting = try table.get("greeting", as: String.self)
+/// ```
+public final class Table: Sendable {
+  /// RCU (readers never wait) or rwlock (readers and barriers exclude each other, memory is reused at once).
+  public typealias Variant = TableEngine.Variant
+  /// Capacity, variant, rights and policies of a table to be made.
+  public typealias Options = SegmentOptions
+  /// How a process wants to take part.
+  public typealias Access = AccessRequest
+
+  public let name: String
+  /// How long a wait lasts where the call does not say.
+  public let timeout: Duration
+  @usableFromInline let segment: Segment
+  @usableFromInline let clock: WallClock
+  @usableFromInline let timeoutNanoseconds: UInt64
+
+  init(_ segment: Segment, timeout: Duration, clock: WallClock) {
+    name = segment.name
+    self.segment = segment
+    self.timeout = timeout
+    self.clock = clock
+    timeoutNanoseconds = timeout.clampedNanoseconds
+  }
+
+  /// What a wait lasts at most unless said otherwise: 5 seconds.
+  public static var defaultTimeout: Duration { .seconds(5) }
+
+  public var variant: Variant { segment.variant }
+  /// Whether this handle only observes: reads work, writes throw `notPermitted`.
+  public var isObserver: Bool { segment.access == .observer }
+  public var capacityBytes: Int { segment.geometry.capacityBytes }
+  /// The longest value this table takes, in bytes.
+  public var maximumValueLength: Int { segment.geometry.maximumValueLength }
+  /// Number of the newest committed version. Grows with every commit, and with gc.
+  public var version: UInt64 { segment.committed }
+
+  /// Number of keys as of the newest committed version, expired ones that nobody removed yet included.
+  /// Never blocks; one or two loads.
+  public var count: Int { segment.keyCount }
+
+  /// Gives an engine's error this table's name.
+  @usableFromInline
+  func named(_ error: EngineError) -> TableError { TableError(error, table: name) }
+
+  @usableFromInline
+  func nanoseconds(_ timeout: Duration?) -> UInt64 { timeout?.clampedNanoseconds ?? timeoutNanoseconds }
+}

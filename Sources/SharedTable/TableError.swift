@@ -1,0 +1,155 @@
+import SharedMemory
+public import TableEngine
+
+/// What went wrong with a table, to which one, and what to do about it.
+///
+/// `code` is for programs, `description` one sentence for people.
+public struct TableError: Error, Sendable {
+  public enum Code: String, Sendable, CaseIterable {
+    /// There is no table of that name.
+    case noSuchTable
+    /// There is one already.
+    case exists
+    /// The system's rights, the table's owner, or the PID namespace forbid it.
+    case notPermitted
+    /// No room: the table's capacity, /dev/shm, one barrier's journal, or a stalled reader's limbo. Nothing changed.
+    case full
+    /// A key or value longer than the table takes.
+    case tooLarge
+    /// A key of no bytes, a name with a slash, an option out of range.
+    case invalid
+    /// A wait lasted longer than its timeout. The message names the holder.
+    case timedOut
+    /// This thread's own outer section would make it wait for ever.
+    case wouldDeadlock
+    /// The snapshot's versions may have been reused.
+    case snapshotTooOld
+    /// An observer found no moment without a writer.
+    case busy
+    /// Another layout, variant or feature than this program's.
+    case incompatible
+    /// The value has another type, or its struct another layout.
+    case typeMismatch
+    /// The contents contradict themselves.
+    case damaged
+    /// Under the name lies something that is no table.
+    case notATable
+    /// The table was unlinked or replaced since it was opened.
+    case unlinked
+    /// The process was forked since the table was opened.
+    case forked
+    /// The handle was closed.
+    case closed
+    /// More threads than the table has slots.
+    case slotsExhausted
+    /// The variant, or the way in, does not offer it.
+    case unsupported
+    /// A system call failed in a way that none of the above names.
+    case system
+  }
+
+  public let code: Code
+  public let table: String
+  /// What happened and what to do, without the table's name.
+  public let message: String
+  /// The error number behind it, if there is one.
+  public let errno: Int32?
+  /// Who holds what was waited for, as far as known.
+  public let holder: Holder?
+
+  public init(_ code: Code, table: String, _ message: String, errno: Int32? = nil, holder: Holder? = nil) {
+    self.code = code
+    self.table = table
+    self.message = message
+    self.errno = errno
+    self.holder = holder
+  }
+}
+
+extension TableError: CustomStringConvertible {
+  public var description: String { "table '\(table)': \(message)" }
+}
+
+extension TableError {
+  /// Gives an engine's error its table and its advice.
+  @usableFromInline
+  init(_ error: EngineError, table: String) {
+    switch error {
+    case .full(let shortage):
+      self.init(full: shortage, table: table)
+    case .keyLength(let count):
+      self.init(
+        count == 0 ? .invalid : .tooLarge, table: table,
+        count == 0 ? "a key needs at least 1 byte" : "the key has \(count) bytes; at most 65536 are allowed")
+    case .valueTooLarge(let count, let maximum):
+      self.init(
+        .tooLarge, table: table,
+        "the value has \(count) bytes; this table takes at most \(maximum) (a quarter of its capacity)")
+    case .timedOut(let holder):
+      self.init(
+        .timedOut, table: table, "timed out waiting\(Self.naming(holder)); try again or allow more time",
+        holder: holder)
+    case .wouldDeadlock(let outer):
+      self.init(
+        .wouldDeadlock, table: table,
+        "this thread is already in a \(outer) of the table; use that section's view or transaction instead")
+    case .snapshotTooOld:
+      self.init(
+        .snapshotTooOld, table: table, "the snapshot's versions may have been reused; take a new snapshot")
+    case .busy(let attempts):
+      self.init(
+        .busy, table: table, "no quiet moment in \(attempts) attempts; try again, or take part instead of observing")
+    case .damaged(let what):
+      self.init(.damaged, table: table, "damaged: \(what); drop it and create it anew")
+    case .incompatible(let what):
+      self.init(.incompatible, table: table, "incompatible: \(what); use the same release everywhere")
+    case .notATable(let what):
+      self.init(.notATable, table: table, "not a table: \(what); remove it or choose another name")
+    case .noSuchTable:
+      self.init(
+        .noSuchTable, table: table, "no such table; create it with 'shmctl create \(table)' or in shmd's configuration")
+    case .exists:
+      self.init(.exists, table: table, "exists already; open it, or drop it first")
+    case .notPermitted(let why):
+      self.init(.notPermitted, table: table, "not permitted: \(why)")
+    case .forked:
+      self.init(.forked, table: table, "the process was forked since the table was opened; open it again in the child")
+    case .closed:
+      self.init(.closed, table: table, "the handle is closed")
+    case .unlinked:
+      self.init(.unlinked, table: table, "its name was removed or taken by another table; open it again")
+    case .slotsExhausted(let count):
+      self.init(
+        .slotsExhausted, table: table,
+        "all \(count) reader slots belong to living threads; use fewer threads or observe")
+    case .unsupported(let what):
+      self.init(.unsupported, table: table, "\(what) is not supported")
+    case .system(let error):
+      self.init(.system, table: table, "\(error)", errno: error.errno)
+    }
+  }
+
+  private init(full shortage: EngineError.Shortage, table: String) {
+    switch shortage {
+    case .capacity:
+      self.init(.full, table: table, "full: its capacity is used up; remove keys, or create it with more capacity")
+    case .fileSystem:
+      self.init(.full, table: table, "full: /dev/shm has no room left; free some, or enlarge the file system")
+    case .addressSpace:
+      self.init(.full, table: table, "cannot be mapped: the process's address space is limited; raise RLIMIT_AS")
+    case .barrier:
+      self.init(.full, table: table, "full: one barrier changes too much; split it into several")
+    case .limbo(let holder):
+      self.init(
+        .full, table: table,
+        "full: a reader keeps old versions beyond the limbo budget\(Self.naming(holder)); end it, or raise the budget",
+        holder: holder)
+    }
+  }
+
+  private static func naming(_ holder: Holder?) -> String {
+    guard let holder else { return "" }
+    let held = holder.heldNanoseconds.map { " for \($0 / 1_000_000) ms" } ?? ""
+    return " (held by \(holder.command), pid \(holder.pid)\(held))"
+  }
+}

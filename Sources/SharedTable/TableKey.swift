@@ -1,0 +1,55 @@
+/// What can name a value: 1 to 65,536 bytes, any bytes.
+///
+/// A string's key is its UTF-8.
+public protocol TableKey {
+  /// Calls `body` with the key's bytes, valid during the call.
+  func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
+}
+
+extension String: TableKey {
+  @inlinable
+  public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    var copy = self
+    return try unsafe copy.withUTF8Typed(body)
+  }
+
+  @inlinable
+  mutating func withUTF8Typed<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result: Result<R, E> = withUTF8 { utf8 in
+      do throws(E) {
+        return .success(try unsafe body(UnsafeRawBufferPointer(utf8)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension Substring: TableKey {
+  @inlinable
+  public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe String(self).withKeyBytes(body)
+  }
+}
+
+extension Array: TableKey where Element == UInt8 {
+  @inlinable
+  public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result: Result<R, E> = unsafe withUnsafeBytes { bytes in
+      do throws(E) {
+        return .success(try unsafe body(bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension ArraySlice: TableKey where Element == UInt8 {
+  @inlinable
+  public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe Array(self).withKeyBytes(body)
+  }
+}

@@ -1,0 +1,138 @@
+import TableEngine
+
+/// What a stored value is, kept beside its bytes: reading it as another is an error, never a reinterpretation.
+@frozen
+public enum ValueType: UInt8, Sendable, CaseIterable {
+  case bytes = 1
+  /// UTF-8.
+  case string = 2
+  /// 64 bits, signed, the machine's byte order.
+  case integer = 3
+  /// IEEE 754, 64 bits.
+  case double = 4
+  case bool = 5
+  /// JSON text of a Codable value, by way of the product SharedTableFoundation.
+  case json = 6
+  /// A `BitwiseCopyable` struct, with its layout's fingerprint: see ``SharedStruct``.
+  case structure = 7
+
+  public var name: String {
+    switch self {
+    case .bytes: "bytes"
+    case .string: "string"
+    case .integer: "integer"
+    case .double: "double"
+    case .bool: "bool"
+    case .json: "json"
+    case .structure: "struct"
+    }
+  }
+}
+
+/// A type whose values a table can hold.
+public protocol TableValue: Sendable {
+  static var tableType: ValueType { get }
+  /// Distinguishes layouts or schemas of one type; 0 where there is only one.
+  static var tableFingerprint: UInt64 { get }
+  /// Base-2 logarithm of the alignment that the stored bytes need.
+  static var tableAlignmentShift: Int { get }
+  /// Calls `body` with the bytes to store, valid during the call.
+  func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
+  /// A value from stored bytes of its type and fingerprint; nil if they are none.
+  init?(tableBytes: UnsafeRawBufferPointer)
+}
+
+extension TableValue {
+  @inlinable public static var tableFingerprint: UInt64 { 0 }
+  @inlinable public static var tableAlignmentShift: Int { 0 }
+}
+
+extension Array: TableValue where Element == UInt8 {
+  @inlinable public static var tableType: ValueType { .bytes }
+  @inlinable
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe withKeyBytes(body)
+  }
+  @inlinable public init?(tableBytes: UnsafeRawBufferPointer) { unsafe self.init(tableBytes) }
+}
+
+extension String: TableValue {
+  @inlinable public static var tableType: ValueType { .string }
+  @inlinable
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe withKeyBytes(body)
+  }
+  /// Nil for bytes that are not UTF-8.
+  @inlinable
+  public init?(tableBytes: UnsafeRawBufferPointer) { unsafe self.init(validating: tableBytes, as: UTF8.self) }
+}
+
+extension Int: TableValue {
+  @inlinable public static var tableType: ValueType { .integer }
+}
+
+extension Double: TableValue {
+  @inlinable public static var tableType: ValueType { .double }
+}
+
+/// Fixed-size scalars: their bytes are the value.
+extension TableValue where Self: BitwiseCopyable {
+  @inlinable public static var tableAlignmentShift: Int { MemoryLayout<Self>.alignment.trailingZeroBitCount }
+
+  @inlinable
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result: Result<R, E> = unsafe withUnsafeBytes(of: self) { bytes in
+      do throws(E) {
+        return .success(try unsafe body(bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  @inlinable
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    guard tableBytes.count == MemoryLayout<Self>.size else { return nil }
+    self = unsafe tableBytes.loadUnaligned(as: Self.self)
+  }
+}
+
+extension Bool: TableValue {
+  @inlinable public static var tableType: ValueType { .bool }
+  /// Nil for a byte that is neither 0 nor 1: loading such a byte as Bool would be undefined.
+  @inlinable
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    guard tableBytes.count == 1, unsafe tableBytes[0] <= 1 else { return nil }
+    self = unsafe tableBytes[0] == 1
+  }
+}
+
+/// When a value ends by itself.
+public enum Expiration: Sendable, Equatable {
+  case never
+  /// So long after the instant of the section that stores it.
+  case after(Duration)
+  /// At this many nanoseconds since 1970.
+  case at(UInt64)
+
+  /// Nanoseconds since 1970, 0 for never.
+  func nanoseconds(now: UInt64) -> UInt64 {
+    switch self {
+    case .never: 0
+    case .at(let instant): max(1, instant)
+    case .after(let duration): now &+ max(1, duration.clampedNanoseconds)
+    }
+  }
+}
+
+extension Duration {
+  /// This duration in nanoseconds, between 0 and 292 years.
+  @usableFromInline
+  var clampedNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    if seconds < 0 { return 0 }
+    if seconds >= 9_000_000_000 { return 9_000_000_000_000_000_000 }
+    return UInt64(seconds) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
+  }
+}

@@ -1,0 +1,123 @@
+import TableEngine
+
+/// The table inside a barrier: reads see the barrier's own changes, writes become visible when it ends.
+///
+/// Cannot be copied, returned, stored, captured or carried over an `await`.
+@safe
+public struct Transaction: ~Copyable, ~Escapable {
+  private let table: Table
+  /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
+  public let now: UInt64
+
+  @_lifetime(borrow table)
+  init(_ table: borrowing Table, now: UInt64) {
+    self.table = copy table
+    self.now = now
+  }
+
+  /// Stores a value.
+  /// - Throws: `full` (this change did not happen; what came before stands and commits unless the closure throws),
+  ///   `tooLarge`, `invalid`.
+  public mutating func set<T: TableValue>(
+    _ key: some TableKey, _ value: T, expires: Expiration = .never
+  ) throws(TableError) {
+    try unsafe value.withTableBytes { bytes throws(TableError) in
+      try unsafe store(
+        key, bytes, type: T.tableType.rawValue, fingerprint: T.tableFingerprint,
+        alignmentShift: T.tableAlignmentShift, expiry: expires.nanoseconds(now: now))
+    }
+  }
+
+  /// Stores bytes as a value of a given type, for tools that carry values without knowing them.
+  public mutating func set(
+    _ key: some TableKey, bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
+  ) throws(TableError) {
+    try unsafe store(
+      key, bytes, type: type.rawValue, fingerprint: 0, alignmentShift: 0, expiry: expires.nanoseconds(now: now))
+  }
+
+  /// - Returns: whether the key was there (expired or not).
+  @discardableResult
+  public mutating func remove(_ key: some TableKey) throws(TableError) -> Bool {
+    do throws(EngineError) {
+      return try unsafe key.withKeyBytes { bytes throws(EngineError) in
+        let present = try unsafe table.segment.findInBarrier(bytes, now: now) != nil
+        return try unsafe table.segment.remove(bytes) && present
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  /// The value of a key as this barrier sees it.
+  public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
+    try table.checked(find(key).map { decode($0, as: type) }, key)
+  }
+
+  public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
+
+  public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
+
+  /// Adds to an integer and returns the sum; an absent key counts as 0. The key's expiry stays.
+  ///
+  /// A string of decimal digits (with sign) becomes an integer: what `shmctl set` stored can be counted on.
+  /// - Throws: `typeMismatch` for anything else, `invalid` on overflow.
+  @discardableResult
+  public mutating func increment(_ key: some TableKey, by amount: Int = 1) throws(TableError) -> Int {
+    let found = try entry(key)
+    let (sum, overflow) = try integer(found, key).addingReportingOverflow(amount)
+    if overflow { throw TableError(.invalid, table: table.name, "the sum does not fit into 64 bits") }
+    try set(key, sum, expires: found?.expiry.map { .at($0) } ?? .never)
+    return sum
+  }
+
+  private func integer(_ entry: TableEntry?, _ key: some TableKey) throws(TableError) -> Int {
+    guard let entry else { return 0 }
+    if entry.type == .integer, let value = unsafe entry.bytes.withUnsafeBytes({ unsafe Int(tableBytes: $0) }) {
+      return value
+    }
+    if entry.type == .string, let value = Int(String(decoding: entry.bytes, as: UTF8.self)) { return value }
+    throw table.mismatched(
+      ValueMismatch(stored: entry.type?.rawValue ?? 0, wanted: .integer, layout: false), key)
+  }
+
+  /// The keys that begin with `prefix`, as this barrier sees them, sorted bytewise.
+  public func keys(prefix: some TableKey = "") -> [[UInt8]] {
+    unsafe prefix.withKeyBytes { wanted in
+      var keys: [[UInt8]] = []
+      var cursor = ScanCursor()
+      while !cursor.isAtEnd {
+        table.segment.scanInBarrier(&cursor, now: now) { found in
+          if unsafe found.hasPrefix(wanted) { keys.append(unsafe [UInt8](found.key)) }
+          return true
+        }
+      }
+      return keys.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+  }
+
+  private func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
+    do throws(EngineError) {
+      return try unsafe key.withKeyBytes { bytes throws(EngineError) in
+        try unsafe table.segment.findInBarrier(bytes, now: now)
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  private func store(
+    _ key: some TableKey, _ bytes: UnsafeRawBufferPointer, type: UInt8, fingerprint: UInt64, alignmentShift: Int,
+    expiry: UInt64
+  ) throws(TableError) {
+    let attributes = ValueAttributes(
+      type: type, expiry: expiry, fingerprint: fingerprint, alignmentShift: alignmentShift)
+    do throws(EngineError) {
+      try unsafe key.withKeyBytes { keyBytes throws(EngineError) in
+        try unsafe table.segment.put(keyBytes, bytes, attributes)
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+}

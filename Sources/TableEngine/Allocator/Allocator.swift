@@ -1,0 +1,307 @@
+import CShims
+
+/// Hands out blocks of the data object. Used under W only; its state is bitmaps and hints in *ctl*.
+///
+/// What the index and the transactions rely on:
+/// - `find…` changes nothing but hints; `mark` sets a found block's bits and `release` clears them, both idempotent.
+///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
+/// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
+/// - Hints are supersets of the truth. Each search proves what a hint claims, and clears it when it lied.
+struct Allocator {
+  let ctl: Memory
+  let geometry: Geometry
+  let backing: Backing
+  let data: Memory
+  let work: WorkCounters
+
+  /// Units whose pages are claimed and whose descriptors are valid.
+  var unitCount: Int { Int(ctl.loadRelaxed(ControlLayout.units)) }
+
+  /// A free block of this size code, growing the table if need be; its bits are not set yet.
+  /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
+  func find(code: Int) throws(EngineError) -> BlockRef {
+    if code < SizeClasses.runCode {
+      while true {
+        if let block = findInSlab(code) ?? findInNewSlab(code) { return block }
+        try growOneUnit()
+      }
+    }
+    let frames = code - SizeClasses.runCode
+    return frames == 4 ? try findSuperframeRun() : try findRun(frames: frames)
+  }
+
+  /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
+  /// a new unit, and only then any four frames in a row.
+  private func findSuperframeRun() throws(EngineError) -> BlockRef {
+    if unitCount == geometry.unitCount, findSuperframe() == nil { return try findRun(frames: 4) }
+    while true {
+      if let (unit, superframe) = findSuperframe() {
+        return BlockRef(
+          offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: SizeClasses.runCode + 4)
+      }
+      try growOneUnit()
+    }
+  }
+
+  /// Sets the block's bits. Idempotent.
+  func mark(_ block: BlockRef) {
+    let (unit, within) = place(block.offset)
+    if block.code < SizeClasses.runCode {
+      let superframe = within / SizeClasses.slabBytes
+      let index = within % SizeClasses.slabBytes / block.byteCount
+      ctl.setBit(index, at: usedBits(unit, superframe))
+    } else {
+      setFrames(block, free: false)
+    }
+  }
+
+  /// Clears the block's bits, and unmakes its slab if that was the last block in it. Idempotent as long as
+  /// nothing was allocated in between, which the free pass and recovery see to.
+  func release(_ block: BlockRef) {
+    let (unit, within) = place(block.offset)
+    guard block.code < SizeClasses.runCode else { return setFrames(block, free: true) }
+    let superframe = within / SizeClasses.slabBytes
+    let used = usedBits(unit, superframe)
+    let partial = geometry.descriptor(unit) + UnitLayout.partial + block.code * 8
+    // Hints first: were they set after the bit, a crash between would hide the room for ever.
+    ctl.setBit(superframe, at: partial)
+    setSummary(block.code, unit)
+    ctl.clearBit(within % SizeClasses.slabBytes / block.byteCount, at: used)
+    if isEmpty(used) {
+      setSummary(Summary.freeSuperframe, unit)
+      setSummary(Summary.freeFrame, unit)
+      crashFence()
+      ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, 0)
+    }
+  }
+
+  /// Is every bit of the block set? For checks.
+  func isMarked(_ block: BlockRef) -> Bool {
+    let (unit, within) = place(block.offset)
+    guard unit < unitCount else { return false }
+    if block.code < SizeClasses.runCode {
+      let superframe = within / SizeClasses.slabBytes
+      return kind(unit, superframe) == block.code + 1
+        && ctl.bit(within % SizeClasses.slabBytes / block.byteCount, at: usedBits(unit, superframe))
+    }
+    for frame in frames(block) where isFree(frame: frame) { return false }
+    return true
+  }
+
+  // MARK: - Places
+
+  private func place(_ offset: Int) -> (unit: Int, within: Int) {
+    let position = offset - geometry.unitsOffset
+    return (position / Geometry.unitBytes, position % Geometry.unitBytes)
+  }
+
+  func kind(_ unit: Int, _ superframe: Int) -> Int {
+    Int(ctl.byte(geometry.descriptor(unit) + UnitLayout.kind + superframe))
+  }
+
+  func usedBits(_ unit: Int, _ superframe: Int) -> Int {
+    geometry.descriptor(unit) + UnitLayout.used + superframe * UnitLayout.usedBytesPerSlab
+  }
+
+  private func isEmpty(_ used: Int) -> Bool {
+    for word in 0..<8 where ctl.loadRelaxed(used + word * 8) != 0 { return false }
+    return true
+  }
+
+  // MARK: - Slabs
+
+  /// A free block in an existing slab of this class.
+  private func findInSlab(_ sizeClass: Int) -> BlockRef? {
+    let capacity = SizeClasses.blocksPerSlab(sizeClass)
+    while let unit = firstUnit(claimedBy: sizeClass) {
+      let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
+      var candidates = ctl.loadRelaxed(partial)
+      while candidates != 0 {
+        let superframe = candidates.trailingZeroBitCount
+        work.bitmapWords += 1
+        if kind(unit, superframe) == sizeClass + 1,
+          let index = firstClear(usedBits(unit, superframe), limit: capacity)
+        {
+          let offset =
+            geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes + index * SizeClasses.sizes[sizeClass]
+          return BlockRef(offset: offset, code: sizeClass)
+        }
+        ctl.clearBit(superframe, at: partial)
+        candidates &= candidates - 1
+      }
+      clearSummary(sizeClass, unit)
+    }
+    return nil
+  }
+
+  private func firstClear(_ bits: Int, limit: Int) -> Int? {
+    var base = 0
+    while base < limit {
+      let free = ~ctl.loadRelaxed(bits + base / 8)
+      if free != 0 {
+        let index = base + free.trailingZeroBitCount
+        return index < limit ? index : nil
+      }
+      base += 64
+    }
+    return nil
+  }
+
+  /// Makes a slab of this class from a free superframe and returns its first block.
+  private func findInNewSlab(_ sizeClass: Int) -> BlockRef? {
+    guard let (unit, superframe) = findSuperframe() else { return nil }
+    ctl.setBit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8)
+    setSummary(sizeClass, unit)
+    crashFence()
+    ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))
+    crashFence()
+    work.slabs += 1
+    return BlockRef(offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: sizeClass)
+  }
+
+  /// The first superframe that is no slab and whose four frames are free.
+  private func findSuperframe() -> (unit: Int, superframe: Int)? {
+    while let unit = firstUnit(claimedBy: Summary.freeSuperframe) {
+      for superframe in 0..<Geometry.superframesPerUnit where kind(unit, superframe) == 0 {
+        work.bitmapWords += 1
+        if nibble(unit, superframe) == 0xf { return (unit, superframe) }
+      }
+      clearSummary(Summary.freeSuperframe, unit)
+    }
+    return nil
+  }
+
+  func nibble(_ unit: Int, _ superframe: Int) -> UInt64 {
+    let word = ctl.loadRelaxed(geometry.descriptor(unit) + UnitLayout.frameFree + superframe / 16 * 8)
+    return (word >> UInt64(superframe % 16 * 4)) & 0xf
+  }
+
+  // MARK: - Runs of frames
+
+  private func frames(_ block: BlockRef) -> Range<Int> {
+    let first = (block.offset - geometry.unitsOffset) / SizeClasses.frameBytes
+    return first..<(first + block.code - SizeClasses.runCode)
+  }
+
+  private func isFree(frame: Int) -> Bool {
+    let unit = frame / Geometry.framesPerUnit
+    let within = frame % Geometry.framesPerUnit
+    return kind(unit, within / 4) == 0 && ctl.bit(within, at: geometry.descriptor(unit) + UnitLayout.frameFree)
+  }
+
+  private func setFrames(_ block: BlockRef, free: Bool) {
+    for frame in frames(block) {
+      let unit = frame / Geometry.framesPerUnit
+      let bits = geometry.descriptor(unit) + UnitLayout.frameFree
+      if free {
+        setSummary(Summary.freeFrame, unit)
+        setSummary(Summary.freeSuperframe, unit)
+        ctl.setBit(frame % Geometry.framesPerUnit, at: bits)
+      } else {
+        ctl.clearBit(frame % Geometry.framesPerUnit, at: bits)
+      }
+    }
+  }
+
+  /// First fit over the units that claim a free frame; a run may cross units.
+  private func findRun(frames count: Int) throws(EngineError) -> BlockRef {
+    var runStart = 0
+    var runLength = 0
+    var unit = 0
+    while true {
+      while unit < unitCount {
+        scan(unit, wanted: count, &runStart, &runLength)
+        if runLength >= count {
+          let offset = geometry.unitsOffset + runStart * SizeClasses.frameBytes
+          return BlockRef(offset: offset, code: SizeClasses.runCode + count)
+        }
+        unit += 1
+      }
+      try growOneUnit()
+    }
+  }
+
+  private func scan(_ unit: Int, wanted: Int, _ runStart: inout Int, _ runLength: inout Int) {
+    guard ctl.bit(unit, at: summary(Summary.freeFrame)) else { return runLength = 0 }
+    var any = false
+    for superframe in 0..<Geometry.superframesPerUnit {
+      work.bitmapWords += 1
+      let free = kind(unit, superframe) == 0 ? nibble(unit, superframe) : 0
+      if free == 0 {
+        runLength = 0
+        continue
+      }
+      any = true
+      for bit in 0..<4 {
+        if free & (1 << UInt64(bit)) == 0 {
+          runLength = 0
+        } else {
+          if runLength == 0 { runStart = unit * Geometry.framesPerUnit + superframe * 4 + bit }
+          runLength += 1
+          if runLength >= wanted { return }
+        }
+      }
+    }
+    if !any { clearSummary(Summary.freeFrame, unit) }
+  }
+
+  // MARK: - Summaries
+
+  private func summary(_ which: Int) -> Int {
+    geometry.summaryOffset + which * (geometry.summaryWords + geometry.summaryTopWords) * 8
+  }
+
+  private func setSummary(_ which: Int, _ unit: Int) {
+    let base = summary(which)
+    ctl.setBit(unit / 64, at: base + geometry.summaryWords * 8)
+    ctl.setBit(unit, at: base)
+  }
+
+  private func clearSummary(_ which: Int, _ unit: Int) {
+    let base = summary(which)
+    ctl.clearBit(unit, at: base)
+    if ctl.loadRelaxed(base + unit / 64 * 8) == 0 { ctl.clearBit(unit / 64, at: base + geometry.summaryWords * 8) }
+  }
+
+  /// The lowest unit that this summary claims, by two levels of find-first-set.
+  private func firstUnit(claimedBy which: Int) -> Int? {
+    let base = summary(which)
+    let top = base + geometry.summaryWords * 8
+    for topWord in 0..<geometry.summaryTopWords {
+      var groups = ctl.loadRelaxed(top + topWord * 8)
+      while groups != 0 {
+        let group = topWord * 64 + groups.trailingZeroBitCount
+        work.bitmapWords += 1
+        let bits = ctl.loadRelaxed(base + group * 8)
+        if bits != 0 { return group * 64 + bits.trailingZeroBitCount }
+        ctl.clearBit(group, at: top)
+        groups &= groups - 1
+      }
+    }
+    return nil
+  }
+
+  // MARK: - Growth
+
+  /// Claims one more unit's pages, makes its descriptor, publishes it.
+  ///
+  /// A crash on the way leaves claimed pages beyond the published size; the next growth claims them again, which
+  /// costs nothing. Not undone by an abort: an empty unit is no part of any transaction.
+  func growOneUnit() throws(EngineError) {
+    let unit = unitCount
+    guard unit < geometry.unitCount else { throw .full(.capacity) }
+    let descriptor = geometry.descriptor(unit)
+    try backing.allocateControl(offset: descriptor, count: UnitLayout.byteCount)
+    try backing.allocateData(offset: geometry.unitOffset(unit), count: Geometry.unitBytes)
+    ctl.zero(descriptor, count: UnitLayout.byteCount)
+    for word in 0..<4 { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, .max) }
+    setSummary(Summary.freeFrame, unit)
+    setSummary(Summary.freeSuperframe, unit)
+    crashFence()
+    ctl.storeRelease(ControlLayout.units, UInt64(unit + 1))
+    // PAIR published-size. Other end: ObserverMemory.bound. An observer that follows an offset into the new unit
+    // must find the size that covers it; it loads the size after the offset.
+    data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unit + 1)))
+    work.units += 1
+  }
+}

@@ -1,0 +1,49 @@
+/// What the writer did, counted: the figures behind "the worst write does constant work".
+///
+/// Process-local and written under W only, in raw memory so that counting costs an add and no exclusivity check.
+@safe
+public final class WorkCounters: @unchecked Sendable {
+  // Sendable because only the owner of the writer lock touches it.
+  private let fields: UnsafeMutablePointer<Int>
+
+  init() {
+    unsafe fields = .allocate(capacity: 6)
+    unsafe fields.initialize(repeating: 0, count: 6)
+  }
+
+  deinit { unsafe fields.deallocate() }
+
+  /// Index and directory words written by splits and rebuilds.
+  public internal(set) var wordsMoved: Int {
+    get { unsafe fields[0] }
+    set { unsafe fields[0] = newValue }
+  }
+  /// Bitmap words the allocator looked at.
+  public internal(set) var bitmapWords: Int {
+    get { unsafe fields[1] }
+    set { unsafe fields[1] = newValue }
+  }
+  /// Units of 1 MiB claimed.
+  public internal(set) var units: Int {
+    get { unsafe fields[2] }
+    set { unsafe fields[2] = newValue }
+  }
+  /// Slabs made.
+  public internal(set) var slabs: Int {
+    get { unsafe fields[3] }
+    set { unsafe fields[3] = newValue }
+  }
+  /// Reader slots scanned by gc.
+  public internal(set) var slotsScanned: Int {
+    get { unsafe fields[4] }
+    set { unsafe fields[4] = newValue }
+  }
+  /// Superseded versions looked at by gc.
+  public internal(set) var versionsScanned: Int {
+    get { unsafe fields[5] }
+    set { unsafe fields[5] = newValue }
+  }
+
+  /// The sum of all fields: one figure for "work".
+  public var total: Int { wordsMoved + bitmapWords + units * 256 + slabs + slotsScanned + versionsScanned }
+}

@@ -1,0 +1,84 @@
+import CShims
+
+/// The ring of what changed: part of every commit. Written under W, read by anyone who maps *data*.
+///
+/// ```
+/// record: 0 version   8 byteCount (32 bits) | operation (8)   16 key length   24 key, padded to 16
+/// ```
+/// Positions are byte counters that never wrap; a record lies at `position % byteCount` and never straddles the end.
+/// A reader loads `committed` first and takes only records of versions up to it, copies, fences, and reads the
+/// tail again: if the tail has passed its position, it was overrun, and the ordinals say by how many records.
+/// The end may run ahead of `committed` by the transaction in flight; an abort puts it back before its tick, so
+/// that no reader ever takes an aborted record for a committed one.
+struct ChangeLog {
+  enum Operation: UInt64 {
+    case padding = 0
+    case set = 1
+    case remove = 2
+  }
+
+  static let headerBytes = 24
+
+  let data: Memory
+  let byteCount: Int
+
+  var endPosition: UInt64 { data.loadRelaxed(DataLayout.logEndPosition) }
+  var endOrdinal: UInt64 { data.loadRelaxed(DataLayout.logEndOrdinal) }
+  var tailPosition: UInt64 { data.loadRelaxed(DataLayout.logTailPosition) }
+  var tailOrdinal: UInt64 { data.loadRelaxed(DataLayout.logTailOrdinal) }
+
+  private func place(_ position: UInt64) -> Int { DataLayout.log + Int(position % UInt64(byteCount)) }
+
+  /// Appends one record, pushing out the oldest as needed. Never fails: half the ring holds the longest record.
+  func append(_ operation: Operation, key: UnsafeRawBufferPointer, version: UInt64) {
+    let size = roundUp(Self.headerBytes + key.count, to: 16)
+    let remaining = byteCount - (place(endPosition) - DataLayout.log)
+    if remaining < size {
+      makeRoom(remaining)
+      writeHeader(.padding, byteCount: remaining, version: version)
+      advanceEnd(by: remaining, records: 0)
+    }
+    makeRoom(size)
+    let position = place(endPosition)
+    writeHeader(operation, byteCount: size, version: version)
+    data.storeRelaxed(position + 16, UInt64(key.count))
+    unsafe data.copy(key.baseAddress!, count: key.count, to: position + Self.headerBytes)
+    advanceEnd(by: size, records: 1)
+  }
+
+  private func writeHeader(_ operation: Operation, byteCount: Int, version: UInt64) {
+    let position = place(endPosition)
+    data.storeRelaxed(position, version)
+    data.storeRelaxed(position + 8, UInt64(byteCount) | operation.rawValue << 32)
+  }
+
+  private func advanceEnd(by count: Int, records: UInt64) {
+    data.storeRelaxed(DataLayout.logEndOrdinal, endOrdinal + records)
+    // PAIR log-end. Other end: a watcher's load of the end. Release: the record before the position that covers it.
+    data.storeRelease(DataLayout.logEndPosition, endPosition + UInt64(count))
+  }
+
+  /// Moves the tail past the records that the next `count` bytes will overwrite.
+  private func makeRoom(_ count: Int) {
+    guard endPosition + UInt64(count) - tailPosition > UInt64(byteCount) else { return }
+    while endPosition + UInt64(count) - tailPosition > UInt64(byteCount) {
+      let header = data.loadRelaxed(place(tailPosition) + 8)
+      if header >> 32 != Operation.padding.rawValue {
+        data.storeRelaxed(DataLayout.logTailOrdinal, tailOrdinal + 1)
+      }
+      data.storeRelease(DataLayout.logTailPosition, tailPosition + (header & 0xffff_ffff))
+    }
+    // PAIR log-tail. Other end: a watcher's second load of the tail. The tail must be seen past a record before the
+    // record is seen overwritten.
+    shm_fence_release()
+  }
+
+  /// Forgets the records of a transaction that is being undone. Idempotent.
+  ///
+  /// Where those alone filled the ring, the tail has passed the saved end: then the log restarts, empty, at the tail.
+  func restore(endPosition: UInt64, endOrdinal: UInt64) {
+    let passed = tailPosition > endPosition
+    data.storeRelaxed(DataLayout.logEndOrdinal, passed ? tailOrdinal : endOrdinal)
+    data.storeRelease(DataLayout.logEndPosition, passed ? tailPosition : endPosition)
+  }
+}

@@ -1,0 +1,57 @@
+import SharedMemory
+
+/// Who holds what another waits for, as far as shared memory tells. For people; never decides anything.
+public struct Holder: Sendable, Equatable {
+  public let pid: Int32
+  public let tid: Int32
+  public let command: String
+  /// How long it has held, in nanoseconds, if known.
+  public let heldNanoseconds: UInt64?
+
+  public init(pid: Int32, tid: Int32, command: String, heldNanoseconds: UInt64?) {
+    self.pid = pid
+    self.tid = tid
+    self.command = command
+    self.heldNanoseconds = heldNanoseconds
+  }
+}
+
+/// What can go wrong below the typed API. The floor above adds the table's name and what to do.
+public enum EngineError: Error, Sendable {
+  /// What ran out.
+  public enum Shortage: Sendable, Equatable {
+    /// The table's own capacity.
+    case capacity
+    /// The file system under /dev/shm (ENOSPC), or a file size limit.
+    case fileSystem
+    /// The process's address space (RLIMIT_AS): the table is mapped whole.
+    case addressSpace
+    /// One barrier's changes: journal or rings are at their limit.
+    case barrier
+    /// A stalled reader keeps more than the limbo budget, and the policy refuses writes.
+    case limbo(Holder?)
+  }
+  case full(Shortage)
+  case keyLength(Int)
+  case valueTooLarge(Int, maximum: Int)
+  case timedOut(Holder?)
+  /// The same thread is in a section of this table that makes this one wait for ever. Names the outer section.
+  case wouldDeadlock(outer: String)
+  case snapshotTooOld
+  /// An observer could not get a stable view after the given number of attempts.
+  case busy(attempts: Int)
+  case damaged(String)
+  case incompatible(String)
+  case notATable(String)
+  case noSuchTable
+  case exists
+  case notPermitted(String)
+  /// The process was forked since the table was opened.
+  case forked
+  case closed
+  /// The name now belongs to another object, or to none.
+  case unlinked
+  case slotsExhausted(Int)
+  case unsupported(String)
+  case system(SystemError)
+}

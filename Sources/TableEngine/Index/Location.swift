@@ -1,0 +1,58 @@
+import CShims
+
+/// Where a key is in the index, or where it could go.
+struct Location {
+  /// Control offset of the bucket word that holds the key, or 0.
+  var wordOffset = 0
+  /// That word's content.
+  var word: UInt64 = 0
+  /// A bucket word that may take the key, or 0: then the sub-table must make room first.
+  var vacancy = 0
+  /// Last sub-table searched, and whether it is deep.
+  var subTable = 0
+  var deep = false
+}
+
+extension Lookup {
+  /// The writer's search: goes on to the end of the key's window, so that a key that lies behind a deleted word is
+  /// not inserted twice. Under W.
+  func locate(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64) -> Location {
+    let directory = directoryWord(hash: hash).word
+    var location = Location(subTable: directory.offset, deep: directory.isDeep)
+    let tag = BucketWord.tag(hash: hash)
+    let steps = location.deep ? SubTable.bucketCount : SubTable.window
+    while true {
+      for step in 0..<steps {
+        let bucket = SubTable.bucket(location.subTable, hash: hash, step: step)
+        if unsafe matchWord(key, keyLength, tag: tag, bucket: bucket, &location) { return location }
+        let empty = unsafe shm_match_tag(data.pointer(bucket), 0)
+        if location.vacancy == 0 {
+          let vacant = unsafe empty | shm_match_tag(data.pointer(bucket), 1)
+          if vacant != 0 { location.vacancy = bucket + vacant.trailingZeroBitCount * 8 }
+        }
+        if empty != 0 { return location }
+      }
+      guard location.deep else { return location }
+      let next = Int(data.loadRelaxed(location.subTable + SubTable.link))
+      if next == 0 { return location }
+      location.subTable = next
+    }
+  }
+
+  private func matchWord(
+    _ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int, _ location: inout Location
+  ) -> Bool {
+    var candidates = unsafe shm_match_tag(data.pointer(bucket), tag)
+    while candidates != 0 {
+      let offset = bucket + candidates.trailingZeroBitCount * 8
+      let word = data.loadRelaxed(offset)
+      if unsafe keyEquals(key, keyLength, entry: BucketWord.offset(word)) {
+        location.wordOffset = offset
+        location.word = word
+        return true
+      }
+      candidates &= candidates - 1
+    }
+    return false
+  }
+}

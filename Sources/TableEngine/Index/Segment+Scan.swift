@@ -1,0 +1,58 @@
+/// Iteration: sub-table by sub-table, in the order of the hash.
+public struct ScanCursor: Sendable, Equatable {
+  /// First hash that was not visited yet; nil when all were.
+  public internal(set) var position: UInt64?
+
+  public init() { position = 0 }
+  public var isAtEnd: Bool { position == nil }
+}
+
+extension Segment {
+  /// Visits the keys of the sub-table at the cursor, as the section sees them, and moves the cursor behind it.
+  ///
+  /// A key that is present throughout is visited exactly once, however the directory splits between two calls: the
+  /// cursor is the end of the prefix that was visited, and a sub-table is visited whole.
+  /// - Parameter body: runs on each entry, expired ones left out; returns false to stop early (the cursor moves on).
+  public func scan(
+    _ cursor: inout ScanCursor, _ section: ReadSection, _ body: (FoundEntry) -> Bool
+  ) throws(EngineError) {
+    if access == .observer {
+      guard let observation = section.observation else { throw .closed }
+      return try observation.scan(&cursor, now: section.now, body)
+    }
+    scan(&cursor, snapshot: section.snapshot, now: section.now, body)
+  }
+
+  /// The same for the barrier in flight on this thread, its own changes included.
+  public func scanInBarrier(_ cursor: inout ScanCursor, now: UInt64, _ body: (FoundEntry) -> Bool) {
+    scan(&cursor, snapshot: participant!.writer.version, now: now, body)
+  }
+
+  func scan(_ cursor: inout ScanCursor, snapshot: UInt64, now: UInt64, _ body: (FoundEntry) -> Bool) {
+    guard let position = cursor.position else { return }
+    let lookup = Lookup(data: data)
+    let directory = lookup.directoryWord(hash: position).word
+    cursor.advance(past: position, depth: directory.bits)
+    var subTable = directory.offset
+    while subTable != 0 {
+      for slot in 0..<(SubTable.bucketCount * 8) {
+        let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
+        guard newest != 0,
+          let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), now: now)
+        else { continue }
+        if !body(found) { return }
+      }
+      subTable = directory.isDeep ? Int(data.loadAcquire(subTable + SubTable.link)) : 0
+    }
+  }
+}
+
+extension ScanCursor {
+  /// Behind the prefix of `depth` bits that holds `position`.
+  mutating func advance(past position: UInt64, depth: Int) {
+    guard depth > 0 else { return self.position = nil }
+    let span: UInt64 = 1 << UInt64(64 - depth)
+    let next = (position & ~(span - 1)) &+ span
+    self.position = next == 0 ? nil : next
+  }
+}

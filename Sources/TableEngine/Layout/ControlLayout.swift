@@ -1,0 +1,102 @@
+/// Byte offsets in the control object, which only participants map.
+///
+/// ```
+///     0 header (written once but for ready, damaged)       4096 writer area (under W, but for W itself)
+///  8192 rwlock instances and their state                  12288 slots       then summaries, descriptors, journal, rings
+/// ```
+public enum ControlLayout {
+  // header
+  public static let magic = 0
+  public static let versionAndVariant = 8
+  public static let layoutHash = 16
+  public static let uuid = 24
+  public static let capacity = 40
+  /// 1 once both objects are whole. Stored last by the creator, under flock.
+  public static let ready = 48
+  /// libc, machine and sizeof(pthread_mutex_t): a peer with another layout of these must not touch the locks.
+  public static let fingerprint = 56
+  public static let pidNamespace = 64
+  /// 1 after damage that could not be repaired; every later barrier is refused. Sticky.
+  public static let damaged = 72
+  /// 1 once any process attached whose readers rely on membarrier: then gc needs membarrier too.
+  public static let lightReaders = 80
+  public static let limboBudget = 88
+  public static let stalledReaderPolicy = 96
+  public static let fullPolicy = 104
+  public static let creatorPid = 112
+  public static let createdNanoseconds = 120
+
+  // writer area
+  public static let writerMutex = 4096
+  /// pid << 32 | tid of the owner, for people; 0 when free. Stale after a crash until the next owner.
+  public static let writerIdentity = 4160
+  public static let writerSince = 4168
+  public static let journal = 4224
+  public static let limbo = 4352
+  public static let superseded = 4416
+  public static let retained = 4480
+  public static let units = 4544
+  /// Signature of the exact snapshots at the last rescan of *retained*.
+  public static let retainedSignature = 4552
+  public static let barrierCount = 4560
+  public static let recoveryCount = 4568
+  public static let journalAllocated = 4576
+  public static let slotsHighWater = 4584
+  /// *retained* is to be looked at again up to this counter.
+  public static let retainedRescanEnd = 4600
+  /// 1 after an operation found no room: the next barrier begins with gc.
+  public static let collectionWanted = 4608
+  /// Bytes of entries in *superseded* and *retained*.
+  public static let garbageBytes = 4592
+
+  public static let rwlocks = 8192
+  public static let rwlockInstances = 8
+  public static let rwlockBytes = 128
+  public static let rwState = rwlocks + rwlockInstances * rwlockBytes
+
+  public static let slots = 12288
+  public static let slotBytes = 256
+  public static let slotCount = 1024
+}
+
+/// Byte offsets in a slot. Line 0 is written by its thread (and by eviction's compare-and-swap), the rest at claim.
+public enum SlotLayout {
+  /// IDLE, PEND|version, EVICTED|version, or an exact version.
+  public static let snapshot = 0
+  /// IDLE, or the version from which on nothing this thread can reach may be reused.
+  public static let pin = 8
+  /// rwlock variant: 0, or generation and state.
+  public static let rw = 16
+  public static let mutex = 64
+  public static let pid = 128
+  public static let tid = 136
+  public static let startTime = 144
+  public static let command = 152  // 16 bytes
+  public static let purpose = 168
+  public static let since = 176
+}
+
+/// What a slot's snapshot and pin words say. Versions stay below 2^62.
+@usableFromInline
+enum SlotWord {
+  @usableFromInline static let idle = UInt64.max
+  @usableFromInline static let pending: UInt64 = 1 << 63
+  @usableFromInline static let evicted: UInt64 = 1 << 62
+  @usableFromInline static let versionMask: UInt64 = (1 << 62) - 1
+}
+
+/// Fields of the journal's header, from ``ControlLayout/journal``.
+enum JournalLayout {
+  static let version = 0
+  static let count = 8
+  static let limboTail = 16
+  static let limboBytes = 24
+  static let supersededTail = 32
+  static let supersededHeadAfter = 40
+  static let retainedTail = 48
+  static let retainedHeadAfter = 56
+  static let logEndPosition = 64
+  static let logEndOrdinal = 72
+  static let garbageBytes = 80
+  static let recordBytes = 16
+}

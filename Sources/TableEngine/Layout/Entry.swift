@@ -1,0 +1,68 @@
+/// One version of one key. Immutable once published, but for `prev`, which gc and undo may cut shorter.
+///
+/// ```
+///  0 version   8 prev   16 meta   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
+/// meta: valueLength (32 bits) | keyLength - 1 (16) | type (8) | flags (8)
+/// ```
+@frozen @usableFromInline
+enum Entry {
+  @usableFromInline static let version = 0
+  @usableFromInline static let prev = 8
+  @usableFromInline static let meta = 16
+  @usableFromInline static let headerBytes = 24
+
+  @usableFromInline static let maximumKeyLength = 65_536
+  @usableFromInline static let maximumValueLength = Int(UInt32.max)
+  /// Bounds every walk along `prev` by a reader that cannot trust what it reads.
+  @usableFromInline static let maximumChain = 1 << 20
+}
+
+/// The third word of an entry, and the arithmetic of where things are in it.
+@frozen
+public struct EntryMeta: Sendable, Equatable {
+  public let raw: UInt64
+
+  @inlinable @inline(__always)
+  public init(raw: UInt64) { self.raw = raw }
+
+  @inlinable
+  init(
+    keyLength: Int, valueLength: Int, type: UInt8, tombstone: Bool = false, hasExpiry: Bool = false,
+    hasFingerprint: Bool = false, alignmentShift: Int = 0
+  ) {
+    let flags =
+      (tombstone ? Self.tombstoneFlag : 0) | (hasExpiry ? Self.expiryFlag : 0)
+      | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(alignmentShift) << 2
+    raw = UInt64(valueLength) | UInt64(keyLength - 1) << 32 | UInt64(type) << 48 | flags << 56
+  }
+
+  @usableFromInline static let tombstoneFlag: UInt64 = 1
+  @usableFromInline static let expiryFlag: UInt64 = 2
+  @usableFromInline static let fingerprintFlag: UInt64 = 32
+
+  @inlinable @inline(__always) public var valueLength: Int { Int(raw & 0xffff_ffff) }
+  @inlinable @inline(__always) public var keyLength: Int { Int((raw >> 32) & 0xffff) + 1 }
+  @inlinable @inline(__always) public var type: UInt8 { UInt8(truncatingIfNeeded: raw >> 48) }
+  @inlinable @inline(__always) var flags: UInt64 { raw >> 56 }
+  @inlinable @inline(__always) public var isTombstone: Bool { flags & Self.tombstoneFlag != 0 }
+  @inlinable @inline(__always) public var hasExpiry: Bool { flags & Self.expiryFlag != 0 }
+  @inlinable @inline(__always) public var hasFingerprint: Bool { flags & Self.fingerprintFlag != 0 }
+  /// Base-2 logarithm of the value's alignment: 0 to 4.
+  @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }
+
+  @inlinable @inline(__always)
+  var keyOffset: Int {
+    Entry.headerBytes + (hasExpiry ? 8 : 0) + (hasFingerprint ? 8 : 0)
+  }
+  @inlinable @inline(__always) var expiryOffset: Int { Entry.headerBytes }
+  @inlinable @inline(__always) var fingerprintOffset: Int { Entry.headerBytes + (hasExpiry ? 8 : 0) }
+
+  @inlinable @inline(__always)
+  var valueOffset: Int {
+    let end = keyOffset + keyLength
+    let mask = (1 << alignmentShift) - 1
+    return (end + mask) & ~mask
+  }
+
+  @inlinable @inline(__always) var byteCount: Int { valueOffset + valueLength }
+}

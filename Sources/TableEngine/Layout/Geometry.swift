@@ -1,0 +1,87 @@
+/// Where everything lies in a table of a given capacity. Equal for every process: a pure function of the
+/// capacity and the constants that the layout hash covers.
+public final class Geometry: Sendable {
+  public static let unitBytes = 1 << 20
+  static let framesPerUnit = unitBytes / SizeClasses.frameBytes
+  static let superframesPerUnit = unitBytes / SizeClasses.slabBytes
+  public static let minimumCapacity = 1 << 20
+  public static let maximumCapacity = 1 << 42
+
+  /// Bytes for entries and index, rounded up to whole units.
+  public let capacityBytes: Int
+  public let unitCount: Int
+  public let logBytes: Int
+  public let unitsOffset: Int
+  /// Size of the data object once fully grown, and of its mapping.
+  public let dataBytes: Int
+
+  // ctl
+  public let slotCount: Int
+  let summaryWords: Int
+  let summaryTopWords: Int
+  let summaryOffset: Int
+  let fixedControlBytes: Int
+  let descriptorsOffset: Int
+  let journalOffset: Int
+  let journalBytes: Int
+  let limboOffset: Int
+  let limboRecords: Int
+  let supersededOffset: Int
+  let retainedOffset: Int
+  let supersededRecords: Int
+  public let controlBytes: Int
+
+  /// - Parameter capacityBytes: between ``minimumCapacity`` and ``maximumCapacity``.
+  public init(capacityBytes requested: Int) {
+    unitCount = (requested + Self.unitBytes - 1) / Self.unitBytes
+    capacityBytes = unitCount * Self.unitBytes
+    logBytes = min(64 << 20, max(256 << 10, nextPowerOfTwo(capacityBytes / 64)))
+    unitsOffset = roundUp(DataLayout.log + logBytes, to: SizeClasses.slabBytes)
+    dataBytes = unitsOffset + capacityBytes
+
+    slotCount = ControlLayout.slotCount
+    summaryWords = (unitCount + 63) / 64
+    summaryTopWords = (summaryWords + 63) / 64
+    summaryOffset = ControlLayout.slots + slotCount * ControlLayout.slotBytes
+    let summaries = Summary.count * (summaryWords + summaryTopWords) * 8
+    fixedControlBytes = roundUp(summaryOffset + summaries, to: 4096)
+    descriptorsOffset = fixedControlBytes
+    journalOffset = roundUp(descriptorsOffset + unitCount * UnitLayout.byteCount, to: 1 << 16)
+    journalBytes = max(1 << 20, capacityBytes / 2)
+    limboOffset = journalOffset + roundUp(journalBytes, to: 1 << 16)
+    limboRecords = nextPowerOfTwo(max(4096, capacityBytes / 64))
+    supersededOffset = limboOffset + limboRecords * LimboRing.recordBytes
+    supersededRecords = limboRecords
+    retainedOffset = supersededOffset + supersededRecords * 8
+    controlBytes = roundUp(retainedOffset + supersededRecords * 8, to: 4096)
+  }
+
+  /// Data offset of a unit's first byte.
+  @inline(__always)
+  func unitOffset(_ unit: Int) -> Int { unitsOffset + unit * Self.unitBytes }
+
+  /// Control offset of a unit's descriptor.
+  @inline(__always)
+  func descriptor(_ unit: Int) -> Int { descriptorsOffset + unit * UnitLayout.byteCount }
+
+  /// The longest value a table of this capacity takes: a quarter of it, at most 4 GiB - 1.
+  public var maximumValueLength: Int { min(capacityBytes / 4, Entry.maximumValueLength) }
+}
+
+/// Byte offsets in a unit's descriptor (ctl).
+enum UnitLayout {
+  static let frameFree = 0
+  static let kind = 32
+  static let partial = 96
+  static let used = partial + SizeClasses.maximumCount * 8
+  static let usedBytesPerSlab = 64
+  static let byteCount = used + Geometry.superframesPerUnit * usedBytesPerSlab
+}
+
+/// The summaries above the descriptors: one bit a unit, and one bit for every 64 of those. All are hints.
+enum Summary {
+  /// 0..<64: "has a slab of this class with room".
+  static let freeSuperframe = SizeClasses.maximumCount
+  static let freeFrame = SizeClasses.maximumCount + 1
+  static let count = SizeClasses.maximumCount + 2
+}

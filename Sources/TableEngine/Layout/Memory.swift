@@ -1,0 +1,93 @@
+import CShims
+
+/// One mapped object, addressed by byte offset: the only place where the engine turns offsets into pointers.
+///
+/// Every access names its memory order. Nothing here validates an offset: participants trust each other's
+/// offsets (see "Three ways in" in the README), and an observer checks each one before it comes here
+/// (``ObserverMemory``). Offsets of words are multiples of 8.
+@frozen @safe
+public struct Memory: @unchecked Sendable {
+  // Sendable because the pointer never changes and every shared store goes through a named-order atomic
+  // or is made to memory that no other thread can reach yet.
+  public let base: UnsafeMutableRawPointer
+
+  @inlinable @inline(__always)
+  public init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
+
+  @inlinable @inline(__always)
+  public func pointer(_ offset: Int) -> UnsafeMutableRawPointer { unsafe base + offset }
+
+  @inlinable @inline(__always)
+  public func loadAcquire(_ offset: Int) -> UInt64 { unsafe shm_load_acquire(base + offset) }
+
+  @inlinable @inline(__always)
+  public func loadRelaxed(_ offset: Int) -> UInt64 { unsafe shm_load_relaxed(base + offset) }
+
+  @inlinable @inline(__always)
+  public func storeRelease(_ offset: Int, _ value: UInt64) { unsafe shm_store_release(base + offset, value) }
+
+  /// For memory that only the caller writes and whose order the next release store or fence settles.
+  @inlinable @inline(__always)
+  public func storeRelaxed(_ offset: Int, _ value: UInt64) { unsafe shm_store_relaxed(base + offset, value) }
+
+  /// The previous value; sequentially consistent.
+  @inlinable @inline(__always)
+  public func exchange(_ offset: Int, _ value: UInt64) -> UInt64 {
+    unsafe shm_exchange_seqcst(base + offset, value)
+  }
+
+  @inlinable @inline(__always)
+  public func compareAndSwap(_ offset: Int, expected: UInt64, desired: UInt64) -> Bool {
+    unsafe shm_cas_seqcst(base + offset, expected, desired)
+  }
+
+  @inlinable @inline(__always)
+  public func byte(_ offset: Int) -> UInt8 { unsafe base.load(fromByteOffset: offset, as: UInt8.self) }
+
+  @inlinable @inline(__always)
+  public func storeByte(_ offset: Int, _ value: UInt8) {
+    unsafe base.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
+  }
+
+  @inlinable @inline(__always)
+  public func copy(_ bytes: UnsafeRawPointer, count: Int, to offset: Int) {
+    unsafe shm_copy(base + offset, bytes, count)
+  }
+
+  @inlinable
+  public func zero(_ offset: Int, count: Int) {
+    unsafe (base + offset).initializeMemory(as: UInt8.self, repeating: 0, count: count)
+  }
+
+  /// Bits, in words of 64, from `offset` on. Only the owner of the writer lock changes bits.
+  @inlinable @inline(__always)
+  func setBit(_ bit: Int, at offset: Int) {
+    let word = offset + (bit >> 6) &* 8
+    storeRelaxed(word, loadRelaxed(word) | (1 << UInt64(bit & 63)))
+  }
+
+  @inlinable @inline(__always)
+  func clearBit(_ bit: Int, at offset: Int) {
+    let word = offset + (bit >> 6) &* 8
+    storeRelaxed(word, loadRelaxed(word) & ~(1 << UInt64(bit & 63)))
+  }
+
+  @inlinable @inline(__always)
+  func bit(_ bit: Int, at offset: Int) -> Bool {
+    loadRelaxed(offset + (bit >> 6) &* 8) & (1 << UInt64(bit & 63)) != 0
+  }
+}
+
+/// Keeps the compiler from moving stores across it.
+///
+/// A killed process leaves a program-order prefix of its stores, so this is all that crash safety needs;
+/// concurrency needs the acquire and release orders besides.
+@inlinable @inline(__always)
+func crashFence() { shm_fence_compiler() }
+
+@inlinable @inline(__always)
+func roundUp(_ value: Int, to multiple: Int) -> Int { (value + multiple - 1) / multiple * multiple }
+
+func nextPowerOfTwo(_ value: Int) -> Int {
+  value <= 1 ? 1 : 1 << (Int.bitWidth - (value - 1).leadingZeroBitCount)
+}

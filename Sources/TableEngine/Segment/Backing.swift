@@ -1,0 +1,25 @@
+import SharedMemory
+
+/// The two objects as files: claims pages before the first store into them, so that a full file system is an
+/// error here and never a SIGBUS later (G9).
+final class Backing: Sendable {
+  let data: SharedObject
+  let control: SharedObject
+
+  init(data: SharedObject, control: SharedObject) {
+    self.data = data
+    self.control = control
+  }
+
+  func allocateData(offset: Int, count: Int) throws(EngineError) { try allocate(data, offset, count) }
+  func allocateControl(offset: Int, count: Int) throws(EngineError) { try allocate(control, offset, count) }
+
+  private func allocate(_ object: SharedObject, _ offset: Int, _ count: Int) throws(EngineError) {
+    do {
+      try object.allocate(offset: offset, count: count)
+    } catch {
+      if error.isOutOfSpace { throw .full(.fileSystem) }
+      throw .system(error)
+    }
+  }
+}

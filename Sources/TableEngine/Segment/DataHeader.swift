@@ -1,0 +1,66 @@
+/// The part of *data*'s header that never changes, checked before anything else of the object is believed.
+struct DataHeader {
+  let variant: Variant
+  let uuid: (UInt64, UInt64)
+  let capacityBytes: Int
+  let hashSeed: UInt64
+
+  /// Feature bits that this build understands; an unknown one set means that the table must not be touched.
+  static let knownFeatures: UInt64 = 0
+
+  init(variant: Variant, uuid: (UInt64, UInt64), capacityBytes: Int, hashSeed: UInt64) {
+    self.variant = variant
+    self.uuid = uuid
+    self.capacityBytes = capacityBytes
+    self.hashSeed = hashSeed
+  }
+
+  /// Reads and checks a header. The same fields lie at the same offsets in *ctl*.
+  /// - Throws: `notATable`, `incompatible`.
+  init(_ memory: Memory, object: String) throws(EngineError) {
+    guard memory.loadRelaxed(DataLayout.magic) == DataLayout.magicValue else {
+      throw .notATable("\(object) does not begin with a table's magic number")
+    }
+    let word = memory.loadRelaxed(DataLayout.versionAndVariant)
+    let version = UInt32(truncatingIfNeeded: word)
+    guard version == DataLayout.version else {
+      throw .incompatible("its layout version is \(version), this program's is \(DataLayout.version)")
+    }
+    guard memory.loadRelaxed(DataLayout.layoutHash) == LayoutHash.value else {
+      throw .incompatible("its layout differs from this program's (same version, other constants)")
+    }
+    guard let variant = Variant(rawValue: UInt32(truncatingIfNeeded: word >> 32)) else {
+      throw .damaged("its variant is unknown")
+    }
+    let capacity = memory.loadRelaxed(DataLayout.capacity)
+    guard capacity >= UInt64(Geometry.minimumCapacity), capacity <= UInt64(Geometry.maximumCapacity),
+      capacity % UInt64(Geometry.unitBytes) == 0
+    else { throw .damaged("its capacity reads \(capacity)") }
+    self.variant = variant
+    uuid = (memory.loadRelaxed(DataLayout.uuid), memory.loadRelaxed(DataLayout.uuid + 8))
+    capacityBytes = Int(capacity)
+    hashSeed = 0
+  }
+
+  init(data: Memory) throws(EngineError) {
+    let common = try DataHeader(data, object: "its data object")
+    let features = data.loadRelaxed(DataLayout.features)
+    guard features & ~Self.knownFeatures == 0 else {
+      throw .incompatible("it uses features (\(features)) that this program does not know")
+    }
+    variant = common.variant
+    uuid = common.uuid
+    capacityBytes = common.capacityBytes
+    hashSeed = data.loadRelaxed(DataLayout.hashSeed)
+  }
+
+  /// Writes what both objects have in common; the magic number last.
+  func write(to memory: Memory) {
+    memory.storeRelaxed(DataLayout.versionAndVariant, UInt64(DataLayout.version) | UInt64(variant.rawValue) << 32)
+    memory.storeRelaxed(DataLayout.layoutHash, LayoutHash.value)
+    memory.storeRelaxed(DataLayout.uuid, uuid.0)
+    memory.storeRelaxed(DataLayout.uuid + 8, uuid.1)
+    memory.storeRelaxed(DataLayout.capacity, UInt64(capacityBytes))
+    memory.storeRelease(DataLayout.magic, DataLayout.magicValue)
+  }
+}

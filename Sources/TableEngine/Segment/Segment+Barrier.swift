@@ -1,0 +1,167 @@
+import CShims
+import SharedMemory
+
+/// The exclusive section: one at a time on the host (G3), all of it or nothing (G2).
+extension Segment {
+  /// Waits for the table and opens a transaction.
+  ///
+  /// Blocks while another barrier runs, and in the rwlock variant while readers are inside; at most
+  /// `timeoutNanoseconds` in all. The calling thread must close it with ``commitBarrier()`` or ``abortBarrier()``.
+  /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
+  ///   `unlinked`, `forked`.
+  /// - Parameter now: the instant by which the barrier judges expiry.
+  public func beginBarrier(timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) {
+    let participant = try requireParticipant()
+    let record = try unsafe threadRecord()
+    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
+    let outcome = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
+    do {
+      try enter(participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied, deadline)
+      try enforceLimboBudget(participant)
+    } catch {
+      participant.lock.unlock()
+      throw error
+    }
+    unsafe record.pointee.inBarrier = 1
+    unsafe record.pointee.now = now
+    participant.writer.begin()
+  }
+
+  /// After W: recovery if the last owner died, then the rwlock variant's exclusion.
+  private func enter(
+    _ participant: Participant, slot: Int, died: Bool, _ deadline: UInt64
+  ) throws(EngineError) {
+    let writer = participant.writer
+    if variant == .rwlock {
+      if died || writer.needsRecovery {
+        try participant.exclusion.takeOver(slot: slot, deadline: deadline)
+        writer.recover()
+        if died { participant.lock.markConsistent() }
+      } else {
+        try participant.exclusion.enterExclusive(slot: slot, deadline: deadline)
+      }
+    } else if died || writer.needsRecovery {
+      writer.recover()
+      if died { participant.lock.markConsistent() }
+    }
+    if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
+      leaveExclusive(participant, slot: slot)
+      throw .damaged("it was marked damaged")
+    }
+  }
+
+  private func leaveExclusive(_ participant: Participant, slot: Int) {
+    if variant == .rwlock { participant.exclusion.leaveExclusive(slot: slot) }
+  }
+
+  /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
+  public func commitBarrier() { closeBarrier { $0.commit() } }
+
+  /// Undoes the transaction: nobody ever sees a part of it.
+  public func abortBarrier() { closeBarrier { $0.abort() } }
+
+  private func closeBarrier(_ close: (Writer) -> Void) {
+    guard let participant, let record = unsafe shm_thread_find(id) else { return }
+    let writer = participant.writer
+    close(writer)
+    if variant == .rwlock {
+      // Readers are still out: what the transaction superseded is free at once.
+      _ = writer.freePass(upTo: .max)
+      participant.exclusion.leaveExclusive(slot: unsafe Int(record.pointee.slotIndex))
+    } else if writer.superseded.count >= Writer.gcThreshold || writer.limbo.count >= Writer.gcThreshold {
+      writer.collect()
+    }
+    unsafe record.pointee.inBarrier = 0
+    participant.lock.unlock()
+  }
+
+  // MARK: - Inside a barrier
+
+  /// The transaction in flight; only between ``beginBarrier(timeoutNanoseconds:now:)`` and its end, on its thread.
+  public func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
+  ) throws(EngineError) {
+    try unsafe check(key: key)
+    guard value.count <= geometry.maximumValueLength else {
+      throw .valueTooLarge(value.count, maximum: geometry.maximumValueLength)
+    }
+    let hash = unsafe hash(key)
+    do {
+      try unsafe participant!.writer.put(key, hash: hash, value, attributes)
+    } catch {
+      noteShortage(error)
+      throw error
+    }
+  }
+
+  /// - Returns: whether there was anything to remove.
+  public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
+    try unsafe check(key: key)
+    do {
+      return try unsafe participant!.writer.remove(key, hash: hash(key))
+    } catch {
+      noteShortage(error)
+      throw error
+    }
+  }
+
+  private func noteShortage(_ error: EngineError) {
+    if case .full = error { participant!.ctl.storeRelaxed(ControlLayout.collectionWanted, 1) }
+  }
+
+  // MARK: - Reclamation
+
+  /// G7: what readers may keep from being reused is bounded. Called with W, before a transaction opens.
+  private func enforceLimboBudget(_ participant: Participant) throws(EngineError) {
+    let writer = participant.writer
+    guard variant == .rcu else { return }
+    if participant.ctl.loadRelaxed(ControlLayout.collectionWanted) != 0 {
+      participant.ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
+      writer.collectAll()
+    }
+    let budget = Int(participant.ctl.loadRelaxed(ControlLayout.limboBudget))
+    guard writer.reclaimableBytes > budget else { return }
+    writer.collectAll()
+    if writer.reclaimableBytes > budget, evicts(participant) {
+      writer.evictSnapshots()
+      writer.collectAll()
+    }
+    if writer.reclaimableBytes > budget { throw .full(.limbo(writer.oldestReader())) }
+  }
+
+  private func evicts(_ participant: Participant) -> Bool {
+    participant.ctl.loadRelaxed(ControlLayout.stalledReaderPolicy) == StalledReaderPolicy.evict.rawValue
+  }
+
+  /// Runs gc if nobody is writing; repairs after a dead writer. For a daemon's idle moments.
+  /// - Returns: whether anything was reclaimed or repaired; nil if the table was busy.
+  public func maintain() throws(EngineError) -> Bool? {
+    let participant = try requireParticipant()
+    let record = try unsafe threadRecord()
+    guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else {
+      throw .wouldDeadlock(outer: "section")
+    }
+    guard let outcome = participant.lock.tryLock() else { return nil }
+    defer { participant.lock.unlock() }
+    var changed = false
+    if outcome == .ownerDied || participant.writer.needsRecovery {
+      try enter(
+        participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied,
+        HostClock.monotonicNanoseconds &+ 1_000_000_000)
+      leaveExclusive(participant, slot: unsafe Int(record.pointee.slotIndex))
+      changed = true
+    }
+    if variant == .rcu { changed = participant.writer.collectAll() || changed }
+    return changed
+  }
+}
+
+/// What happens when readers keep more than the limbo budget from being reused.
+public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable {
+  /// The oldest snapshots that are not inside a zero-copy section fail with `snapshotTooOld`.
+  case evict = 0
+  /// Writes fail with `full`, naming the reader.
+  case refuse = 1
+}

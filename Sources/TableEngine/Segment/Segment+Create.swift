@@ -1,0 +1,193 @@
+import CShims
+import Glibc
+import SharedMemory
+
+/// Creating and dropping. All of it under an exclusive flock on *ctl*, which ends with its holder: a creator that
+/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes.
+extension Segment {
+  /// Makes a table and attaches to it.
+  ///
+  /// - Throws: `exists`; `full(.fileSystem)` when /dev/shm has no room, with nothing left behind; `notPermitted` for
+  ///   impossible options.
+  public static func create(_ name: String, _ options: SegmentOptions) throws(EngineError) -> Segment {
+    try options.check()
+    let control = try claimName(name, options)
+    do {
+      return try build(name, options, control)
+    } catch {
+      // Ours alone while the lock is held and ready is 0.
+      try? SharedObject.unlink(name: ObjectName.data(name))
+      try? SharedObject.unlink(name: ObjectName.control(name))
+      throw error
+    }
+  }
+
+  /// The control object, new, empty and locked.
+  private static func claimName(_ name: String, _ options: SegmentOptions) throws(EngineError) -> SharedObject {
+    for _ in 0..<8 {
+      do throws(SystemError) {
+        let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
+        guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else { continue }
+        return control
+      } catch {
+        guard error.errno == EEXIST else { throw EngineError(opening: error) }
+        try reclaimHalfMade(name)
+      }
+    }
+    throw .exists
+  }
+
+  /// Removes what a creator that died left under the name.
+  /// - Throws: `exists` if the table is whole or still being made.
+  private static func reclaimHalfMade(_ name: String) throws(EngineError) {
+    do throws(SystemError) {
+      let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
+      guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else {
+        throw SystemError(call: "flock", errno: EEXIST)
+      }
+      guard try control.status().isRegular, try !isReady(control) else {
+        throw SystemError(call: "shm_open", errno: EEXIST)
+      }
+      try? SharedObject.unlink(name: ObjectName.data(name))
+      try SharedObject.unlink(name: ObjectName.control(name))
+    } catch {
+      if error.errno == ENOENT { return }
+      throw .exists
+    }
+  }
+
+  /// A table's control object with its ready flag set, or anything that is not a half-made table of ours.
+  private static func isReady(_ control: SharedObject) throws(SystemError) -> Bool {
+    let size = try control.status().size
+    if size == 0 { return false }
+    guard size >= 4096 else { return true }
+    let mapping = try control.map(count: 4096, writable: false)
+    let header = unsafe Memory(base: mapping.base)
+    let magic = header.loadAcquire(ControlLayout.magic)
+    return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+  }
+
+  static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
+    guard let named = try? SharedObject.open(name: name, writable: false) else { return false }
+    return try named.status().isSameObject(as: object.status())
+  }
+
+  // MARK: - Building
+
+  private static func build(
+    _ name: String, _ options: SegmentOptions, _ control: SharedObject
+  ) throws(EngineError) -> Segment {
+    let geometry = Geometry(capacityBytes: options.capacityBytes)
+    let header = DataHeader(
+      variant: options.variant, uuid: (.random(in: 1 ... .max), .random(in: 0 ... .max)),
+      capacityBytes: geometry.capacityBytes, hashSeed: .random(in: 1 ... .max))
+    let segment: Segment
+    do throws(SystemError) {
+      try? SharedObject.unlink(name: ObjectName.data(name))
+      let data = try SharedObject.create(name: ObjectName.data(name), mode: 0o600)
+      try control.allocate(offset: 0, count: geometry.fixedControlBytes)
+      try data.allocate(offset: 0, count: geometry.unitsOffset)
+      let mapping = try data.map(count: geometry.dataBytes, writable: true)
+      let attachment = try SegmentRegistry.shared.attach(control, byteCount: geometry.controlBytes)
+      segment = try SegmentRegistry.shared.segment(over: attachment) {
+        Segment(
+          name: name, header: header, geometry: geometry, dataObject: data, dataMapping: mapping,
+          control: attachment)
+      }
+    } catch {
+      throw EngineError(opening: error)
+    }
+    try segment.initialize(header, options)
+    do throws(SystemError) {
+      for (object, mode) in [(segment.dataObject, options.mode), (control, options.controlMode)] {
+        if options.owner != nil || options.group != nil { try object.setOwner(options.owner, group: options.group) }
+        try object.setMode(mode)
+      }
+      guard try isStillNamed(control, ObjectName.control(name)),
+        try isStillNamed(segment.dataObject, ObjectName.data(name))
+      else { throw SystemError(call: "shm_open", errno: EEXIST) }
+      segment.participant!.ctl.storeRelease(ControlLayout.ready, 1)
+      try control.unlock()
+    } catch {
+      throw EngineError(opening: error)
+    }
+    return segment
+  }
+
+  private func initialize(_ header: DataHeader, _ options: SegmentOptions) throws(EngineError) {
+    let participant = participant!
+    let ctl = participant.ctl
+    let writer = participant.writer
+    header.write(to: ctl)
+    ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
+    ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
+    ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)
+    ctl.storeRelaxed(ControlLayout.creatorPid, UInt64(UInt32(bitPattern: ProcessIdentity.pid)))
+    ctl.storeRelaxed(ControlLayout.createdNanoseconds, HostClock.realtimeNanoseconds)
+    do throws(SystemError) {
+      ctl.storeRelaxed(ControlLayout.pidNamespace, try ProcessIdentity.pidNamespace())
+      try participant.lock.initialize()
+      try participant.exclusion.initialize()
+      for index in 0..<geometry.slotCount {
+        try participant.slots.mutex(index).initialize()
+        participant.slots.reset(index)
+      }
+    } catch {
+      throw .system(error)
+    }
+    try writer.limbo.initialize(writer.backing)
+    try writer.superseded.initialize(writer.backing)
+    try writer.retained.initialize(writer.backing)
+    try writer.journal.reserve(1, writer.backing)
+    try writer.buildRoot()
+    if options.preallocate {
+      while writer.allocator.unitCount < geometry.unitCount { try writer.allocator.growOneUnit() }
+    }
+    data.storeRelaxed(DataLayout.hashSeed, hashSeed)
+    data.storeRelaxed(DataLayout.committed, 1)
+    header.write(to: data)
+  }
+
+  // MARK: - Dropping
+
+  /// Removes a table's names. Who has it open keeps what they have; their next barrier fails with `unlinked`.
+  /// - Throws: `noSuchTable`, `notPermitted`.
+  public static func drop(_ name: String) throws(EngineError) {
+    do throws(SystemError) {
+      if let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) {
+        _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+      }
+      let data = Result { () throws(SystemError) in try SharedObject.unlink(name: ObjectName.data(name)) }
+      try SharedObject.unlink(name: ObjectName.control(name))
+      if case .failure(let error) = data, error.errno != ENOENT { throw error }
+    } catch {
+      throw EngineError(opening: error)
+    }
+  }
+}
+
+extension Writer {
+  /// The first unit and the one sub-table that the whole directory points to. By the creator, before anyone else
+  /// can see the table: no journal.
+  func buildRoot() throws(EngineError) {
+    let block = try allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount))
+    allocator.mark(block)
+    data.zero(block.offset, count: SubTable.byteCount)
+    let word = DirectoryWord(subTable: block.offset, depth: 0)
+    for index in 0..<(1 << DataLayout.rootBits) { data.storeRelaxed(DataLayout.root + index * 8, word.raw) }
+  }
+}
+
+extension EngineError {
+  /// What a failed system call means while a table is being opened, made or dropped.
+  init(opening error: SystemError) {
+    switch error.errno {
+    case ENOENT: self = .noSuchTable
+    case EEXIST: self = .exists
+    case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
+    case ENOMEM: self = .full(.addressSpace)
+    case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
+    default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
+    }
+  }
+}

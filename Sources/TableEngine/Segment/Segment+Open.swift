@@ -1,0 +1,188 @@
+import CShims
+import Glibc
+import SharedMemory
+
+/// How a process wants to take part.
+public enum AccessRequest: Sendable, Equatable {
+  /// Participant where the rights, the owner and the PID namespace allow it, else observer.
+  case automatic
+  case participant
+  case observer
+}
+
+extension Segment {
+  /// Attaches to an existing table. Never creates anything.
+  ///
+  /// - Parameter trusted: user ids whose tables this process takes part in, besides root's and its own.
+  /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full(.addressSpace)`.
+  public static func open(
+    _ name: String, _ request: AccessRequest = .automatic, trusted: [UInt32] = [],
+    timeoutNanoseconds: UInt64 = 5_000_000_000
+  ) throws(EngineError) -> Segment {
+    if request == .observer { return try openObserver(name) }
+    do throws(EngineError) {
+      return try openParticipant(name, trusted, timeoutNanoseconds)
+    } catch {
+      guard request == .automatic, case .notPermitted(let reason) = error else { throw error }
+      do throws(EngineError) {
+        return try openObserver(name)
+      } catch {
+        if case .notPermitted = error { throw .notPermitted(reason) }
+        throw error
+      }
+    }
+  }
+
+  // MARK: - Participant
+
+  private static func openParticipant(
+    _ name: String, _ trusted: [UInt32], _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Segment {
+    let control: SharedObject
+    let data: SharedObject
+    let controlStatus: SharedObject.Status
+    do throws(SystemError) {
+      control = try SharedObject.open(name: ObjectName.control(name), writable: true)
+      controlStatus = try control.status()
+    } catch {
+      throw EngineError(opening: error)
+    }
+    guard controlStatus.isRegular else { throw .notATable("its control object is no regular object") }
+    try checkTrust(controlStatus, trusted)
+    try waitUntilReady(control, timeoutNanoseconds)
+    do throws(SystemError) {
+      data = try SharedObject.open(name: ObjectName.data(name), writable: true)
+    } catch {
+      throw EngineError(opening: error)
+    }
+    return try attach(name, control, data)
+  }
+
+  /// Participants can misdirect each other's robust locks, so they choose whose tables they take part in.
+  private static func checkTrust(_ status: SharedObject.Status, _ trusted: [UInt32]) throws(EngineError) {
+    if status.mode & 0o002 != 0 { throw .notPermitted("its control object is writable by everybody") }
+    let me = geteuid()
+    if status.owner == 0 || status.owner == me || trusted.contains(status.owner) { return }
+    throw .notPermitted("it belongs to user \(status.owner), whom this process was not told to trust")
+  }
+
+  /// Waits for a creator at work. A creator that died is recognised by its free lock.
+  private static func waitUntilReady(_ control: SharedObject, _ timeoutNanoseconds: UInt64) throws(EngineError) {
+    do throws(SystemError) {
+      if try isMarkedReady(control) { return }
+      guard try control.lock(.shared, timeoutNanoseconds: timeoutNanoseconds) else {
+        throw SystemError(call: "flock", errno: ETIMEDOUT)
+      }
+      try control.unlock()
+      guard try isMarkedReady(control) else { throw SystemError(call: "flock", errno: ESTALE) }
+    } catch {
+      switch error.errno {
+      case ETIMEDOUT: throw .timedOut(nil)
+      case ESTALE: throw .notATable("its control object is half-made or none")
+      default: throw EngineError(opening: error)
+      }
+    }
+  }
+
+  private static func isMarkedReady(_ control: SharedObject) throws(SystemError) -> Bool {
+    guard try control.status().size >= 4096 else { return false }
+    let mapping = try control.map(count: 4096, writable: false)
+    let header = unsafe Memory(base: mapping.base)
+    // Anything but a half-made table of ours goes on to the checks that say what it is.
+    if header.loadAcquire(ControlLayout.magic) != DataLayout.magicValue { return header.loadAcquire(0) != 0 }
+    return header.loadAcquire(ControlLayout.ready) == 1
+  }
+
+  private static func attach(
+    _ name: String, _ control: SharedObject, _ data: SharedObject
+  ) throws(EngineError) -> Segment {
+    let controlHeader = try header(of: control, "its control object")
+    let dataHeader = try DataHeader(data: unsafe Memory(base: try firstPage(of: data, "its data object").base))
+    guard controlHeader.uuid == dataHeader.uuid else {
+      throw .damaged("its two objects do not belong together")
+    }
+    let geometry = Geometry(capacityBytes: dataHeader.capacityBytes)
+    let segment: Segment
+    do throws(SystemError) {
+      guard try control.status().owner == data.status().owner else {
+        throw SystemError(call: "fstat", errno: EPERM)
+      }
+      guard try control.status().size >= geometry.fixedControlBytes else {
+        throw SystemError(call: "fstat", errno: ENODEV)
+      }
+      try checkPublished(data, geometry)
+      let mapping = try data.map(count: geometry.dataBytes, writable: true)
+      let attachment = try SegmentRegistry.shared.attach(control, byteCount: geometry.controlBytes)
+      segment = try SegmentRegistry.shared.segment(over: attachment) {
+        Segment(
+          name: name, header: dataHeader, geometry: geometry, dataObject: data, dataMapping: mapping,
+          control: attachment)
+      }
+    } catch {
+      if error.errno == ENODEV { throw .damaged("one of its objects is shorter than its header says") }
+      throw EngineError(opening: error)
+    }
+    try segment.checkPeers()
+    return segment
+  }
+
+  /// The data object must hold what its header publishes, or the first read would be a SIGBUS.
+  private static func checkPublished(_ data: SharedObject, _ geometry: Geometry) throws(SystemError) {
+    let page = try data.map(count: 4096, writable: false)
+    let published = unsafe Memory(base: page.base).loadAcquire(DataLayout.publishedBytes)
+    guard published <= UInt64(geometry.dataBytes), published > UInt64(geometry.unitsOffset),
+      try data.status().size >= Int(published)
+    else { throw SystemError(call: "fstat", errno: ENODEV) }
+  }
+
+  /// What participants must share besides the layout.
+  private func checkPeers() throws(EngineError) {
+    let ctl = participant!.ctl
+    guard ctl.loadRelaxed(ControlLayout.fingerprint) == LayoutHash.fingerprint else {
+      throw .notPermitted("it was made with another C library or machine; such a process may only observe")
+    }
+    let namespace: UInt64
+    do throws(SystemError) { namespace = try ProcessIdentity.pidNamespace() } catch { throw .system(error) }
+    guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
+      throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
+    }
+    if !fenced { ctl.storeRelease(ControlLayout.lightReaders, 1) }
+  }
+
+  // MARK: - Observer
+
+  private static func openObserver(_ name: String) throws(EngineError) -> Segment {
+    let data: SharedObject
+    do throws(SystemError) {
+      data = try SharedObject.open(name: ObjectName.data(name), writable: false)
+      guard try data.status().isRegular else { throw SystemError(call: "fstat", errno: ENODEV) }
+    } catch {
+      throw EngineError(opening: error)
+    }
+    let header = try DataHeader(data: unsafe Memory(base: try firstPage(of: data, "its data object").base))
+    let geometry = Geometry(capacityBytes: header.capacityBytes)
+    do throws(SystemError) {
+      try checkPublished(data, geometry)
+      return Segment(
+        name: name, header: header, geometry: geometry, dataObject: data,
+        dataMapping: try data.map(count: geometry.dataBytes, writable: false), control: nil)
+    } catch {
+      if error.errno == ENODEV { throw .damaged("its data object is shorter than its header says") }
+      throw EngineError(opening: error)
+    }
+  }
+
+  private static func header(of object: SharedObject, _ what: String) throws(EngineError) -> DataHeader {
+    try DataHeader(unsafe Memory(base: try firstPage(of: object, what).base), object: what)
+  }
+
+  private static func firstPage(of object: SharedObject, _ what: String) throws(EngineError) -> Mapping {
+    do throws(SystemError) {
+      guard try object.status().size >= 4096 else { throw SystemError(call: "fstat", errno: ENODEV) }
+      return try object.map(count: 4096, writable: false)
+    } catch {
+      if error.errno == ENODEV { throw .notATable("\(what) is too short") }
+      throw EngineError(opening: error)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import CShims
+import SharedMemory
+
+/// A look at a table from outside, for people and metrics. Figures are read one by one while the table lives on:
+/// each is true at its moment, all together at none.
+public struct Statistics: Sendable {
+  public struct Reader: Sendable {
+    public let holder: Holder
+    /// Version it reads at; nil while idle.
+    public let version: UInt64?
+    public let isLongSnapshot: Bool
+    public let isEvicted: Bool
+  }
+
+  public var version: UInt64 = 0
+  public var keyCount = 0
+  public var capacityBytes = 0
+  /// Bytes claimed from /dev/shm for the data object so far.
+  public var claimedBytes = 0
+  /// Bytes of blocks and frames in use, of `claimedBytes`. Participants only.
+  public var usedBytes: Int?
+  /// Bytes that readers or the lack of gc keep from being reused. Participants only.
+  public var limboBytes: Int?
+  public var limboBudgetBytes: Int?
+  public var recoveries: UInt64?
+  public var isDamaged = false
+  /// Who runs a barrier just now.
+  public var writer: Holder?
+  /// Threads that hold a slot.
+  public var readers: [Reader] = []
+}
+
+extension Segment {
+  /// Keys as of the newest committed version.
+  public var keyCount: Int {
+    while true {
+      let version = committed
+      let count = data.loadAcquire(Writer.keyCountWord(version))
+      // PAIR key-count. Other end: Writer.publishVersion. The word is reused 64 versions later.
+      if committed - version < UInt64(DataLayout.keyCountSlots - 1) { return Int(count) }
+    }
+  }
+
+  public var statistics: Statistics {
+    var result = Statistics()
+    result.version = committed
+    result.keyCount = keyCount
+    result.capacityBytes = geometry.capacityBytes
+    result.claimedBytes = Int(data.loadAcquire(DataLayout.publishedBytes))
+    guard let participant else { return result }
+    let ctl = participant.ctl
+    result.usedBytes = participant.writer.allocator.usedBytes
+    result.limboBytes = participant.writer.reclaimableBytes
+    result.limboBudgetBytes = Int(ctl.loadRelaxed(ControlLayout.limboBudget))
+    result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
+    result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
+    result.writer = participant.lock.holder
+    result.readers = readers(participant)
+    return result
+  }
+
+  private func readers(_ participant: Participant) -> [Statistics.Reader] {
+    var readers: [Statistics.Reader] = []
+    let slots = participant.slots
+    for index in 0..<slots.highWater where slots.isHeld(index) {
+      let offset = slots.offset(index)
+      let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
+      readers.append(
+        Statistics.Reader(
+          holder: slots.holder(index), version: word == SlotWord.idle ? nil : word & SlotWord.versionMask,
+          isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
+          isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0))
+    }
+    return readers
+  }
+}
+
+extension Slots {
+  /// Whether a living thread holds the slot. A free or dead one is found by taking its mutex for a moment.
+  func isHeld(_ index: Int) -> Bool { !clearIfDead(index) }
+}
+
+extension Allocator {
+  /// Bytes in use, by counting bits: grows with the table.
+  var usedBytes: Int {
+    var bytes = 0
+    for unit in 0..<unitCount {
+      for superframe in 0..<Geometry.superframesPerUnit {
+        let kind = kind(unit, superframe)
+        if kind == 0 {
+          bytes += (4 - nibble(unit, superframe).nonzeroBitCount) * SizeClasses.frameBytes
+        } else {
+          bytes += usedBlocks(unit, superframe) * SizeClasses.sizes[kind - 1]
+        }
+      }
+    }
+    return bytes
+  }
+
+  private func usedBlocks(_ unit: Int, _ superframe: Int) -> Int {
+    (0..<8).reduce(0) { $0 + ctl.loadRelaxed(usedBits(unit, superframe) + $1 * 8).nonzeroBitCount }
+  }
+}

@@ -1,0 +1,93 @@
+import CShims
+import SharedMemory
+
+/// One table as this process has it mapped. Every handle of the same table in a process shares one segment, so that
+/// a thread's sections are known whichever handle they were entered through (G11).
+public final class Segment: Sendable {
+  /// How this process takes part ("Three ways in" in the README).
+  public enum Access: Sendable {
+    /// Maps both objects read-write: slots, zero-copy reads, direct writes.
+    case participant
+    /// Maps *data* read-only and stores nothing anywhere.
+    case observer
+  }
+
+  public let name: String
+  public let variant: Variant
+  public let access: Access
+  public let uuid: (UInt64, UInt64)
+  public let geometry: Geometry
+  /// Process-unique, never reused: the key of threads' records.
+  public let id: UInt64
+  public let data: Memory
+  public let hashSeed: UInt64
+  /// Participant of the RCU variant: the reads that need no help from elsewhere.
+  @usableFromInline let readsDirectly: Bool
+  /// Readers of this process must fence themselves: membarrier does not reach it.
+  @usableFromInline let fenced: Bool
+
+  let dataObject: SharedObject
+  let dataMapping: Mapping
+  /// Present for participants.
+  let participant: Participant?
+  let forkGeneration: UInt64
+
+  /// What only a participant has.
+  struct Participant: Sendable {
+    let ctl: Memory
+    let object: SharedObject
+    let slots: Slots
+    let lock: WriterLock
+    let exclusion: Exclusion
+    let writer: Writer
+  }
+
+  init(
+    name: String, header: DataHeader, geometry: Geometry, dataObject: SharedObject, dataMapping: Mapping,
+    control: ControlAttachment?
+  ) {
+    self.name = name
+    variant = header.variant
+    uuid = header.uuid
+    self.geometry = geometry
+    hashSeed = header.hashSeed
+    self.dataObject = dataObject
+    self.dataMapping = dataMapping
+    data = unsafe Memory(base: dataMapping.base)
+    id = control?.id ?? SegmentRegistry.shared.newID()
+    fenced = Membarrier.mode == .fenced
+    forkGeneration = shm_fork_generation()
+    access = control == nil ? .observer : .participant
+    readsDirectly = control != nil && header.variant == .rcu
+    participant = control.map { control in
+      let ctl = control.memory
+      let slots = Slots(ctl: ctl, count: geometry.slotCount)
+      let writer = Writer(
+        data: unsafe Memory(base: dataMapping.base), ctl: ctl, geometry: geometry,
+        backing: Backing(data: dataObject, control: control.object), variant: header.variant,
+        hashSeed: header.hashSeed)
+      return Participant(
+        ctl: ctl, object: control.object, slots: slots, lock: WriterLock(ctl: ctl),
+        exclusion: Exclusion(ctl: ctl, data: writer.data, slots: slots), writer: writer)
+    }
+  }
+
+  /// The newest committed version.
+  public var committed: UInt64 { data.loadAcquire(DataLayout.committed) }
+
+  public func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
+    unsafe shm_hash(key.baseAddress!, key.count, hashSeed)
+  }
+
+  /// Keys are 1 byte to 64 KiB.
+  func check(key: UnsafeRawBufferPointer) throws(EngineError) {
+    guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
+  }
+
+  /// What only a participant may do.
+  func requireParticipant() throws(EngineError) -> Participant {
+    guard shm_fork_generation() == forkGeneration else { throw .forked }
+    guard let participant else { throw .notPermitted("this handle only observes the table") }
+    return participant
+  }
+}

@@ -1,0 +1,91 @@
+import CShims
+import SharedMemory
+import Synchronization
+
+/// A control object as this process maps it: once, and for the life of the process.
+///
+/// Unmapping memory that holds a locked robust mutex cuts the kernel's list of its thread and silently cancels the
+/// robustness of what that thread locked before; and threads keep their slots' mutexes for life. So the mapping is
+/// never undone, and a table that is opened again finds its mapping, its number and its threads' slots.
+final class ControlAttachment: Sendable {
+  /// Process-unique, never reused: the key of threads' records.
+  let id: UInt64
+  let object: SharedObject
+  let memory: Memory
+  let status: SharedObject.Status
+  let forkGeneration: UInt64
+
+  init(id: UInt64, object: SharedObject, mapping: Mapping, status: SharedObject.Status) {
+    self.id = id
+    self.object = object
+    self.status = status
+    memory = unsafe Memory(base: mapping.base)
+    forkGeneration = shm_fork_generation()
+    mapping.leak()
+  }
+}
+
+/// The tables of this process.
+///
+/// A thread's sections are kept by control object, so two handles of one table must share one attachment, or a
+/// barrier through the second inside a read through the first would wait for ever instead of failing at once (G11).
+final class SegmentRegistry: Sendable {
+  static let shared = SegmentRegistry()
+
+  private struct State {
+    var lastID: UInt64 = 0
+    var attachments: [ControlAttachment] = []
+    var segments: [WeakSegment] = []
+  }
+
+  private struct WeakSegment {
+    weak var segment: Segment?
+    let id: UInt64
+  }
+
+  private let state = Mutex(State())
+
+  /// A number for a segment without a control object.
+  func newID() -> UInt64 {
+    state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+  }
+
+  /// The attachment of a control object, mapped now if it was not. One inherited through fork does not count.
+  func attach(_ object: SharedObject, byteCount: Int) throws(SystemError) -> ControlAttachment {
+    let status = try object.status()
+    let result = state.withLock { state -> Result<ControlAttachment, SystemError> in
+      let generation = shm_fork_generation()
+      let known = state.attachments.first {
+        $0.forkGeneration == generation && $0.status.isSameObject(as: status)
+      }
+      if let known { return .success(known) }
+      return Result { () throws(SystemError) in
+        let mapping = try object.map(count: byteCount, writable: true)
+        state.lastID += 1
+        let attachment = ControlAttachment(id: state.lastID, object: object, mapping: mapping, status: status)
+        state.attachments.append(attachment)
+        return attachment
+      }
+    }
+    return try result.get()
+  }
+
+  /// The living segment over an attachment, or the one that `make` makes.
+  func segment(
+    over attachment: ControlAttachment, _ make: () throws(SystemError) -> Segment
+  ) throws(SystemError) -> Segment {
+    let result = state.withLock { state -> Result<Segment, SystemError> in
+      state.segments.removeAll { $0.segment == nil }
+      if let living = state.segments.first(where: { $0.id == attachment.id })?.segment { return .success(living) }
+      return Result { () throws(SystemError) in
+        let segment = try make()
+        state.segments.append(WeakSegment(segment: segment, id: attachment.id))
+        return segment
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,112 @@
+import CShims
+import Glibc
+import SharedMemory
+import Synchronization
+
+/// The thread that holds the slots of long snapshots.
+///
+/// A slot belongs to the thread that holds its robust mutex, and a snapshot may outlive the thread that took it.
+/// So one thread a process, started at the first snapshot, claims and gives back slots on request and sleeps
+/// otherwise. It never touches a table's contents.
+final class Keeper: Sendable {
+  static let shared = Keeper()
+
+  private enum Request {
+    case claim(Slots, @Sendable (Result<Int, EngineError>) -> Void)
+    case release(Slots, Int)
+  }
+
+  private struct State {
+    var requests: [Request] = []
+    var forkGeneration = UInt64.max
+  }
+
+  private let state = Mutex(State())
+  private let wakeUp = Semaphore()
+
+  /// Claims a slot in the keeper's name. Blocks for a thread switch.
+  func claim(_ slots: Slots) throws(EngineError) -> Int {
+    let done = Semaphore()
+    let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(slots.count)))
+    submit(
+      .claim(slots) { result in
+        answer.withLock { $0 = result }
+        done.post()
+      })
+    done.wait()
+    return try answer.withLock { $0 }.get()
+  }
+
+  /// Gives a slot back; does not wait for that to happen. What it announced was withdrawn by the caller.
+  func release(_ slots: Slots, _ index: Int) { submit(.release(slots, index)) }
+
+  private func submit(_ request: Request) {
+    let needsThread = state.withLock { state in
+      state.requests.append(request)
+      let generation = shm_fork_generation()
+      defer { state.forkGeneration = generation }
+      return state.forkGeneration != generation
+    }
+    if needsThread { startThread() }
+    wakeUp.post()
+  }
+
+  private func startThread() {
+    var thread = pthread_t()
+    let started = unsafe pthread_create(
+      &thread, nil,
+      { _ in
+        Keeper.shared.run()
+        return nil
+      }, nil)
+    if started == 0 { pthread_detach(thread) }
+  }
+
+  private func run() {
+    while true {
+      wakeUp.wait()
+      let request = state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
+      switch request {
+      case .claim(let slots, let answer):
+        do throws(EngineError) {
+          answer(.success(try slots.claim(purpose: SlotPurpose.snapshot)))
+        } catch {
+          answer(.failure(error))
+        }
+      case .release(let slots, let index):
+        slots.release(index)
+      case nil:
+        break
+      }
+    }
+  }
+}
+
+/// What a slot is for, for people who look at it.
+enum SlotPurpose {
+  static let thread: UInt64 = 0
+  static let snapshot: UInt64 = 1
+}
+
+/// A process-private counting semaphore (sem_init(3)).
+@safe
+final class Semaphore: @unchecked Sendable {
+  // Sendable because a semaphore is made for several threads, and its address never changes.
+  private let place: UnsafeMutablePointer<sem_t>
+
+  init() {
+    unsafe place = .allocate(capacity: 1)
+    unsafe sem_init(place, 0, 0)
+  }
+
+  deinit {
+    unsafe sem_destroy(place)
+    unsafe place.deallocate()
+  }
+
+  func post() { unsafe sem_post(place) }
+
+  func wait() {
+    while unsafe sem_wait(place) != 0 {}
+  }
+}

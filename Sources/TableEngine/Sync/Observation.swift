@@ -1,0 +1,71 @@
+import CShims
+import SharedMemory
+
+/// An observer's read section: one snapshot, and copies of what was read in it.
+///
+/// The copies live as long as the section, so that views work the same for participants and observers.
+@safe
+final class Observation {
+  let snapshot: UInt64
+  private var walk: ObserverWalk
+  private var copies: [UnsafeMutableRawPointer] = unsafe []
+
+  /// - Throws: `busy` if the rwlock variant's barrier does not end in time.
+  init(_ segment: Segment, timeoutNanoseconds: UInt64) throws(EngineError) {
+    walk = try ObserverWalk(segment, timeoutNanoseconds: timeoutNanoseconds)
+    snapshot = walk.snapshot
+  }
+
+  /// Joins the snapshot of an outer section.
+  init(_ segment: Segment, snapshot: UInt64, sequence: UInt64) {
+    walk = ObserverWalk(segment, snapshot: snapshot, sequence: sequence)
+    self.snapshot = snapshot
+  }
+
+  var sequence: UInt64 { walk.sequence }
+
+  deinit {
+    for unsafecopy in unsafe copies { unsafe copy.deallocate() }
+  }
+
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, now: UInt64) throws(EngineError) -> FoundEntry? {
+    var copy: FoundEntry?
+    let result: Result<Void, ObserverWalk.Inconsistent>
+    do throws(ObserverWalk.Inconsistent) {
+      if let (entry, meta) = try unsafe walk.find(key, hash: hash) { copy = self.copy(entry, meta) }
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    try walk.settle(result)
+    return copy.flatMap { Self.isPresent($0, now) ? $0 : nil }
+  }
+
+  /// One sub-table, validated as a whole before `body` sees the first entry.
+  func scan(_ cursor: inout ScanCursor, now: UInt64, _ body: (FoundEntry) -> Bool) throws(EngineError) {
+    guard let position = cursor.position else { return }
+    var found: [FoundEntry] = []
+    let result: Result<Int, ObserverWalk.Inconsistent>
+    do throws(ObserverWalk.Inconsistent) {
+      result = .success(try walk.visit(hash: position) { entry, meta in found.append(copy(entry, meta)) })
+    } catch {
+      result = .failure(error)
+    }
+    cursor.advance(past: position, depth: try walk.settle(result))
+    for entry in found where Self.isPresent(entry, now) {
+      if !body(entry) { return }
+    }
+  }
+
+  /// A private copy of an entry whose bounds were checked. Its bytes may be torn until the walk is validated.
+  private func copy(_ entry: Int, _ meta: EntryMeta) -> FoundEntry {
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: meta.byteCount, alignment: 16)
+    unsafe shm_copy(bytes, walk.data.pointer(entry), meta.byteCount)
+    unsafe copies.append(bytes)
+    return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: meta)
+  }
+
+  private static func isPresent(_ found: FoundEntry, _ now: UInt64) -> Bool {
+    !found.meta.isTombstone && !(found.meta.hasExpiry && found.expiry <= now)
+  }
+}

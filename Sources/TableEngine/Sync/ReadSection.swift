@@ -1,0 +1,244 @@
+public import CShims
+import SharedMemory
+
+/// A value as a read found it, in place or (for an observer) in a copy.
+///
+/// Valid only inside the section it was found in.
+@frozen @safe
+public struct FoundEntry {
+  @usableFromInline let entry: UnsafeRawPointer
+  public let meta: EntryMeta
+
+  @inlinable @inline(__always)
+  init(entry: UnsafeRawPointer, meta: EntryMeta) {
+    unsafe self.entry = entry
+    self.meta = meta
+  }
+
+  @inlinable @inline(__always)
+  public var version: UInt64 { unsafe entry.load(as: UInt64.self) }
+
+  /// Nanoseconds since 1970, or 0 for never.
+  @inlinable
+  public var expiry: UInt64 {
+    meta.hasExpiry ? unsafe entry.load(fromByteOffset: meta.expiryOffset, as: UInt64.self) : 0
+  }
+
+  @inlinable
+  public var fingerprint: UInt64 {
+    meta.hasFingerprint ? unsafe entry.load(fromByteOffset: meta.fingerprintOffset, as: UInt64.self) : 0
+  }
+
+  @inlinable @inline(__always)
+  public var value: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: entry + meta.valueOffset, count: meta.valueLength)
+  }
+
+  @inlinable
+  public var key: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: entry + meta.keyOffset, count: meta.keyLength)
+  }
+}
+
+extension Segment {
+  /// Finds a key and runs `body` on its newest committed value: the read at memory speed.
+  ///
+  /// Waits for nobody in the RCU variant (G5). `body` must copy what it wants to keep and must not use the table.
+  /// - Parameter timeoutNanoseconds: for the rwlock variant's wait for a barrier.
+  /// - Returns: nil if the key is absent or expired.
+  @inlinable @inline(__always)
+  public func withValue<R>(
+    _ key: UnsafeRawPointer, _ keyLength: Int, timeoutNanoseconds: UInt64, clock: WallClock,
+    _ body: (FoundEntry) -> R
+  ) throws(EngineError) -> R? {
+    guard readsDirectly, keyLength &- 1 < 65_536, let record = unsafe shm_thread_first(id),
+      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
+    else { return try unsafe withValueIndirectly(key, keyLength, timeoutNanoseconds, clock, body) }
+    let hash = unsafe shm_hash(key, keyLength, hashSeed)
+    let snapshot = unsafe announce(slot)
+    let lookup = Lookup(data: data)
+    let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
+    var result: R?
+    if entry != 0 {
+      let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+      let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+      if !meta.isTombstone, !meta.hasExpiry || isLive(found, clock) { result = body(found) }
+    }
+    unsafe shm_store_release(slot, SlotWord.idle)
+    return result
+  }
+
+  /// Announces a pending reader and settles on a snapshot.
+  ///
+  /// PAIR heavy-light. Other end: Writer.scanReaders. The announcement must be visible before the second load of
+  /// `committed`: by the compiler's order alone where membarrier reaches this process, else by an exchange.
+  /// PAIR pend-committed. Other end: Writer.publishVersion. Acquire, twice: the first gives gc a bound, the second
+  /// is the snapshot; without the second, versions older than the announcement could be gone already.
+  @inlinable @inline(__always)
+  func announce(_ slot: UnsafeMutableRawPointer) -> UInt64 {
+    let bound = data.loadAcquire(DataLayout.committed)
+    if fenced {
+      _ = unsafe shm_exchange_seqcst(slot, SlotWord.pending | bound)
+    } else {
+      unsafe shm_store_release(slot, SlotWord.pending | bound)
+      shm_fence_compiler()
+    }
+    return data.loadAcquire(DataLayout.committed)
+  }
+
+  @usableFromInline @inline(never)
+  func isLive(_ found: FoundEntry, _ clock: WallClock) -> Bool {
+    found.expiry > clock.now
+  }
+
+  /// The same read for a first use, a nested one, the rwlock variant and observers.
+  @usableFromInline @inline(never)
+  func withValueIndirectly<R>(
+    _ key: UnsafeRawPointer, _ keyLength: Int, _ timeoutNanoseconds: UInt64, _ clock: WallClock,
+    _ body: (FoundEntry) -> R
+  ) throws(EngineError) -> R? {
+    var attempts = 0
+    while true {
+      let section = try beginRead(timeoutNanoseconds: timeoutNanoseconds, now: clock.now)
+      defer { endRead(section) }
+      do throws(EngineError) {
+        return try unsafe find(UnsafeRawBufferPointer(start: key, count: keyLength), section).map(body)
+      } catch {
+        // An observer that was overtaken by gc, or by a barrier of the rwlock variant, starts over.
+        guard case .snapshotTooOld = error, section.observation != nil, !section.nested else { throw error }
+        attempts += 1
+        if attempts == Self.observerAttempts { throw .busy(attempts: attempts) }
+      }
+    }
+  }
+
+  /// How often an observer's single read starts over before it says `busy`.
+  static var observerAttempts: Int { 1000 }
+}
+
+/// The clock by which expiry is judged: the host's, or one that a test drives.
+@frozen
+public struct WallClock: Sendable {
+  @usableFromInline let injected: (@Sendable () -> UInt64)?
+
+  /// Nil: CLOCK_REALTIME. Else a function that gives nanoseconds since 1970.
+  @inlinable
+  public init(_ injected: (@Sendable () -> UInt64)? = nil) { self.injected = injected }
+
+  public var now: UInt64 { injected?() ?? HostClock.realtimeNanoseconds }
+}
+
+/// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``.
+public struct ReadSection {
+  public let snapshot: UInt64
+  /// The instant by which the section judges expiry.
+  public let now: UInt64
+  /// Joined an outer section of the same thread: that one withdraws.
+  let nested: Bool
+  /// An observer's copies, and the sequence it must still find.
+  let observation: Observation?
+}
+
+extension Segment {
+  /// Opens a read section on the calling thread.
+  ///
+  /// RCU variant: never waits. rwlock variant: waits for the running barrier, at most `timeoutNanoseconds`. A
+  /// section inside a section joins it and its snapshot, and never waits.
+  /// - Throws: `wouldDeadlock` inside a barrier of the same table, `timedOut`, `forked`, `slotsExhausted`, `busy`.
+  public func beginRead(timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) -> ReadSection {
+    let record = try unsafe threadRecord()
+    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    if unsafe record.pointee.readDepth != 0 {
+      unsafe record.pointee.readDepth += 1
+      return unsafe ReadSection(
+        snapshot: unsafe record.pointee.snapshot, now: unsafe record.pointee.now, nested: true,
+        observation: joinedObservation(unsafe record))
+    }
+    var observation: Observation?
+    if let participant {
+      let slot = unsafe record.pointee.slot!
+      if variant == .rcu {
+        unsafe record.pointee.snapshot = unsafe pinSnapshot(slot)
+      } else {
+        let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
+        try participant.exclusion.enterShared(slot: unsafe Int(record.pointee.slotIndex), deadline: deadline)
+        unsafe record.pointee.snapshot = committed
+      }
+    } else {
+      observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)
+      unsafe record.pointee.snapshot = observation!.snapshot
+      unsafe record.pointee.sequence = observation!.sequence
+    }
+    unsafe record.pointee.readDepth = 1
+    unsafe record.pointee.now = now
+    return ReadSection(
+      snapshot: unsafe record.pointee.snapshot, now: now, nested: false, observation: observation)
+  }
+
+  /// Announces a pin and an exact snapshot: what the section can reach is neither freed nor unlinked.
+  ///
+  /// The pin comes first: from the moment gc could ignore our snapshot (it is only pending) to the end, the pin
+  /// keeps the memory. The compare-and-swap fails only if we were evicted between the two stores: announce again.
+  func pinSnapshot(_ slot: UnsafeMutableRawPointer) -> UInt64 {
+    while true {
+      unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
+      let pending = SlotWord.pending | data.loadAcquire(DataLayout.committed)
+      _ = unsafe shm_exchange_seqcst(slot, pending)
+      let snapshot = data.loadAcquire(DataLayout.committed)
+      if unsafe shm_cas_seqcst(slot, pending, snapshot) { return snapshot }
+    }
+  }
+
+  /// Closes a section; on the thread that opened it.
+  public func endRead(_ section: ReadSection) {
+    guard let record = unsafe shm_thread_find(id) else { return }
+    unsafe record.pointee.readDepth -= 1
+    guard unsafe record.pointee.readDepth == 0, let participant else { return }
+    if variant == .rcu {
+      let slot = unsafe record.pointee.slot!
+      unsafe shm_store_release(slot, SlotWord.idle)
+      unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
+    } else {
+      participant.exclusion.leaveShared(slot: unsafe Int(record.pointee.slotIndex))
+    }
+  }
+
+  /// The value of a key in the section's snapshot; nil if absent or expired.
+  /// - Throws: for an observer, `snapshotTooOld` once the snapshot's versions may have been reused, `damaged`.
+  public func find(_ key: UnsafeRawBufferPointer, _ section: ReadSection) throws(EngineError) -> FoundEntry? {
+    try unsafe check(key: key)
+    let hash = unsafe hash(key)
+    if access == .observer {
+      guard let observation = section.observation else { throw .closed }
+      return try unsafe observation.find(key, hash: hash, now: section.now)
+    }
+    return unsafe find(key, hash: hash, snapshot: section.snapshot, now: section.now)
+  }
+
+  /// For participants: the version of a key that `snapshot` sees, in place.
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, now: UInt64) -> FoundEntry? {
+    let lookup = Lookup(data: data)
+    let newest = unsafe lookup.newest(key.baseAddress!, key.count, hash: hash)
+    return foundEntry(lookup.visible(from: newest, snapshot: snapshot), now: now)
+  }
+
+  func foundEntry(_ entry: Int, now: UInt64) -> FoundEntry? {
+    guard entry != 0 else { return nil }
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+    if meta.isTombstone || (meta.hasExpiry && found.expiry <= now) { return nil }
+    return found
+  }
+
+  /// What the barrier in flight on this thread sees: its own changes included.
+  public func findInBarrier(_ key: UnsafeRawBufferPointer, now: UInt64) throws(EngineError) -> FoundEntry? {
+    try unsafe check(key: key)
+    return unsafe find(key, hash: hash(key), snapshot: participant!.writer.version, now: now)
+  }
+
+  /// A nested section of an observer keeps copies of its own, at the outer one's snapshot and sequence.
+  private func joinedObservation(_ record: ThreadRecord) -> Observation? {
+    guard access == .observer else { return nil }
+    return Observation(self, snapshot: unsafe record.pointee.snapshot, sequence: unsafe record.pointee.sequence)
+  }
+}

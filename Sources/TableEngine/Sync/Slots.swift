@@ -1,0 +1,110 @@
+import CShims
+import SharedMemory
+
+/// The reader slots in *ctl*: who reads, at which snapshot, and whether it still lives.
+///
+/// A slot belongs to a thread for as long as that thread holds the slot's robust mutex, which it does for life: the
+/// kernel marks the mutex when the thread ends, however it ends. Nobody polls, nobody times out, and a recycled pid
+/// cannot deceive anyone.
+struct Slots {
+  let ctl: Memory
+  let count: Int
+
+  @inline(__always)
+  func offset(_ index: Int) -> Int { ControlLayout.slots + index * ControlLayout.slotBytes }
+
+  func mutex(_ index: Int) -> RobustMutex {
+    unsafe RobustMutex(at: ctl.pointer(offset(index) + SlotLayout.mutex))
+  }
+
+  /// Slots that were ever claimed lie below this.
+  var highWater: Int { Int(ctl.loadAcquire(ControlLayout.slotsHighWater)) }
+
+  /// Claims a slot for the calling thread. Never blocks.
+  /// - Throws: `slotsExhausted` when as many threads as there are slots hold one.
+  func claim(purpose: UInt64 = 0) throws(EngineError) -> Int {
+    for index in 0..<count {
+      switch mutex(index).tryLock() {
+      case .acquired:
+        take(index, purpose)
+        return index
+      case .acquiredOwnerDied:
+        // What the dead thread announced protects nobody any more.
+        reset(index)
+        try? mutex(index).markConsistent()
+        take(index, purpose)
+        return index
+      default:
+        continue
+      }
+    }
+    throw .slotsExhausted(count)
+  }
+
+  private func take(_ index: Int, _ purpose: UInt64) {
+    let slot = offset(index)
+    reset(index)
+    let pid = ProcessIdentity.pid
+    ctl.storeRelaxed(slot + SlotLayout.pid, UInt64(UInt32(bitPattern: pid)))
+    ctl.storeRelaxed(slot + SlotLayout.tid, UInt64(UInt32(bitPattern: ProcessIdentity.tid)))
+    ctl.storeRelaxed(slot + SlotLayout.startTime, (try? ProcessIdentity.startTime(of: pid)) ?? 0)
+    ctl.storeRelaxed(slot + SlotLayout.purpose, purpose)
+    ctl.storeRelaxed(slot + SlotLayout.since, HostClock.monotonicNanoseconds)
+    let command = ProcessIdentity.commandName.words
+    ctl.storeRelaxed(slot + SlotLayout.command, command.0)
+    ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
+    raiseHighWater(index + 1)
+  }
+
+  /// PAIR slots-high-water. Other end: the scan. The mark must cover the slot before the slot announces anything;
+  /// the compare-and-swap is sequentially consistent, and so is the scan's side by way of HEAVY.
+  private func raiseHighWater(_ needed: Int) {
+    while true {
+      let current = ctl.loadAcquire(ControlLayout.slotsHighWater)
+      if current >= UInt64(needed) { return }
+      if ctl.compareAndSwap(ControlLayout.slotsHighWater, expected: current, desired: UInt64(needed)) { return }
+    }
+  }
+
+  /// Withdraws whatever the slot announces.
+  func reset(_ index: Int) {
+    let slot = offset(index)
+    ctl.storeRelease(slot + SlotLayout.snapshot, SlotWord.idle)
+    ctl.storeRelease(slot + SlotLayout.pin, SlotWord.idle)
+  }
+
+  /// Gives a claimed slot back. By the thread that claimed it.
+  func release(_ index: Int) {
+    reset(index)
+    try? mutex(index).unlock()
+  }
+
+  /// Clears the slot if its thread is dead.
+  /// - Returns: whether it was.
+  func clearIfDead(_ index: Int) -> Bool {
+    let mutex = mutex(index)
+    switch mutex.tryLock() {
+    case .acquired:
+      reset(index)
+    case .acquiredOwnerDied:
+      reset(index)
+      try? mutex.markConsistent()
+    default:
+      return false
+    }
+    try? mutex.unlock()
+    return true
+  }
+
+  /// Who claimed the slot, for people.
+  func holder(_ index: Int) -> Holder {
+    let slot = offset(index)
+    let words = (ctl.loadRelaxed(slot + SlotLayout.command), ctl.loadRelaxed(slot + SlotLayout.command + 8))
+    let since = ctl.loadRelaxed(slot + SlotLayout.since)
+    return Holder(
+      pid: Int32(truncatingIfNeeded: ctl.loadRelaxed(slot + SlotLayout.pid)),
+      tid: Int32(truncatingIfNeeded: ctl.loadRelaxed(slot + SlotLayout.tid)),
+      command: CommandName(words: words).description,
+      heldNanoseconds: HostClock.monotonicNanoseconds &- since)
+  }
+}

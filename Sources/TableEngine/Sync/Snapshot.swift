@@ -1,0 +1,58 @@
+import CShims
+import SharedMemory
+
+/// A snapshot that outlives sections and threads: one version of the whole table, for as long as it is held.
+///
+/// Costs what is written meanwhile, up to the limbo budget; past it, the table's policy ends the snapshot
+/// (`snapshotTooOld`) or refuses writes (G7). RCU variant only.
+public final class LongSnapshot: Sendable {
+  public let segment: Segment
+  public let version: UInt64
+  private let slot: Int
+
+  /// - Throws: `unsupported` for the rwlock variant and for observers, `slotsExhausted`.
+  public init(_ segment: Segment) throws(EngineError) {
+    guard segment.variant == .rcu else { throw .unsupported("a long snapshot of a table of the rwlock variant") }
+    let participant = try segment.requireParticipant()
+    self.segment = segment
+    slot = try Keeper.shared.claim(participant.slots)
+    let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
+    version = unsafe segment.pinSnapshot(words)
+    // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours.
+    unsafe shm_store_release(words + SlotLayout.pin, SlotWord.idle)
+  }
+
+  deinit {
+    guard let participant = segment.participant, shm_fork_generation() == segment.forkGeneration else { return }
+    participant.slots.reset(slot)
+    Keeper.shared.release(participant.slots, slot)
+  }
+
+  /// Opens a section of this thread at the snapshot's version; close it with ``Segment/endRead(_:)``.
+  ///
+  /// PAIR evict-snapshot. Other end: Writer.evictSnapshots. Our own slot announces the version, with a pin, before
+  /// we look whether the keeper's slot still stands: either the evictor's scan sees our pin, or we see its mark.
+  /// - Throws: `snapshotTooOld` once evicted; `wouldDeadlock` inside a section of the same table.
+  public func beginRead(now: UInt64) throws(EngineError) -> ReadSection {
+    let participant = try segment.requireParticipant()
+    let record = try unsafe segment.threadRecord()
+    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    if unsafe record.pointee.readDepth != 0 {
+      guard unsafe record.pointee.snapshot == version else { throw .wouldDeadlock(outer: "read section") }
+      unsafe record.pointee.readDepth += 1
+      return ReadSection(snapshot: version, now: unsafe record.pointee.now, nested: true, observation: nil)
+    }
+    let slot = unsafe record.pointee.slot!
+    unsafe shm_store_release(slot + SlotLayout.pin, segment.committed)
+    _ = unsafe shm_exchange_seqcst(slot, version)
+    guard participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot) == version else {
+      unsafe shm_store_release(slot, SlotWord.idle)
+      unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
+      throw .snapshotTooOld
+    }
+    unsafe record.pointee.readDepth = 1
+    unsafe record.pointee.snapshot = version
+    unsafe record.pointee.now = now
+    return ReadSection(snapshot: version, now: now, nested: false, observation: nil)
+  }
+}

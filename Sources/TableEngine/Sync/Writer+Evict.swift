@@ -1,0 +1,41 @@
+import CShims
+import SharedMemory
+
+/// Eviction: how a snapshot held too long is ended without ever showing wrong data (G7).
+extension Writer {
+  /// Bytes that readers keep from being reused: limbo, and superseded versions.
+  var reclaimableBytes: Int { limbo.bytes + Int(ctl.loadRelaxed(ControlLayout.garbageBytes)) }
+
+  /// Runs gc until it gains nothing more.
+  @discardableResult
+  func collectAll() -> Bool {
+    var gained = false
+    while collect() { gained = true }
+    return gained
+  }
+
+  /// Marks every old snapshot that no live pin protects as evicted; its owner's next operation fails with
+  /// `snapshotTooOld`.
+  ///
+  /// PAIR evict-snapshot. Other end: ReadSection.enterSnapshot. The compare-and-swap and the HEAVY of the next scan
+  /// order the mark before our look at pins: an operation that began before it is seen by its pin, one that begins
+  /// after it sees the mark.
+  func evictSnapshots() {
+    let slots = Slots(ctl: ctl, count: geometry.slotCount)
+    let committed = self.committed
+    for index in 0..<slots.highWater {
+      let word = slots.offset(index) + SlotLayout.snapshot
+      let snapshot = ctl.loadAcquire(word)
+      let isExact = snapshot != SlotWord.idle && snapshot & (SlotWord.pending | SlotWord.evicted) == 0
+      guard isExact, snapshot < committed, ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) == SlotWord.idle
+      else { continue }
+      _ = ctl.compareAndSwap(word, expected: snapshot, desired: SlotWord.evicted | snapshot)
+    }
+  }
+
+  /// Who keeps the most from being reused, for people.
+  func oldestReader() -> Holder? {
+    guard let (_, scan) = scanReaders(), let slot = scan.oldestSlot else { return nil }
+    return Slots(ctl: ctl, count: geometry.slotCount).holder(slot)
+  }
+}
