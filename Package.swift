@@ -12,6 +12,9 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// Tests may use pointers freely; what they test may not.
+let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let package = Package(
   name: "SharedTable",
   products: [
@@ -35,6 +38,17 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
+      swiftSettings: testSettings),
+    .executableTarget(
+      name: "table-worker", dependencies: ["SharedTable"], path: "Tests/Workers/table-worker",
+      swiftSettings: testSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
   ]
 )

@@ -30,7 +30,7 @@ extension Segment {
   }
 
   /// After W: recovery if the last owner died, then the rwlock variant's exclusion.
-  private func enter(
+  func enter(
     _ participant: Participant, slot: Int, died: Bool, _ deadline: UInt64
   ) throws(EngineError) {
     let writer = participant.writer
@@ -52,7 +52,7 @@ extension Segment {
     }
   }
 
-  private func leaveExclusive(_ participant: Participant, slot: Int) {
+  func leaveExclusive(_ participant: Participant, slot: Int) {
     if variant == .rwlock { participant.exclusion.leaveExclusive(slot: slot) }
   }
 
