@@ -42,7 +42,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
       swiftSettings: testSettings),
     .executableTarget(
-      name: "table-worker", dependencies: ["SharedTable"], path: "Tests/Workers/table-worker",
+      name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
       swiftSettings: testSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
     .testTarget(

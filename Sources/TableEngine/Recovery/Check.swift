@@ -20,7 +20,7 @@ extension Segment {
     defer { participant.lock.unlock() }
     let slot = unsafe Int(record.pointee.slotIndex)
     try enter(participant, slot: slot, died: outcome == .ownerDied, deadline)
-    defer { leaveExclusive(participant, slot: slot) }
+    defer { leaveExclusive(participant) }
     var check = TableCheck(participant.writer)
     check.run()
     return check.problems
@@ -37,7 +37,7 @@ public struct TableCheck {
   private let allocator: Allocator
   private let geometry: Geometry
 
-  private(set) var problems: [String] = []
+  private let found = Problems()
   /// Who uses each block, by its offset (I6).
   private var owners: [Int: (block: BlockRef, owner: Owner)] = [:]
   /// Frames that belong to a run someone uses.
@@ -73,8 +73,15 @@ public struct TableCheck {
     expect(keyCount == writer.keyCount, "the table holds \(keyCount) keys but counts \(writer.keyCount)")
   }
 
-  private mutating func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
-    if !condition, problems.count < Self.maximumProblems { problems.append(problem()) }
+  /// Apart from the walk's state, so that a message may be made from that.
+  private final class Problems {
+    var list: [String] = []
+  }
+
+  var problems: [String] { found.list }
+
+  private func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
+    if !condition, found.list.count < Self.maximumProblems { found.list.append(problem()) }
   }
 
   /// What holds whenever nobody is writing.
