@@ -33,9 +33,34 @@ struct Setting: Sendable, CustomTestStringConvertible {
       let reader =
         way == .participant
         ? table : try Table.open(name, access: .observer, timeout: .seconds(30), clock: read)
-      try body(table, reader)
-      #expect(try table.check() == [])
+      try onFreshThread {
+        try body(table, reader)
+        #expect(try table.check() == [])
+      }
     }
+  }
+}
+
+/// Runs `body` in a thread that has used no table before: its first one is read at full speed, and only its first.
+func onFreshThread(_ body: () throws -> Void) throws {
+  final class Box {
+    let body: () throws -> Void
+    var failure: (any Error)?
+    init(_ body: @escaping () throws -> Void) { self.body = body }
+  }
+  try withoutActuallyEscaping(body) { body in
+    let box = Box(body)
+    var thread = pthread_t()
+    let started = pthread_create(
+      &thread, nil,
+      { argument in
+        let box = Unmanaged<Box>.fromOpaque(argument!).takeUnretainedValue()
+        do { try box.body() } catch { box.failure = error }
+        return nil
+      }, Unmanaged.passUnretained(box).toOpaque())
+    precondition(started == 0, "no thread: \(started)")
+    pthread_join(thread, nil)
+    if let failure = box.failure { throw failure }
   }
 }
 

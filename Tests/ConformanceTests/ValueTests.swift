@@ -6,7 +6,7 @@ import Testing
   static let capacity = 8 << 20
 
   @Test(arguments: Setting.all) func valuesOfAllSizesComeBackWhole(_ setting: Setting) throws {
-    try setting.with(capacityBytes: Self.capacity) { table, reader in
+    try setting.with(capacityBytes: Self.capacity) { table, reader throws in
       for size in [0, 1, 7, 8, 15, 16, 17, 4095, 4096, 8176, 16_384, 65_536, Self.capacity / 4] {
         let value = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ size) }
         try table.set("v", value)
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func aValueOverAQuarterOfTheCapacityIsRefused(_ setting: Setting) throws {
-    try setting.with(capacityBytes: Self.capacity) { table, reader in
+    try setting.with(capacityBytes: Self.capacity) { table, reader throws in
       try table.set("v", "old")
       let tooLong = [UInt8](repeating: 1, count: Self.capacity / 4 + 1)
       #expect(code { try table.set("v", tooLong) } == .tooLarge)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func keysOfAllBytesAndSizesAreDistinct(_ setting: Setting) throws {
-    try setting.with(capacityBytes: Self.capacity) { table, reader in
+    try setting.with(capacityBytes: Self.capacity) { table, reader throws in
       let keys: [[UInt8]] = [
         [0], [0, 0], [0, 0, 0], [65, 0, 66], [65, 0, 67], [0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80],
         [UInt8](repeating: 0, count: 65_536), [UInt8](repeating: 0, count: 65_535),
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func anEmptyKeyIsRefused(_ setting: Setting) throws {
-    try setting.with { table, reader in
+    try setting.with { table, reader throws in
       #expect(code { try table.set("", 1) } == .invalid)
       #expect(code { try table.remove("") } == .invalid)
       #expect(code { _ = try reader.get("", as: Int.self) } == .invalid)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func aKeyOver64KiBIsRefused(_ setting: Setting) throws {
-    try setting.with { table, reader in
+    try setting.with { table, reader throws in
       let key = [UInt8](repeating: 1, count: 65_537)
       #expect(code { try table.set(key, 1) } == .tooLarge)
       #expect(code { try table.remove(key) } == .tooLarge)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func anotherTypeIsAnErrorAndNeverAReinterpretation(_ setting: Setting) throws {
-    try setting.with { table, reader in
+    try setting.with { table, reader throws in
       try table.set("s", "text")
       try table.set("i", -5)
       try table.set("d", 2.5)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func aStringThatIsNotUTF8IsAnErrorAsAString(_ setting: Setting) throws {
-    try setting.with { table, reader in
+    try setting.with { table, reader throws in
       try table.set("s", bytes: [0xff, 0xfe], type: .string)
       try table.set("b", bytes: [2], type: .bool)
       #expect(code { _ = try reader.get("s", as: String.self) } == .typeMismatch)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func conditionsHoldOrNothingIsStored(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withTable(variant) { table throws in
       #expect(try !table.set("k", 1, .ifPresent))
       #expect(try table.set("k", 1, .ifAbsent))
       #expect(try !table.set("k", 2, .ifAbsent))
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func incrementCountsWhatIsANumber(_ variant: Table.Variant) throws {
-    try withTable(variant) { table in
+    try withTable(variant) { table throws in
       #expect(try table.increment("n") == 1)
       #expect(try table.increment("n", by: -11) == -10)
       try table.set("text", "41")
@@ -124,13 +124,13 @@ import Testing
   }
 
   @Test(arguments: Setting.all) func theNumberOfKeysIsTheirs(_ setting: Setting) throws {
-    try setting.with { table, reader in
+    try setting.with { table, reader throws in
       for index in 0..<100 { try table.set("k\(index % 40)", index) }
       #expect(reader.count == 40)
       for index in 0..<50 { _ = try table.remove("k\(index)") }
       #expect(reader.count == 0)
       #expect(try reader.read { view in try view.count() } == 0)
-      try table.barrier { tx in
+      try table.barrier { tx throws in
         try tx.set("a", 1)
         try tx.remove("a")
         try tx.set("b", 1)
@@ -158,7 +158,7 @@ struct OtherReading: SharedStruct {
 @Suite struct ExpiryTests {
   @Test(arguments: Setting.all) func anExpiredKeyIsAbsentForReadersAndWriters(_ setting: Setting) throws {
     let clock = TestClock()
-    try setting.with(clock: clock) { table, reader in
+    try setting.with(clock: clock) { table, reader throws in
       try table.set("soon", 1, expires: .after(.seconds(10)))
       try table.set("later", 2, expires: .at(clock.now + 100_000_000_000))
       try table.set("never", 3)
@@ -178,7 +178,7 @@ struct OtherReading: SharedStruct {
 
   @Test(arguments: Setting.all) func aSectionJudgesExpiryByOneInstant(_ setting: Setting) throws {
     let clock = TestClock()
-    try setting.with(clock: clock) { table, reader in
+    try setting.with(clock: clock) { table, reader throws in
       try table.set("k", 1, expires: .after(.seconds(1)))
       try reader.read { view throws in
         clock.advance(2)
@@ -191,7 +191,7 @@ struct OtherReading: SharedStruct {
 
   @Test(arguments: Table.Variant.allCases) func removeExpiredRemovesThoseAndNoOthers(_ variant: Table.Variant) throws {
     let clock = TestClock()
-    try Setting(variant: variant, way: .participant).with(clock: clock) { table, _ in
+    try Setting(variant: variant, way: .participant).with(clock: clock) { table, _ throws in
       for index in 0..<100 { try table.set("k\(index)", index, expires: .after(.seconds(index < 50 ? 1 : 100))) }
       #expect(try table.removeExpired() == 0)
       clock.advance(1)
@@ -205,7 +205,7 @@ struct OtherReading: SharedStruct {
 
   @Test(arguments: Table.Variant.allCases) func incrementKeepsTheExpiry(_ variant: Table.Variant) throws {
     let clock = TestClock()
-    try Setting(variant: variant, way: .participant).with(clock: clock) { table, _ in
+    try Setting(variant: variant, way: .participant).with(clock: clock) { table, _ throws in
       try table.set("n", 1, expires: .after(.seconds(5)))
       #expect(try table.increment("n") == 2)
       clock.advance(5)
