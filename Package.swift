@@ -12,6 +12,9 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// Tests handle raw memory on every line: `unsafe` before each would say nothing.
+let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let package = Package(
   name: "SharedTable",
   products: [
@@ -35,6 +38,17 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
+      swiftSettings: swiftSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+    .executableTarget(
+      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
+      swiftSettings: testSettings),
   ]
 )
