@@ -18,7 +18,8 @@ let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(a
 let package = Package(
   name: "SharedTable",
   products: [
-    .library(name: "SharedTable", targets: ["SharedTable"])
+    .library(name: "SharedTable", targets: ["SharedTable"]),
+    .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -38,10 +39,13 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(
+      name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
       swiftSettings: swiftSettings),
-    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
+    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
     .target(
       name: "TestSupport", dependencies: ["SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
     .executableTarget(

@@ -139,6 +139,7 @@ extension Segment {
     try writer.superseded.initialize(writer.backing)
     try writer.retained.initialize(writer.backing)
     try writer.journal.reserve(1, writer.backing)
+    announceFencing()
     try writer.buildRoot()
     if options.preallocate {
       while writer.allocator.unitCount < geometry.unitCount { try writer.allocator.growOneUnit() }

@@ -28,12 +28,11 @@ extension Writer {
   /// left to others.
   func scanReaders() -> (committed: UInt64, scan: ReaderScan)? {
     let committed = data.loadAcquire(DataLayout.committed)
-    // PAIR heavy-light. Other end: ReadSection.announce. I2: C before HEAVY, slots after.
-    if ctl.loadRelaxed(ControlLayout.lightReaders) != 0 {
-      guard Membarrier.heavy() else { return nil }
-    } else {
-      shm_fence_seqcst()
-    }
+    // PAIR light-flag. Other end: Segment.announceFencing. The fence puts our `committed` before our look at the flag:
+    // a process that sets it after that look reads at C or later.
+    shm_fence_seqcst()
+    // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
+    if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy() { return nil }
     var scan = ReaderScan()
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
     for index in 0..<slots.highWater {
