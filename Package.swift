@@ -12,13 +12,14 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// Tests may use pointers freely; what they test may not.
+// Tests handle raw memory on every line: `unsafe` before each would say nothing.
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
 let package = Package(
   name: "SharedTable",
   products: [
-    .library(name: "SharedTable", targets: ["SharedTable"])
+    .library(name: "SharedTable", targets: ["SharedTable"]),
+    .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -39,12 +40,23 @@ let package = Package(
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .target(
-      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
+      name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
+      swiftSettings: swiftSettings),
+    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+    .executableTarget(
+      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
       swiftSettings: testSettings),
     .executableTarget(
       name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
       swiftSettings: testSettings),
-    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
     .testTarget(
       name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
