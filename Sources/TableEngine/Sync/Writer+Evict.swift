@@ -6,12 +6,20 @@ extension Writer {
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
   var reclaimableBytes: Int { limbo.bytes + Int(ctl.loadRelaxed(ControlLayout.garbageBytes)) }
 
-  /// Runs gc until it gains nothing more.
+  /// Runs gc until it gains nothing more. A pass that keeps its whole batch is not the end: what follows it may go.
   @discardableResult
   func collectAll() -> Bool {
     var gained = false
-    while collect() { gained = true }
-    return gained
+    var idlePasses = (superseded.count + retained.count) / Self.gcBatch + 1
+    while true {
+      let position = superseded.head &+ retained.head
+      if collect() {
+        gained = true
+      } else {
+        idlePasses -= 1
+        if idlePasses < 0 || superseded.head &+ retained.head == position { return gained }
+      }
+    }
   }
 
   /// Marks every old snapshot that no live pin protects as evicted; its owner's next operation fails with
