@@ -35,6 +35,10 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
+    .executableTarget(
+      name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
+      swiftSettings: swiftSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
   ]
 )
