@@ -47,7 +47,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
     .target(
-      name: "TestSupport", dependencies: ["SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
     .executableTarget(
       name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
       swiftSettings: testSettings),
@@ -58,5 +58,13 @@ let package = Package(
     .executableTarget(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
       swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
   ]
 )
