@@ -54,6 +54,10 @@ let package = Package(
     .testTarget(
       name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
       swiftSettings: testSettings),
+    .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
+    .executableTarget(
+      name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
+      swiftSettings: swiftSettings),
     .executableTarget(
       name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
       swiftSettings: testSettings),
