@@ -229,7 +229,9 @@ extension EngineError {
     case EEXIST: self = .exists
     case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
     case ENOMEM: self = .full(.addressSpace)
-    case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
+    // EINVAL: what glibc's shm_open() makes of EISDIR.
+    case EISDIR, EINVAL, ELOOP, ENXIO, ENODEV:
+      self = .notATable("its name belongs to something that is no memory object")
     default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
     }
   }
