@@ -33,10 +33,10 @@ extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-ex
 
 /* The record of `segment`, or NULL: then shm_thread_add makes one. Never blocks. */
 shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
-/* The same, without a call while a thread uses no two tables whose numbers are equal modulo SHM_THREAD_RECORDS. */
-static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_quick_find(uint64_t segment) {
-  shm_thread_record *home = &shm_thread.records[segment % SHM_THREAD_RECORDS];
-  return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
+/* Where the record of `segment` is, unless this thread uses several tables whose numbers are equal modulo
+ * SHM_THREAD_RECORDS: compare its segment. */
+static inline __attribute__((always_inline)) shm_thread_record *_Nonnull shm_thread_home(uint64_t segment) {
+  return &shm_thread.records[segment % SHM_THREAD_RECORDS];
 }
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
