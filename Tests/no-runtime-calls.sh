@@ -28,7 +28,7 @@ calls() {
     -e 's/.*\s(blr|br) .*/an indirect call/p' "$work/function" | sort -u
 }
 
-calls 9probeGet >"$work/get"
+calls 8probeGet >"$work/get"
 echo "get calls:"
 sed 's/^/  /' "$work/get"
 if grep -q -E 'swift_|indirect' "$work/get"; then
