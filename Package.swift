@@ -12,10 +12,14 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// Tests handle raw memory on every line: `unsafe` before each would say nothing.
+let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let package = Package(
   name: "SharedTable",
   products: [
-    .library(name: "SharedTable", targets: ["SharedTable"])
+    .library(name: "SharedTable", targets: ["SharedTable"]),
+    .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -35,10 +39,32 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(
+      name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
+      swiftSettings: swiftSettings),
+    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+    .executableTarget(
+      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
+      swiftSettings: testSettings),
     .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
     .executableTarget(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
       swiftSettings: swiftSettings),
-    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
   ]
 )

@@ -38,6 +38,11 @@ shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
 static inline __attribute__((always_inline)) shm_thread_record *_Nonnull shm_thread_home(uint64_t segment) {
   return &shm_thread.records[segment % SHM_THREAD_RECORDS];
 }
+/* The record of `segment` or NULL; without a call if it is at home. */
+static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_quick_find(uint64_t segment) {
+  shm_thread_record *home = shm_thread_home(segment);
+  return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
+}
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */

@@ -25,6 +25,8 @@ public enum ControlLayout {
   public static let fullPolicy = 104
   public static let creatorPid = 112
   public static let createdNanoseconds = 120
+  /// 1 once the table's names were removed in good order.
+  public static let dropped = 128
 
   // writer area
   public static let writerMutex = 4096
@@ -67,6 +69,8 @@ public enum SlotLayout {
   public static let pin = 8
   /// rwlock variant: 0, or generation and state.
   public static let rw = 16
+  /// rwlock variant: barriers ended when its thread began to wait, plus 1; 0 = it does not wait.
+  public static let wait = 24
   public static let mutex = 64
   public static let pid = 128
   public static let tid = 136

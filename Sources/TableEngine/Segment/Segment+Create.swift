@@ -60,11 +60,11 @@ extension Segment {
   private static func isReady(_ control: SharedObject) throws(SystemError) -> Bool {
     let size = try control.status().size
     if size == 0 { return false }
-    guard size >= 4096 else { return true }
-    let mapping = try control.map(count: 4096, writable: false)
-    let header = unsafe Memory(base: mapping.base)
-    let magic = header.loadAcquire(ControlLayout.magic)
-    return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    guard size >= HeaderPage.byteCount else { return true }
+    return try HeaderPage.with(control) { header in
+      let magic = header.loadAcquire(ControlLayout.magic)
+      return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    }
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
@@ -139,6 +139,7 @@ extension Segment {
     try writer.superseded.initialize(writer.backing)
     try writer.retained.initialize(writer.backing)
     try writer.journal.reserve(1, writer.backing)
+    announceFencing()
     try writer.buildRoot()
     if options.preallocate {
       while writer.allocator.unitCount < geometry.unitCount { try writer.allocator.growOneUnit() }
@@ -156,6 +157,7 @@ extension Segment {
     do throws(SystemError) {
       if let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) {
         _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+        try markDropped(control)
       }
       let data = Result { () throws(SystemError) in try SharedObject.unlink(name: ObjectName.data(name)) }
       try SharedObject.unlink(name: ObjectName.control(name))
@@ -166,11 +168,52 @@ extension Segment {
   }
 }
 
+extension Segment {
+  /// Tells whoever has the table open; an outside `rm` is found by the link count instead.
+  private static func markDropped(_ control: SharedObject) throws(SystemError) {
+    let status = try control.status()
+    guard status.isRegular, status.size >= HeaderPage.byteCount else { return }
+    let page = try control.map(count: HeaderPage.byteCount, writable: true)
+    withExtendedLifetime(page) {
+      let header = unsafe Memory(base: page.base)
+      if header.loadAcquire(ControlLayout.magic) == DataLayout.magicValue {
+        header.storeRelease(ControlLayout.dropped, 1)
+      }
+    }
+  }
+
+  /// Makes the table this process's own: its names go, the handle stays.
+  public func detachNames() throws(EngineError) {
+    isPrivate.store(true, ordering: .relaxed)
+    try Self.drop(name)
+  }
+
+  /// How often a barrier asks whether the names still are the table's.
+  private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
+
+  /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
+  func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
+    if isPrivate.load(ordering: .relaxed) { return }
+    if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
+    // Relaxed: two threads that look at the same time look twice.
+    if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
+    lastLinkCheck.store(now, ordering: .relaxed)
+    do throws(SystemError) {
+      let links = (try dataObject.status().links, try participant.object.status().links)
+      if links.0 > 0, links.1 > 0 { return }
+    } catch {
+      throw .system(error)
+    }
+    lastLinkCheck.store(0, ordering: .relaxed)
+    throw .unlinked
+  }
+}
+
 extension Writer {
   /// The first unit and the one sub-table that the whole directory points to. By the creator, before anyone else
   /// can see the table: no journal.
   func buildRoot() throws(EngineError) {
-    let block = try allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount))
+    let block = try allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), fromReserve: false)
     allocator.mark(block)
     data.zero(block.offset, count: SubTable.byteCount)
     let word = DirectoryWord(subTable: block.offset, depth: 0)

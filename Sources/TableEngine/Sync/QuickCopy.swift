@@ -22,7 +22,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     let record = unsafe shm_thread_home(id)
-    guard readsDirectly, keyLength &- 1 < 65_536, unsafe record.pointee.segment == id,
+    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
       unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
     else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
