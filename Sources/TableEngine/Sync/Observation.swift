@@ -25,7 +25,7 @@ final class Observation {
   var sequence: UInt64 { walk.sequence }
 
   deinit {
-    for unsafecopy in unsafe copies { unsafe copy.deallocate() }
+    unsafe copies.forEach { unsafe $0.deallocate() }
   }
 
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64, now: UInt64) throws(EngineError) -> FoundEntry? {
