@@ -15,7 +15,8 @@ let swiftSettings: [SwiftSetting] = [
 let package = Package(
   name: "SharedTable",
   products: [
-    .library(name: "SharedTable", targets: ["SharedTable"])
+    .library(name: "SharedTable", targets: ["SharedTable"]),
+    .executable(name: "shmctl", targets: ["shmctl"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -35,6 +36,12 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmctl",
+      dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ShmctlTests", dependencies: ["shmctl", "SharedTable"], swiftSettings: swiftSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
   ]
 )

@@ -157,11 +157,22 @@ extension Segment {
       if let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) {
         _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
       }
-      let data = Result { () throws(SystemError) in try SharedObject.unlink(name: ObjectName.data(name)) }
-      try SharedObject.unlink(name: ObjectName.control(name))
-      if case .failure(let error) = data, error.errno != ENOENT { throw error }
+      // Either may be missing, after a creator's or another dropper's death; only both missing is no table.
+      let removedData = try unlinkIfPresent(ObjectName.data(name))
+      let removedControl = try unlinkIfPresent(ObjectName.control(name))
+      if !removedData && !removedControl { throw SystemError(call: "shm_unlink", errno: ENOENT) }
     } catch {
       throw EngineError(opening: error)
+    }
+  }
+
+  private static func unlinkIfPresent(_ name: String) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      try SharedObject.unlink(name: name)
+      return true
+    } catch {
+      guard error.errno == ENOENT else { throw error }
+      return false
     }
   }
 }
