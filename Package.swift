@@ -41,7 +41,7 @@ let package = Package(
       dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "ShmctlTests", dependencies: ["shmctl", "SharedTable"], swiftSettings: swiftSettings),
+      name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
   ]
 )

@@ -36,6 +36,24 @@ enum ExitStatus: Int32, Error, CaseIterable {
     }
   }
 
+  /// What to do, where the message does not say.
+  var advice: String {
+    switch self {
+    case .success, .brokenPipe: ""
+    case .notFound: "'shmctl ls' shows what there is"
+    case .usage: "see 'shmctl --help'"
+    case .noSuchTable: "'shmctl tables' lists them"
+    case .notPermitted: "ask its owner for the right, or act as another user"
+    case .full: "remove keys, or make a table of more capacity"
+    case .tooLarge: "store it in parts"
+    case .timedOut: "try again"
+    case .incompatible: "use the release that made it"
+    case .damaged: "drop it and create it anew"
+    case .wrongType: "'shmctl get --json' shows its type; set it anew to change it"
+    case .failure: "see what the system's limits and logs say"
+    }
+  }
+
   init(_ code: TableError.Code) {
     self =
       switch code {

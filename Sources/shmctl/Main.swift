@@ -25,8 +25,9 @@ enum Main {
     case let status as ExitStatus:
       return status
     case let error as TableError:
-      StandardError.write("\(error)")
-      return ExitStatus(error.code)
+      let status = ExitStatus(error.code)
+      StandardError.write(error.message.contains(";") ? "\(error)" : "\(error); \(status.advice)")
+      return status
     case let complaint as Complaint:
       StandardError.write(complaint.message)
       return complaint.status

@@ -37,11 +37,10 @@ extension RawArgument {
     }
   }
 
-  /// A number below zero. No option of ours is a digit, so it is a value and its dash is hidden from the parser.
+  /// A number below zero is a value, and its dash is hidden from the parser. Only `-0` is an option.
   private static func looksNegative(_ bytes: [UInt8]) -> Bool {
-    guard bytes.count > 1, bytes[0] == UInt8(ascii: "-") else { return false }
-    return bytes.allSatisfy { $0 < 0x80 }
-      && (bytes[1] == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[1]))
+    guard bytes.count > 1, bytes[0] == UInt8(ascii: "-"), bytes != Array("-0".utf8) else { return false }
+    return "0123456789.".utf8.contains(bytes[1]) && bytes.dropFirst().allSatisfy("0123456789.eE+-".utf8.contains)
   }
 
   private static func escape(_ bytes: ArraySlice<UInt8>) -> String {

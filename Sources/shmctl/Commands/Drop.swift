@@ -13,5 +13,12 @@ struct Drop: ParsableCommand {
 
   func validate() throws { try options.refuseTable(for: "drop") }
 
-  func run() throws { try Table.drop(name.text) }
+  func run() throws {
+    do {
+      try Table.drop(name.text)
+    } catch where error.code == .noSuchTable {
+      // The library's advice is to create it.
+      throw TableError(.noSuchTable, table: name.text, "no such table; 'shmctl tables' lists them")
+    }
+  }
 }
