@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ArgumentTests {
   @Test(arguments: [
-    ("0", 0), ("1048576", 1_048_576), ("64MiB", 64 << 20), ("64m", 64 << 20), ("1GiB", 1 << 30), ("2K", 2048), ("5B", 5),
+    ("0", 0), ("1048576", 1_048_576), ("64MiB", 64 << 20), ("64m", 64 << 20), ("1GiB", 1 << 30), ("2K", 2048),
+    ("5B", 5),
     ("3TiB", 3 << 40), ("1MB", 1_000_000), ("7kB", 7000),
   ])
   func sizesAreRead(text: String, bytes: Int) { #expect(ByteCount(argument: text)?.bytes == bytes) }
@@ -17,7 +18,9 @@ import Testing
     for (bytes, text) in shown { #expect(ByteCount(bytes: bytes).description == text) }
   }
 
-  @Test(arguments: [("500ms", 500), ("30s", 30_000), ("30", 30_000), ("5m", 300_000), ("1h", 3_600_000), ("2d", 172_800_000)])
+  @Test(arguments: [
+    ("500ms", 500), ("30s", 30_000), ("30", 30_000), ("5m", 300_000), ("1h", 3_600_000), ("2d", 172_800_000),
+  ])
   func timesAreRead(text: String, milliseconds: Int) {
     #expect(TimeSpan(argument: text)?.milliseconds == milliseconds)
   }

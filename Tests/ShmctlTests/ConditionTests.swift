@@ -10,7 +10,8 @@ import Testing
     #expect(try table.run("count").text == "1\n")
     #expect(try table.run("ls").text == "long\n")
     let expiry = try table.open().entry("long")?.expiry ?? 0
-    #expect(try table.run("get", "long", "--json").objects.first??["expiryMilliseconds"] as? UInt64 == expiry / 1_000_000)
+    #expect(
+      try table.run("get", "long", "--json").objects.first??["expiryMilliseconds"] as? UInt64 == expiry / 1_000_000)
   }
 
   @Test func ifAbsentStoresOnlyOnce() throws {

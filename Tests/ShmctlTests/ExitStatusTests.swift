@@ -33,8 +33,10 @@ import Testing
   }
 
   @Test(arguments: [
-    [], ["bogus"], ["get"], ["set", "k"], ["set", "k", "v", "w"], ["get", "--bogus", "k"], ["del"], ["exists"], ["incr"],
-    ["incr", "k", "x"], ["create"], ["drop"], ["count", "extra"], ["get", "k", "-t"], ["set", "k", "v", "--if-version", "x"],
+    [], ["bogus"], ["get"], ["set", "k"], ["set", "k", "v", "w"], ["get", "--bogus", "k"], ["del"], ["exists"],
+    ["incr"],
+    ["incr", "k", "x"], ["create"], ["drop"], ["count", "extra"], ["get", "k", "-t"],
+    ["set", "k", "v", "--if-version", "x"],
     ["get", "k", "--timeout", "soon"], ["get", ""], ["set", "", "v"],
   ])
   func usageErrorsExit2WithOneLineOnStandardError(arguments: [String]) throws {

@@ -35,7 +35,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", " ", "nul", "truex", "01", "-", "1.", ".5", "1e", "+1", "NaN", "'a'", "\"", "\"a", "\"\n\"", #""\x""#, #""\u12g4""#,
+    "", " ", "nul", "truex", "01", "-", "1.", ".5", "1e", "+1", "NaN", "'a'", "\"", "\"a", "\"\n\"", #""\x""#,
+    #""\u12g4""#,
     "[", "[1", "[1,]", "[,1]", "[1 2]", "]", "{", "{a:1}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, "1 2", "{}{}",
   ])
   func checkRefusesWhatIsNone(text: String) {
@@ -67,7 +68,9 @@ import Testing
     #expect(keys.count == 12 && keys.allSatisfy { $0 != nil })
     #expect(keys.contains { $0?["keyBase64"] as? String == "/wA=" })
 
-    let names = ["bad string", "bad json", "json", "bad integer", "bad bool", "structure", "nan", "infinity", "double", "integer"]
+    let names = [
+      "bad string", "bad json", "json", "bad integer", "bad bool", "structure", "nan", "infinity", "double", "integer",
+    ]
     let run = try CommandRun(["-t", table.name, "get", "--json", "text \"\\\u{1}\n"] + names)
     #expect(run.status == 0)
     #expect(run.objects.count == 11 && run.objects.allSatisfy { $0 != nil })

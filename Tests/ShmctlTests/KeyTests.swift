@@ -65,7 +65,9 @@ import Testing
     #expect(try table.open().get("n", as: Int.self) == 17)
   }
 
-  @Test(arguments: [("integer", "five"), ("integer", ""), ("double", "x"), ("bool", "yes"), ("json", "{"), ("blob", "x")])
+  @Test(arguments: [
+    ("integer", "five"), ("integer", ""), ("double", "x"), ("bool", "yes"), ("json", "{"), ("blob", "x"),
+  ])
   func aValueThatIsNotOfItsTypeIsAUsageError(type: String, value: String) throws {
     let table = try TestTable()
     let run = try table.run("set", "k", value, "--type", type)
@@ -157,8 +159,9 @@ import Testing
   @Test(arguments: [Table.Variant.rcu, .rwlock])
   func everyCommandWorksOnBothVariants(variant: Table.Variant) throws {
     let table = try TestTable(Table.Options(variant: variant, capacityBytes: 4 << 20))
-    for arguments in [["set", "a", "1"], ["incr", "a"], ["get", "a"], ["exists", "a"], ["ls"], ["count"], ["stat"], ["del", "a"]]
-    {
+    for arguments in [
+      ["set", "a", "1"], ["incr", "a"], ["get", "a"], ["exists", "a"], ["ls"], ["count"], ["stat"], ["del", "a"],
+    ] {
       let run = try CommandRun(["-t", table.name] + arguments)
       #expect(run.status == 0, "\(arguments): \(run.errors)")
     }

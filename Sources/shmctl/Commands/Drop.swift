@@ -16,7 +16,7 @@ struct Drop: ParsableCommand {
   func run() throws {
     do {
       try Table.drop(name.text)
-    } catch where error.code == .noSuchTable {
+    } catch let error where error.code == .noSuchTable {
       // The library's advice is to create it.
       throw TableError(.noSuchTable, table: name.text, "no such table; 'shmctl tables' lists them")
     }
