@@ -10,7 +10,8 @@ import Testing
 @Suite struct ExitStatusTests {
   @Test func theNumbersArePromised() {
     #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 141])
-    #expect(ExitStatus(.notFound).rawValue == 1)
+    #expect(ExitStatus(TableError.Code.exists) == .notFound)
+    #expect(ExitStatus(TableError.Code.typeMismatch) == .wrongType)
   }
 
   @Test func helpAndVersionExit0OnStandardOutput() throws {
@@ -140,7 +141,7 @@ import Testing
       { (path: String) in try Data("plain text\n".utf8).write(to: URL(fileURLWithPath: path)) },
       { (path: String) in try Data(repeating: 0x20, count: 10_000).write(to: URL(fileURLWithPath: path)) },
       { (path: String) in try manager.createDirectory(atPath: path, withIntermediateDirectories: false) },
-      { (path: String) in if mkfifo(path, 0o600) != 0 { throw CocoaError(.fileWriteUnknown) } },
+      { (path: String) in if unsafe mkfifo(path, 0o600) != 0 { throw CocoaError(.fileWriteUnknown) } },
     ] {
       let table = try TestTable(isMade: false)
       try make(table.controlPath)
@@ -160,7 +161,7 @@ import Testing
       for path in [\TestTable.controlPath, \TestTable.dataPath] {
         let table = try TestTable()
         try table.open().set("k", "v")
-        #expect(truncate(table[keyPath: path], length) == 0)
+        #expect(unsafe truncate(table[keyPath: path], length) == 0)
         for arguments in [["get", "k"], ["set", "k", "v"], ["stat"]] {
           let run = try CommandRun(["-t", table.name, "--timeout", "100ms"] + arguments)
           #expect(run.status == status, "\(path) \(length) \(arguments): \(run.errors)")
