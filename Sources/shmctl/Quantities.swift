@@ -34,7 +34,7 @@ struct ByteCount: ExpressibleByArgument, CustomStringConvertible {
     while unit < 4, bytes >= 1 << (10 * (unit + 1)) { unit += 1 }
     let name = ["B", "KiB", "MiB", "GiB", "TiB"][unit]
     let whole = bytes >> (10 * unit)
-    let tenth = (bytes - whole << (10 * unit)) * 10 >> (10 * unit)
+    let tenth = ((bytes - (whole << (10 * unit))) * 10) >> (10 * unit)
     return tenth == 0 ? "\(whole)\(name)" : "\(whole).\(tenth)\(name)"
   }
 }

@@ -24,6 +24,7 @@ struct CommandRun {
   /// Runs `shmctl` to its end, with standard input closed unless `input` is given.
   ///
   /// Goes through files and not pipes: nothing to drain, and nobody else can hold an end open.
+  @discardableResult
   init(
     _ arguments: [String], input: [UInt8]? = nil, environment: [String: String] = [:], user: UInt32? = nil
   ) throws {

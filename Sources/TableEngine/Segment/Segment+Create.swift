@@ -241,6 +241,9 @@ extension EngineError {
     case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
     case ENOMEM: self = .full(.addressSpace)
     case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
+    // What glibc's shm_open makes of EISDIR. The name itself was checked before.
+    case EINVAL where error.call.description == "shm_open":
+      self = .notATable("its name belongs to something that is no memory object")
     default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
     }
   }
