@@ -128,6 +128,7 @@ import Testing
     #expect(try CommandRun(["create", table.name]).errors == "")
     let other = try TestTable(isMade: false)
     #expect(try CommandRun(["create", other.name], user: 999).errors == "")
+    #expect(table.exists && other.exists)
   }
 
   @Test func statShowsFiguresToPeopleAndPrograms() throws {
