@@ -35,6 +35,23 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(
+      name: "ShmdCore",
+      dependencies: [
+        "SharedTable", "TableEngine", "SharedMemory",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "Yams", package: "Yams"),
+      ],
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmd",
+      dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ShmdTests", dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "shmd"],
+      swiftSettings: swiftSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
   ]
 )
