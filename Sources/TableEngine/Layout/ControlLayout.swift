@@ -67,6 +67,8 @@ public enum SlotLayout {
   public static let pin = 8
   /// rwlock variant: 0, or generation and state.
   public static let rw = 16
+  /// rwlock variant: barriers ended when its thread began to wait, plus 1; 0 = it does not wait.
+  public static let wait = 24
   public static let mutex = 64
   public static let pid = 128
   public static let tid = 136

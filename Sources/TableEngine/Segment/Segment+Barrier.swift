@@ -30,30 +30,28 @@ extension Segment {
   }
 
   /// After W: recovery if the last owner died, then the rwlock variant's exclusion.
+  ///
+  /// What a death left is in shared memory (`wseq` odd, the journal, `abandoned`), not only in EOWNERDEAD: a wait that
+  /// times out on the way may give W back as consistent, and the next owner still finds it.
   private func enter(
     _ participant: Participant, slot: Int, died: Bool, _ deadline: UInt64
   ) throws(EngineError) {
-    let writer = participant.writer
-    if variant == .rwlock {
-      if died || writer.needsRecovery {
-        try participant.exclusion.takeOver(slot: slot, deadline: deadline)
-        writer.recover()
-        if died { participant.lock.markConsistent() }
-      } else {
-        try participant.exclusion.enterExclusive(slot: slot, deadline: deadline)
-      }
-    } else if died || writer.needsRecovery {
-      writer.recover()
-      if died { participant.lock.markConsistent() }
+    if died {
+      if variant == .rwlock { participant.exclusion.inherit() }
+      participant.lock.markConsistent()
     }
+    if variant == .rwlock {
+      try participant.exclusion.enterExclusive(slot: slot, deadline: deadline)
+    }
+    if participant.writer.needsRecovery { participant.writer.recover() }
     if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
-      leaveExclusive(participant, slot: slot)
+      leaveExclusive(participant)
       throw .damaged("it was marked damaged")
     }
   }
 
-  private func leaveExclusive(_ participant: Participant, slot: Int) {
-    if variant == .rwlock { participant.exclusion.leaveExclusive(slot: slot) }
+  private func leaveExclusive(_ participant: Participant) {
+    if variant == .rwlock { participant.exclusion.leaveExclusive() }
   }
 
   /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
@@ -69,7 +67,7 @@ extension Segment {
     if variant == .rwlock {
       // Readers are still out: what the transaction superseded is free at once.
       _ = writer.freePass(upTo: .max)
-      participant.exclusion.leaveExclusive(slot: unsafe Int(record.pointee.slotIndex))
+      participant.exclusion.leaveExclusive()
     } else if writer.superseded.count >= Writer.gcThreshold || writer.limbo.count >= Writer.gcThreshold {
       writer.collect()
     }
@@ -151,7 +149,7 @@ extension Segment {
       try enter(
         participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied,
         HostClock.monotonicNanoseconds &+ 1_000_000_000)
-      leaveExclusive(participant, slot: unsafe Int(record.pointee.slotIndex))
+      leaveExclusive(participant)
       changed = true
     }
     if variant == .rcu { changed = participant.writer.collectAll(passes: passes) || changed }

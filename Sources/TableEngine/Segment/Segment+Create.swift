@@ -60,11 +60,11 @@ extension Segment {
   private static func isReady(_ control: SharedObject) throws(SystemError) -> Bool {
     let size = try control.status().size
     if size == 0 { return false }
-    guard size >= 4096 else { return true }
-    let mapping = try control.map(count: 4096, writable: false)
-    let header = unsafe Memory(base: mapping.base)
-    let magic = header.loadAcquire(ControlLayout.magic)
-    return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    guard size >= HeaderPage.byteCount else { return true }
+    return try HeaderPage.with(control) { header in
+      let magic = header.loadAcquire(ControlLayout.magic)
+      return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    }
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {

@@ -85,19 +85,19 @@ extension Segment {
   }
 
   private static func isMarkedReady(_ control: SharedObject) throws(SystemError) -> Bool {
-    guard try control.status().size >= 4096 else { return false }
-    let mapping = try control.map(count: 4096, writable: false)
-    let header = unsafe Memory(base: mapping.base)
-    // Anything but a half-made table of ours goes on to the checks that say what it is.
-    if header.loadAcquire(ControlLayout.magic) != DataLayout.magicValue { return header.loadAcquire(0) != 0 }
-    return header.loadAcquire(ControlLayout.ready) == 1
+    guard try control.status().size >= HeaderPage.byteCount else { return false }
+    return try HeaderPage.with(control) { header in
+      let magic = header.loadAcquire(ControlLayout.magic)
+      // Anything but a half-made table of ours goes on to the checks that say what it is.
+      return magic == DataLayout.magicValue ? header.loadAcquire(ControlLayout.ready) == 1 : magic != 0
+    }
   }
 
   private static func attach(
     _ name: String, _ control: SharedObject, _ data: SharedObject
   ) throws(EngineError) -> Segment {
     let controlHeader = try header(of: control, "its control object")
-    let dataHeader = try DataHeader(data: unsafe Memory(base: try firstPage(of: data, "its data object").base))
+    let dataHeader = try header(of: data)
     guard controlHeader.uuid == dataHeader.uuid else {
       throw .damaged("its two objects do not belong together")
     }
@@ -128,8 +128,7 @@ extension Segment {
 
   /// The data object must hold what its header publishes, or the first read would be a SIGBUS.
   private static func checkPublished(_ data: SharedObject, _ geometry: Geometry) throws(SystemError) {
-    let page = try data.map(count: 4096, writable: false)
-    let published = unsafe Memory(base: page.base).loadAcquire(DataLayout.publishedBytes)
+    let published = try HeaderPage.with(data) { $0.loadAcquire(DataLayout.publishedBytes) }
     guard published <= UInt64(geometry.dataBytes), published > UInt64(geometry.unitsOffset),
       try data.status().size >= Int(published)
     else { throw SystemError(call: "fstat", errno: ENODEV) }
@@ -159,7 +158,7 @@ extension Segment {
     } catch {
       throw EngineError(opening: error)
     }
-    let header = try DataHeader(data: unsafe Memory(base: try firstPage(of: data, "its data object").base))
+    let header = try header(of: data)
     let geometry = Geometry(capacityBytes: header.capacityBytes)
     do throws(SystemError) {
       try checkPublished(data, geometry)
@@ -173,16 +172,36 @@ extension Segment {
   }
 
   private static func header(of object: SharedObject, _ what: String) throws(EngineError) -> DataHeader {
-    try DataHeader(unsafe Memory(base: try firstPage(of: object, what).base), object: what)
+    try checked(object, what) { page throws(EngineError) in try DataHeader(page, object: what) }
   }
 
-  private static func firstPage(of object: SharedObject, _ what: String) throws(EngineError) -> Mapping {
+  private static func header(of data: SharedObject) throws(EngineError) -> DataHeader {
+    try checked(data, "its data object") { page throws(EngineError) in try DataHeader(data: page) }
+  }
+
+  private static func checked(
+    _ object: SharedObject, _ what: String, _ read: (Memory) throws(EngineError) -> DataHeader
+  ) throws(EngineError) -> DataHeader {
+    let result: Result<DataHeader, EngineError>
     do throws(SystemError) {
-      guard try object.status().size >= 4096 else { throw SystemError(call: "fstat", errno: ENODEV) }
-      return try object.map(count: 4096, writable: false)
+      guard try object.status().size >= HeaderPage.byteCount else { throw SystemError(call: "fstat", errno: ENODEV) }
+      result = try HeaderPage.with(object) { page in Result { () throws(EngineError) in try read(page) } }
     } catch {
       if error.errno == ENODEV { throw .notATable("\(what) is too short") }
       throw EngineError(opening: error)
     }
+    return try result.get()
+  }
+}
+
+/// The first page of an object, looked at before the object is mapped.
+enum HeaderPage {
+  static let byteCount = 4096
+
+  /// Maps the page read-only for the length of the call.
+  /// - Precondition: the object has at least `byteCount` bytes, or the first access is a SIGBUS.
+  static func with<R>(_ object: SharedObject, _ body: (Memory) -> R) throws(SystemError) -> R {
+    let mapping = try object.map(count: byteCount, writable: false)
+    return withExtendedLifetime(mapping) { unsafe body(Memory(base: mapping.base)) }
   }
 }

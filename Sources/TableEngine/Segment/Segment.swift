@@ -68,7 +68,9 @@ public final class Segment: Sendable {
         hashSeed: header.hashSeed)
       return Participant(
         ctl: ctl, object: control.object, slots: slots, lock: WriterLock(ctl: ctl),
-        exclusion: Exclusion(ctl: ctl, data: writer.data, slots: slots), writer: writer)
+        exclusion: Exclusion(
+          ctl: ctl, data: writer.data, slots: slots, recoverTransaction: { [unowned writer] in writer.recover() }),
+        writer: writer)
     }
   }
 

@@ -1,14 +1,352 @@
 import CShims
 import SharedMemory
 
+/// The rwlock variant's lock: readers and the barrier exclude each other, and no death stops anyone (G6).
+///
+/// `pthread_rwlock_t` is not robust, so it is used only through its `try` forms and never unlocked for the dead:
+/// - Eight instances; a *generation* says which one counts. A dead holder's instance is abandoned: the owner of W takes
+///   a fresh one, already write-locked, and moves the generation on.
+/// - A slot names the generation its thread is about to lock (`intent`) or holds (`held`). An instance is made fresh
+///   only if no living slot names it, at any generation, and a writer waits until no living slot is inside an older one.
+/// - Readers that were waiting when a barrier ended go before the next one (`wait` stamp), new readers after a
+///   waiting writer (`writerWaiting`): nobody starves.
+/// - What a death leaves is stored before anything else is done about it: `abandoned` outlives its finder.
+///
+/// The protocol is `Models/rwlock.pml`, label by label: rw-intent, rw-generation, rw-fresh, rw-drain, rw-recover,
+/// rw-polite, rw-exclusive, rw-reap.
 struct Exclusion {
   let ctl: Memory
   let data: Memory
   let slots: Slots
-  func initialize() throws(SystemError) {}
-  func enterShared(slot: Int, deadline: UInt64) throws(EngineError) {}
-  func leaveShared(slot: Int) {}
-  func enterExclusive(slot: Int, deadline: UInt64) throws(EngineError) {}
-  func takeOver(slot: Int, deadline: UInt64) throws(EngineError) {}
-  func leaveExclusive(slot: Int) {}
+
+  /// How often to try before sleeping: a barrier is usually over sooner than a thread switch.
+  private static let spins = 2000
+  /// How long to sleep at most before looking for the dead.
+  private static let sliceNanoseconds: UInt64 = 20_000_000
+
+  // MARK: - State in ctl
+
+  private var generation: UInt64 { ctl.loadAcquire(RWLayout.generation) }
+  private var abandoned: UInt64 { ctl.loadAcquire(RWLayout.abandoned) }
+  private var isWriting: Bool { data.loadAcquire(DataLayout.wseq) & 1 != 0 }
+  private var barriersEnded: UInt64 { data.loadAcquire(DataLayout.wseq) >> 1 }
+  private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(RWLayout.event)) }
+
+  /// A dead barrier, or a dead holder of the current instance, has left something to put right.
+  var isStale: Bool { isWriting || abandoned > generation }
+
+  private func instance(_ generation: UInt64) -> SharedRWLock {
+    let index = Int(generation % UInt64(ControlLayout.rwlockInstances))
+    return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
+  }
+
+  func initialize() throws(SystemError) {
+    for generation in 0..<UInt64(ControlLayout.rwlockInstances) { try instance(generation).initialize() }
+  }
+
+  // MARK: - Readers
+
+  /// Waits until no barrier runs, and keeps barriers out until ``leaveShared(slot:)``.
+  /// - Throws: `timedOut` naming the writer.
+  func enterShared(slot: Int, deadline: UInt64) throws(EngineError) {
+    if tryEnterShared(slot) { return }
+    let wait = slots.offset(slot) + SlotLayout.wait
+    ctl.storeRelease(wait, barriersEnded + 1)
+    ctl.storeRelease(RWLayout.hint, 1)
+    var round = Waiting(deadline: deadline)
+    while !tryEnterShared(slot) {
+      guard pause(&round) else {
+        ctl.storeRelease(wait, 0)
+        throw .timedOut(WriterLock(ctl: ctl).holder)
+      }
+      if round.isDueToLook { try repairIfWriterDied(deadline: deadline, wait: wait) }
+    }
+    ctl.storeRelease(wait, 0)
+  }
+
+  private func tryEnterShared(_ slot: Int) -> Bool {
+    let word = slots.offset(slot) + SlotLayout.rw
+    let generation = generation
+    guard mayPass(slot) else { return false }
+    // PAIR rw-intent. Other end: fresh(), drain(). Sequentially consistent: either the writer that moves the
+    // generation on sees our intent, or we see the new generation below.
+    _ = ctl.exchange(word, RWWord.intent(generation))
+    // PAIR rw-generation. Other end: fresh(). Before the lock: an older generation's instance may be being remade.
+    guard self.generation == generation else { return withdraw(word) }
+    guard instance(generation).tryRead() == .acquired else { return withdraw(word) }
+    // After it: the instance may have been abandoned between the check and the lock, or its writer may have died.
+    guard self.generation == generation, !isWriting else {
+      instance(generation).unlock()
+      return withdraw(word)
+    }
+    ctl.storeRelease(word, RWWord.held(generation))
+    return true
+  }
+
+  private func withdraw(_ word: Int) -> Bool {
+    ctl.storeRelease(word, RWWord.idle)
+    return false
+  }
+
+  /// New readers let a waiting writer go first, but for those that waited through the barrier before.
+  private func mayPass(_ slot: Int) -> Bool {
+    if ctl.loadAcquire(RWLayout.writerWaiting) == 0 { return true }
+    return waitedThroughBarrier(slot)
+  }
+
+  private func waitedThroughBarrier(_ slot: Int) -> Bool {
+    let stamp = ctl.loadAcquire(slots.offset(slot) + SlotLayout.wait)
+    return stamp != 0 && stamp - 1 < barriersEnded
+  }
+
+  func leaveShared(slot: Int) {
+    let word = slots.offset(slot) + SlotLayout.rw
+    let generation = RWWord.generation(ctl.loadRelaxed(word))
+    instance(generation).unlock()
+    ctl.storeRelease(word, RWWord.idle)
+    if ctl.loadRelaxed(RWLayout.writerWaiting) != 0 { wakeSleepers() }
+  }
+
+  /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
+  private func repairIfWriterDied(deadline: UInt64, wait: Int) throws(EngineError) {
+    let lock = WriterLock(ctl: ctl)
+    guard let outcome = lock.tryLock() else { return }
+    defer { lock.unlock() }
+    if outcome == .ownerDied {
+      inherit()
+      lock.markConsistent()
+    }
+    guard isStale else { return }
+    do throws(EngineError) {
+      try repair(deadline: deadline)
+    } catch {
+      ctl.storeRelease(wait, 0)
+      throw error
+    }
+  }
+
+  // MARK: - The writer, with W
+
+  /// Records that W's last owner died: its instance may be write-locked for ever, its flag raised for ever.
+  func inherit() {
+    raiseAbandoned(to: generation + 1)
+    ctl.storeRelease(RWLayout.writerWaiting, 0)
+    ctl.storeRelease(RWLayout.hint, 1)
+  }
+
+  /// Keeps readers out until ``leaveExclusive()``.
+  /// - Throws: `timedOut` naming a reader.
+  func enterExclusive(slot: Int, deadline: UInt64) throws(EngineError) {
+    if isStale { try repair(deadline: deadline) }
+    ctl.storeRelease(RWLayout.writerWaiting, UInt64(slot) + 1)
+    do throws(EngineError) {
+      try letWaitersGoFirst(deadline: deadline)
+      try lockInstance(deadline: deadline)
+      if ctl.loadAcquire(RWLayout.drained) != generation {
+        do throws(EngineError) {
+          try drain(deadline: deadline)
+        } catch {
+          instance(generation).unlock()
+          throw error
+        }
+      }
+    } catch {
+      ctl.storeRelease(RWLayout.writerWaiting, 0)
+      wakeSleepers()
+      throw error
+    }
+  }
+
+  /// Before W is given back, not after: the next owner must find the instance unlocked.
+  func leaveExclusive() {
+    instance(generation).unlock()
+    ctl.storeRelease(RWLayout.writerWaiting, 0)
+    wakeSleepers()
+  }
+
+  /// PAIR rw-polite. Readers whose wait began before the last barrier ended enter before this one does.
+  private func letWaitersGoFirst(deadline: UInt64) throws(EngineError) {
+    guard ctl.loadAcquire(RWLayout.hint) != 0 else { return }
+    ctl.storeRelease(RWLayout.hint, 0)
+    for slot in 0..<slots.highWater {
+      let stamp = slots.offset(slot) + SlotLayout.wait
+      if ctl.loadAcquire(stamp) == 0 { continue }
+      guard waitedThroughBarrier(slot) else {
+        ctl.storeRelease(RWLayout.hint, 1)
+        continue
+      }
+      do throws(EngineError) {
+        try wait(deadline: deadline, slot: slot) { ctl.loadAcquire(stamp) == 0 }
+      } catch {
+        ctl.storeRelease(RWLayout.hint, 1)
+        throw error
+      }
+    }
+  }
+
+  /// PAIR rw-exclusive. Write-locks the current instance, or a fresh one if the dead hold it.
+  private func lockInstance(deadline: UInt64) throws(EngineError) {
+    var round = Waiting(deadline: deadline)
+    while true {
+      let generation = generation
+      if abandoned > generation { return try fresh(deadline: deadline) }
+      if instance(generation).tryWrite() == .acquired { return }
+      guard pause(&round) else { throw .timedOut(insideReader(generation)) }
+      if round.isDueToLook {
+        for slot in 0..<slots.highWater where names(slot, generation) { _ = slots.clearIfDead(slot) }
+      }
+    }
+  }
+
+  private func insideReader(_ generation: UInt64) -> Holder? {
+    (0..<slots.highWater).first { names($0, generation) }.map { slots.holder($0) }
+  }
+
+  private func names(_ slot: Int, _ generation: UInt64) -> Bool {
+    let word = ctl.loadAcquire(slots.offset(slot) + SlotLayout.rw)
+    return word != RWWord.idle && RWWord.generation(word) == generation
+  }
+
+  // MARK: - After a death
+
+  /// PAIR rw-recover. With W, when something is stale. Ends with everyone admitted again.
+  ///
+  /// - Throws: `timedOut` if a living reader of an older generation does not leave: then the fresh instance stays
+  ///   write-locked and `wseq` odd, so nobody enters before the next owner of W has repaired.
+  func repair(deadline: UInt64) throws(EngineError) {
+    try fresh(deadline: deadline)
+    if isWriting {
+      try drain(deadline: deadline)
+      recoverTransaction()
+    }
+    instance(generation).unlock()
+    wakeSleepers()
+  }
+
+  /// Undoes or finishes what the dead owner of W was doing. Set by the segment: this floor knows no transactions.
+  let recoverTransaction: @Sendable () -> Void
+
+  /// PAIR rw-fresh. Other end: tryEnterShared. Takes an instance that no living slot names, makes it new, locks it and
+  /// only then moves the generation on.
+  private func fresh(deadline: UInt64) throws(EngineError) {
+    let current = generation
+    var candidate = current + 1
+    var round = Waiting(deadline: deadline)
+    while isNamedByTheLiving(candidate) {
+      candidate += 1
+      guard candidate == current + UInt64(ControlLayout.rwlockInstances) else { continue }
+      candidate = current + 1
+      guard pause(&round) else { throw .timedOut(nil) }
+    }
+    do throws(SystemError) {
+      try instance(candidate).initialize()
+    } catch {
+      throw .system(error)
+    }
+    guard instance(candidate).tryWrite() == .acquired else { throw .damaged("a fresh rwlock is not free") }
+    // Sequentially consistent: see rw-intent.
+    _ = ctl.exchange(RWLayout.generation, candidate)
+  }
+
+  /// Does a living slot name this generation's instance, at any generation? Dead ones are cleared on the way.
+  private func isNamedByTheLiving(_ generation: UInt64) -> Bool {
+    let instances = UInt64(ControlLayout.rwlockInstances)
+    for slot in 0..<slots.highWater {
+      let word = ctl.loadAcquire(slots.offset(slot) + SlotLayout.rw)
+      guard word != RWWord.idle, RWWord.generation(word) % instances == generation % instances else { continue }
+      if !slots.clearIfDead(slot) { return true }
+    }
+    return false
+  }
+
+  /// PAIR rw-drain. Other end: tryEnterShared. Waits until no living slot is inside another generation than the
+  /// current one, whose instance we hold.
+  private func drain(deadline: UInt64) throws(EngineError) {
+    let generation = generation
+    for slot in 0..<slots.highWater {
+      let offset = slots.offset(slot) + SlotLayout.rw
+      try wait(deadline: deadline, slot: slot) {
+        let word = ctl.loadAcquire(offset)
+        return word == RWWord.idle || RWWord.generation(word) == generation
+      }
+    }
+    ctl.storeRelease(RWLayout.drained, generation)
+  }
+
+  /// PAIR rw-reap. `abandoned` only grows.
+  func raiseAbandoned(to generation: UInt64) { Self.raiseAbandoned(ctl, to: generation) }
+
+  static func raiseAbandoned(_ ctl: Memory, to generation: UInt64) {
+    while true {
+      let current = ctl.loadAcquire(RWLayout.abandoned)
+      if current >= generation { return }
+      if ctl.compareAndSwap(RWLayout.abandoned, expected: current, desired: generation) { return }
+    }
+  }
+
+  // MARK: - Waiting
+
+  /// Waits for a condition on a slot; a slot whose thread is dead is cleared, which makes any such condition true.
+  private func wait(deadline: UInt64, slot: Int, _ isDone: () -> Bool) throws(EngineError) {
+    var round = Waiting(deadline: deadline)
+    while !isDone() {
+      guard pause(&round) else { throw .timedOut(slots.holder(slot)) }
+      if round.isDueToLook, slots.clearIfDead(slot) { return }
+    }
+  }
+
+  private struct Waiting {
+    let deadline: UInt64
+    var tries = 0
+    /// A slice of sleep has passed since the last look for the dead.
+    var isDueToLook = false
+  }
+
+  /// A pause between two tries: spins at first, then sleeps on the event for at most a slice.
+  /// - Returns: false when the time is over.
+  private func pause(_ round: inout Waiting) -> Bool {
+    round.tries += 1
+    round.isDueToLook = false
+    if round.tries < Self.spins {
+      shm_pause()
+      return true
+    }
+    let now = HostClock.monotonicNanoseconds
+    guard now < round.deadline else { return false }
+    round.isDueToLook = true
+    let value = event.value
+    ctl.storeRelease(RWLayout.sleepers, 1)
+    _ = event.wait(while: value, timeoutNanoseconds: min(Self.sliceNanoseconds, round.deadline - now))
+    return true
+  }
+
+  /// Wakes everybody who sleeps; nobody is missed for longer than a slice.
+  private func wakeSleepers() {
+    guard ctl.loadRelaxed(RWLayout.sleepers) != 0 else { return }
+    ctl.storeRelease(RWLayout.sleepers, 0)
+    event.advance()
+  }
+}
+
+/// Where the rwlock variant's state lies in *ctl*, by cache lines.
+enum RWLayout {
+  static let generation = ControlLayout.rwState
+  /// Slot + 1 of the writer that waits or writes; 0 = none.
+  static let writerWaiting = ControlLayout.rwState + 64
+  /// 1 if some reader may wait: the writer looks at the stamps.
+  static let hint = ControlLayout.rwState + 72
+  /// Newest generation whose instance a dead thread may hold, plus 1.
+  static let abandoned = ControlLayout.rwState + 80
+  /// Newest generation for which no living reader was inside an older one.
+  static let drained = ControlLayout.rwState + 88
+  static let sleepers = ControlLayout.rwState + 128
+  static let event = ControlLayout.rwState + 136
+}
+
+/// A slot's rw word: 0, or generation and state.
+enum RWWord {
+  static let idle: UInt64 = 0
+  static func intent(_ generation: UInt64) -> UInt64 { generation << 2 | 1 }
+  static func held(_ generation: UInt64) -> UInt64 { generation << 2 | 2 }
+  static func generation(_ word: UInt64) -> UInt64 { word >> 2 }
 }

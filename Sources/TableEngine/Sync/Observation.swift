@@ -7,6 +7,7 @@ import SharedMemory
 @safe
 final class Observation {
   let snapshot: UInt64
+  private let data: Memory
   private var walk: ObserverWalk
   private var copies: [UnsafeMutableRawPointer] = unsafe []
 
@@ -14,18 +15,20 @@ final class Observation {
   init(_ segment: Segment, timeoutNanoseconds: UInt64) throws(EngineError) {
     walk = try ObserverWalk(segment, timeoutNanoseconds: timeoutNanoseconds)
     snapshot = walk.snapshot
+    data = segment.data
   }
 
   /// Joins the snapshot of an outer section.
   init(_ segment: Segment, snapshot: UInt64, sequence: UInt64) {
     walk = ObserverWalk(segment, snapshot: snapshot, sequence: sequence)
     self.snapshot = snapshot
+    data = segment.data
   }
 
   var sequence: UInt64 { walk.sequence }
 
   deinit {
-    for unsafecopy in unsafe copies { unsafe copy.deallocate() }
+    unsafe copies.forEach { unsafe $0.deallocate() }
   }
 
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64, now: UInt64) throws(EngineError) -> FoundEntry? {
@@ -60,7 +63,7 @@ final class Observation {
   /// A private copy of an entry whose bounds were checked. Its bytes may be torn until the walk is validated.
   private func copy(_ entry: Int, _ meta: EntryMeta) -> FoundEntry {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: meta.byteCount, alignment: 16)
-    unsafe shm_copy(bytes, walk.data.pointer(entry), meta.byteCount)
+    unsafe shm_copy(bytes, data.pointer(entry), meta.byteCount)
     unsafe copies.append(bytes)
     return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: meta)
   }

@@ -29,8 +29,7 @@ struct Slots {
         take(index, purpose)
         return index
       case .acquiredOwnerDied:
-        // What the dead thread announced protects nobody any more.
-        reset(index)
+        reap(index)
         try? mutex(index).markConsistent()
         take(index, purpose)
         return index
@@ -71,6 +70,16 @@ struct Slots {
     let slot = offset(index)
     ctl.storeRelease(slot + SlotLayout.snapshot, SlotWord.idle)
     ctl.storeRelease(slot + SlotLayout.pin, SlotWord.idle)
+    ctl.storeRelease(slot + SlotLayout.rw, RWWord.idle)
+    ctl.storeRelease(slot + SlotLayout.wait, 0)
+  }
+
+  /// Clears the slot of a dead thread, whose mutex we have: what it announced protects nobody any more. What it held
+  /// of the rwlock is held for ever; that is noted before the slot forgets it (PAIR rw-reap).
+  private func reap(_ index: Int) {
+    let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
+    if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
+    reset(index)
   }
 
   /// Gives a claimed slot back. By the thread that claimed it.
@@ -87,7 +96,7 @@ struct Slots {
     case .acquired:
       reset(index)
     case .acquiredOwnerDied:
-      reset(index)
+      reap(index)
       try? mutex.markConsistent()
     default:
       return false
