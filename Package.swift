@@ -12,6 +12,9 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// Tests handle raw memory on every line: `unsafe` before each would say nothing.
+let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let package = Package(
   name: "SharedTable",
   products: [
@@ -49,9 +52,12 @@ let package = Package(
       name: "shmd",
       dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
+      swiftSettings: testSettings),
     .testTarget(
-      name: "ShmdTests", dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "shmd"],
-      swiftSettings: swiftSettings),
+      name: "ShmdTests", dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "shmd", "shmd-test-worker"],
+      swiftSettings: testSettings),
     .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
   ]
 )

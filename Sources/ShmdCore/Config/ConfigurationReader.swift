@@ -161,12 +161,9 @@ public struct ConfigurationReader {
       given[key] = value
       lines[key] = value.mark?.line ?? line
     }
-    guard let nameNode = given[.name] else {
-      complain(node, "a table without 'name'; give it one")
-      return nil
-    }
+    if given[.name] == nil { complain(node, "a table without 'name'; give it one") }
     // Without a name, or with a wrong one, the rest is still read for its complaints.
-    let name = scalar(nameNode, "name", Self.tableName)
+    let name = given[.name].flatMap { scalar($0, "name", Self.tableName) }
     let options = readOptions(given)
     guard let name else { return nil }
     return TableConfiguration(name: name, options: options, lines: lines)
@@ -175,8 +172,8 @@ public struct ConfigurationReader {
   private static func tableName(_ text: String) throws(Complaint) -> String {
     guard ObjectName.isValid(text) else {
       throw Complaint(
-        "'\(text.prefix(64))' is not a table name; use 1 to \(ObjectName.maximumLength) letters, digits and . _ - @ : +, "
-          + "not starting with a dot")
+        "'\(text.prefix(64))' is not a table name; use 1 to \(ObjectName.maximumLength) letters, digits and "
+          + ". _ - @ : +, not starting with a dot")
     }
     return text
   }
@@ -202,10 +199,12 @@ public struct ConfigurationReader {
         text, [("evict", StalledReaderPolicy.evict), ("refuse", .refuse)], "a policy for stalled readers")
     }
     let capacityBytes = capacity ?? Table.Options().capacityBytes
+    // A capacity that is wrong is no measure for the budget.
+    let mostBudget = given[.capacity] != nil && capacity == nil ? Int.max : capacityBytes
     let budget = value(.limboBudget) { text throws(Complaint) in
       let bytes = try Scalars.size(text)
-      guard bytes >= 64 << 10, bytes <= capacityBytes else {
-        throw Complaint("\(text) is out of range; give 64KiB to the table's capacity (\(Scalars.describe(capacityBytes)))")
+      guard bytes >= 64 << 10, bytes <= mostBudget else {
+        throw Complaint("\(text) is out of range; give 64KiB up to the capacity (\(Scalars.describe(mostBudget)))")
       }
       return bytes
     }

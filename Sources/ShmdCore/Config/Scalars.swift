@@ -27,7 +27,9 @@ enum Scalars {
       throw Complaint("'\(text)' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB")
     }
     let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
-    if overflow { throw Complaint("'\(text)' is more than any table can have; the most is \(describe(Geometry.maximumCapacity))") }
+    if overflow {
+      throw Complaint("'\(text)' is more than any table can have; at most \(describe(Geometry.maximumCapacity))")
+    }
     return bytes
   }
 
@@ -50,7 +52,9 @@ enum Scalars {
       try Table.Options(mode: mode).check()
     } catch {
       guard case .notPermitted(let why) = error else { throw Complaint("\(error)") }
-      throw Complaint("\(why); write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\"")
+      // The engine begins with the mode, and so does the reader.
+      let reason = why.split(separator: ": ", maxSplits: 1).last ?? ""
+      throw Complaint("'\(text)' is not possible: \(reason); write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\"")
     }
     return mode
   }

@@ -81,15 +81,16 @@ public struct Daemon: Sendable {
     let notifier = Notifier(socket: HostFile.environment("NOTIFY_SOCKET"))
     let settings = Settings(configuration)
     let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
-    let services: [any Service] = [
-      ReloadService(
-        file: configurationFile, hangUps: hangUps, keeper: keeper, settings: settings, threshold: threshold,
-        notifier: notifier, log: log),
-      MaintenanceService(keeper: keeper, settings: settings, notifier: notifier, watchdog: watchdog, log: log),
-    ]
+    let reload = ReloadService(
+      file: configurationFile, hangUps: hangUps, keeper: keeper, settings: settings, threshold: threshold,
+      notifier: notifier, log: log)
+    let maintenance = MaintenanceService(
+      keeper: keeper, settings: settings, notifier: notifier, watchdog: watchdog, log: log)
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
-        services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
+        services: [
+          .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
+        ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 
   // MARK: - Complaints before there is a service

@@ -78,8 +78,9 @@ public struct ServiceLog: LogHandler {
     let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     let ofDay = milliseconds % 86_400_000
-    let time = [ofDay / 3_600_000, ofDay / 60_000 % 60, ofDay / 1000 % 60].map { padded($0, 2) }
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(time.joined(separator: ":")).\(padded(ofDay % 1000, 3))Z"
+    let date = [padded(year, 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
+    let time = [ofDay / 3_600_000, ofDay / 60_000 % 60, ofDay / 1000 % 60].map { padded($0, 2) }.joined(separator: ":")
+    return "\(date)T\(time).\(padded(ofDay % 1000, 3))Z"
   }
 
   private static func padded(_ number: Int, _ width: Int) -> String {

@@ -4,7 +4,7 @@ import Glibc
 enum Accounts {
   static func user(_ text: String) throws(Complaint) -> UInt32 {
     if let number = number(text) { return number }
-    var entry = passwd()
+    var entry = unsafe passwd()
     var buffer = [CChar](repeating: 0, count: 16 << 10)
     var found: UnsafeMutablePointer<passwd>?
     let failure = unsafe getpwnam_r(text, &entry, &buffer, buffer.count, &found)
@@ -26,7 +26,7 @@ enum Accounts {
   /// Whether this process may give its objects to a group: root, or a member.
   static func isMember(of group: UInt32) -> Bool {
     if geteuid() == 0 || getegid() == group { return true }
-    let count = unsafe getgroups(0, nil)
+    let count = getgroups(0, nil)
     guard count > 0 else { return false }
     var groups = [gid_t](repeating: 0, count: Int(count))
     return unsafe getgroups(count, &groups) > 0 && groups.contains(group)

@@ -33,7 +33,7 @@ public struct Notifier: Sendable {
     let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + address.count)
     let sent = unsafe withUnsafePointer(to: name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        unsafe sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL.rawValue | MSG_DONTWAIT.rawValue), pointer, length)
+        unsafe sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), pointer, length)
       }
     }
     return sent == message.count

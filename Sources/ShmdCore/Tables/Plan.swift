@@ -37,7 +37,7 @@ struct Plan {
         checkAccounts(table, owner: Accounts.effectiveUser, group: nil)
       case .failure(let error):
         if access == .observer, error.code == .notPermitted { continue }
-        complain(table, .name, error.message.hasPrefix("not a table") ? error.message : Self.advice(error))
+        complain(table, .name, Self.advice(error))
       }
     }
   }

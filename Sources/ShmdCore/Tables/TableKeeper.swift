@@ -3,7 +3,9 @@ import SharedTable
 
 /// The tables in the daemon's care. All work on tables happens here, on one thread.
 public actor TableKeeper {
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { TableThread.shared.asUnownedSerialExecutor() }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe TableThread.shared.asUnownedSerialExecutor()
+  }
 
   var tables: [ManagedTable] = []
   let log: Logger
@@ -50,13 +52,18 @@ public actor TableKeeper {
           made.append(configuration.name)
         } catch {
           for name in made { try? Table.drop(name) }
-          let message = "table '\(configuration.name)': cannot be created: \(error.message)"
+          let message = "table '\(configuration.name)': cannot be created: \(Self.reason(error))"
           throw Refusal(
             [Problem(file: plan.configuration.file, line: configuration.line(.name), message)], isHostFailure: true)
         }
       }
     }
     return next
+  }
+
+  private static func reason(_ error: TableError) -> String {
+    guard error.code == .exists else { return error.message }
+    return "a control object without its data object lies under the name, so it was half removed; drop it first"
   }
 
   /// A running table: the one in care if it is the same, so that its sweep goes on.

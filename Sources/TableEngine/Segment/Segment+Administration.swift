@@ -31,7 +31,8 @@ extension Segment {
     let ctl = try requireParticipant().ctl
     let policy = StalledReaderPolicy(rawValue: ctl.loadRelaxed(ControlLayout.stalledReaderPolicy))
     return Limits(
-      limboBudgetBytes: Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget)), stalledReaderPolicy: policy ?? .evict)
+      limboBudgetBytes: Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget)), stalledReaderPolicy: policy ?? .evict
+    )
   }
 
   /// Relaxed, and without the writer lock: each limit is one word, and a barrier that still sees the old one is a
@@ -83,28 +84,22 @@ extension Segment {
   /// How often a dead writer's work was repaired since the table was made; nil for observers.
   public var recoveryCount: UInt64? { participant?.ctl.loadRelaxed(ControlLayout.recoveryCount) }
 
-  /// Withdraws what dead threads still announce, so that gc need not stumble over it, and tells who they were.
-  ///
-  /// Never waits: one attempt a slot. In the rwlock variant a slot that names a lock is left to whoever repairs the
-  /// lock.
-  public func clearDeadReaders() throws(EngineError) -> [Holder] {
-    let slots = try requireParticipant().slots
-    return slots.clearDead(leavingLocks: variant == .rwlock)
-  }
+  /// Withdraws what dead threads still announce, so that gc and waiting writers need not stumble over it, and tells who
+  /// they were. Never waits: one attempt a slot.
+  public func clearDeadReaders() throws(EngineError) -> [Holder] { try requireParticipant().slots.clearDead() }
 }
 
 extension Slots {
-  fileprivate func clearDead(leavingLocks: Bool) -> [Holder] {
+  fileprivate func clearDead() -> [Holder] {
     var dead: [Holder] = []
     for index in 0..<highWater {
-      if leavingLocks, ctl.loadAcquire(offset(index) + SlotLayout.rw) != 0 { continue }
       let mutex = mutex(index)
       switch mutex.tryLock() {
       case .acquired:
         break
       case .acquiredOwnerDied:
         dead.append(holder(index))
-        reset(index)
+        reap(index)
         try? mutex.markConsistent()
       default:
         continue
