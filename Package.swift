@@ -18,7 +18,8 @@ let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(a
 let package = Package(
   name: "SharedTable",
   products: [
-    .library(name: "SharedTable", targets: ["SharedTable"])
+    .library(name: "SharedTable", targets: ["SharedTable"]),
+    .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -39,6 +40,22 @@ let package = Package(
     .target(
       name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .target(
+      name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+    .executableTarget(
+      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
+      swiftSettings: testSettings),
+    .target(
       name: "ShmdCore",
       dependencies: [
         "SharedTable", "TableEngine", "SharedMemory",
@@ -56,8 +73,8 @@ let package = Package(
       name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
       swiftSettings: testSettings),
     .testTarget(
-      name: "ShmdTests", dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "shmd", "shmd-test-worker"],
+      name: "ShmdTests",
+      dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
       swiftSettings: testSettings),
-    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable"], swiftSettings: swiftSettings),
   ]
 )

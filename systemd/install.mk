@@ -9,21 +9,22 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SYSCONFDIR ?= /etc
 SWIFT ?= swift
+SCRATCH ?= .build
 # Where `swift build -c release` puts the programs.
-RELEASE_DIR ?= .build/release
+RELEASE_DIR ?= $(SCRATCH)/release
 # Programs of the package: the daemon to sbin, the rest to bin.
 BIN_PROGRAMS ?= shmctl
 
 .PHONY: install uninstall
 
-install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## Install programs, unit, sysusers, tmpfiles and configuration
+install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## install programs, unit, sysusers, tmpfiles and configuration
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system sysusers.d tmpfiles.d)
 	install -m 755 -s $(RELEASE_DIR)/shmd $(DESTDIR)$(PREFIX)/sbin/shmd
 	for program in $(BIN_PROGRAMS); do \
 	  install -m 755 -s $(RELEASE_DIR)/$$program $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; \
 	done
-	sed 's|@PREFIX@|$(PREFIX)|; s|/etc/shmd.yaml|$(SYSCONFDIR)/shmd.yaml|' systemd/shmd.service \
+	sed 's|/usr/sbin/|$(PREFIX)/sbin/|; s|/etc/shmd.yaml|$(SYSCONFDIR)/shmd.yaml|' systemd/shmd.service \
 	  > $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	install -m 644 systemd/shmd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf
@@ -31,10 +32,10 @@ install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## Ins
 	test -e $(DESTDIR)$(SYSCONFDIR)/shmd.yaml || install -m 644 systemd/shmd.yaml $(DESTDIR)$(SYSCONFDIR)/shmd.yaml
 
 # Leaves the configuration, the user and the tables.
-uninstall: ## Remove what install put there, but for the configuration
+uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
 
 $(RELEASE_DIR)/%:
-	$(SWIFT) build -c release --product $*
+	$(SWIFT) build -c release --scratch-path $(SCRATCH) --product $*

@@ -75,7 +75,7 @@ extension Table {
     let name = "temporary.\(ProcessIdentity.pid).\(UInt64.random(in: 0 ... .max))"
     do throws(EngineError) {
       let segment = try Segment.create(name, Options(variant: variant, capacityBytes: capacityBytes))
-      try Segment.drop(name)
+      try segment.detachNames()
       return Table(segment, timeout: defaultTimeout, clock: WallClock(clock))
     } catch {
       throw TableError(error, table: name)

@@ -15,14 +15,15 @@ extension Table {
   /// Stores a value.
   /// - Returns: whether the condition held and the value was stored.
   @discardableResult
+  @inlinable
   public func set<T: TableValue>(
     _ key: some TableKey, _ value: T, expires: Expiration = .never, _ condition: Condition = .always,
     timeout: Duration? = nil
   ) throws(TableError) -> Bool {
-    try withBarrier(timeout: timeout) { tx throws(TableError) in
-      guard try tx.holds(condition, key) else { return false }
-      try tx.set(key, value, expires: expires)
-      return true
+    try unsafe key.withKeyBytes { keyBytes throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires, condition, timeout)
+      }
     }
   }
 
@@ -32,11 +33,22 @@ extension Table {
     _ key: some TableKey, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
     _ condition: Condition = .always, timeout: Duration? = nil
   ) throws(TableError) -> Bool {
-    try withBarrier(timeout: timeout) { tx throws(TableError) in
-      guard try tx.holds(condition, key) else { return false }
-      try unsafe bytes.withKeyBytes { span throws(TableError) in
-        try unsafe tx.set(key, bytes: span, type: type, expires: expires)
+    try unsafe key.withKeyBytes { keyBytes throws(TableError) in
+      try unsafe bytes.withKeyBytes { bytes throws(TableError) in
+        try unsafe store(keyBytes, bytes, StoredForm(type: type), expires, condition, timeout)
       }
+    }
+  }
+
+  /// The single write behind all of them: bytes only, so that nothing generic runs inside the barrier.
+  @usableFromInline
+  func store(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration,
+    _ condition: Condition, _ timeout: Duration?
+  ) throws(TableError) -> Bool {
+    try withBarrier(timeout: timeout) { tx throws(TableError) in
+      guard try tx.holds(condition, unsafe RawKey(key)) else { return false }
+      try unsafe tx.store(key, bytes, form, expires)
       return true
     }
   }

@@ -23,7 +23,7 @@ public final class Table: Sendable {
   public let name: String
   /// How long a wait lasts where the call does not say.
   public let timeout: Duration
-  @usableFromInline let segment: Segment
+  @usableFromInline package let segment: Segment
   @usableFromInline let clock: WallClock
   @usableFromInline let timeoutNanoseconds: UInt64
 

@@ -53,3 +53,16 @@ extension ArraySlice: TableKey where Element == UInt8 {
     try unsafe Array(self).withKeyBytes(body)
   }
 }
+
+/// Bytes that a caller further out keeps valid.
+@safe
+struct RawKey: TableKey {
+  private let bytes: UnsafeRawBufferPointer
+
+  @unsafe
+  init(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes = bytes }
+
+  func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe body(bytes)
+  }
+}

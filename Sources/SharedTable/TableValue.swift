@@ -136,3 +136,16 @@ extension Duration {
     return UInt64(seconds) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
   }
 }
+
+/// JSON text, UTF-8, as the type `json` stores it. Not validated: whoever decodes it does that.
+public struct JSONText: TableValue, Equatable {
+  public var bytes: [UInt8]
+
+  public init(bytes: [UInt8]) { self.bytes = bytes }
+
+  @inlinable public static var tableType: ValueType { .json }
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe bytes.withTableBytes(body)
+  }
+  public init?(tableBytes: UnsafeRawBufferPointer) { unsafe self.init(bytes: [UInt8](tableBytes)) }
+}

@@ -18,13 +18,14 @@ public struct Transaction: ~Copyable, ~Escapable {
   /// Stores a value.
   /// - Throws: `full` (this change did not happen; what came before stands and commits unless the closure throws),
   ///   `tooLarge`, `invalid`.
+  @inlinable
   public mutating func set<T: TableValue>(
     _ key: some TableKey, _ value: T, expires: Expiration = .never
   ) throws(TableError) {
-    try unsafe value.withTableBytes { bytes throws(TableError) in
-      try unsafe store(
-        key, bytes, type: T.tableType.rawValue, fingerprint: T.tableFingerprint,
-        alignmentShift: T.tableAlignmentShift, expiry: expires.nanoseconds(now: now))
+    try unsafe key.withKeyBytes { keyBytes throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires)
+      }
     }
   }
 
@@ -32,8 +33,9 @@ public struct Transaction: ~Copyable, ~Escapable {
   public mutating func set(
     _ key: some TableKey, bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
   ) throws(TableError) {
-    try unsafe store(
-      key, bytes, type: type.rawValue, fingerprint: 0, alignmentShift: 0, expiry: expires.nanoseconds(now: now))
+    try unsafe key.withKeyBytes { keyBytes throws(TableError) in
+      try unsafe store(keyBytes, bytes, StoredForm(type: type), expires)
+    }
   }
 
   /// - Returns: whether the key was there (expired or not).
@@ -106,18 +108,39 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  private func store(
-    _ key: some TableKey, _ bytes: UnsafeRawBufferPointer, type: UInt8, fingerprint: UInt64, alignmentShift: Int,
-    expiry: UInt64
+  /// Bytes only, so that nothing generic runs inside the barrier.
+  @usableFromInline
+  mutating func store(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration
   ) throws(TableError) {
     let attributes = ValueAttributes(
-      type: type, expiry: expiry, fingerprint: fingerprint, alignmentShift: alignmentShift)
+      type: form.type.rawValue, expiry: expires.nanoseconds(now: now), fingerprint: form.fingerprint,
+      alignmentShift: form.alignmentShift)
     do throws(EngineError) {
-      try unsafe key.withKeyBytes { keyBytes throws(EngineError) in
-        try unsafe table.segment.put(keyBytes, bytes, attributes)
-      }
+      try unsafe table.segment.put(key, bytes, attributes)
     } catch {
       throw table.named(error)
     }
+  }
+}
+
+/// What is stored beside a value's bytes.
+@usableFromInline
+struct StoredForm {
+  @usableFromInline let type: ValueType
+  @usableFromInline let fingerprint: UInt64
+  @usableFromInline let alignmentShift: Int
+
+  @inlinable
+  init<T: TableValue>(of _: T.Type) {
+    type = T.tableType
+    fingerprint = T.tableFingerprint
+    alignmentShift = T.tableAlignmentShift
+  }
+
+  init(type: ValueType) {
+    self.type = type
+    fingerprint = 0
+    alignmentShift = 0
   }
 }

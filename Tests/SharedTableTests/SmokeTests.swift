@@ -26,10 +26,10 @@ import Testing
     for i in 0..<20000 { try table.set("key\(i)", i + 1) }
     let n = try table.read { v in try v.count() }
     #expect(n == 20001)
-    print(table.segment.statistics)
+
     for i in 0..<20000 { try table.remove("key\(i)") }
     _ = try table.maintain()
-    print(table.segment.statistics)
+
     #expect(table.count == 1)
   }
 }
@@ -51,7 +51,7 @@ extension SmokeTests {
     #expect(try table.get("key2", as: Int.self) == 3)
     for i in 0..<20000 { try table.remove("key\(i)") }
     #expect(table.count == 0)
-    print(table.segment.statistics)
+
   }
 
   @Test func observerReads() throws {
@@ -80,6 +80,6 @@ extension SmokeTests {
     }
     let n = try snapshot.read { v in try v.count() }
     #expect(n == 1000)
-    print(table.segment.statistics.limboBytes!)
+
   }
 }

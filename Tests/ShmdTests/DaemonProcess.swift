@@ -1,71 +1,26 @@
 import Glibc
 import SharedMemory
 import SharedTable
-import Synchronization
+import TestSupport
 
-/// A program as a process, with its standard error read line by line: tests wait for lines, never for time.
-final class ChildProcess {
-  /// A wait that came to nothing, with what the process said until then.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
-  let pid: pid_t
-  private let output: Int32
-  private var pending: [UInt8] = []
+/// A program whose log lines a test waits for. Tests wait for lines, never for time.
+final class LoggingProcess {
+  private let worker: WorkerProcess
+  /// What was written so far.
   private(set) var lines: [String] = []
   /// How far `waitForLine` has looked.
   private var lookedAt = 0
-  private var exitStatus: Int32?
 
-  /// How long any wait may take before it is a failure: far more than any needs.
-  static let patienceMilliseconds = 60_000
+  var pid: Int32 { worker.pid }
 
-  init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-    var pair: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
-      throw Failure(description: "socketpair: error \(errno)")
-    }
-    output = pair[0]
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, pair[1], 1)
-    posix_spawn_file_actions_adddup2(&actions, pair[1], 2)
-    var variables = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "SWIFT_BACKTRACE": "enable=no"]
-    for name in ["LD_LIBRARY_PATH", "HOME"] { variables[name] = getenv(name).map { String(cString: $0) } }
-    variables.merge(environment) { $1 }
-    let argv = ([path] + arguments).map { strdup($0) } + [nil]
-    let envp = variables.map { strdup("\($0)=\($1)") } + [nil]
-    defer { for pointer in argv + envp { free(pointer) } }
-    var child: pid_t = 0
-    let failure = posix_spawn(&child, path, &actions, nil, argv, envp)
-    close(pair[1])
-    pid = child
-    guard failure == 0 else { throw Failure(description: "cannot start \(path): error \(failure)") }
+  /// - Parameter prelude: shell commands to run first, in the same process.
+  init(_ arguments: [String], environment: [String: String] = [:], prelude: String = ":") throws {
+    let program = WorkerProcess.productDirectory + "/shmd"
+    worker = try WorkerProcess(
+      "/bin/bash", ["-c", "\(prelude); exec \"$0\" \"$@\" 2>&1", program] + arguments, environment: environment)
   }
 
-  deinit {
-    if exitStatus == nil {
-      kill(pid, SIGKILL)
-      var status: Int32 = 0
-      waitpid(pid, &status, 0)
-    }
-    close(output)
-  }
-
-  /// A product, built beside the test binary.
-  static func product(_ name: String) -> String {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let path = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
-    return path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
-  }
-
-  func signal(_ number: Int32) {
-    if exitStatus == nil { kill(pid, number) }
-  }
+  func signal(_ number: Int32) { worker.kill(number) }
 
   /// Waits for a line, behind those that earlier waits found, that contains `text`.
   @discardableResult
@@ -75,43 +30,35 @@ final class ChildProcess {
         lookedAt += 1
         if lines[lookedAt - 1].contains(text) { return lines[lookedAt - 1] }
       }
-      guard try readMore() else { throw Failure(description: "no line with '\(text)' in:\n\(transcript)") }
+      do {
+        lines.append(try worker.readLine())
+      } catch {
+        throw Failure("waiting for '\(text)': \(error), after:\n\(transcript)")
+      }
     }
   }
 
-  /// Waits for the end: the exit code, or the signal's number as a negative one.
-  func wait() throws -> Int32 {
-    while try readMore() {}
-    if let exitStatus { return exitStatus }
-    var status: Int32 = 0
-    waitpid(pid, &status, 0)
-    let result = status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
-    exitStatus = result
-    return result
+  /// Waits for the end, with all that was written until then.
+  func wait() throws -> WorkerProcess.Exit {
+    lines += try worker.readToEnd().split(separator: "\n").map(String.init)
+    return try worker.wait()
   }
 
   var transcript: String { lines.joined(separator: "\n") }
+}
 
-  private func readMore() throws -> Bool {
-    var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    guard poll(&descriptor, 1, Int32(Self.patienceMilliseconds)) > 0 else {
-      throw Failure(description: "no output for \(Self.patienceMilliseconds) ms, after:\n\(transcript)")
-    }
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = read(output, &buffer, buffer.count)
-    guard count > 0 else { return false }
-    pending += buffer[..<count]
-    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-      lines.append(String(decoding: pending[..<end], as: UTF8.self))
-      pending.removeFirst(end + 1)
-    }
-    return true
-  }
+/// A wait that came to nothing.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
 }
 
 /// Plays the service manager: the socket that `NOTIFY_SOCKET` names.
 final class NotifySocket {
   let address: String
+  /// How long a wait may take before it is a failure: far more than any needs.
+  private let patienceMilliseconds: Int32 = 60_000
   private let descriptor: Int32
   private(set) var messages: [String] = []
 
@@ -128,7 +75,7 @@ final class NotifySocket {
     let bound = withUnsafePointer(to: name) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
     }
-    guard bound == 0 else { throw ChildProcess.Failure(description: "bind \(address): error \(errno)") }
+    guard bound == 0 else { throw Failure("bind \(address): error \(errno)") }
   }
 
   deinit { close(descriptor) }
@@ -138,8 +85,8 @@ final class NotifySocket {
   func waitFor(_ line: String) throws -> String {
     while true {
       var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&poller, 1, Int32(ChildProcess.patienceMilliseconds)) > 0 else {
-        throw ChildProcess.Failure(description: "no '\(line)' among \(messages)")
+      guard poll(&poller, 1, patienceMilliseconds) > 0 else {
+        throw Failure("no '\(line)' among \(messages)")
       }
       var buffer = [UInt8](repeating: 0, count: 4096)
       let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -155,25 +102,22 @@ final class NotifySocket {
 final class Corner {
   let directory: String
   private var tables: [String] = []
-  private static let counter = Atomic(0)
 
   init() throws {
     var template = Array("/tmp/shmd-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw ChildProcess.Failure(description: "mkdtemp: error \(errno)") }
+    guard mkdtemp(&template) != nil else { throw Failure("mkdtemp: error \(errno)") }
     directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   deinit {
-    for table in tables {
-      for object in ["shmtable.\(table).ctl", "shmtable.\(table).data"] { try? SharedObject.unlink(name: object) }
-    }
-    for file in ["shmd.yaml", "notify", "run/shmd.lock", "other/shmd.lock"] { unlink(directory + "/" + file) }
-    for part in ["/run", "/other", ""] { rmdir(directory + part) }
+    for table in tables { removeObjects(ofTable: table) }
+    for file in ["shmd.yaml", "notify", "run/shmd.lock"] { unlink(directory + "/" + file) }
+    for part in ["/run", ""] { rmdir(directory + part) }
   }
 
   /// A table name, removed with the corner.
   func tableName() -> String {
-    let name = "shmd-test-\(getpid())-\(Self.counter.add(1, ordering: .relaxed).newValue)"
+    let name = uniqueTableName()
     tables.append(name)
     return name
   }
@@ -190,23 +134,22 @@ final class Corner {
     defer { close(descriptor) }
     let bytes = Array(text.utf8)
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-      throw ChildProcess.Failure(description: "write: error \(errno)")
+      throw Failure("write: error \(errno)")
     }
   }
 
   /// Starts the daemon, with or without a service manager.
   func start(
-    _ arguments: [String] = [], runtime: String = "run", environment: [String: String] = [:]
-  ) throws -> ChildProcess {
-    try ChildProcess(
-      ChildProcess.product("shmd"),
-      ["--config", configurationFile, "--runtime-directory", directory + "/" + runtime] + arguments,
-      environment: environment)
+    _ arguments: [String] = [], environment: [String: String] = [:], prelude: String = ":"
+  ) throws -> LoggingProcess {
+    try LoggingProcess(
+      ["--config", configurationFile, "--runtime-directory", directory + "/run"] + arguments,
+      environment: environment, prelude: prelude)
   }
 
   /// Starts the daemon and waits until it is ready.
-  func startReady(runtime: String = "run") throws -> ChildProcess {
-    let daemon = try start(runtime: runtime)
+  func startReady() throws -> LoggingProcess {
+    let daemon = try start()
     try daemon.waitForLine("ready tables=")
     return daemon
   }

@@ -1,6 +1,7 @@
 import Glibc
 import SharedMemory
 import SharedTable
+import TestSupport
 import Testing
 
 /// The real daemon as a process.
@@ -38,7 +39,7 @@ import Testing
     try Table.open(name).set("key", "value")
     daemon.signal(SIGTERM)
     try manager.waitFor("STOPPING=1")
-    #expect(try daemon.wait() == 0, "\(daemon.transcript)")
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
     #expect(try Table.open(name).get("key", as: String.self) == "value")
   }
 
@@ -47,7 +48,7 @@ import Testing
     try corner.configure("  []")
     let daemon = try corner.startReady()
     daemon.signal(SIGINT)
-    #expect(try daemon.wait() == 0, "\(daemon.transcript)")
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
 
   @Test func killedAndStartedAgainItAttachesToWhatIsThere() throws {
@@ -58,7 +59,7 @@ import Testing
     let table = try Table.open(name)
     try table.set("key", "value")
     first.signal(SIGKILL)
-    #expect(try first.wait() == -SIGKILL)
+    #expect(try first.wait() == .signal(SIGKILL))
     try table.set("later", "works without the daemon")
 
     let second = try corner.start()
@@ -75,7 +76,7 @@ import Testing
     let first = try corner.startReady()
     try corner.configure("  - {name: \(new), capacity: 2MiB}")
     let second = try corner.start()
-    #expect(try second.wait() == 75)
+    #expect(try second.wait() == .code(75))
     #expect(
       second.lines == [
         "\(corner.directory)/run/shmd.lock: another shmd runs already (pid \(first.pid)); "
@@ -91,7 +92,7 @@ import Testing
     let name = corner.tableName()
     try corner.configure("  - {name: \(name), capacity: 2MiB}\n  - {name: \(name), colour: red}")
     let daemon = try corner.start()
-    #expect(try daemon.wait() == 78)
+    #expect(try daemon.wait() == .code(78))
     #expect(daemon.lines.count == 2)
     #expect(daemon.lines.allSatisfy { $0.hasPrefix("\(corner.configurationFile):5: ") }, "\(daemon.transcript)")
     #expect(throws: TableError.self) { try Table.open(name) }
@@ -103,7 +104,7 @@ import Testing
     let name = corner.tableName()
     try corner.configure("  - {name: \(name), capacity: 2MiB}")
     let check = try corner.start(["--check"])
-    #expect(try check.wait() == 0)
+    #expect(try check.wait() == .code(0))
     #expect(check.lines.isEmpty)
     #expect(throws: TableError.self) { try Table.open(name) }
     #expect(access(corner.directory + "/run", F_OK) != 0)
@@ -115,7 +116,7 @@ import Testing
     let table = try Table.create(name, Table.Options(variant: .rwlock, capacityBytes: 2 << 20))
     try corner.configure("  - name: \(name)\n    variant: rcu\n    capacity: 4MiB")
     let check = try corner.start(["--check"])
-    #expect(try check.wait() == 78)
+    #expect(try check.wait() == .code(78))
     let tail = "and that cannot change while it lives; set it back, or drop the table first"
     #expect(
       check.lines == [
@@ -128,7 +129,7 @@ import Testing
   @Test func aWrongOptionIsAUsageError() throws {
     let corner = try Corner()
     let daemon = try corner.start(["--tables"])
-    #expect(try daemon.wait() == 64)
+    #expect(try daemon.wait() == .code(64))
   }
 
   @Test func aNameThatBelongsToSomethingElseIsRefused() throws {
@@ -137,7 +138,7 @@ import Testing
     for object in [".ctl", ".data"] { try squat("shmtable.\(name)\(object)") }
     try corner.configure("  - {name: \(name), capacity: 2MiB}")
     let daemon = try corner.start()
-    #expect(try daemon.wait() == 78, "\(daemon.transcript)")
+    #expect(try daemon.wait() == .code(78), "\(daemon.transcript)")
     #expect(daemon.lines.count == 1)
     #expect(
       daemon.lines[0].hasPrefix("\(corner.configurationFile):4: table '\(name)': exists, and cannot be used: "),
@@ -150,7 +151,7 @@ import Testing
     try squat("shmtable.\(name).ctl")
     try corner.configure("  - {name: \(name), capacity: 2MiB}")
     let daemon = try corner.start()
-    #expect(try daemon.wait() == 1, "\(daemon.transcript)")
+    #expect(try daemon.wait() == .code(1), "\(daemon.transcript)")
     #expect(
       daemon.lines == [
         "\(corner.configurationFile):4: table '\(name)': cannot be created: a control object without its data object "
@@ -170,13 +171,8 @@ import Testing
     let (small, large) = (corner.tableName(), corner.tableName())
     try corner.configure("  - {name: \(small), capacity: 2MiB}\n  - {name: \(large), capacity: 64GiB}")
     // Address space for the daemon and the first table, but not for the second.
-    let daemon = try ChildProcess(
-      "/bin/bash",
-      [
-        "-c", "ulimit -v 8000000; exec \"$0\" \"$@\"", ChildProcess.product("shmd"), "--config",
-        corner.configurationFile, "--runtime-directory", corner.directory + "/run",
-      ])
-    #expect(try daemon.wait() == 1, "\(daemon.transcript)")
+    let daemon = try corner.start(prelude: "ulimit -v 8000000")
+    #expect(try daemon.wait() == .code(1), "\(daemon.transcript)")
     try daemon.waitForLine("\(corner.configurationFile):5: table '\(large)': cannot be created: ")
     #expect(throws: TableError.self) { try Table.open(small) }
     #expect(throws: TableError.self) { try Table.open(large) }
@@ -272,10 +268,9 @@ import Testing
     try corner.configure("  - {name: \(name), capacity: 2MiB}")
     let daemon = try corner.startReady()
     let table = try Table.open(name)
-    let worker = try ChildProcess(ChildProcess.product("shmd-test-worker"), [name])
-    try worker.waitForLine("inside")
-    worker.signal(SIGKILL)
-    #expect(try worker.wait() == -SIGKILL)
+    let worker = try WorkerProcess("shmd-test-worker", [name])
+    try worker.expectLine("inside")
+    try worker.killAndWait()
     try daemon.waitForLine("a writer died in its barrier, the table is repaired repairs=1 table=\(name)")
     #expect(table.recoveryCount == 1)
     #expect(try table.get("half", as: String.self) == nil)
@@ -330,7 +325,7 @@ import Testing
     daemon.signal(SIGTERM)
     try manager.waitFor("STOPPING=1")
     #expect(!manager.messages.contains("WATCHDOG=1"))
-    #expect(try daemon.wait() == 0)
+    #expect(try daemon.wait() == .code(0))
   }
 
   // MARK: - Log
@@ -342,15 +337,9 @@ import Testing
     let elsewhere = try corner.start(environment: ["JOURNAL_STREAM": "1:1"])
     #expect(try elsewhere.waitForLine("ready").contains("Z notice ready"))
     elsewhere.signal(SIGTERM)
-    #expect(try elsewhere.wait() == 0)
+    #expect(try elsewhere.wait() == .code(0))
 
-    let script = "export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/2); exec \"$0\" \"$@\""
-    let journal = try ChildProcess(
-      "/bin/bash",
-      [
-        "-c", script, ChildProcess.product("shmd"), "--config", corner.configurationFile, "--runtime-directory",
-        corner.directory + "/run",
-      ])
+    let journal = try corner.start(prelude: "export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/1)")
     #expect(try journal.waitForLine("ready") == "<5>ready tables=\"\"")
   }
 }

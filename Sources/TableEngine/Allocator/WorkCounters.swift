@@ -13,7 +13,7 @@ public final class WorkCounters: @unchecked Sendable {
 
   deinit { unsafe fields.deallocate() }
 
-  /// Index and directory words written by splits and rebuilds.
+  /// Bucket words looked through and directory words written by splits and rebuilds.
   public internal(set) var wordsMoved: Int {
     get { unsafe fields[0] }
     set { unsafe fields[0] = newValue }
@@ -43,7 +43,4 @@ public final class WorkCounters: @unchecked Sendable {
     get { unsafe fields[5] }
     set { unsafe fields[5] = newValue }
   }
-
-  /// The sum of all fields: one figure for "work".
-  public var total: Int { wordsMoved + bitmapWords + units * 256 + slabs + slotsScanned + versionsScanned }
 }

@@ -25,6 +25,8 @@ public enum ControlLayout {
   public static let fullPolicy = 104
   public static let creatorPid = 112
   public static let createdNanoseconds = 120
+  /// 1 once the table's names were removed in good order.
+  public static let dropped = 128
 
   // writer area
   public static let writerMutex = 4096

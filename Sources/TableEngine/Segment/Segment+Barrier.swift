@@ -15,7 +15,9 @@ extension Segment {
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
-    let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
+    let start = HostClock.monotonicNanoseconds
+    try checkLinked(participant, now: start)
+    let deadline = start &+ timeoutNanoseconds
     let outcome = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
     do {
       try enter(participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied, deadline)
@@ -68,7 +70,7 @@ extension Segment {
       // Readers are still out: what the transaction superseded is free at once.
       _ = writer.freePass(upTo: .max)
       participant.exclusion.leaveExclusive()
-    } else if writer.superseded.count >= Writer.gcThreshold || writer.limbo.count >= Writer.gcThreshold {
+    } else if writer.isCollectionDue {
       writer.collect()
     }
     unsafe record.pointee.inBarrier = 0

@@ -139,6 +139,7 @@ extension Segment {
     try writer.superseded.initialize(writer.backing)
     try writer.retained.initialize(writer.backing)
     try writer.journal.reserve(1, writer.backing)
+    announceFencing()
     try writer.buildRoot()
     if options.preallocate {
       while writer.allocator.unitCount < geometry.unitCount { try writer.allocator.growOneUnit() }
@@ -156,6 +157,7 @@ extension Segment {
     do throws(SystemError) {
       if let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) {
         _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+        try markDropped(control)
       }
       let data = Result { () throws(SystemError) in try SharedObject.unlink(name: ObjectName.data(name)) }
       try SharedObject.unlink(name: ObjectName.control(name))
@@ -163,6 +165,47 @@ extension Segment {
     } catch {
       throw EngineError(opening: error)
     }
+  }
+}
+
+extension Segment {
+  /// Tells whoever has the table open; an outside `rm` is found by the link count instead.
+  private static func markDropped(_ control: SharedObject) throws(SystemError) {
+    let status = try control.status()
+    guard status.isRegular, status.size >= HeaderPage.byteCount else { return }
+    let page = try control.map(count: HeaderPage.byteCount, writable: true)
+    withExtendedLifetime(page) {
+      let header = unsafe Memory(base: page.base)
+      if header.loadAcquire(ControlLayout.magic) == DataLayout.magicValue {
+        header.storeRelease(ControlLayout.dropped, 1)
+      }
+    }
+  }
+
+  /// Makes the table this process's own: its names go, the handle stays.
+  public func detachNames() throws(EngineError) {
+    isPrivate.store(true, ordering: .relaxed)
+    try Self.drop(name)
+  }
+
+  /// How often a barrier asks whether the names still are the table's.
+  private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
+
+  /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
+  func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
+    if isPrivate.load(ordering: .relaxed) { return }
+    if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
+    // Relaxed: two threads that look at the same time look twice.
+    if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
+    lastLinkCheck.store(now, ordering: .relaxed)
+    do throws(SystemError) {
+      let links = (try dataObject.status().links, try participant.object.status().links)
+      if links.0 > 0, links.1 > 0 { return }
+    } catch {
+      throw .system(error)
+    }
+    lastLinkCheck.store(0, ordering: .relaxed)
+    throw .unlinked
   }
 }
 

@@ -145,7 +145,15 @@ extension Segment {
     guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
       throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
     }
-    if !fenced { ctl.storeRelease(ControlLayout.lightReaders, 1) }
+    announceFencing()
+  }
+
+  /// Tells gc that this process's readers rely on membarrier.
+  ///
+  /// PAIR light-flag. Other end: Writer.scanReaders. Sequentially consistent: the flag must be visible before this
+  /// process's first light read, or gc could take our silence for a fence.
+  func announceFencing() {
+    if !fenced, let participant { _ = participant.ctl.exchange(ControlLayout.lightReaders, 1) }
   }
 
   // MARK: - Observer

@@ -1,5 +1,6 @@
 import CShims
 import SharedMemory
+import Synchronization
 
 /// One table as this process has it mapped. Every handle of the same table in a process shares one segment, so that
 /// a thread's sections are known whichever handle they were entered through (G11).
@@ -31,6 +32,10 @@ public final class Segment: Sendable {
   /// Present for participants.
   let participant: Participant?
   let forkGeneration: UInt64
+  /// The names were given up on purpose: nobody else can open the table.
+  let isPrivate = Atomic(false)
+  /// CLOCK_MONOTONIC of the last look at the link counts.
+  let lastLinkCheck = Atomic<UInt64>(0)
 
   /// What only a participant has.
   struct Participant: Sendable {
@@ -85,6 +90,9 @@ public final class Segment: Sendable {
   func check(key: UnsafeRawBufferPointer) throws(EngineError) {
     guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
   }
+
+  /// What this process's writes took, for participants.
+  package var work: WorkCounters? { participant?.writer.work }
 
   /// What only a participant may do.
   func requireParticipant() throws(EngineError) -> Participant {

@@ -16,17 +16,23 @@ extension Writer {
   static let gcBatch = 256
   /// Superseded versions that must have piled up before a commit runs gc: HEAVY's cost is shared among them.
   static let gcThreshold = 128
+  /// Bytes in limbo that make gc due all the same: old sub-tables are few and large.
+  static let gcThresholdBytes = 128 << 10
+
+  var isCollectionDue: Bool {
+    superseded.count >= Self.gcThreshold || limbo.tail &- triedLimboTail >= UInt64(Self.gcThreshold)
+      || limbo.bytesPushed &- triedLimboBytes >= UInt64(Self.gcThresholdBytes)
+  }
 
   /// Looks at the readers. Nil where this process may not issue the barrier that light readers rely on: then gc is
   /// left to others.
   func scanReaders() -> (committed: UInt64, scan: ReaderScan)? {
     let committed = data.loadAcquire(DataLayout.committed)
-    // PAIR heavy-light. Other end: ReadSection.announce. I2: C before HEAVY, slots after.
-    if ctl.loadRelaxed(ControlLayout.lightReaders) != 0 {
-      guard Membarrier.heavy() else { return nil }
-    } else {
-      shm_fence_seqcst()
-    }
+    // PAIR light-flag. Other end: Segment.announceFencing. The fence puts our `committed` before our look at the flag:
+    // a process that sets it after that look reads at C or later.
+    shm_fence_seqcst()
+    // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
+    if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy() { return nil }
     var scan = ReaderScan()
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
     for index in 0..<slots.highWater {
@@ -49,7 +55,11 @@ extension Writer {
     guard variant == .rcu, !inTransaction, let (committed, scan) = scanReaders() else { return false }
     raiseReclaimed(committed)
     let unlinked = unlinkSuperseded(scan)
-    return releaseLimbo(committed, scan) + unlinked > 0
+    let freed = releaseLimbo(committed, scan)
+    // What a stalled reader holds back is not tried again until as much has come on top.
+    triedLimboTail = limbo.tail
+    triedLimboBytes = limbo.bytesPushed
+    return unlinked + freed > 0
   }
 
   /// PAIR reclaimed-unlink. Other end: Observer.validate. `reclaimed` must be visible before the first unlink or

@@ -61,6 +61,7 @@ extension Writer {
 
   /// Every live word with its key's hash. A bucket's entries are prefetched together: each is a cache miss.
   private func forEachWord(in subTable: Int, _ body: (UInt64, UInt64) -> Void) {
+    work.wordsMoved += SubTable.bucketCount * 8
     for bucket in 0..<SubTable.bucketCount {
       let offset = subTable + bucket * SubTable.bucketBytes
       if bucket + 1 < SubTable.bucketCount {
@@ -72,7 +73,6 @@ extension Writer {
       for slot in 0..<8 {
         let word = data.loadRelaxed(offset + slot * 8)
         guard BucketWord.isLive(word) else { continue }
-        work.wordsMoved += 1
         body(word, hashOfEntry(BucketWord.offset(word)))
       }
     }

@@ -27,6 +27,9 @@ final class Writer: @unchecked Sendable {
   /// Keys added less keys removed by the transaction in flight.
   var keyDelta = 0
   var inTransaction = false
+  /// Limbo's tail and bytes at the last attempt to free from it.
+  var triedLimboTail: UInt64 = 0
+  var triedLimboBytes: UInt64 = 0
   /// Did the gc pass in progress keep anything for a reader that had not settled on a snapshot?
   var keptForPending = false
 

@@ -1,0 +1,38 @@
+import Glibc
+import SharedMemory
+import TestSupport
+import Testing
+
+/// The helper itself: a helper that loses a failure would lose it for every test.
+@Suite struct WorkerProcessTests {
+  @Test func aHangBecomesAFailureAndTheProcessIsGone() throws {
+    let process = try WorkerProcess("/bin/sleep", ["1000"], timeoutSeconds: 1)
+    #expect(throws: WorkerProcess.Failure.self) { try process.readLine() }
+    #expect(throws: WorkerProcess.Failure.self) { try process.wait() }
+    #expect(!ProcessIdentity.isAlive(pid: process.pid))
+  }
+
+  @Test func aForgottenProcessIsKilledAndReaped() throws {
+    func pidOfForgotten() throws -> Int32 { try WorkerProcess("/bin/sleep", ["1000"]).pid }
+    #expect(try !ProcessIdentity.isAlive(pid: pidOfForgotten()))
+  }
+
+  @Test func theEndIsReportedAsItWas() throws {
+    let exited = try WorkerProcess.run("/bin/sh", ["-c", "cat; echo oops >&2; exit 7"], input: "hello")
+    #expect(exited.exit == .code(7))
+    #expect(exited.output == "hello\n")
+    #expect(exited.errors == "oops\n")
+    #expect(try WorkerProcess.run("/bin/sh", ["-c", "kill -SEGV $$"]).exit == .signal(SIGSEGV))
+  }
+
+  @Test func aLineToADeadProcessIsAFailureAndNotASignal() throws {
+    let process = try WorkerProcess("/bin/true")
+    try process.wait()
+    #expect(throws: WorkerProcess.Failure.self) { for _ in 0..<3 { try process.send("anyone there?") } }
+    process.kill(SIGKILL)  // and is not sent to whoever has the number now
+  }
+
+  @Test func aProgramThatDoesNotExistIsAFailure() {
+    #expect(throws: WorkerProcess.Failure.self) { try WorkerProcess("no-such-program") }
+  }
+}
