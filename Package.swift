@@ -42,19 +42,6 @@ let package = Package(
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
-      swiftSettings: swiftSettings),
-    .testTarget(
-      name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
-    .target(
-      name: "TestSupport", dependencies: ["SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
-    .executableTarget(
-      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
-      swiftSettings: testSettings),
     .target(
       name: "ShmdCore",
       dependencies: [
@@ -76,5 +63,30 @@ let package = Package(
       name: "ShmdTests",
       dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
       swiftSettings: testSettings),
+    .executableTarget(
+      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    .target(
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+    .executableTarget(
+      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
+      swiftSettings: testSettings),
+    .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
+    .executableTarget(
+      name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
   ]
 )

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(sizeof(shm_thread_record) == 64, "the address of a record is a shift");
+_Static_assert((SHM_THREAD_RECORDS & (SHM_THREAD_RECORDS - 1)) == 0, "a remainder is a mask");
+
 __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
 
 #define CHUNK_RECORDS 16
@@ -55,7 +58,9 @@ shm_thread_record *shm_thread_find(uint64_t segment) {
   return r;
 }
 
-static shm_thread_record *free_record(void) {
+static shm_thread_record *free_record(uint64_t segment) {
+  shm_thread_record *home = &shm_thread.records[segment % SHM_THREAD_RECORDS];
+  if (home->segment == 0) return home;
   shm_thread_record *r = search(shm_thread.records, SHM_THREAD_RECORDS, 0);
   chunk *last = NULL;
   for (chunk *c = first_chunk(); r == NULL && c != NULL; c = c->next) {
@@ -83,7 +88,7 @@ static shm_thread_record *free_record(void) {
 shm_thread_record *shm_thread_add(uint64_t segment) {
   if (segment == 0) return NULL;
   shm_thread_record *r = shm_thread_find(segment);
-  if (r == NULL) r = free_record();
+  if (r == NULL) r = free_record(segment);
   if (r == NULL) return NULL;
   *r = (shm_thread_record){.segment = segment};
   return r;

@@ -18,9 +18,10 @@ typedef struct {
   uint32_t slotIndex;
   uint32_t reserved;
   uint64_t sequence;     /* an observer of the rwlock variant: the even wseq its section began at */
+  uint64_t unused;       /* to 64 bytes: the address of a record is a shift */
 } shm_thread_record;
 
-#define SHM_THREAD_RECORDS 8
+#define SHM_THREAD_RECORDS 8 /* a power of two: a segment's number, modulo this, says where its record is first sought */
 
 typedef struct {
   shm_thread_record records[SHM_THREAD_RECORDS];
@@ -30,11 +31,13 @@ typedef struct {
 
 extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
 
-/* The record of `segment`, or NULL: then shm_thread_record_add makes one. Never blocks. */
-static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_first(uint64_t segment) {
-  return shm_thread.records[0].segment == segment ? &shm_thread.records[0] : NULL;
-}
+/* The record of `segment`, or NULL: then shm_thread_add makes one. Never blocks. */
 shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
+/* The same, without a call while a thread uses no two tables whose numbers are equal modulo SHM_THREAD_RECORDS. */
+static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_quick_find(uint64_t segment) {
+  shm_thread_record *home = &shm_thread.records[segment % SHM_THREAD_RECORDS];
+  return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
+}
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */

@@ -13,7 +13,7 @@ extension Table {
   public func get(
     _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
   ) throws(TableError) -> Int? {
-    guard let start = key.baseAddress else { throw emptyKey() }
+    guard let start = key.baseAddress else { try fail(.keyLength(0)) }
     do throws(EngineError) {
       return try unsafe segment.withValue(
         start, key.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock
@@ -25,12 +25,13 @@ extension Table {
         return value.count
       }
     } catch {
-      throw named(error)
+      try fail(error)
     }
   }
 
+  /// Out of line with its throw: making and throwing an error are calls into the runtime, which `get` is free of.
   @usableFromInline @inline(never)
-  func emptyKey() -> TableError { TableError(.keyLength(0), table: name) }
+  func fail(_ error: consuming EngineError) throws(TableError) -> Never { throw named(error) }
 
   /// The value of a key, copied out; nil if the key is absent or expired.
   /// - Throws: `typeMismatch` if the value is of another type or layout.

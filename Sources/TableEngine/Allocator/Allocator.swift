@@ -7,6 +7,7 @@ import CShims
 ///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
 /// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
 /// - Hints are supersets of the truth. Each search proves what a hint claims, and clears it when it lied.
+/// - The last superframes of the last unit are for tombstones alone: without them a full table could not delete.
 struct Allocator {
   let ctl: Memory
   let geometry: Geometry
@@ -17,25 +18,37 @@ struct Allocator {
   /// Units whose pages are claimed and whose descriptors are valid.
   var unitCount: Int { Int(ctl.loadRelaxed(ControlLayout.units)) }
 
+  /// Superframes that only tombstones may use: room for one of the longest key.
+  static let reservedSuperframes = 5
+
   /// A free block of this size code, growing the table if need be; its bits are not set yet.
+  /// - Parameter fromReserve: may it come from the superframes that are kept for tombstones?
   /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
-  func find(code: Int) throws(EngineError) -> BlockRef {
+  func find(code: Int, fromReserve: Bool) throws(EngineError) -> BlockRef {
     if code < SizeClasses.runCode {
       while true {
-        if let block = findInSlab(code) ?? findInNewSlab(code) { return block }
+        if let block = findInSlab(code, fromReserve) ?? findInNewSlab(code, fromReserve) { return block }
         try growOneUnit()
       }
     }
     let frames = code - SizeClasses.runCode
-    return frames == 4 ? try findSuperframeRun() : try findRun(frames: frames)
+    return frames == 4 ? try findSuperframeRun(fromReserve) : try findRun(frames: frames, fromReserve)
+  }
+
+  /// How many superframes of a unit a search may look at.
+  private func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
+    let all = Geometry.superframesPerUnit
+    return fromReserve || unit != geometry.unitCount - 1 ? all : all - Self.reservedSuperframes
   }
 
   /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
   /// a new unit, and only then any four frames in a row.
-  private func findSuperframeRun() throws(EngineError) -> BlockRef {
-    if unitCount == geometry.unitCount, findSuperframe() == nil { return try findRun(frames: 4) }
+  private func findSuperframeRun(_ fromReserve: Bool) throws(EngineError) -> BlockRef {
+    if unitCount == geometry.unitCount, findSuperframe(fromReserve) == nil {
+      return try findRun(frames: 4, fromReserve)
+    }
     while true {
-      if let (unit, superframe) = findSuperframe() {
+      if let (unit, superframe) = findSuperframe(fromReserve) {
         return BlockRef(
           offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: SizeClasses.runCode + 4)
       }
@@ -111,11 +124,13 @@ struct Allocator {
   // MARK: - Slabs
 
   /// A free block in an existing slab of this class.
-  private func findInSlab(_ sizeClass: Int) -> BlockRef? {
+  private func findInSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
     let capacity = SizeClasses.blocksPerSlab(sizeClass)
     while let unit = firstUnit(claimedBy: sizeClass) {
       let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
-      var candidates = ctl.loadRelaxed(partial)
+      let usable = usableSuperframes(unit, fromReserve)
+      let hints = ctl.loadRelaxed(partial)
+      var candidates = hints & (.max >> UInt64(64 - usable))
       while candidates != 0 {
         let superframe = candidates.trailingZeroBitCount
         work.bitmapWords += 1
@@ -129,6 +144,8 @@ struct Allocator {
         ctl.clearBit(superframe, at: partial)
         candidates &= candidates - 1
       }
+      // What the hints claim of the reserve is not for us to prove; there is no unit behind it.
+      if usable < Geometry.superframesPerUnit, hints >> UInt64(usable) != 0 { return nil }
       clearSummary(sizeClass, unit)
     }
     return nil
@@ -148,8 +165,8 @@ struct Allocator {
   }
 
   /// Makes a slab of this class from a free superframe and returns its first block.
-  private func findInNewSlab(_ sizeClass: Int) -> BlockRef? {
-    guard let (unit, superframe) = findSuperframe() else { return nil }
+  private func findInNewSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
+    guard let (unit, superframe) = findSuperframe(fromReserve) else { return nil }
     ctl.setBit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8)
     setSummary(sizeClass, unit)
     crashFence()
@@ -160,12 +177,14 @@ struct Allocator {
   }
 
   /// The first superframe that is no slab and whose four frames are free.
-  private func findSuperframe() -> (unit: Int, superframe: Int)? {
+  private func findSuperframe(_ fromReserve: Bool) -> (unit: Int, superframe: Int)? {
     while let unit = firstUnit(claimedBy: Summary.freeSuperframe) {
-      for superframe in 0..<Geometry.superframesPerUnit where kind(unit, superframe) == 0 {
+      let usable = usableSuperframes(unit, fromReserve)
+      for superframe in 0..<usable where kind(unit, superframe) == 0 {
         work.bitmapWords += 1
         if nibble(unit, superframe) == 0xf { return (unit, superframe) }
       }
+      if usable < Geometry.superframesPerUnit { return nil }
       clearSummary(Summary.freeSuperframe, unit)
     }
     return nil
@@ -204,13 +223,13 @@ struct Allocator {
   }
 
   /// First fit over the units that claim a free frame; a run may cross units.
-  private func findRun(frames count: Int) throws(EngineError) -> BlockRef {
+  private func findRun(frames count: Int, _ fromReserve: Bool) throws(EngineError) -> BlockRef {
     var runStart = 0
     var runLength = 0
     var unit = 0
     while true {
       while unit < unitCount {
-        scan(unit, wanted: count, &runStart, &runLength)
+        scan(unit, wanted: count, usableSuperframes(unit, fromReserve), &runStart, &runLength)
         if runLength >= count {
           let offset = geometry.unitsOffset + runStart * SizeClasses.frameBytes
           return BlockRef(offset: offset, code: SizeClasses.runCode + count)
@@ -221,10 +240,10 @@ struct Allocator {
     }
   }
 
-  private func scan(_ unit: Int, wanted: Int, _ runStart: inout Int, _ runLength: inout Int) {
+  private func scan(_ unit: Int, wanted: Int, _ usable: Int, _ runStart: inout Int, _ runLength: inout Int) {
     guard ctl.bit(unit, at: summary(Summary.freeFrame)) else { return runLength = 0 }
-    var any = false
-    for superframe in 0..<Geometry.superframesPerUnit {
+    var any = usable < Geometry.superframesPerUnit
+    for superframe in 0..<usable {
       work.bitmapWords += 1
       let free = kind(unit, superframe) == 0 ? nibble(unit, superframe) : 0
       if free == 0 {

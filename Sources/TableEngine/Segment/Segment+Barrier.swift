@@ -35,7 +35,7 @@ extension Segment {
   ///
   /// What a death left is in shared memory (`wseq` odd, the journal, `abandoned`), not only in EOWNERDEAD: a wait that
   /// times out on the way may give W back as consistent, and the next owner still finds it.
-  private func enter(
+  func enter(
     _ participant: Participant, slot: Int, died: Bool, _ deadline: UInt64
   ) throws(EngineError) {
     if died {
@@ -52,7 +52,7 @@ extension Segment {
     }
   }
 
-  private func leaveExclusive(_ participant: Participant) {
+  func leaveExclusive(_ participant: Participant) {
     if variant == .rwlock { participant.exclusion.leaveExclusive() }
   }
 

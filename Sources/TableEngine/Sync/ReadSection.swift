@@ -51,7 +51,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, timeoutNanoseconds: UInt64, clock: WallClock,
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
-    guard readsDirectly, keyLength &- 1 < 65_536, let record = unsafe shm_thread_first(id),
+    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, let record = unsafe shm_thread_quick_find(id),
       unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
     else { return try unsafe withValueIndirectly(key, keyLength, timeoutNanoseconds, clock, body) }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)

@@ -124,18 +124,18 @@ final class Writer: @unchecked Sendable {
 
   /// A block for this transaction: in the journal before its bits are set (I3, I6).
   func allocate(byteCount: Int, tombstone: Bool = false) throws(EngineError) -> BlockRef {
-    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount))
+    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), tombstone)
     journal.append(tombstone ? .allocateTombstone : .allocate, value: block.raw)
     allocator.mark(block)
     return block
   }
 
-  private func findBlock(code: Int) throws(EngineError) -> BlockRef {
+  private func findBlock(code: Int, _ tombstone: Bool) throws(EngineError) -> BlockRef {
     do {
-      return try allocator.find(code: code)
+      return try allocator.find(code: code, fromReserve: tombstone)
     } catch {
       guard case .full = error, releaseLimbo() > 0 else { throw error }
-      return try allocator.find(code: code)
+      return try allocator.find(code: code, fromReserve: tombstone)
     }
   }
 

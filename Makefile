@@ -1,0 +1,76 @@
+# `make` lists the targets. Nothing here asks a question or reads stdin.
+#
+# SCRATCH=<dir> moves SwiftPM's build directory, JOBS=<n> bounds its jobs.
+
+SWIFT ?= swift
+SCRATCH ?= .build
+JOBS ?=
+override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
+CROSS_CC ?= aarch64-linux-gnu-gcc
+SOURCES := Package.swift Sources Tests
+
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# A crashing Swift process would start swift-backtrace, which inherits the pipe and can hang whoever reads it.
+export SWIFT_BACKTRACE := enable=no
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install the Debian packages that building, testing and the demo need
+	@scripts/setup.sh
+
+build: ## debug build of everything
+	$(SWIFT) build $(FLAGS)
+
+release: ## release build of everything
+	$(SWIFT) build -c release $(FLAGS)
+
+demo: setup ## show the table at work: readers go on while a writer is killed; under two minutes once built
+	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
+
+# Each phase prints its name and how long it took; the first that fails ends the run.
+TEST_PHASES := setup build lint tidy unit runtime-calls models cross
+test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
+	@set -e; for phase in $(TEST_PHASES); do \
+	  echo "== $$phase"; begin=$$(date +%s); \
+	  $(MAKE) --no-print-directory $$phase </dev/null || { echo "== $$phase: FAILED"; exit 1; }; \
+	  echo "== $$phase: ok, $$(($$(date +%s) - begin)) s"; \
+	done; echo "== all passed"
+
+lint: ## check the formatting
+	$(SWIFT) format lint --strict -r $(SOURCES)
+
+tidy: ## check the floor plan's import directions and the house rules
+	@Tests/tidy.sh
+
+unit: ## unit and conformance tests
+	$(SWIFT) test $(FLAGS)
+
+runtime-calls: ## fail if a release build's get calls into Swift's runtime
+	@Tests/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
+
+floor: ## measure get against the same lookup without any synchronisation
+	$(SWIFT) build -c release --product get-floor $(FLAGS)
+	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/get-floor
+
+models: ## check the protocol's models with Spin
+	@Models/run.sh
+
+mutants: ## plant known bugs and see the tests find each (slow)
+	@Tests/mutants.sh
+
+cross: ## compile the C shim for aarch64
+	@Tests/cross.sh '$(CROSS_CC)'
+
+container: ## observer and participant in a container of their own (root)
+	@Tests/container.sh '$(SWIFT)' $(FLAGS)
+
+clean: ## remove what was built
+	rm -rf $(SCRATCH)
+
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor models mutants cross container clean
+
+-include systemd/install.mk

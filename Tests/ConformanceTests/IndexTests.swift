@@ -1,0 +1,119 @@
+import SharedTable
+import TestSupport
+import Testing
+
+/// The index as it grows, and under keys made against it.
+@Suite struct IndexTests {
+  @Test(arguments: Setting.all) func everyKeyIsFoundWhileTheTableGrows(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 32 << 20) { table, reader throws in
+      for index in 0..<40_000 { try table.set("key \(index)", index) }
+      #expect(reader.count == 40_000)
+      for index in 0..<40_000 { #expect(try reader.get("key \(index)") == index) }
+      #expect(try !reader.contains("key 40000"))
+      #expect(try reader.read { view in try view.count() } == 40_000)
+    }
+  }
+
+  /// The same top bits again and again: splits down to directory nodes, then to the deepest level.
+  @Test(arguments: Setting.all) func keysOfOnePrefixMakeNodesAndDeepSubTables(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 16 << 20) { table, reader throws in
+      let forge = try table.forge
+      let prefix: UInt64 = 0x2a_5a5a << 42  // 22 bits: the directory's deepest level
+      let keys = (0..<5000).map { forge.key(hash: prefix | $0 &* 0x9e37_79b9 & 0xffff_ffff | $0 << 32 & 0x3ff_0000_0000) }
+      #expect(try table.hash(keys[7]) >> 42 == 0x2a_5a5a, "the forged keys hit their mark")
+      for (index, key) in keys.enumerated() { try table.set(key, index) }
+      #expect(try table.check() == [])
+      for (index, key) in keys.enumerated() { #expect(try reader.get(key) == index) }
+      #expect(try reader.read { view in try view.count() } == 5000)
+      for (index, key) in keys.enumerated() where index % 2 == 0 { try table.remove(key) }
+      for (index, key) in keys.enumerated() {
+        #expect(try reader.get(key, as: Int.self) == (index % 2 == 0 ? nil : index))
+      }
+      for (index, key) in keys.enumerated() { try table.set(key, -index) }
+      for (index, key) in keys.enumerated() { #expect(try reader.get(key) == -index) }
+      #expect(reader.count == 5000)
+    }
+  }
+
+  /// Equal in every bit the index uses: one home bucket, one tag, one sub-table.
+  @Test(arguments: Setting.all) func craftedKeysCostTimeAndNotMemory(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 4 << 20) { table, reader throws in
+      let forge = try table.forge
+      let keys = (0..<3000).map { forge.key(hash: 0x1234_5400_0000_4321 | UInt64($0) << 24) }
+      for (index, key) in keys.enumerated() { try table.set(key, index) }
+      for (index, key) in keys.enumerated() { #expect(try reader.get(key) == index) }
+      #expect(try !reader.contains(forge.key(hash: 0x1234_5400_0000_4321 | 3000 << 24)))
+      _ = try? table.barrier { tx throws in
+        for key in keys { try tx.remove(key) }
+        throw CancellationError()
+      }
+      for (index, key) in keys.enumerated() { #expect(try reader.get(key) == index) }
+      for key in keys { #expect(try table.remove(key)) }
+      #expect(reader.count == 0)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aSplitThatIsUndoneLeavesEveryKeyInItsPlace(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant, capacityBytes: 16 << 20) { table throws in
+      let forge = try table.forge
+      let prefix: UInt64 = 0x15_1515 << 42
+      let keys = (0..<3000).map { forge.key(hash: prefix | $0 &* 0x9e37_79b9 & 0xffff_ffff | $0 << 32 & 0x3ff_0000_0000) }
+      for step in stride(from: 0, to: 3000, by: 500) {
+        _ = try? table.barrier { tx throws in
+          for (index, key) in keys[step..<(step + 500)].enumerated() { try tx.set(key, index) }
+          throw CancellationError()
+        }
+        #expect(table.count == step)
+        #expect(try table.check() == [])
+        for (index, key) in keys[step..<(step + 500)].enumerated() { try table.set(key, step + index) }
+        for index in 0..<(step + 500) { #expect(try table.get(keys[index]) == index) }
+      }
+    }
+  }
+
+  /// Keys of one window that come and go: a search that stopped at a deleted word would lose those behind it, one
+  /// that inserted before looking on would have them twice.
+  @Test(arguments: Setting.all) func keysBehindDeletedWordsAreFoundOnceAndNotTwice(_ setting: Setting) throws {
+    try setting.with { table, reader throws in
+      let forge = try table.forge
+      // One home bucket, different tags and prefixes: 20 of them fill two buckets and a half.
+      let keys = (0..<20).map { forge.key(hash: UInt64($0) << 40 | UInt64($0) << 8 | 0x77) }
+      for (index, key) in keys.enumerated() { try table.set(key, index) }
+      for index in 0..<4 { try table.remove(keys[index]) }
+      try table.maintain()
+      try table.maintain()
+      for index in 4..<20 { #expect(try reader.get(keys[index]) == index) }
+      for index in 4..<20 { try table.set(keys[index], index + 100) }
+      for index in 4..<20 { #expect(try table.remove(keys[index])) }
+      try table.maintain()
+      #expect(try reader.read { view in try view.count() } == 0)
+      for index in 0..<20 { #expect(try !reader.contains(keys[index])) }
+      for (index, key) in keys.enumerated() { try table.set(key, index) }
+      #expect(reader.count == 20)
+    }
+  }
+
+  @Test(arguments: Setting.all) func aPrefixListsTheKeysThatBeginWithIt(_ setting: Setting) throws {
+    try setting.with { table, reader throws in
+      for name in ["user:1", "user:2", "user:10", "use", "user", "group:1", "\u{e9}a", "\u{e9}"] {
+        try table.set(name, name)
+      }
+      try reader.read { view throws in
+        #expect(try view.keys(prefix: "user:") == ["user:1", "user:10", "user:2"].map { Array($0.utf8) })
+        #expect(try view.keys(prefix: "user:1") == ["user:1", "user:10"].map { Array($0.utf8) })
+        #expect(try view.keys(prefix: "\u{e9}").count == 2)
+        #expect(try view.keys(prefix: [0xc3]).count == 2)
+        #expect(try view.keys(prefix: "nobody").isEmpty)
+        #expect(try view.keys().count == 8)
+        var visited = 0
+        try view.forEach(prefix: "user") { _, _ in
+          visited += 1
+          return visited < 2
+        }
+        #expect(visited == 2, "false ends the iteration")
+      }
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import SharedTable
+import TableEngine
+import TestSupport
+import Testing
+
+/// G7 and G9: memory is bounded, full is an error, and space comes back.
+@Suite struct SpaceTests {
+  @Test(arguments: Setting.all) func aFullTableIsAnErrorThatChangesNothing(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 1 << 20) { table, reader throws in
+      let value = [UInt8](repeating: 7, count: 1000)
+      var stored = 0
+      while stored < 5000, code({ try table.set("k\(stored)", value) }) == nil { stored += 1 }
+      #expect(stored > 500 && stored < 1100, "\(stored) values of 1,000 bytes in 1 MiB")
+      #expect(try table.check() == [])
+      #expect(code { try table.set("one more", value) } == .full)
+      #expect(reader.count == stored)
+      #expect(try !reader.contains("one more"))
+      for index in 0..<stored { #expect(try reader.get("k\(index)") == value) }
+    }
+  }
+
+  @Test(arguments: Setting.all) func spaceComesBackAfterDeletes(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 1 << 20) { table, reader throws in
+      for round in 0..<4 {
+        let value = [UInt8](repeating: UInt8(round), count: 300 << round)
+        var stored = 0
+        while code({ try table.set("k\(stored)", value) }) == nil { stored += 1 }
+        #expect(stored * value.count > 600 << 10, "round \(round): only \(stored) values of \(value.count) bytes")
+        for index in 0..<stored { #expect(try table.remove("k\(index)")) }
+        #expect(reader.count == 0)
+        #expect(try table.check() == [])
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all) func aBarrierThatFillsTheTableIsUndoneWhole(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 1 << 20) { table, reader throws in
+      try table.set("k", "old")
+      let value = [UInt8](repeating: 7, count: 5000)
+      for _ in 0..<3 {
+        let refused = code {
+          try table.barrier { tx throws in
+            try tx.set("k", "new")
+            for index in 0..<1000 { try tx.set("k\(index)", value) }
+          }
+        }
+        #expect(refused == .full)
+        #expect(try reader.get("k") == "old")
+        #expect(reader.count == 1)
+      }
+      for index in 0..<100 { try table.set("k\(index)", value) }
+    }
+  }
+
+  @Test(arguments: Setting.all) func theLongestValueCanBeOverwrittenForEver(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 4 << 20) { table, reader throws in
+      for round in 0..<20 {
+        let value = [UInt8](repeating: UInt8(round), count: 1 << 20)
+        try table.set("k", value)
+        #expect(try reader.get("k") == value)
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func overwritingForEverNeedsNoMoreRoom(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 2 << 20) { table throws in
+      for round in 0..<20_000 { try table.set("k\(round % 50)", "value number \(round)") }
+      #expect(table.count == 50)
+      try table.maintain()
+    }
+  }
+
+  // MARK: - G7
+
+  /// Makes more garbage than the budget: what a snapshot taken before shows is overwritten once.
+  private func overwriteALot(_ table: Table, _ value: UInt8) throws {
+    for index in 0..<500 { try table.set("pad\(index)", [UInt8](repeating: value, count: 1000)) }
+  }
+
+  @Test func pastTheBudgetTheSnapshotIsTooOldAndWritersGoOn() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10) { table throws in
+      try table.set("k", "old")
+      try overwriteALot(table, 1)
+      let snapshot = try table.snapshot()
+      #expect(try snapshot.get("k") == "old")
+      try overwriteALot(table, 2)
+      #expect(code { _ = try snapshot.get("k", as: String.self) } == .snapshotTooOld)
+      #expect(try table.get("k") == "old")
+      let next = try table.snapshot()
+      #expect(try next.get("k") == "old")
+    }
+  }
+
+  @Test func pastTheBudgetAnotherProcessSnapshotIsTooOldToo() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10) { table throws in
+      try table.set("k", "old")
+      try overwriteALot(table, 1)
+      let holder = try worker(table)
+      _ = try holder.ask("snapshot")
+      try holder.ask("snapshot-get k", expecting: "old")
+      try overwriteALot(table, 2)
+      try holder.ask("snapshot-get k", expecting: "error snapshotTooOld")
+    }
+  }
+
+  @Test func aZeroCopySectionIsNeverEvictedWritesAreRefusedNamingItsHolder() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10) { table throws in
+      try table.set("k", "old")
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      var refused: TableError?
+      for round in 0..<2000 where refused == nil {
+        refused = error { try table.set("k\(round % 10)", [UInt8](repeating: 1, count: 1000)) }
+      }
+      #expect(refused?.code == .full)
+      #expect(refused?.holder?.pid == reader.pid)
+      try reader.ask("get k", expecting: "old")
+      try reader.ask("get k1", expecting: "nil")
+      try reader.ask("end", expecting: "ok")
+      try table.set("k", "new")
+    }
+  }
+
+  @Test func thePolicyToRefuseNamesTheSnapshotsHolderAndKeepsTheSnapshot() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10, policy: .refuse) { table throws in
+      try table.set("k", "old")
+      let holder = try worker(table)
+      _ = try holder.ask("snapshot")
+      var refused: TableError?
+      for round in 0..<2000 where refused == nil {
+        refused = error { try table.set("k\(round % 10)", [UInt8](repeating: 1, count: 1000)) }
+      }
+      // Overwritten many times between two versions, only the oldest is kept: ten values of 1,000 bytes are not
+      // enough to pass the budget.
+      #expect(refused == nil)
+      for round in 0..<2000 where refused == nil {
+        refused = error { try table.barrier { tx in try tx.set("n\(round)", [UInt8](repeating: 1, count: 1000)) } }
+      }
+      #expect(refused == nil, "new keys are no garbage")
+      _ = try holder.ask("snapshot")
+      for round in 0..<2000 where refused == nil {
+        refused = error { try table.set("n\(round)", [UInt8](repeating: 2, count: 1000)) }
+      }
+      #expect(refused?.code == .full)
+      #expect(refused?.holder?.pid == holder.pid)
+      try holder.ask("snapshot-get k", expecting: "old")
+      try holder.killAndWait()
+      try table.set("k", "new")
+    }
+  }
+
+  @Test func betweenTwoSnapshotsOnlyWhatTheySeeIsKept() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 4 << 20, policy: .refuse) { table throws in
+      var snapshots: [(Snapshot, Int)] = []
+      for round in 0..<20_000 {
+        try table.set("k", round)
+        try table.set("pad", [UInt8](repeating: 1, count: 2000))
+        if round % 1000 == 0 { snapshots.append((try table.snapshot(), round)) }
+      }
+      for (snapshot, round) in snapshots { #expect(try snapshot.get("k") == round) }
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// Small entries, so that the rings and not the bytes are at their limit.
+  @Test func manySmallVersionsUnderASnapshotNeverWedgeTheTable() throws {
+    try withTable(.rcu, capacityBytes: 2 << 20, limboBudgetBytes: 1 << 30, policy: .refuse) { table throws in
+      for index in 0..<30_000 {
+        if code({ try table.set(key(index), [UInt8]()) }) != nil { break }
+      }
+      let count = table.count
+      #expect(count > 10_000)
+      var snapshot: Snapshot? = try table.snapshot()
+      var refused: TableError.Code?
+      for index in 0..<count where refused == nil { refused = code { try table.remove(key(index)) } }
+      #expect(refused == .full, "tombstones need room, and the snapshot keeps what they hide")
+      #expect(try snapshot!.read { view in try view.count() } == count)
+      snapshot = nil
+      for index in 0..<count { try table.remove(key(index)) }
+      #expect(table.count == 0)
+      try table.set("k", [UInt8](repeating: 1, count: 100_000))
+    }
+  }
+
+  private func key(_ index: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(index)) { [UInt8]($0) } }
+}

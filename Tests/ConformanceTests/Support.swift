@@ -1,0 +1,152 @@
+import CShims
+import Glibc
+import SharedTable
+import TableEngine
+import TestSupport
+import Testing
+
+/// How a test reads: as one who takes part, or as one who only observes.
+enum WayIn: CaseIterable { case participant, observer }
+
+/// One table of a suite that runs on both variants and, for reads, on both ways in.
+struct Setting: Sendable, CustomTestStringConvertible {
+  let variant: Table.Variant
+  let way: WayIn
+
+  static let all: [Setting] = Table.Variant.allCases.flatMap { variant in
+    WayIn.allCases.map { Setting(variant: variant, way: $0) }
+  }
+
+  var testDescription: String { "\(variant), \(way)" }
+
+  /// Runs `body` with a new table and a handle to read it by; checks the invariants afterwards.
+  func with(
+    capacityBytes: Int = 16 << 20, limboBudgetBytes: Int? = nil, policy: StalledReaderPolicy = .evict,
+    clock: TestClock? = nil, _ body: (_ table: Table, _ reader: Table) throws -> Void
+  ) throws {
+    let options = Table.Options(
+      variant: variant, capacityBytes: capacityBytes, limboBudgetBytes: limboBudgetBytes, stalledReaderPolicy: policy)
+    var read: (@Sendable () -> UInt64)?
+    if let clock { read = { @Sendable in clock.now } }
+    try withTableName { (name: String) throws -> Void in
+      let table = try Table.create(name, options, timeout: .seconds(30), clock: read)
+      let reader =
+        way == .participant
+        ? table : try Table.open(name, access: .observer, timeout: .seconds(30), clock: read)
+      try onFreshThread {
+        try body(table, reader)
+        #expect(try table.check() == [])
+      }
+    }
+  }
+}
+
+/// Runs `body` in a thread that has used no table before: its first one is read at full speed, and only its first.
+func onFreshThread(_ body: () throws -> Void) throws {
+  final class Box {
+    let body: () throws -> Void
+    var failure: (any Error)?
+    init(_ body: @escaping () throws -> Void) { self.body = body }
+  }
+  try withoutActuallyEscaping(body) { body in
+    let box = Box(body)
+    var thread = pthread_t()
+    let started = pthread_create(
+      &thread, nil,
+      { argument in
+        let box = Unmanaged<Box>.fromOpaque(argument!).takeUnretainedValue()
+        do { try box.body() } catch { box.failure = error }
+        return nil
+      }, Unmanaged.passUnretained(box).toOpaque())
+    precondition(started == 0, "no thread: \(started)")
+    pthread_join(thread, nil)
+    if let failure = box.failure { throw failure }
+  }
+}
+
+func withTable(
+  _ variant: Table.Variant, capacityBytes: Int = 16 << 20, limboBudgetBytes: Int? = nil,
+  policy: StalledReaderPolicy = .evict, _ body: (Table) throws -> Void
+) throws {
+  try Setting(variant: variant, way: .participant).with(
+    capacityBytes: capacityBytes, limboBudgetBytes: limboBudgetBytes, policy: policy
+  ) { table, _ in try body(table) }
+}
+
+/// A clock that stands still until the test moves it.
+final class TestClock: @unchecked Sendable {
+  // Sendable because one thread at a time uses it.
+  var now: UInt64 = 1_000_000_000_000
+  func advance(_ seconds: UInt64) { now += seconds * 1_000_000_000 }
+}
+
+/// A worker that has the table open.
+func worker(_ table: Table, _ access: String = "participant", timeoutSeconds: Int = 60) throws -> WorkerProcess {
+  let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
+  try worker.ask("open \(table.name) \(access)", expecting: "ok")
+  return worker
+}
+
+/// The code of the error that `body` throws; nil if it throws none.
+func code(_ body: () throws -> Void) -> TableError.Code? { error(body)?.code }
+
+func error(_ body: () throws -> Void) -> TableError? {
+  do {
+    try body()
+    return nil
+  } catch let error as TableError {
+    return error
+  } catch {
+    Issue.record("another error: \(error)")
+    return nil
+  }
+}
+
+/// Makes keys with hashes of one's choice, as an attacker could who reads the table's seed.
+///
+/// XXH3 maps 8-byte keys to hashes one to one: `key -> (key ^ secret) -> rrmxmx` (xxhash.h, XXH3_rrmxmx), whose every
+/// step can be undone. What the seed adds is one constant, found from any key and its hash.
+struct KeyForge {
+  private let flip: UInt64
+
+  init(seed: UInt64) {
+    let zero = [UInt8](repeating: 0, count: 8)
+    flip = Self.unmix(zero.withUnsafeBytes { shm_hash($0.baseAddress!, 8, seed) })
+  }
+
+  /// The 8-byte key with this hash.
+  func key(hash: UInt64) -> [UInt8] {
+    let mixed = Self.unmix(hash) ^ flip
+    // Read as two words of 32 bits, the first one above.
+    let swapped = mixed << 32 | mixed >> 32
+    return withUnsafeBytes(of: swapped) { [UInt8]($0) }
+  }
+
+  private static let prime: UInt64 = 0x9fb2_1c65_1e98_df25
+
+  private static func unmix(_ hash: UInt64) -> UInt64 {
+    var h = hash ^ hash >> 28 ^ hash >> 56
+    h = h &* inverse(prime)
+    // h ^= (h >> 35) + 8 left the upper 29 bits as they were, and those give back the rest.
+    h ^= (h >> 35) &+ 8
+    h = h &* inverse(prime)
+    // h ^= rotl(h, 49) ^ rotl(h, 24) is its own 63rd inverse: 64 times is nothing.
+    for _ in 0..<63 { h ^= (h << 49 | h >> 15) ^ (h << 24 | h >> 40) }
+    return h
+  }
+
+  /// Newton's iteration: each step doubles the number of right bits.
+  private static func inverse(_ odd: UInt64) -> UInt64 {
+    var x = odd
+    for _ in 0..<6 { x = x &* (2 &- odd &* x) }
+    return x
+  }
+}
+
+extension Table {
+  /// Reads through the same engine segment as this handle.
+  var forge: KeyForge { get throws { KeyForge(seed: try Segment.open(name, .participant).hashSeed) } }
+  func hash(_ key: [UInt8]) throws -> UInt64 {
+    try key.withUnsafeBytes { try Segment.open(name, .participant).hash($0) }
+  }
+}

@@ -1,0 +1,184 @@
+// One process of a test: does to tables what it is told, line by line, and answers each command with one line.
+// Inside a section it goes on taking commands, so that a test decides how long the section lasts.
+
+import Glibc
+import SharedTable
+import TableEngine
+import TestSupport
+
+// Unavailable in Swift, for good reasons that the tests of forking exist to look at.
+@_silgen_name("fork") func cFork() -> Int32
+
+nonisolated(unsafe) var opened: Table?
+nonisolated(unsafe) var held: Snapshot?
+var table: Table { opened! }
+
+struct Abort: Error {}
+
+func say(_ line: String) {
+  print(line)
+  fflush(nil)
+}
+
+func nextCommand() -> [String]? { readLine()?.split(separator: " ").map(String.init) }
+
+func describe(_ error: any Error) -> String {
+  guard let error = error as? TableError else { return "error \(error)" }
+  return "error \(error.code.rawValue)\(error.holder.map { " holder \($0.pid)" } ?? "")"
+}
+
+func shown(_ value: String?) -> String { value ?? "nil" }
+
+/// What a child made by fork() says; "child died" if it ends otherwise.
+func forked(_ body: () -> String) -> String {
+  var ends: [Int32] = [0, 0]
+  pipe(&ends)
+  let child = cFork()
+  if child == 0 {
+    let text = Array(body().utf8)
+    _ = write(ends[1], text, text.count)
+    _exit(0)
+  }
+  close(ends[1])
+  var buffer = [UInt8](repeating: 0, count: 4096)
+  let count = read(ends[0], &buffer, buffer.count)
+  close(ends[0])
+  var status: Int32 = 0
+  while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+  return count > 0 && status == 0 ? String(decoding: buffer[..<count], as: UTF8.self) : "child died"
+}
+
+func outcome(_ body: () throws -> String) -> String {
+  do { return try body() } catch { return describe(error) }
+}
+
+func answer(_ words: [String]) throws -> String {
+  switch words[0] {
+  case "open":
+    let access: Table.Access = words.count > 2 && words[2] == "observer" ? .observer : .participant
+    opened = try Table.open(words[1], access: access, timeout: .seconds(30))
+    return "ok"
+  case "open-automatically":
+    opened = try Table.open(words[1])
+    return table.isObserver ? "observer" : "participant"
+  case "become":
+    setgid(UInt32(words[1])!)
+    setuid(UInt32(words[1])!)
+    return "ok"
+  case "get": return shown(try table.get(words[1]))
+  case "count": return "\(table.count)"
+  case "set":
+    try table.set(words[1], words[2], timeout: words.count > 3 ? .milliseconds(Int(words[3])!) : nil)
+    return "ok"
+  case "remove": return try table.remove(words[1]) ? "ok" : "absent"
+  case "increment":
+    for _ in 0..<Int(words[2])! { try table.increment(words[1]) }
+    return "ok"
+  case "check":
+    let problems = try table.check()
+    return problems.isEmpty ? "ok" : problems.joined(separator: "; ")
+
+  case "barrier":
+    try table.barrier(timeout: words.count > 1 ? .milliseconds(Int(words[1])!) : nil) { tx in try inside(&tx) }
+    return "ok"
+  case "read":
+    try table.read(timeout: words.count > 1 ? .milliseconds(Int(words[1])!) : nil) { view in try inside(view) }
+    return "ok"
+  case "snapshot":
+    held = try table.snapshot()
+    return "\(held!.version)"
+  case "snapshot-get": return shown(try held!.get(words[1]))
+  case "snapshot-read":
+    try held!.read { view in try inside(view) }
+    return "ok"
+
+  case "random":
+    let operations = Int(words[2])!
+    let log = OperationLog(path: words[3], capacity: operations * 14)
+    var random = RandomOperations(
+      table, log, keys: Int(words[4])!, worker: Int(words[5])!, seed: UInt64(words[1])!)
+    return "done \(try random.run(operations))"
+
+  case "fork-get": return forked { outcome { shown(try table.get(words[1])) } }
+  case "fork-set": return forked { outcome { try table.set(words[1], words[2]) ? "ok" : "not set" } }
+  case "fork-reopen":
+    return forked {
+      outcome {
+        let again = try Table.open(table.name, access: .participant)
+        try again.set(words[1], "child")
+        return shown(try again.get(words[1]))
+      }
+    }
+  case "hostile":
+    return try HostileContents(words[1]).run(seed: UInt64(words[2])!, rounds: Int(words[3])!)
+  case "bomb":
+    return try HostileContents(words[1]).bomb(addressSpaceBytes: Int(words[2])!)
+  case "poke":
+    // Stores into the mapping behind the API's back: where it is read-only this is the end.
+    let segment = try Segment.open(table.name, .observer)
+    segment.data.storeRelaxed(Int(words[1])!, 0)
+    return "stored"
+  default: return "unknown command \(words[0])"
+  }
+}
+
+func inside(_ tx: inout Transaction) throws {
+  say("in")
+  while let words = nextCommand() {
+    do {
+      switch words[0] {
+      case "commit": return
+      case "abort": throw Abort()
+      case "set":
+        try tx.set(words[1], words[2])
+        say("ok")
+      case "fill":
+        for index in 0..<Int(words[2])! { try tx.set("\(words[1])\(index)", index) }
+        say("ok")
+      case "remove": say(try tx.remove(words[1]) ? "ok" : "absent")
+      case "get": say(shown(try tx.get(words[1])))
+      case "fork-set-inside":
+        let child = cFork()
+        if child == 0 {
+          var text = "stored"
+          do throws(TableError) { try tx.set(words[1], words[2]) } catch { text = describe(error) }
+          say(text)
+          _exit(0)
+        }
+        waitpid(child, nil, 0)
+      default: say("unknown command \(words[0])")
+      }
+    } catch let error as TableError {
+      say(describe(error))
+    }
+  }
+  throw Abort()
+}
+
+func inside(_ view: borrowing ReadView) throws {
+  say("in \(view.version)")
+  while let words = nextCommand() {
+    do {
+      switch words[0] {
+      case "end": return
+      case "get": say(shown(try view.get(words[1])))
+      case "count": say("\(try view.count())")
+      default: say("unknown command \(words[0])")
+      }
+    } catch {
+      say(describe(error))
+    }
+  }
+}
+
+func serve() {
+  while let words = nextCommand() {
+    do {
+      say(try answer(words))
+    } catch is Abort {
+      say("aborted")
+    } catch {
+      say(describe(error))
+    }
+  }
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, as root or by `sudo -n`, and says so; without either, prints the
+# line to run and exits 2. Swift itself is looked for, not installed.
+set -eu
+
+# Building: liburcu and xxhash headers. Testing: Spin (models), a cross compiler, binutils (disassembly).
+packages="gcc make libc6-dev liburcu-dev libxxhash-dev binutils spin gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: this is no Debian; you need the equivalents of: $packages" >&2
+  exit 2
+fi
+
+missing=""
+for package in $packages; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ]; then
+    root=""
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    root="sudo -n"
+  else
+    echo "setup: packages are missing; run this as root and try again:" >&2
+    echo "  apt-get install -y --no-install-recommends$missing" >&2
+    exit 2
+  fi
+  echo "setup: installing$missing"
+  install="env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends$missing"
+  # Old package lists name files that are gone: refresh them and try once more.
+  $root $install </dev/null >/dev/null || { $root apt-get update -qq </dev/null; $root $install </dev/null >/dev/null; }
+fi
+
+if ! version=$(swift --version 2>/dev/null </dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1) \
+  || [ -z "$version" ]; then
+  echo "setup: there is no swift on the PATH; install Swift 6.2 or later: https://www.swift.org/install/linux/" >&2
+  exit 2
+fi
+if [ "${version%%.*}" -lt 6 ] || { [ "${version%%.*}" -eq 6 ] && [ "${version#*.}" -lt 2 ]; }; then
+  echo "setup: swift is $version, and 6.2 or later is needed: https://www.swift.org/install/linux/" >&2
+  exit 2
+fi
+echo "setup: all packages are there, swift is $version"
