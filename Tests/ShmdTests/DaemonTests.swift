@@ -339,7 +339,7 @@ import Testing
     elsewhere.signal(SIGTERM)
     #expect(try elsewhere.wait() == .code(0))
 
-    let journal = try corner.start(prelude: "export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/1)")
+    let journal = try corner.start(prelude: "exec 3>&1; export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/3)")
     #expect(try journal.waitForLine("ready") == "<5>ready tables=\"\"")
   }
 }
