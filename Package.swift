@@ -43,10 +43,32 @@ let package = Package(
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
+    .target(
+      name: "ShmdCore",
+      dependencies: [
+        "SharedTable", "TableEngine", "SharedMemory",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "Yams", package: "Yams"),
+      ],
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmd",
+      dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "ShmdTests",
+      dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
+      swiftSettings: testSettings),
     .executableTarget(
       name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
       swiftSettings: swiftSettings),
-    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
     .target(
       name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
     .executableTarget(

@@ -6,12 +6,12 @@ extension Writer {
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
   var reclaimableBytes: Int { limbo.bytes + Int(ctl.loadRelaxed(ControlLayout.garbageBytes)) }
 
-  /// Runs gc until it gains nothing more.
+  /// Runs gc until it gains nothing more, or `passes` times.
   @discardableResult
-  func collectAll() -> Bool {
-    var gained = false
-    while collect() { gained = true }
-    return gained
+  func collectAll(passes: Int = .max) -> Bool {
+    var done = 0
+    while done < passes, collect() { done += 1 }
+    return done > 0
   }
 
   /// Marks every old snapshot that no live pin protects as evicted; its owner's next operation fails with
