@@ -20,6 +20,7 @@ let package = Package(
   products: [
     .library(name: "SharedTable", targets: ["SharedTable"]),
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
+    .executable(name: "shmctl", targets: ["shmctl"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -42,10 +43,32 @@ let package = Package(
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
+    .target(
+      name: "ShmdCore",
+      dependencies: [
+        "SharedTable", "TableEngine", "SharedMemory",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "Yams", package: "Yams"),
+      ],
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmd",
+      dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "ShmdTests",
+      dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
+      swiftSettings: testSettings),
     .executableTarget(
       name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
       swiftSettings: swiftSettings),
-    .testTarget(name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
     .target(
       name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
     .executableTarget(
@@ -66,5 +89,11 @@ let package = Package(
       swiftSettings: testSettings),
     .testTarget(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
+    .executableTarget(
+      name: "shmctl",
+      dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
   ]
 )

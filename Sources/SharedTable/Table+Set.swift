@@ -96,10 +96,11 @@ extension Table {
   }
 
   /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.
+  /// - Parameter passes: the most passes of gc: bounds how long a writer may have to wait for it.
   /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
   @discardableResult
-  public func maintain() throws(TableError) -> Bool? {
-    do { return try segment.maintain() } catch { throw named(error) }
+  public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
+    do { return try segment.maintain(passes: passes) } catch { throw named(error) }
   }
 }
 

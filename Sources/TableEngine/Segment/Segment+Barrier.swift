@@ -142,8 +142,9 @@ extension Segment {
   }
 
   /// Runs gc if nobody is writing; repairs after a dead writer. For a daemon's idle moments.
+  /// - Parameter passes: the most passes of gc: bounds how long a writer may have to wait for it.
   /// - Returns: whether anything was reclaimed or repaired; nil if the table was busy.
-  public func maintain() throws(EngineError) -> Bool? {
+  public func maintain(passes: Int = .max) throws(EngineError) -> Bool? {
     let participant = try requireParticipant()
     let record = try unsafe threadRecord()
     guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else {
@@ -159,7 +160,7 @@ extension Segment {
       leaveExclusive(participant)
       changed = true
     }
-    if variant == .rcu { changed = participant.writer.collectAll() || changed }
+    if variant == .rcu { changed = participant.writer.collectAll(passes: passes) || changed }
     return changed
   }
 }

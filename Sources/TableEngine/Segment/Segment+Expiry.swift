@@ -36,7 +36,7 @@ extension Segment {
     return keys
   }
 
-  private func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
+  func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
     let result = unsafe key.withUnsafeBytes { bytes in
       Result { () throws(EngineError) in
         // Present by any clock, but expired by this one.

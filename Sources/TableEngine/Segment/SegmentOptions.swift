@@ -29,7 +29,7 @@ public struct SegmentOptions: Sendable, Equatable {
   }
 
   /// - Throws: `notPermitted` for a mode that gives more than the protocol can keep.
-  func check() throws(EngineError) {
+  public func check() throws(EngineError) {
     guard mode & ~0o666 == 0, mode & 0o600 == 0o600, mode & 0o002 == 0 else {
       throw .notPermitted(
         "mode \(String(mode, radix: 8)): the owner needs read and write, others at most read, nobody execute")

@@ -1,0 +1,68 @@
+public import TableEngine
+
+/// For whoever keeps tables: `shmd`, and tools. Participants only, except for ``isNamed`` and ``rights()``.
+extension Table {
+  /// What readers may keep from being reused, and what happens beyond.
+  public typealias Limits = Segment.Limits
+  /// Permission bits, owner and group.
+  public typealias Rights = Segment.Rights
+
+  public func limits() throws(TableError) -> Limits {
+    do { return try segment.limits() } catch { throw named(error) }
+  }
+
+  /// Changes the limits of the running table; they hold from the next barrier on. Never blocks.
+  public func setLimits(_ limits: Limits) throws(TableError) {
+    do { try segment.setLimits(limits) } catch { throw named(error) }
+  }
+
+  public func rights() throws(TableError) -> Rights {
+    do { return try segment.rights() } catch { throw named(error) }
+  }
+
+  /// Changes who may open the table. Who has it open keeps it.
+  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses.
+  public func setRights(_ rights: Rights) throws(TableError) {
+    do { try segment.setRights(rights) } catch { throw named(error) }
+  }
+
+  /// Whether the name still leads to this table. False after someone outside unlinked or replaced it: from then on
+  /// two processes may use two tables without knowing. A few system calls; never blocks.
+  public var isNamed: Bool { segment.isNamed }
+
+  /// How often a dead writer's work was repaired since the table was made; nil for observers.
+  public var recoveryCount: UInt64? { segment.recoveryCount }
+
+  /// Withdraws what dead threads of killed processes still announce, and tells who they were. Never blocks.
+  ///
+  /// Nobody needs this for correctness: gc does the same when a dead reader stands in its way.
+  public func clearDeadReaders() throws(TableError) -> [Holder] {
+    do { return try segment.clearDeadReaders() } catch { throw named(error) }
+  }
+
+  /// Where a round of removing expired keys stands.
+  public struct ExpirySweep: Sendable {
+    var cursor = ScanCursor()
+
+    public init() {}
+    /// The round is over: every key that was there all the time was looked at.
+    public var isAtEnd: Bool { cursor.isAtEnd }
+  }
+
+  /// One bounded step of a round that removes expired keys. Waits as ``barrier(timeout:_:)`` does if there are any.
+  ///
+  /// - Parameter sweep: where to go on; begin a new round with a new one.
+  /// - Parameter subTables: the most sub-tables to look at, of about a thousand keys each.
+  /// - Parameter limit: the most keys to remove in the one barrier.
+  /// - Returns: how many were removed.
+  public func sweepExpired(
+    _ sweep: inout ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil
+  ) throws(TableError) -> Int {
+    do {
+      return try segment.sweepExpired(
+        &sweep.cursor, subTables: subTables, limit: limit, timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
+    } catch {
+      throw named(error)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+public import Logging
+public import SharedTable
+
+/// What the daemon is told to keep. Made whole and valid by ``ConfigurationReader``, or not at all.
+public struct Configuration: Sendable, Equatable {
+  /// As it was named on the command line: every complaint begins with it.
+  public var file: String
+  /// From the end of one turn of the table loop to the next.
+  public var interval: Duration = .seconds(1)
+  public var logLevel: Logger.Level = .info
+  public var tables: [TableConfiguration] = []
+}
+
+/// One table as configured.
+public struct TableConfiguration: Sendable, Equatable {
+  public var name: String
+  /// `owner` and `group` are nil where the file is silent: then a new table gets the daemon's, a running one keeps
+  /// what it has.
+  public var options: Table.Options
+  /// Where each key was given, for complaints that come after parsing.
+  var lines: [TableKeyword: Int]
+
+  /// The line of a key, or of the table's name where the file is silent.
+  func line(_ key: TableKeyword) -> Int? { lines[key] ?? lines[.name] }
+}
+
+/// The keys of a table's mapping, in the order in which the reference lists them.
+enum TableKeyword: String, CaseIterable, Sendable {
+  case name
+  case variant
+  case capacity
+  case mode
+  case owner
+  case group
+  case full
+  case preallocate
+  case stalledReader = "stalled-reader"
+  case limboBudget = "limbo-budget"
+}
+
+/// The keys of the file itself.
+enum TopKeyword: String, CaseIterable, Sendable {
+  case interval
+  case logLevel = "log-level"
+  case tables
+}

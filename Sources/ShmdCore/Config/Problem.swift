@@ -1,0 +1,49 @@
+/// One thing wrong with a configuration: where, what, and what to do about it. One line of text.
+public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+  public let file: String
+  /// Counted from 1; nil if it is the file as a whole.
+  public let line: Int?
+  public let message: String
+
+  public init(file: String, line: Int?, _ message: String) {
+    self.file = file
+    self.line = line
+    self.message = message
+  }
+
+  public var description: String {
+    let place = line.map { "\(file):\($0)" } ?? file
+    return "\(place): \(message)".escapingControlCharacters
+  }
+}
+
+/// A configuration that is not applied, not even in part.
+public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+  /// All that is wrong, in the order of the file.
+  public let problems: [Problem]
+  /// The file is as it should be, and the host cannot follow it just now (no room, no rights).
+  public let isHostFailure: Bool
+
+  init(_ problems: [Problem], isHostFailure: Bool = false) {
+    self.problems = problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+    self.isHostFailure = isHostFailure
+  }
+
+  public var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+extension String {
+  /// One line stays one line, whatever a file or a process name contains.
+  var escapingControlCharacters: String {
+    guard unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) else { return self }
+    var result = ""
+    for scalar in unicodeScalars {
+      if scalar.value < 0x20 || scalar.value == 0x7f {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

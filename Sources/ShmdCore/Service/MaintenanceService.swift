@@ -1,0 +1,50 @@
+import Logging
+import ServiceLifecycle
+import SharedMemory
+
+/// Turns the table loop until the daemon stops. READY is its word: the tables are there, and the loop has turned once.
+struct MaintenanceService: Service {
+  let keeper: TableKeeper
+  let settings: Settings
+  let notifier: Notifier
+  let watchdog: Watchdog
+  let log: Logger
+
+  func run() async throws {
+    await withGracefulShutdownHandler {
+      await turn()
+      let names = await keeper.names
+      notifier.send("READY=1", "STATUS=\(settings.status(tableCount: names.count))")
+      log.notice("ready", metadata: ["tables": "\(names.joined(separator: " "))"])
+      await loop()
+    } onGracefulShutdown: {
+      notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")
+    }
+  }
+
+  private func loop() async {
+    var lastTurn = HostClock.monotonicNanoseconds
+    while !Task.isCancelled, !Task.isShuttingDownGracefully {
+      let interval = settings.interval
+      let slice = min(interval, watchdog.longestPause ?? interval)
+      // Ends early when the daemon is to stop, and that is all an error can mean here.
+      await cancelWhenGracefulShutdown { try? await Task.sleep(for: slice) }
+      let now = HostClock.monotonicNanoseconds
+      if now &- lastTurn >= interval.wholeNanoseconds {
+        await turn()
+        lastTurn = now
+      } else {
+        // Through the table thread too: it is that thread's pulse.
+        await keeper.beat { watchdog.beat() }
+      }
+    }
+  }
+
+  private func turn() async { await keeper.turn { watchdog.beat() } }
+}
+
+extension Duration {
+  fileprivate var wholeNanoseconds: UInt64 {
+    UInt64(components.seconds) * 1_000_000_000 + UInt64(components.attoseconds / 1_000_000_000)
+  }
+}

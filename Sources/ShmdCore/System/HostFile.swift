@@ -1,0 +1,58 @@
+import Glibc
+import SharedMemory
+
+/// Small files of the host, read and locked with plain system calls.
+enum HostFile {
+  /// More than any configuration has; less than what would hurt.
+  private static let maximumLength = 1 << 20
+
+  /// A file's text.
+  /// - Throws: what `open(2)` or `read(2)` said; `EFBIG` past 1 MiB, `EILSEQ` if it is no UTF-8.
+  static func text(of path: String) throws(SystemError) -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw SystemError(call: "open", errno: errno) }
+    defer { close(descriptor) }
+    guard let text = String(validating: try bytes(of: descriptor), as: UTF8.self) else {
+      throw SystemError(call: "read", errno: EILSEQ)
+    }
+    return text
+  }
+
+  private static func bytes(of descriptor: Int32) throws(SystemError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw SystemError(call: "read", errno: errno) }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+      guard bytes.count <= maximumLength else { throw SystemError(call: "read", errno: EFBIG) }
+    }
+  }
+
+  /// Writes all of it, or as much as the descriptor takes.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress!, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// `device:inode` of what a descriptor leads to, as `JOURNAL_STREAM` gives it.
+  static func identity(of descriptor: Int32) -> String? {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    return "\(status.st_dev):\(status.st_ino)"
+  }
+
+  /// A variable of the environment; nil if unset or empty.
+  static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

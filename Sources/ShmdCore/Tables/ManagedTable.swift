@@ -1,0 +1,47 @@
+import Logging
+import SharedTable
+
+/// One table in the daemon's care, and where its care stands.
+struct ManagedTable {
+  var configuration: TableConfiguration
+  var table: Table
+  var sweep = Table.ExpirySweep()
+  /// The table's count of repairs when it was last looked at.
+  var recoveries: UInt64
+  /// What went wrong in the last turn: said once, and once more when it is over.
+  var trouble: TableError.Code?
+
+  init(_ configuration: TableConfiguration, _ table: Table) {
+    self.configuration = configuration
+    self.table = table
+    recoveries = table.recoveryCount ?? 0
+  }
+
+  var name: String { configuration.name }
+
+  /// Brings what can change online to what the file says.
+  mutating func adjust(to wanted: TableConfiguration, _ log: Logger) throws(TableError) {
+    configuration = wanted
+    let limits = try table.limits()
+    if limits != wanted.options.limits {
+      try table.setLimits(wanted.options.limits)
+      log.notice(
+        "table limits changed",
+        metadata: [
+          "table": "\(name)", "limbo-budget": "\(Scalars.describe(wanted.options.limboBudgetBytes))",
+          "stalled-reader": "\(wanted.options.stalledReaderPolicy)",
+        ])
+    }
+    let rights = try table.rights()
+    let wantedRights = wanted.options.rights(insteadOf: rights)
+    if rights != wantedRights {
+      try table.setRights(wantedRights)
+      log.notice(
+        "table rights changed",
+        metadata: [
+          "table": "\(name)", "mode": "0\(String(wantedRights.mode, radix: 8))", "owner": "\(wantedRights.owner)",
+          "group": "\(wantedRights.group)",
+        ])
+    }
+  }
+}

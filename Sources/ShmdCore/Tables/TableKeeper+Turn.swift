@@ -1,0 +1,114 @@
+import Logging
+import SharedMemory
+import SharedTable
+
+/// The regular care: one turn over all tables, each step bounded, and no wait longer than a breath.
+extension TableKeeper {
+  /// How long one table may hold up a turn with expiry, and how long a barrier of ours waits for it.
+  private static let sweepNanoseconds: UInt64 = 10_000_000
+  private static let barrierTimeout = Duration.milliseconds(10)
+  /// Passes of gc a turn, of 256 versions each.
+  private static let gcPasses = 4
+
+  /// Looks after every table once.
+  /// - Parameter beat: called after each table: a sign that the loop really turns.
+  public func turn(beat: @Sendable () -> Void) {
+    for index in tables.indices {
+      lookAfter(&tables[index])
+      beat()
+    }
+    beat()
+  }
+
+  /// Nothing but a sign of life of the thread.
+  func beat(_ beat: @Sendable () -> Void) { beat() }
+
+  private func lookAfter(_ managed: inout ManagedTable) {
+    do throws(TableError) {
+      if !managed.table.isNamed { try restore(&managed) }
+      try noticeDead(managed)
+      try repair(&managed)
+      try expire(&managed)
+      if managed.trouble != nil {
+        log.notice("table in order again", metadata: ["table": "\(managed.name)"])
+        managed.trouble = nil
+      }
+    } catch {
+      // A busy table is no trouble: the next turn comes.
+      if error.code == .timedOut || managed.trouble == error.code { return }
+      managed.trouble = error.code
+      log.error("table in trouble", metadata: ["table": "\(managed.name)", "problem": "\(error.message)"])
+    }
+  }
+
+  // MARK: - Steps
+
+  /// Someone outside removed or replaced one of the table's names.
+  private func restore(_ managed: inout ManagedTable) throws(TableError) {
+    let configuration = managed.configuration
+    log.warning(
+      "table's name is gone: removed outside, who has it open keeps what was in it",
+      metadata: ["table": "\(managed.name)"])
+    if let other = try attachOther(configuration) {
+      managed = ManagedTable(configuration, other)
+      return
+    }
+    do throws(TableError) {
+      managed = ManagedTable(configuration, try create(configuration))
+    } catch {
+      guard error.code == .exists else { throw error }
+      // Only half of it was removed, or someone was quicker than we.
+      if let other = try attachOther(configuration) {
+        managed = ManagedTable(configuration, other)
+        return
+      }
+      try Table.drop(configuration.name)
+      managed = ManagedTable(configuration, try create(configuration))
+    }
+  }
+
+  /// The table that someone else has made under the name, if it is what the file says.
+  private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> Table? {
+    let plan = Plan(Configuration(file: "", tables: [configuration]), access: .participant)
+    if let problem = plan.problems.first {
+      throw TableError(.incompatible, table: configuration.name, "replaced by another: \(problem.message)")
+    }
+    guard case .keep(_, let table) = plan.steps.first else { return nil }
+    log.warning("table was made anew by someone else, attached", metadata: describe(configuration))
+    return table
+  }
+
+  private func noticeDead(_ managed: ManagedTable) throws(TableError) {
+    for holder in try managed.table.clearDeadReaders() {
+      log.info(
+        "participant ended, its slot is free",
+        metadata: ["table": "\(managed.name)", "pid": "\(holder.pid)", "command": "\(holder.command)"])
+    }
+  }
+
+  private func repair(_ managed: inout ManagedTable) throws(TableError) {
+    _ = try managed.table.maintain(passes: Self.gcPasses)
+    let recoveries = managed.table.recoveryCount ?? 0
+    if recoveries != managed.recoveries {
+      managed.recoveries = recoveries
+      log.warning(
+        "a writer died in its barrier, the table is repaired",
+        metadata: ["table": "\(managed.name)", "repairs": "\(recoveries)"])
+    }
+  }
+
+  /// Goes on with the round of removing expired keys until it is over, or its time for this turn is.
+  private func expire(_ managed: inout ManagedTable) throws(TableError) {
+    let end = HostClock.monotonicNanoseconds + Self.sweepNanoseconds
+    var removed = 0
+    defer {
+      if removed > 0 {
+        log.debug("expired keys removed", metadata: ["table": "\(managed.name)", "keys": "\(removed)"])
+      }
+    }
+    repeat {
+      removed += try managed.table.sweepExpired(&managed.sweep, timeout: Self.barrierTimeout)
+    } while !managed.sweep.isAtEnd && HostClock.monotonicNanoseconds < end
+    if managed.sweep.isAtEnd { managed.sweep = Table.ExpirySweep() }
+  }
+}

@@ -1,0 +1,2 @@
+/// What `shmd --version` says.
+public let shmdVersion = "0.1.0"

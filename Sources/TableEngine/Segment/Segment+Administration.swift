@@ -1,0 +1,111 @@
+import SharedMemory
+
+/// What a running table's owner may look at and change online. Nobody needs to be told: barriers read the limits
+/// anew each time, and rights are judged when a table is opened.
+extension Segment {
+  /// What readers may keep from being reused, and what happens beyond.
+  public struct Limits: Sendable, Equatable {
+    public var limboBudgetBytes: Int
+    public var stalledReaderPolicy: StalledReaderPolicy
+
+    public init(limboBudgetBytes: Int, stalledReaderPolicy: StalledReaderPolicy) {
+      self.limboBudgetBytes = limboBudgetBytes
+      self.stalledReaderPolicy = stalledReaderPolicy
+    }
+  }
+
+  /// Permission bits, owner and group of the data object.
+  public struct Rights: Sendable, Equatable {
+    public var mode: UInt32
+    public var owner: UInt32
+    public var group: UInt32
+
+    public init(mode: UInt32, owner: UInt32, group: UInt32) {
+      self.mode = mode
+      self.owner = owner
+      self.group = group
+    }
+  }
+
+  public func limits() throws(EngineError) -> Limits {
+    let ctl = try requireParticipant().ctl
+    let policy = StalledReaderPolicy(rawValue: ctl.loadRelaxed(ControlLayout.stalledReaderPolicy))
+    return Limits(
+      limboBudgetBytes: Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget)), stalledReaderPolicy: policy ?? .evict
+    )
+  }
+
+  /// Relaxed, and without the writer lock: each limit is one word, and a barrier that still sees the old one is a
+  /// barrier that came a moment earlier.
+  public func setLimits(_ limits: Limits) throws(EngineError) {
+    let ctl = try requireParticipant().ctl
+    ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(clamping: limits.limboBudgetBytes))
+    ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, limits.stalledReaderPolicy.rawValue)
+  }
+
+  public func rights() throws(EngineError) -> Rights {
+    do throws(SystemError) {
+      let status = try dataObject.status()
+      return Rights(mode: status.mode, owner: status.owner, group: status.group)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Sets the rights of both objects; the control object's follow from the data object's as at creation.
+  ///
+  /// Who has the table open keeps it. While owner or group change hands, only the owner has any rights.
+  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses.
+  public func setRights(_ rights: Rights) throws(EngineError) {
+    let participant = try requireParticipant()
+    let options = SegmentOptions(mode: rights.mode)
+    try options.check()
+    let current = try self.rights()
+    do throws(SystemError) {
+      let objects = [(participant.object, options.controlMode), (dataObject, options.mode)]
+      if current.owner != rights.owner || current.group != rights.group {
+        for (object, _) in objects { try object.setMode(0o600) }
+        for (object, _) in objects { try object.setOwner(rights.owner, group: rights.group) }
+      }
+      for (object, mode) in objects { try object.setMode(mode) }
+    } catch {
+      throw EngineError(opening: error)
+    }
+  }
+
+  /// Whether the table's two names still lead to it. False after someone outside unlinked or replaced an object:
+  /// from then on two processes may use two tables without knowing.
+  public var isNamed: Bool {
+    guard (try? Segment.isStillNamed(dataObject, ObjectName.data(name))) == true else { return false }
+    guard let participant else { return true }
+    return (try? Segment.isStillNamed(participant.object, ObjectName.control(name))) == true
+  }
+
+  /// How often a dead writer's work was repaired since the table was made; nil for observers.
+  public var recoveryCount: UInt64? { participant?.ctl.loadRelaxed(ControlLayout.recoveryCount) }
+
+  /// Withdraws what dead threads still announce, so that gc and waiting writers need not stumble over it, and tells who
+  /// they were. Never waits: one attempt a slot.
+  public func clearDeadReaders() throws(EngineError) -> [Holder] { try requireParticipant().slots.clearDead() }
+}
+
+extension Slots {
+  fileprivate func clearDead() -> [Holder] {
+    var dead: [Holder] = []
+    for index in 0..<highWater {
+      let mutex = mutex(index)
+      switch mutex.tryLock() {
+      case .acquired:
+        break
+      case .acquiredOwnerDied:
+        dead.append(holder(index))
+        reap(index)
+        try? mutex.markConsistent()
+      default:
+        continue
+      }
+      try? mutex.unlock()
+    }
+    return dead
+  }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import ShmdCore
+
+@main
+struct Shmd: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "shmd",
+    abstract: "Keeps the tables of this host: creates, expires, reclaims, repairs.",
+    discussion: """
+      Runs in the foreground until SIGTERM or SIGINT and leaves the tables in place. SIGHUP reloads the configuration.
+
+      Exit status: 0 stopped or checked, 1 failure, 64 usage, 75 already running, 78 configuration refused.
+      """,
+    version: shmdVersion)
+
+  @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+  var config = "/etc/shmd.yaml"
+
+  @Flag(help: "Check the configuration, also against the tables that run, and change nothing.")
+  var check = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Where the lock file lies that keeps a second daemon away. (default: $RUNTIME_DIRECTORY or /run/shmd)",
+      valueName: "directory"))
+  var runtimeDirectory: String?
+
+  func run() async throws {
+    let daemon = Daemon(
+      configurationFile: config, runtimeDirectory: runtimeDirectory ?? Daemon.defaultRuntimeDirectory)
+    let status = check ? daemon.check() : await daemon.run()
+    throw ExitCode(status.rawValue)
+  }
+}

@@ -1,0 +1,220 @@
+import SharedTable
+import Testing
+
+@testable import ShmdCore
+
+private let tableKeys =
+  "name, variant, capacity, mode, owner, group, full, preallocate, stalled-reader, limbo-budget"
+
+@Suite struct ConfigurationTests {
+  @Test func everyKeyIsRead() throws {
+    let configuration = try ConfigurationReader.parse(
+      """
+      interval: 250ms
+      log-level: warning
+      tables:
+        - name: sessions
+          variant: rwlock
+          capacity: 2GiB
+          mode: "0640"
+          owner: root
+          group: 0
+          full: refuse
+          preallocate: true
+          stalled-reader: refuse
+          limbo-budget: 64 MiB
+        - name: other
+      """, file: "f")
+    #expect(configuration.interval == .milliseconds(250))
+    #expect(configuration.logLevel == .warning)
+    #expect(configuration.tables.map(\.name) == ["sessions", "other"])
+    #expect(
+      configuration.tables[0].options
+        == Table.Options(
+          variant: .rwlock, capacityBytes: 2 << 30, mode: 0o640, owner: 0, group: 0, limboBudgetBytes: 64 << 20,
+          stalledReaderPolicy: .refuse, preallocate: true))
+    #expect(configuration.tables[1].options == Table.Options(mode: 0o660))
+  }
+
+  @Test func anUnquotedModeIsReadInOctal() throws {
+    let configuration = try ConfigurationReader.parse("tables: [{name: a, mode: 0664}]", file: "f")
+    #expect(configuration.tables[0].options.mode == 0o664)
+  }
+
+  @Test func noTablesAtAllIsAConfiguration() throws {
+    #expect(try ConfigurationReader.parse("tables: []", file: "f").tables.isEmpty)
+  }
+
+  @Test func theInstalledConfigurationCreatesDefault() throws {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    let configuration = try ConfigurationReader.read(file: root + "/systemd/shmd.yaml")
+    #expect(configuration.tables.map(\.name) == ["default"])
+    #expect(configuration.tables[0].options == Table.Options(mode: 0o660))
+  }
+
+  /// Each text with all that is said about it.
+  static let refusals: [(text: String, complaints: [String])] = [
+    ("", ["f:1: the file is empty; write 'tables:' and a list of tables"]),
+    ("# nothing\n", ["f:1: the file is empty; write 'tables:' and a list of tables"]),
+    ("interval: 1s", ["f:1: the key 'tables' is missing; give it a list of tables, or 'tables: []' for none"]),
+    (
+      "- a",
+      ["f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, tables"]
+    ),
+    (
+      "tables:\n  - name: a\n   capacity: [",
+      ["f:3: is not YAML: did not find expected '-' indicator, while parsing a block collection (line 2)"]
+    ),
+    (
+      "tables: []\n---\ntables: []",
+      ["f:2: is not YAML: but found another document, expected a single document in the stream (line 1)"]
+    ),
+    ("tables: [] # \u{1}", ["f:1: is not YAML: control characters are not allowed"]),
+    ("tables: []\ntables: []", ["f:1: 'tables' given twice in one mapping; keep one"]),
+    ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, tables"]),
+    ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
+    (
+      "tables:\n- a",
+      ["f:2: a table is the value 'a', not a mapping; write 'key: value' lines with the keys \(tableKeys)"]
+    ),
+    ("tables:\n- name: a\n  colour: red", ["f:3: unknown key 'colour' in a table; known are \(tableKeys)"]),
+    ("tables:\n- capacity: 1MiB", ["f:2: a table without 'name'; give it one"]),
+    (
+      "tables:\n- name: ../x",
+      [
+        "f:2: name: '../x' is not a table name; use 1 to 200 letters, digits and . _ - @ : +, not starting with a dot"
+      ]
+    ),
+    ("tables:\n- name: [a]", ["f:2: 'name' is a list; give it one value"]),
+    (
+      "tables:\n- name: a\n- name: b\n- name: a",
+      ["f:4: table 'a' is configured twice, first in line 2; remove one"]
+    ),
+    (
+      "tables:\n- name: a\n  variant: RCU",
+      ["f:3: variant: 'RCU' is not a variant; choose one of rcu, rwlock"]
+    ),
+    (
+      "tables:\n- name: a\n  capacity: 64MB",
+      ["f:3: capacity: '64MB' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB"]
+    ),
+    (
+      "tables:\n- name: a\n  capacity: -1",
+      ["f:3: capacity: '-1' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB"]
+    ),
+    ("tables:\n- name: a\n  capacity: 4095", ["f:3: capacity: a capacity of 4095 is not possible; give 1MiB to 4TiB"]),
+    (
+      "tables:\n- name: a\n  capacity: 9999999999TiB",
+      ["f:3: capacity: '9999999999TiB' is more than any table can have; at most 4TiB"]
+    ),
+    (
+      "tables:\n- name: a\n  mode: \"0777\"",
+      [
+        "f:3: mode: '0777' is not possible: the owner needs read and write, others at most read, nobody execute; "
+          + "write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\""
+      ]
+    ),
+    (
+      "tables:\n- name: a\n  mode: \"0620\"",
+      [
+        "f:3: mode: '0620' is not possible: who may write must also read; "
+          + "write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\""
+      ]
+    ),
+    (
+      "tables:\n- name: a\n  mode: 0o660",
+      ["f:3: mode: '0o660' is not a mode; write permission bits in octal, as in \"0660\""]
+    ),
+    (
+      "tables:\n- name: a\n  mode: 668",
+      ["f:3: mode: '668' is not a mode; write permission bits in octal, as in \"0660\""]
+    ),
+    (
+      "tables:\n- name: a\n  owner: nobody-at-all\n  group: no-such-group",
+      [
+        "f:3: owner: there is no user 'nobody-at-all' on this host; create it, or give another name or a number",
+        "f:4: group: there is no group 'no-such-group' on this host; create it, or give another name or a number",
+      ]
+    ),
+    (
+      "tables:\n- name: a\n  owner: 4294967295",
+      ["f:3: owner: there is no user '4294967295' on this host; create it, or give another name or a number"]
+    ),
+    (
+      "tables:\n- name: a\n  full: evict",
+      ["f:3: full: 'evict' is not a policy for full tables; the only one is refuse"]
+    ),
+    (
+      "tables:\n- name: a\n  stalled-reader: kill",
+      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, refuse"]
+    ),
+    (
+      "tables:\n- name: a\n  preallocate: yes",
+      ["f:3: preallocate: 'yes' is not true or false; choose one of true, false"]
+    ),
+    (
+      "tables:\n- name: a\n  capacity: 4MiB\n  limbo-budget: 8MiB",
+      ["f:4: limbo-budget: 8MiB is out of range; give 64KiB up to the capacity (4MiB)"]
+    ),
+    (
+      "interval: 1ms\ntables: []", ["f:1: interval: an interval of 1ms is too short; give 10ms to 60min"]
+    ),
+    (
+      "interval: 1d\ntables: []",
+      ["f:1: interval: '1d' is not an interval; write 10ms to 60min, as in 500ms, 1s or 2min"]
+    ),
+    (
+      "log-level: loud\ntables: []",
+      [
+        "f:1: log-level: 'loud' is not a log level; "
+          + "choose one of trace, debug, info, notice, warning, error, critical"
+      ]
+    ),
+  ]
+
+  @Test(arguments: refusals)
+  func aMistakeIsNamedWithItsLine(_ refusal: (text: String, complaints: [String])) {
+    #expect(complaints(about: refusal.text) == refusal.complaints)
+  }
+
+  @Test func allMistakesAreNamedInTheOrderOfTheFile() {
+    let text = """
+      intervall: 1s
+      tables:
+        - name: a
+          limbo-budget: 1
+          variant: x
+          colour: red
+        - capacity: 1
+        - name: a
+          mode: "7"
+      """
+    let lines = complaints(about: text).map { $0.split(separator: ":")[1] }
+    #expect(lines == ["1", "4", "5", "6", "7", "7", "8", "9"])
+  }
+
+  @Test func aFileThatIsMissingIsNamed() {
+    #expect {
+      try ConfigurationReader.read(file: "/nonexistent/shmd.yaml")
+    } throws: { error in
+      "\(error)"
+        == "/nonexistent/shmd.yaml: cannot be read: open: No such file or directory (ENOENT); "
+        + "name a readable file with --config"
+    }
+  }
+
+  @Test func aComplaintStaysOneLine() {
+    let lines = complaints(about: "tables:\n- name: \"a\\nb\"\n")
+    #expect(lines.count == 1)
+    #expect(lines[0].hasPrefix("f:2: name: 'a\\u{a}b' is not a table name"))
+  }
+
+  private func complaints(about text: String) -> [String] {
+    do {
+      _ = try ConfigurationReader.parse(text, file: "f")
+      return []
+    } catch {
+      return error.problems.map(\.description)
+    }
+  }
+}

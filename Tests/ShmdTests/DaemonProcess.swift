@@ -1,0 +1,156 @@
+import Glibc
+import SharedMemory
+import SharedTable
+import TestSupport
+
+/// A program whose log lines a test waits for. Tests wait for lines, never for time.
+final class LoggingProcess {
+  private let worker: WorkerProcess
+  /// What was written so far.
+  private(set) var lines: [String] = []
+  /// How far `waitForLine` has looked.
+  private var lookedAt = 0
+
+  var pid: Int32 { worker.pid }
+
+  /// - Parameter prelude: shell commands to run first, in the same process.
+  init(_ arguments: [String], environment: [String: String] = [:], prelude: String = ":") throws {
+    let program = WorkerProcess.productDirectory + "/shmd"
+    worker = try WorkerProcess(
+      "/bin/bash", ["-c", "\(prelude); exec \"$0\" \"$@\" 2>&1", program] + arguments, environment: environment)
+  }
+
+  func signal(_ number: Int32) { worker.kill(number) }
+
+  /// Waits for a line, behind those that earlier waits found, that contains `text`.
+  @discardableResult
+  func waitForLine(_ text: String) throws -> String {
+    while true {
+      while lookedAt < lines.count {
+        lookedAt += 1
+        if lines[lookedAt - 1].contains(text) { return lines[lookedAt - 1] }
+      }
+      do {
+        lines.append(try worker.readLine())
+      } catch {
+        throw Failure("waiting for '\(text)': \(error), after:\n\(transcript)")
+      }
+    }
+  }
+
+  /// Waits for the end, with all that was written until then.
+  func wait() throws -> WorkerProcess.Exit {
+    lines += try worker.readToEnd().split(separator: "\n").map(String.init)
+    return try worker.wait()
+  }
+
+  var transcript: String { lines.joined(separator: "\n") }
+}
+
+/// A wait that came to nothing.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// Plays the service manager: the socket that `NOTIFY_SOCKET` names.
+final class NotifySocket {
+  let address: String
+  /// How long a wait may take before it is a failure: far more than any needs.
+  private let patienceMilliseconds: Int32 = 60_000
+  private let descriptor: Int32
+  private(set) var messages: [String] = []
+
+  /// - Parameter address: a path, or `@` and an abstract name.
+  init(_ address: String) throws {
+    self.address = address
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    var bytes = Array(address.utf8)
+    if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+    let length = socklen_t(2 + bytes.count)
+    let bound = withUnsafePointer(to: name) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+    }
+    guard bound == 0 else { throw Failure("bind \(address): error \(errno)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Waits for a message with this line and returns the whole message.
+  @discardableResult
+  func waitFor(_ line: String) throws -> String {
+    while true {
+      var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&poller, 1, patienceMilliseconds) > 0 else {
+        throw Failure("no '\(line)' among \(messages)")
+      }
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      let message = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+      messages.append(message)
+      if message.split(separator: "\n").contains(where: { $0 == line }) { return message }
+    }
+  }
+}
+
+/// A private corner of the host for one test: a directory, a configuration file, table names that nobody else uses.
+/// Whatever the test leaves, ends with it.
+final class Corner {
+  let directory: String
+  private var tables: [String] = []
+
+  init() throws {
+    var template = Array("/tmp/shmd-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Failure("mkdtemp: error \(errno)") }
+    directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit {
+    for table in tables { removeObjects(ofTable: table) }
+    for file in ["shmd.yaml", "notify", "run/shmd.lock"] { unlink(directory + "/" + file) }
+    for part in ["/run", ""] { rmdir(directory + part) }
+  }
+
+  /// A table name, removed with the corner.
+  func tableName() -> String {
+    let name = uniqueTableName()
+    tables.append(name)
+    return name
+  }
+
+  var configurationFile: String { directory + "/shmd.yaml" }
+
+  /// Writes the configuration: a short interval, and the given text below `tables:`.
+  func configure(_ tables: String, interval: String = "20ms") throws {
+    try write("interval: \(interval)\nlog-level: debug\ntables:\n\(tables)\n")
+  }
+
+  func write(_ text: String) throws {
+    let descriptor = open(configurationFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw Failure("write: error \(errno)")
+    }
+  }
+
+  /// Starts the daemon, with or without a service manager.
+  func start(
+    _ arguments: [String] = [], environment: [String: String] = [:], prelude: String = ":"
+  ) throws -> LoggingProcess {
+    try LoggingProcess(
+      ["--config", configurationFile, "--runtime-directory", directory + "/run"] + arguments,
+      environment: environment, prelude: prelude)
+  }
+
+  /// Starts the daemon and waits until it is ready.
+  func startReady() throws -> LoggingProcess {
+    let daemon = try start()
+    try daemon.waitForLine("ready tables=")
+    return daemon
+  }
+}

@@ -1,0 +1,345 @@
+import Glibc
+import SharedMemory
+import SharedTable
+import TestSupport
+import Testing
+
+/// The real daemon as a process.
+@Suite struct DaemonTests {
+  // MARK: - Start and stop
+
+  @Test func readyMeansThatTheTablesAreThere() throws {
+    let corner = try Corner()
+    let (a, b) = (corner.tableName(), corner.tableName())
+    try corner.configure(
+      """
+        - {name: \(a), capacity: 2MiB, mode: "0640", limbo-budget: 128KiB, stalled-reader: refuse}
+        - {name: \(b), variant: rwlock, capacity: 3MiB}
+      """)
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    #expect(try manager.waitFor("READY=1").contains("STATUS=2 tables"))
+
+    let first = try Table.open(a, access: .participant)
+    #expect(first.variant == .rcu)
+    #expect(first.capacityBytes == 2 << 20)
+    #expect(try first.rights().mode == 0o640)
+    #expect(try first.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: .refuse))
+    #expect(try Table.open(b).variant == .rwlock)
+    _ = daemon
+  }
+
+  @Test func terminationStopsCleanlyAndLeavesTheTables() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    try manager.waitFor("READY=1")
+    try Table.open(name).set("key", "value")
+    daemon.signal(SIGTERM)
+    try manager.waitFor("STOPPING=1")
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+    #expect(try Table.open(name).get("key", as: String.self) == "value")
+  }
+
+  @Test func anInterruptStopsCleanlyToo() throws {
+    let corner = try Corner()
+    try corner.configure("  []")
+    let daemon = try corner.startReady()
+    daemon.signal(SIGINT)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
+  @Test func killedAndStartedAgainItAttachesToWhatIsThere() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let first = try corner.startReady()
+    let table = try Table.open(name)
+    try table.set("key", "value")
+    first.signal(SIGKILL)
+    #expect(try first.wait() == .signal(SIGKILL))
+    try table.set("later", "works without the daemon")
+
+    let second = try corner.start()
+    try second.waitForLine("table attached capacity=2MiB keys=2 table=\(name)")
+    try second.waitForLine("ready tables=")
+    #expect(try table.get("key", as: String.self) == "value")
+    #expect(table.isNamed)
+  }
+
+  @Test func aSecondDaemonIsRefusedAndTouchesNothing() throws {
+    let corner = try Corner()
+    let (kept, new) = (corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
+    let first = try corner.startReady()
+    try corner.configure("  - {name: \(new), capacity: 2MiB}")
+    let second = try corner.start()
+    #expect(try second.wait() == .code(75))
+    #expect(
+      second.lines == [
+        "\(corner.directory)/run/shmd.lock: another shmd runs already (pid \(first.pid)); "
+          + "stop it first, or give --runtime-directory"
+      ])
+    #expect(throws: TableError.self) { try Table.open(new) }
+  }
+
+  // MARK: - Bad input
+
+  @Test func aBadConfigurationStartsNothing() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}\n  - {name: \(name), colour: red}")
+    let daemon = try corner.start()
+    #expect(try daemon.wait() == .code(78))
+    #expect(daemon.lines.count == 2)
+    #expect(daemon.lines.allSatisfy { $0.hasPrefix("\(corner.configurationFile):5: ") }, "\(daemon.transcript)")
+    #expect(throws: TableError.self) { try Table.open(name) }
+    #expect(access(corner.directory + "/run/shmd.lock", F_OK) != 0)
+  }
+
+  @Test func checkingChangesNothing() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let check = try corner.start(["--check"])
+    #expect(try check.wait() == .code(0))
+    #expect(check.lines.isEmpty)
+    #expect(throws: TableError.self) { try Table.open(name) }
+    #expect(access(corner.directory + "/run", F_OK) != 0)
+  }
+
+  @Test func checkingComparesWithTheTablesThatRun() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let table = try Table.create(name, Table.Options(variant: .rwlock, capacityBytes: 2 << 20))
+    try corner.configure("  - name: \(name)\n    variant: rcu\n    capacity: 4MiB")
+    let check = try corner.start(["--check"])
+    #expect(try check.wait() == .code(78))
+    let tail = "and that cannot change while it lives; set it back, or drop the table first"
+    #expect(
+      check.lines == [
+        "\(corner.configurationFile):5: table '\(name)': runs as rwlock, not rcu, \(tail)",
+        "\(corner.configurationFile):6: table '\(name)': runs with a capacity of 2MiB, not 4MiB, \(tail)",
+      ])
+    #expect(table.isNamed)
+  }
+
+  @Test func aWrongOptionIsAUsageError() throws {
+    let corner = try Corner()
+    let daemon = try corner.start(["--tables"])
+    #expect(try daemon.wait() == .code(64))
+  }
+
+  @Test func aNameThatBelongsToSomethingElseIsRefused() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    for object in [".ctl", ".data"] { try squat("shmtable.\(name)\(object)") }
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try corner.start()
+    #expect(try daemon.wait() == .code(78), "\(daemon.transcript)")
+    #expect(daemon.lines.count == 1)
+    #expect(
+      daemon.lines[0].hasPrefix("\(corner.configurationFile):4: table '\(name)': exists, and cannot be used: "),
+      "\(daemon.transcript)")
+  }
+
+  @Test func aHalfRemovedTableIsNamed() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try squat("shmtable.\(name).ctl")
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try corner.start()
+    #expect(try daemon.wait() == .code(1), "\(daemon.transcript)")
+    #expect(
+      daemon.lines == [
+        "\(corner.configurationFile):4: table '\(name)': cannot be created: a control object without its data object "
+          + "lies under the name, so it was half removed; drop it first"
+      ])
+  }
+
+  private func squat(_ object: String) throws {
+    let squatter = try SharedObject.create(name: object, mode: 0o600)
+    try squatter.truncate(to: 8192)
+    let mapping = try squatter.map(count: 8192, writable: true)
+    withExtendedLifetime(mapping) { mapping.base.storeBytes(of: 0x1234, as: UInt64.self) }
+  }
+
+  @Test func aTableThatCannotBeMadeTakesTheOthersBack() throws {
+    let corner = try Corner()
+    let (small, large) = (corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(small), capacity: 2MiB}\n  - {name: \(large), capacity: 64GiB}")
+    // Address space for the daemon and the first table, but not for the second.
+    let daemon = try corner.start(prelude: "ulimit -v 8000000")
+    #expect(try daemon.wait() == .code(1), "\(daemon.transcript)")
+    try daemon.waitForLine("\(corner.configurationFile):5: table '\(large)': cannot be created: ")
+    #expect(throws: TableError.self) { try Table.open(small) }
+    #expect(throws: TableError.self) { try Table.open(large) }
+  }
+
+  // MARK: - Reload
+
+  @Test func reloadAppliesWhatCanChange() throws {
+    let corner = try Corner()
+    let (kept, dropped, new) = (corner.tableName(), corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(dropped), capacity: 2MiB}")
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    try manager.waitFor("READY=1")
+    let table = try Table.open(kept)
+    try table.set("key", "value")
+
+    try corner.configure(
+      """
+        - {name: \(kept), capacity: 2MiB, mode: "0600", limbo-budget: 128KiB, stalled-reader: refuse}
+        - {name: \(new), capacity: 2MiB}
+      """)
+    daemon.signal(SIGHUP)
+    #expect(try manager.waitFor("RELOADING=1").contains("MONOTONIC_USEC="))
+    #expect(try manager.waitFor("READY=1").contains("STATUS=2 tables"))
+    #expect(try table.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: .refuse))
+    #expect(try table.rights().mode == 0o600)
+    #expect(try table.get("key", as: String.self) == "value")
+    #expect(table.isNamed)
+    #expect(try Table.open(new).count == 0)
+    try daemon.waitForLine("table let go, it stays in place table=\(dropped)")
+    #expect(try Table.open(dropped).count == 0)
+  }
+
+  @Test func aBadReloadIsRefusedWhole() throws {
+    let corner = try Corner()
+    let (kept, new) = (corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    try manager.waitFor("READY=1")
+    let table = try Table.open(kept)
+    let before = (try table.rights(), try table.limits())
+
+    // Every line is fine by itself; only the running table's capacity differs.
+    try corner.configure(
+      """
+        - {name: \(new), capacity: 2MiB}
+        - {name: \(kept), capacity: 4MiB, mode: "0600", limbo-budget: 128KiB}
+      """)
+    daemon.signal(SIGHUP)
+    try manager.waitFor("RELOADING=1")
+    #expect(
+      try manager.waitFor("READY=1").contains("STATUS=1 table; the configuration of before is in force, because "))
+    try daemon.waitForLine("error \(corner.configurationFile):5: table '\(kept)': runs with a capacity of 2MiB")
+    try daemon.waitForLine("configuration refused, nothing has changed")
+    #expect(try (table.rights(), table.limits()) == before)
+    #expect(throws: TableError.self) { try Table.open(new) }
+
+    // And it still reloads.
+    try corner.configure("  - {name: \(kept), capacity: 2MiB, mode: \"0600\"}")
+    daemon.signal(SIGHUP)
+    try manager.waitFor("RELOADING=1")
+    #expect(try manager.waitFor("READY=1").hasSuffix("STATUS=1 table"))
+    #expect(try table.rights().mode == 0o600)
+  }
+
+  // MARK: - Care
+
+  @Test func expiredKeysAreRemoved() throws {
+    let corner = try Corner()
+    let (a, b) = (corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(a), capacity: 4MiB}\n  - {name: \(b), variant: rwlock, capacity: 4MiB}")
+    let daemon = try corner.startReady()
+    for name in [a, b] {
+      let table = try Table.open(name)
+      try table.barrier { transaction in
+        for index in 0..<3000 { try transaction.set("short \(index)", index, expires: .after(.milliseconds(1))) }
+        for index in 0..<300 { try transaction.set("long \(index)", index) }
+        for index in 0..<300 { try transaction.set("later \(index)", index, expires: .after(.seconds(3600))) }
+      }
+      // The barrier's commit is before these: no key that the daemon sees can be missed by the count.
+      while table.count > 600 { try daemon.waitForLine("expired keys removed keys=") }
+      #expect(table.count == 600)
+      #expect(try table.get("long 7", as: Int.self) == 7)
+      #expect(try table.get("later 7", as: Int.self) == 7)
+    }
+  }
+
+  @Test func aDeadWritersTableIsRepaired() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try corner.startReady()
+    let table = try Table.open(name)
+    let worker = try WorkerProcess("shmd-test-worker", [name])
+    try worker.expectLine("inside")
+    try worker.killAndWait()
+    try daemon.waitForLine("a writer died in its barrier, the table is repaired repairs=1 table=\(name)")
+    #expect(table.recoveryCount == 1)
+    #expect(try table.get("half", as: String.self) == nil)
+    #expect(daemon.lines.contains { $0.contains("participant ended") && $0.contains("pid=\(worker.pid) ") })
+  }
+
+  @Test(arguments: [[".ctl"], [".data"], [".ctl", ".data"]])
+  func aTableWhoseNameVanishedIsMadeAnew(_ objects: [String]) throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try corner.startReady()
+    for object in objects { try SharedObject.unlink(name: "shmtable.\(name)\(object)") }
+    try daemon.waitForLine("table's name is gone")
+    try daemon.waitForLine("table created capacity=2MiB table=\(name)")
+    #expect(try Table.open(name, access: .participant).isNamed)
+  }
+
+  @Test func aTableThatSomeoneElseMadeAnewIsAttached() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    // So long an interval that the daemon sees only the outcome; a reload does not wait for it.
+    try corner.configure("  - {name: \(name), capacity: 2MiB}", interval: "60min")
+    let daemon = try corner.startReady()
+    try Table.drop(name)
+    let other = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
+    try other.set("whose", "the other's")
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("table attached capacity=2MiB keys=1 table=\(name)")
+    #expect(other.isNamed)
+  }
+
+  // MARK: - Watchdog
+
+  @Test func theWatchdogIsFedByTheLoop() throws {
+    let corner = try Corner()
+    // The interval is far longer than the watchdog: pings do not wait for turns.
+    try corner.configure("  - {name: \(corner.tableName()), capacity: 2MiB}", interval: "60min")
+    let manager = try NotifySocket("@shmd-test-\(getpid())-watchdog")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "200000"])
+    try manager.waitFor("READY=1")
+    for _ in 0..<5 { try manager.waitFor("WATCHDOG=1") }
+    _ = daemon
+  }
+
+  @Test func withoutAWatchdogThereAreNoPings() throws {
+    let corner = try Corner()
+    try corner.configure("  []", interval: "10ms")
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    try manager.waitFor("READY=1")
+    daemon.signal(SIGTERM)
+    try manager.waitFor("STOPPING=1")
+    #expect(!manager.messages.contains("WATCHDOG=1"))
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  // MARK: - Log
+
+  @Test func inTheJournalLinesBeginWithTheirPriority() throws {
+    let corner = try Corner()
+    try corner.configure("  []")
+    // Only if the variable names what standard error leads to.
+    let elsewhere = try corner.start(environment: ["JOURNAL_STREAM": "1:1"])
+    #expect(try elsewhere.waitForLine("ready").contains("Z notice ready"))
+    elsewhere.signal(SIGTERM)
+    #expect(try elsewhere.wait() == .code(0))
+
+    let journal = try corner.start(prelude: "exec 3>&1; export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/3)")
+    #expect(try journal.waitForLine("ready") == "<5>ready tables=\"\"")
+  }
+}

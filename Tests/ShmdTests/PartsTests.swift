@@ -1,0 +1,34 @@
+import Glibc
+import Testing
+
+@testable import ShmdCore
+
+@Suite struct PartsTests {
+  @Test func aTimestampIsCalendarTime() {
+    #expect(ServiceLog.timestamp(0) == "1970-01-01T00:00:00.000Z")
+    #expect(ServiceLog.timestamp(951_782_400_000_000_000) == "2000-02-29T00:00:00.000Z")
+    #expect(ServiceLog.timestamp(1_798_761_599_042_000_000) == "2026-12-31T23:59:59.042Z")
+  }
+
+  @Test func withoutAManagerNothingIsSent() {
+    #expect(!Notifier(socket: nil).send("READY=1"))
+    #expect(!Notifier(socket: "vsock:1").send("READY=1"))
+    #expect(!Notifier(socket: "/nonexistent/socket").send("READY=1"))
+    #expect(!Notifier(socket: "/" + String(repeating: "x", count: 200)).send("READY=1"))
+  }
+
+  @Test func anAbstractSocketIsReached() throws {
+    let socket = try NotifySocket("@shmd-test-\(getpid())-abstract")
+    #expect(Notifier(socket: socket.address).send("READY=1", "STATUS=fine"))
+    #expect(try socket.waitFor("READY=1") == "READY=1\nSTATUS=fine")
+  }
+
+  @Test func theWatchdogIsOnlyForTheProcessItNames() {
+    func microseconds(_ variables: [String: String]) -> UInt64? { Watchdog.microseconds { variables[$0] } }
+    #expect(microseconds([:]) == nil)
+    #expect(microseconds(["WATCHDOG_USEC": "500"]) == 500)
+    #expect(microseconds(["WATCHDOG_USEC": "500", "WATCHDOG_PID": "\(getpid())"]) == 500)
+    #expect(microseconds(["WATCHDOG_USEC": "500", "WATCHDOG_PID": "1"]) == nil)
+    #expect(microseconds(["WATCHDOG_USEC": "soon"]) == nil)
+  }
+}

@@ -1,0 +1,41 @@
+# Targets `install` and `uninstall`, included by the Makefile. Respect DESTDIR and PREFIX.
+#
+#   make install                          into /usr/local
+#   make install PREFIX=/usr DESTDIR=pkg  for a package
+#
+# Needs a release build; builds one if there is none. An existing configuration is never overwritten.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SYSCONFDIR ?= /etc
+SWIFT ?= swift
+SCRATCH ?= .build
+# Where `swift build -c release` puts the programs.
+RELEASE_DIR ?= $(SCRATCH)/release
+# Programs of the package: the daemon to sbin, the rest to bin.
+BIN_PROGRAMS ?= shmctl
+
+.PHONY: install uninstall
+
+install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## install programs, unit, sysusers, tmpfiles and configuration
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system sysusers.d tmpfiles.d)
+	install -m 755 -s $(RELEASE_DIR)/shmd $(DESTDIR)$(PREFIX)/sbin/shmd
+	for program in $(BIN_PROGRAMS); do \
+	  install -m 755 -s $(RELEASE_DIR)/$$program $(DESTDIR)$(PREFIX)/bin/$$program || exit 1; \
+	done
+	sed 's|/usr/sbin/|$(PREFIX)/sbin/|; s|/etc/shmd.yaml|$(SYSCONFDIR)/shmd.yaml|' systemd/shmd.service \
+	  > $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
+	install -m 644 systemd/shmd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf
+	install -m 644 systemd/shmd.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
+	test -e $(DESTDIR)$(SYSCONFDIR)/shmd.yaml || install -m 644 systemd/shmd.yaml $(DESTDIR)$(SYSCONFDIR)/shmd.yaml
+
+# Leaves the configuration, the user and the tables.
+uninstall: ## remove what install put there, but for the configuration
+	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))
+	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
+	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
+
+$(RELEASE_DIR)/%:
+	$(SWIFT) build -c release --scratch-path $(SCRATCH) --product $*
