@@ -14,7 +14,9 @@ let swiftSettings: [SwiftSetting] = [
 
 /// A deliberate defect to build in, of those in Tests/Mutants.txt.
 let mutant: [SwiftSetting] =
-  Context.environment["SHAREDTABLE_MUTANT"].map { [.define("MUTANT_\($0)"), .unsafeFlags(["-no-warnings-as-errors"])] } ?? []
+  Context.environment["SHAREDTABLE_MUTANT"].map { name in
+    [.define("MUTANT_\(name)"), .unsafeFlags(["-no-warnings-as-errors"])]
+  } ?? []
 
 // Tests handle raw memory on every line: `unsafe` before each would say nothing.
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
@@ -74,7 +76,8 @@ let package = Package(
     .testTarget(
       name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
     .target(
-      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
+      swiftSettings: testSettings),
     .executableTarget(
       name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
       swiftSettings: testSettings),
@@ -92,7 +95,8 @@ let package = Package(
       name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
-      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
+      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
     .executableTarget(
       name: "shmctl",
       dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],

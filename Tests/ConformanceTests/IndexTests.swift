@@ -4,6 +4,11 @@ import Testing
 
 /// The index as it grows, and under keys made against it.
 @Suite struct IndexTests {
+  /// The lower 42 bits of a hash: different buckets, tags and upper bits.
+  private func spread(_ number: UInt64) -> UInt64 {
+    number &* 0x9e37_79b9 & 0xffff_ffff | number << 32 & 0x3ff_0000_0000
+  }
+
   @Test(arguments: Setting.all) func everyKeyIsFoundWhileTheTableGrows(_ setting: Setting) throws {
     try setting.with(capacityBytes: 32 << 20) { table, reader throws in
       for index in 0..<40_000 { try table.set("key \(index)", index) }
@@ -19,7 +24,7 @@ import Testing
     try setting.with(capacityBytes: 16 << 20) { table, reader throws in
       let forge = try table.forge
       let prefix: UInt64 = 0x2a_5a5a << 42  // 22 bits: the directory's deepest level
-      let keys = (0..<5000).map { forge.key(hash: prefix | $0 &* 0x9e37_79b9 & 0xffff_ffff | $0 << 32 & 0x3ff_0000_0000) }
+      let keys = (0..<5000).map { forge.key(hash: prefix | spread($0)) }
       #expect(try table.hash(keys[7]) >> 42 == 0x2a_5a5a, "the forged keys hit their mark")
       for (index, key) in keys.enumerated() { try table.set(key, index) }
       #expect(try table.check() == [])
@@ -59,7 +64,7 @@ import Testing
     try withTable(variant, capacityBytes: 16 << 20) { table throws in
       let forge = try table.forge
       let prefix: UInt64 = 0x15_1515 << 42
-      let keys = (0..<3000).map { forge.key(hash: prefix | $0 &* 0x9e37_79b9 & 0xffff_ffff | $0 << 32 & 0x3ff_0000_0000) }
+      let keys = (0..<3000).map { forge.key(hash: prefix | spread($0)) }
       for step in stride(from: 0, to: 3000, by: 500) {
         _ = try? table.barrier { tx throws in
           for (index, key) in keys[step..<(step + 500)].enumerated() { try tx.set(key, index) }

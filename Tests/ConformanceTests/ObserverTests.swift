@@ -62,8 +62,8 @@ import Testing
         var seen = 0
         while !writer.hasOutput {
           do {
-            let (n, m) = try observer.read { view in (try view.get("n", as: Int.self), try view.get("m", as: Int.self)) }
-            #expect(n == m)
+            let twins = try observer.read { view in try ["n", "m"].map { try view.get($0, as: Int.self) } }
+            #expect(twins[0] == twins[1])
             seen += 1
           } catch let error as TableError where error.code == .snapshotTooOld || error.code == .busy {
           }

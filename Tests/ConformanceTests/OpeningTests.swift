@@ -54,7 +54,9 @@ import Testing
 
   @Test func anObjectThatIsNotOursIsNotATable() throws {
     try withTableName { (name: String) throws -> Void in
-      for contents in [[], [UInt8]("hello\n".utf8), [UInt8](repeating: 0, count: 10_000), [UInt8](repeating: 0xff, count: 10_000)] {
+      let zeros = [UInt8](repeating: 0, count: 10_000)
+      let ones = [UInt8](repeating: 0xff, count: 10_000)
+      for contents in [[], [UInt8]("hello\n".utf8), zeros, ones] {
         try write(contents, "\(name).data")
         try write(contents, "\(name).ctl")
         for way in Self.ways {

@@ -230,9 +230,10 @@ private struct Refusal: Error {}
   @Test(arguments: Table.Variant.allCases) func sectionsThatWouldDeadlockAreErrorsAtOnce(
     _ variant: Table.Variant
   ) throws {
-    try withTable(variant) { table throws in
-      try table.set("k", 1)
-      let other = try Table.open(table.name, access: .participant, timeout: .seconds(600))
+    try withTable(variant) { made throws in
+      try made.set("k", 1)
+      let table = try Table.open(made.name, access: .participant, timeout: .seconds(2))
+      let other = try Table.open(made.name, access: .participant, timeout: .seconds(2))
       for second in [table, other] {
         try table.read { _ throws in
           #expect(code { try second.barrier { _ in } } == .wouldDeadlock)

@@ -55,10 +55,9 @@ func outcome(_ body: () throws -> String) -> String {
 func answer(_ words: [String]) throws -> String {
   switch words[0] {
   case "open":
-    let access: Table.Access =
-      words.count < 3 ? .participant
-      : words[2] == "observer" ? .observer : words[2] == "automatic" ? .automatic : .participant
-    opened = try Table.open(words[1], access: access, timeout: .seconds(30))
+    let ways: [String: Table.Access] = ["observer": .observer, "automatic": .automatic]
+    let access = words.count > 2 ? ways[words[2]] : nil
+    opened = try Table.open(words[1], access: access ?? .participant, timeout: .seconds(30))
     return "ok"
   case "open-automatically":
     opened = try Table.open(words[1])
