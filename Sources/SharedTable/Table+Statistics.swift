@@ -3,6 +3,8 @@ public import TableEngine
 
 extension Table {
   public typealias Statistics = TableEngine.Statistics
+  /// A process that holds what others may wait for.
+  public typealias Holder = TableEngine.Holder
 
   /// A look at the table for people and metrics; each figure is true at its moment, all together at none.
   /// Blocks nobody. Grows with the table's claimed size: not for every request.

@@ -1,5 +1,4 @@
 import SharedTable
-import TableEngine
 
 /// A table's figures for people and for programs.
 enum StatReport {
@@ -35,7 +34,7 @@ enum StatReport {
     return bytes < 1024 ? "\(ByteCount(bytes: bytes))" : "\(ByteCount(bytes: bytes)) (\(bytes))"
   }
 
-  private static func who(_ holder: Holder) -> String {
+  private static func who(_ holder: Table.Holder) -> String {
     let held = holder.heldNanoseconds.map { " for \($0 / 1_000_000) ms" } ?? ""
     return "\(holder.command) (pid \(holder.pid), thread \(holder.tid))\(held)"
   }
@@ -73,7 +72,7 @@ enum StatReport {
     return object.line
   }
 
-  private static func describe(_ holder: Holder) -> JSONObject {
+  private static func describe(_ holder: Table.Holder) -> JSONObject {
     var object = JSONObject()
     object.add("pid", holder.pid)
     object.add("tid", holder.tid)

@@ -103,6 +103,33 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: stranger != nil))
+  func dropByWhoMayWriteButNotRemoveATableLeavesItWhole() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o660, group: stranger))
+    #expect(try table.run("set", "k", "v", user: stranger).status == 0)
+    let run = try CommandRun(["drop", table.name], user: stranger)
+    #expect(run.status == 4)
+    #expect(run.errors.contains("; "))
+    #expect(try table.run("set", "k", "w", user: stranger).status == 0)
+    #expect(try table.run("get", "k").text == "w")
+  }
+
+  @Test func dropRemovesAFileInATablesPlaceButNoDirectory() throws {
+    let manager = FileManager.default
+    let file = try TestTable(isMade: false)
+    for path in [file.controlPath, file.dataPath] { try Data("text".utf8).write(to: URL(fileURLWithPath: path)) }
+    #expect(try CommandRun(["drop", file.name]).status == 0)
+    #expect(!file.exists && !manager.fileExists(atPath: file.controlPath))
+    let directory = try TestTable(isMade: false)
+    for path in [directory.controlPath, directory.dataPath] {
+      try manager.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+    let run = try CommandRun(["drop", directory.name])
+    #expect(run.status == 8)
+    #expect(run.errors.contains("not a table: "))
+    #expect(directory.exists)
+  }
+
   @Test func tablesListsTheTables() throws {
     let table = try TestTable()
     let lines = try CommandRun(["tables"]).text.split(separator: "\n").map(String.init)

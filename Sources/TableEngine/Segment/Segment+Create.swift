@@ -155,14 +155,14 @@ extension Segment {
   /// - Throws: `noSuchTable`, `notPermitted`.
   public static func drop(_ name: String) throws(EngineError) {
     do throws(SystemError) {
-      if let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) {
-        _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
-        try markDropped(control)
-      }
+      let control = try? SharedObject.open(name: ObjectName.control(name), writable: true)
+      _ = try control?.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
       // Either may be missing, after a creator's or another dropper's death; only both missing is no table.
       let removedData = try unlinkIfPresent(ObjectName.data(name))
       let removedControl = try unlinkIfPresent(ObjectName.control(name))
       if !removedData && !removedControl { throw SystemError(call: "shm_unlink", errno: ENOENT) }
+      // Only now: who may write a table but not remove it must not end it for everybody.
+      if let control { try markDropped(control) }
     } catch {
       throw EngineError(opening: error)
     }
