@@ -20,6 +20,7 @@ let package = Package(
   products: [
     .library(name: "SharedTable", targets: ["SharedTable"]),
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
+    .executable(name: "shmctl", targets: ["shmctl"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -88,5 +89,11 @@ let package = Package(
       swiftSettings: testSettings),
     .testTarget(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
+    .executableTarget(
+      name: "shmctl",
+      dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
   ]
 )

@@ -59,7 +59,7 @@ shm_thread_record *shm_thread_find(uint64_t segment) {
 }
 
 static shm_thread_record *free_record(uint64_t segment) {
-  shm_thread_record *home = &shm_thread.records[segment % SHM_THREAD_RECORDS];
+  shm_thread_record *home = shm_thread_home(segment);
   if (home->segment == 0) return home;
   shm_thread_record *r = search(shm_thread.records, SHM_THREAD_RECORDS, 0);
   chunk *last = NULL;

@@ -8,6 +8,7 @@
 #include "shm_base.h"
 #include <string.h>
 #define XXH_INLINE_ALL
+#define XXH_NO_INLINE_HINTS 0 /* Swift's importer defines __NO_INLINE__, from which xxhash would conclude otherwise */
 #include <xxhash.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -15,8 +16,11 @@
 #include <arm_neon.h>
 #endif
 
-static inline uint64_t shm_hash(const void *key, size_t length, uint64_t seed) {
-  return XXH3_64bits_withSeed(key, length, seed);
+/* The long form is a call; the short one, which the compiler cuts down to what 16 bytes need, is not. */
+uint64_t shm_hash_long(const void *key, size_t length, uint64_t seed);
+static inline __attribute__((always_inline, flatten)) uint64_t shm_hash(
+    const void *key, size_t length, uint64_t seed) {
+  return length <= 16 ? XXH3_64bits_withSeed(key, length, seed) : shm_hash_long(key, length, seed);
 }
 
 /*
@@ -58,19 +62,23 @@ void shm_copy(void *to, const void *from, size_t length);
 #define SHM_PLAIN_ACCESS SHM_INLINE
 #endif
 
-/* Equality of two keys of the same length. Overlapping 8-byte loads; no call for keys of 8 bytes and more. */
+/* Equality of two keys of the same length: the first and the last 8 bytes, which may overlap, then what is between. */
 SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
   const unsigned char *a = (const unsigned char *)x, *b = (const unsigned char *)y;
   uint64_t p, q;
-  if (length >= 8) {
-    for (size_t i = 0; i + 8 <= length; i += 8) {
+  if (__builtin_expect(length >= 8, 1)) {
+    memcpy(&p, a, 8);
+    memcpy(&q, b, 8);
+    if (p != q) return false;
+    memcpy(&p, a + length - 8, 8);
+    memcpy(&q, b + length - 8, 8);
+    if (p != q) return false;
+    for (size_t i = 8; __builtin_expect(i + 8 < length, 0); i += 8) {
       memcpy(&p, a + i, 8);
       memcpy(&q, b + i, 8);
       if (p != q) return false;
     }
-    memcpy(&p, a + length - 8, 8);
-    memcpy(&q, b + length - 8, 8);
-    return p == q;
+    return true;
   }
   for (size_t i = 0; i < length; i++)
     if (a[i] != b[i]) return false;

@@ -33,9 +33,14 @@ extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-ex
 
 /* The record of `segment`, or NULL: then shm_thread_add makes one. Never blocks. */
 shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
-/* The same, without a call while a thread uses no two tables whose numbers are equal modulo SHM_THREAD_RECORDS. */
+/* Where the record of `segment` is, unless this thread uses several tables whose numbers are equal modulo
+ * SHM_THREAD_RECORDS: compare its segment. */
+static inline __attribute__((always_inline)) shm_thread_record *_Nonnull shm_thread_home(uint64_t segment) {
+  return &shm_thread.records[segment % SHM_THREAD_RECORDS];
+}
+/* The record of `segment` or NULL; without a call if it is at home. */
 static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_quick_find(uint64_t segment) {
-  shm_thread_record *home = &shm_thread.records[segment % SHM_THREAD_RECORDS];
+  shm_thread_record *home = shm_thread_home(segment);
   return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
 }
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */

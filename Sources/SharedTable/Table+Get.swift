@@ -13,8 +13,22 @@ extension Table {
   public func get(
     _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
   ) throws(TableError) -> Int? {
-    guard let start = key.baseAddress else { try fail(.keyLength(0)) }
+    guard let start = key.baseAddress, let target = buffer.baseAddress else {
+      return try unsafe getGenerally(key, into: buffer)
+    }
+    let length = unsafe segment.copyQuickly(start, key.count, to: target, buffer.count)
+    if length == QuickCopy.undecided { return try unsafe getGenerally(key, into: buffer) }
+    return length < 0 ? nil : length
+  }
+
+  /// The same read for what the quick copy leaves undecided. Out of line with its errors: making and throwing one are
+  /// calls into the runtime, of which the quick copy is free.
+  @usableFromInline @inline(never)
+  func getGenerally(
+    _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(TableError) -> Int? {
     do throws(EngineError) {
+      guard let start = key.baseAddress else { throw .keyLength(0) }
       return try unsafe segment.withValue(
         start, key.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock
       ) { found in
@@ -25,13 +39,9 @@ extension Table {
         return value.count
       }
     } catch {
-      try fail(error)
+      throw named(error)
     }
   }
-
-  /// Out of line with its throw: making and throwing an error are calls into the runtime, which `get` is free of.
-  @usableFromInline @inline(never)
-  func fail(_ error: consuming EngineError) throws(TableError) -> Never { throw named(error) }
 
   /// The value of a key, copied out; nil if the key is absent or expired.
   /// - Throws: `typeMismatch` if the value is of another type or layout.

@@ -162,6 +162,31 @@ import Testing
     }
   }
 
+  @Test func aSnapshotIsNotEvictedForWhatAnotherOneKept() throws {
+    var limit = 1 << 30
+    for isMeasured in [true, false] {
+      try withTable(.rcu, limboBudgetBytes: limit) { table throws in
+        func overwriteAll() throws {
+          try table.barrier { tx in
+            for index in 0..<1500 { try tx.set("k\(index)", [UInt8](repeating: 1, count: 300)) }
+          }
+          while try table.maintain() == true {}
+        }
+        try overwriteAll()
+        let first = try table.snapshot()
+        try overwriteAll()
+        var second: Snapshot? = try table.snapshot()
+        try overwriteAll()
+        if isMeasured { limit = table.segment.statistics.limboBytes! + 10_000 }
+        #expect(try second!.read { view in try view.count() } == 1500)
+        second = nil
+        // Now the second snapshot's versions may go; they lie behind those of the first.
+        for index in 0..<100 { try table.set("k\(index)", [UInt8](repeating: 2, count: 300)) }
+        #expect(try first.read { view in try view.count() } == 1500)
+      }
+    }
+  }
+
   /// Small entries, so that the rings and not the bytes are at their limit.
   @Test func manySmallVersionsUnderASnapshotNeverWedgeTheTable() throws {
     try withTable(.rcu, capacityBytes: 2 << 20, limboBudgetBytes: 1 << 30, policy: .refuse) { table throws in

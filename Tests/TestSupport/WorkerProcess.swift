@@ -152,6 +152,12 @@ extension WorkerProcess {
     }
   }
 
+  /// Has the process written something that nobody has read yet?
+  public var hasOutput: Bool {
+    var p = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    return state.withLock { !$0.pending.isEmpty } || poll(&p, 1, 0) > 0
+  }
+
   /// Everything the process writes from here until it closes its output.
   public func readToEnd() throws -> String {
     while try readMore() {}

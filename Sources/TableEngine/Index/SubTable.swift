@@ -47,14 +47,23 @@ struct Lookup {
   func newest(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64) -> Int {
     let directory = directoryWord(hash: hash).word
     let tag = BucketWord.tag(hash: hash)
-    var step = 0
-    repeat {
+    let home = SubTable.bucket(directory.offset, hash: hash, step: 0)
+    let found = unsafe match(key, keyLength, tag: tag, bucket: home)
+    if found != 0 { return found }
+    if unsafe shm_match_tag(data.pointer(home), 0) != 0 { return 0 }
+    return unsafe newestFurther(key, keyLength, hash: hash, directory)
+  }
+
+  /// The search behind a home bucket that is full and does not hold the key.
+  @usableFromInline @inline(never)
+  func newestFurther(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, _ directory: DirectoryWord) -> Int {
+    let tag = BucketWord.tag(hash: hash)
+    for step in 1..<SubTable.window {
       let bucket = SubTable.bucket(directory.offset, hash: hash, step: step)
       let found = unsafe match(key, keyLength, tag: tag, bucket: bucket)
       if found != 0 { return found }
       if unsafe shm_match_tag(data.pointer(bucket), 0) != 0 { return 0 }
-      step &+= 1
-    } while step < SubTable.window
+    }
     return directory.isDeep ? unsafe newestDeep(key, keyLength, hash: hash, subTable: directory.offset) : 0
   }
 

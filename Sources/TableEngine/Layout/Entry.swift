@@ -47,6 +47,11 @@ public struct EntryMeta: Sendable, Equatable {
   @inlinable @inline(__always) public var isTombstone: Bool { flags & Self.tombstoneFlag != 0 }
   @inlinable @inline(__always) public var hasExpiry: Bool { flags & Self.expiryFlag != 0 }
   @inlinable @inline(__always) public var hasFingerprint: Bool { flags & Self.fingerprintFlag != 0 }
+  /// A key of this length, and a value right behind it that does not end: no tombstone, expiry, fingerprint, padding.
+  @inlinable @inline(__always)
+  func isPlain(keyLength: Int) -> Bool {
+    raw & 0xff00_ffff_0000_0000 == UInt64(truncatingIfNeeded: keyLength &- 1) << 32
+  }
   /// Base-2 logarithm of the value's alignment: 0 to 4.
   @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }
 

@@ -89,7 +89,7 @@ extension Segment {
     }
     let hash = unsafe hash(key)
     do {
-      try unsafe participant!.writer.put(key, hash: hash, value, attributes)
+      try unsafe writerInBarrier().put(key, hash: hash, value, attributes)
     } catch {
       noteShortage(error)
       throw error
@@ -100,11 +100,17 @@ extension Segment {
   public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
     try unsafe check(key: key)
     do {
-      return try unsafe participant!.writer.remove(key, hash: hash(key))
+      return try unsafe writerInBarrier().remove(key, hash: hash(key))
     } catch {
       noteShortage(error)
       throw error
     }
+  }
+
+  /// The writer, for the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
+  private func writerInBarrier() throws(EngineError) -> Writer {
+    guard let record = unsafe shm_thread_find(id), unsafe record.pointee.inBarrier != 0 else { throw .forked }
+    return participant!.writer
   }
 
   private func noteShortage(_ error: EngineError) {

@@ -155,15 +155,26 @@ extension Segment {
   /// - Throws: `noSuchTable`, `notPermitted`.
   public static func drop(_ name: String) throws(EngineError) {
     do throws(SystemError) {
-      if let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) {
-        _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
-        try markDropped(control)
-      }
-      let data = Result { () throws(SystemError) in try SharedObject.unlink(name: ObjectName.data(name)) }
-      try SharedObject.unlink(name: ObjectName.control(name))
-      if case .failure(let error) = data, error.errno != ENOENT { throw error }
+      let control = try? SharedObject.open(name: ObjectName.control(name), writable: true)
+      _ = try control?.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+      // Either may be missing, after a creator's or another dropper's death; only both missing is no table.
+      let removedData = try unlinkIfPresent(ObjectName.data(name))
+      let removedControl = try unlinkIfPresent(ObjectName.control(name))
+      if !removedData && !removedControl { throw SystemError(call: "shm_unlink", errno: ENOENT) }
+      // Only now: who may write a table but not remove it must not end it for everybody.
+      if let control { try markDropped(control) }
     } catch {
       throw EngineError(opening: error)
+    }
+  }
+
+  private static func unlinkIfPresent(_ name: String) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      try SharedObject.unlink(name: name)
+      return true
+    } catch {
+      guard error.errno == ENOENT else { throw error }
+      return false
     }
   }
 }
@@ -230,6 +241,9 @@ extension EngineError {
     case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
     case ENOMEM: self = .full(.addressSpace)
     case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
+    // What glibc's shm_open makes of EISDIR. The name itself was checked before.
+    case EINVAL where error.call.description == "shm_open":
+      self = .notATable("its name belongs to something that is no memory object")
     default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
     }
   }

@@ -104,7 +104,7 @@ struct Exclusion {
     let generation = RWWord.generation(ctl.loadRelaxed(word))
     instance(generation).unlock()
     ctl.storeRelease(word, RWWord.idle)
-    if ctl.loadRelaxed(RWLayout.writerWaiting) != 0 { wakeSleepers() }
+    if ctl.loadRelaxed(RWLayout.writerWaiting) != 0 || self.generation != generation { wakeSleepers() }
   }
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
@@ -140,7 +140,7 @@ struct Exclusion {
     if isStale { try repair(deadline: deadline) }
     ctl.storeRelease(RWLayout.writerWaiting, UInt64(slot) + 1)
     do throws(EngineError) {
-      try letWaitersGoFirst(deadline: deadline)
+      letWaitersGoFirst(deadline: deadline)
       try lockInstance(deadline: deadline)
       if ctl.loadAcquire(RWLayout.drained) != generation {
         do throws(EngineError) {
@@ -164,8 +164,9 @@ struct Exclusion {
     wakeSleepers()
   }
 
-  /// PAIR rw-polite. Readers whose wait began before the last barrier ended enter before this one does.
-  private func letWaitersGoFirst(deadline: UInt64) throws(EngineError) {
+  /// PAIR rw-polite. Readers whose wait began before the last barrier ended enter before this one does; one that
+  /// does not come within a slice is stopped, and is waited for no longer. Fairness, not safety.
+  private func letWaitersGoFirst(deadline: UInt64) {
     guard ctl.loadAcquire(RWLayout.hint) != 0 else { return }
     ctl.storeRelease(RWLayout.hint, 0)
     for slot in 0..<slots.highWater {
@@ -175,12 +176,13 @@ struct Exclusion {
         ctl.storeRelease(RWLayout.hint, 1)
         continue
       }
+      let patience = min(deadline, HostClock.monotonicNanoseconds &+ Self.sliceNanoseconds)
       do throws(EngineError) {
-        try wait(deadline: deadline, slot: slot) { ctl.loadAcquire(stamp) == 0 }
+        try wait(deadline: patience, slot: slot) { !waitedThroughBarrier(slot) }
       } catch {
         ctl.storeRelease(RWLayout.hint, 1)
-        throw error
       }
+      if ctl.loadAcquire(stamp) != 0 { ctl.storeRelease(RWLayout.hint, 1) }
     }
   }
 

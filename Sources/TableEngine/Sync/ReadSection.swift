@@ -41,7 +41,7 @@ public struct FoundEntry {
 }
 
 extension Segment {
-  /// Finds a key and runs `body` on its newest committed value: the read at memory speed.
+  /// Finds a key and runs `body` on its newest committed value.
   ///
   /// Waits for nobody in the RCU variant (G5). `body` must copy what it wants to keep and must not use the table.
   /// - Parameter timeoutNanoseconds: for the rwlock variant's wait for a barrier.

@@ -7,11 +7,24 @@ extension Writer {
   var reclaimableBytes: Int { limbo.bytes + Int(ctl.loadRelaxed(ControlLayout.garbageBytes)) }
 
   /// Runs gc until it gains nothing more, or `passes` times.
+  ///
+  /// A pass that keeps its whole batch is not the end: what follows it may go.
   @discardableResult
   func collectAll(passes: Int = .max) -> Bool {
-    var done = 0
-    while done < passes, collect() { done += 1 }
-    return done > 0
+    var gained = false
+    var idlePasses = (superseded.count + retained.count) / Self.gcBatch + 1
+    var left = passes
+    while left > 0 {
+      left -= 1
+      let position = superseded.head &+ retained.head
+      if collect() {
+        gained = true
+        continue
+      }
+      idlePasses -= 1
+      if idlePasses < 0 || superseded.head &+ retained.head == position { break }
+    }
+    return gained
   }
 
   /// Marks every old snapshot that no live pin protects as evicted; its owner's next operation fails with

@@ -71,7 +71,6 @@ extension Writer {
 
   /// The gc transaction. Keeps what is needed, unlinks the rest; commits as a tick.
   private func unlinkSuperseded(_ scan: ReaderScan) -> Int {
-    let fresh = min(superseded.count, Self.gcBatch)
     if ctl.loadRelaxed(ControlLayout.retainedSignature) != scan.signature {
       ctl.storeRelaxed(ControlLayout.retainedRescanEnd, retained.tail)
       ctl.storeRelaxed(ControlLayout.retainedSignature, scan.signature)
@@ -79,6 +78,10 @@ extension Writer {
     let rescanEnd = ctl.loadRelaxed(ControlLayout.retainedRescanEnd)
     let old = rescanEnd > retained.head ? min(Int(rescanEnd - retained.head), Self.gcBatch) : 0
     keptForPending = false
+    // *retained* keeps room for a batch to be kept again: were it ever full, what its snapshots left behind could
+    // not be looked at, and nothing would ever be reclaimed.
+    let space = retained.maximumRecords - retained.count - Self.gcBatch - 1
+    let fresh = max(0, min(superseded.count, Self.gcBatch, space))
     guard fresh + old > 0, makeRoomForCollection(fresh + old) else { return 0 }
     begin()
     var unlinked = 0

@@ -9,7 +9,7 @@
 import Glibc
 
 do {
-  let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 21
+  let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 500
   exit(try measureAll(rounds: max(1, rounds), promisedRatio: 1.8) ? 0 : 1)
 } catch {
   print("get-floor: \(error)")

@@ -1,0 +1,28 @@
+import Glibc
+public import TableEngine
+
+extension Table {
+  public typealias Statistics = TableEngine.Statistics
+  /// A process that holds what others may wait for.
+  public typealias Holder = TableEngine.Holder
+
+  /// A look at the table for people and metrics; each figure is true at its moment, all together at none.
+  /// Blocks nobody. Grows with the table's claimed size: not for every request.
+  public var statistics: Statistics { segment.statistics }
+
+  /// Bytes that /dev/shm has room for just now; nil where its size is not limited.
+  ///
+  /// A table claims its capacity as it fills: one of more capacity than this may meet `full` long before it is used
+  /// up.
+  /// - Throws: `system`.
+  public static func freeBytes() throws(TableError) -> Int? {
+    var status = statvfs()
+    guard unsafe statvfs("/dev/shm", &status) == 0 else {
+      throw TableError(.system, table: "*", "cannot look at /dev/shm; mount a tmpfs there", errno: errno)
+    }
+    // tmpfs mounted with size=0 has no limit and says so with no blocks at all.
+    if status.f_blocks == 0 { return nil }
+    let (bytes, overflow) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
+    return overflow ? nil : Int(clamping: bytes)
+  }
+}

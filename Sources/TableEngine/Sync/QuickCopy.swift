@@ -1,0 +1,58 @@
+public import CShims
+
+/// What a quick copy came to, where it is not a length.
+public enum QuickCopy {
+  /// The key is absent.
+  public static let absent = -1
+  /// A case that is left to ``Segment/withValue(_:_:timeoutNanoseconds:clock:_:)``.
+  public static let undecided = -2
+}
+
+extension Segment {
+  /// Copies a key's newest committed value: the read at memory speed, in the most frequent case.
+  ///
+  /// That is: a participant of the RCU variant, in no section; the key in its home bucket, first of its tag; no expiry,
+  /// fingerprint, alignment; no newer version in flight. Whatever else is the case costs a second look, by the
+  /// general read. The cases are told apart because a processor overlaps the cache misses of consecutive reads as
+  /// far as its window reaches (448 instructions on Zen 5): a straight path of half the length reads a table that does
+  /// not fit into the cache at almost twice the rate.
+  /// - Returns: the value's length (greater than `capacity`: nothing was copied), `absent` or `undecided`.
+  @inlinable @inline(__always)
+  public func copyQuickly(
+    _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
+  ) -> Int {
+    let record = unsafe shm_thread_home(id)
+    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
+      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
+    else { return QuickCopy.undecided }
+    let hash = unsafe shm_hash(key, keyLength, hashSeed)
+    let snapshot = unsafe announce(slot)
+    let length = unsafe copyAnnounced(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
+    unsafe shm_store_release(slot, SlotWord.idle)
+    return length
+  }
+
+  /// Between the announcement and its end. The pairs are those of ``Lookup``.
+  @inlinable @inline(__always)
+  func copyAnnounced(
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    _ capacity: Int
+  ) -> Int {
+    let directory = Lookup(data: data).directoryWord(hash: hash).word
+    let bucket = SubTable.bucket(directory.offset, hash: hash, step: 0)
+    let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
+    if candidates == 0 {
+      return unsafe shm_match_tag(data.pointer(bucket), 0) != 0 ? QuickCopy.absent : QuickCopy.undecided
+    }
+    let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    guard entry != 0, meta.isPlain(keyLength: keyLength), data.loadRelaxed(entry &+ Entry.version) <= snapshot,
+      unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
+    else { return QuickCopy.undecided }
+    let length = meta.valueLength
+    if length <= capacity {
+      unsafe shm_copy(target, data.pointer(entry &+ Entry.headerBytes &+ keyLength), length)
+    }
+    return length
+  }
+}

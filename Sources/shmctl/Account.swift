@@ -1,0 +1,33 @@
+import Glibc
+
+/// The system's users and groups.
+enum Account {
+  static func user(named name: String) -> UInt32? {
+    guard let entry = unsafe getpwnam(name) else { return nil }
+    return unsafe entry.pointee.pw_uid
+  }
+
+  /// By name, or by number if there is no group of that name.
+  static func group(_ nameOrNumber: String) -> UInt32? {
+    if let entry = unsafe getgrnam(nameOrNumber) { return unsafe entry.pointee.gr_gid }
+    // All ones means "leave as it is" to chown.
+    guard let number = UInt32(nameOrNumber), number != .max else { return nil }
+    return number
+  }
+
+  /// The first user id that is a person's: below, logind leaves shared memory alone.
+  static let firstLoginUser: UInt32 = 1000
+
+  /// What a login user has to know who makes a table; nil for root, system users and lingering users.
+  static var removalWarning: String? {
+    let user = geteuid()
+    guard user >= firstLoginUser, !lingers(user) else { return nil }
+    return "it belongs to a login user: logind's RemoveIPC deletes it at the last logout; "
+      + "run 'loginctl enable-linger', or let shmd own it"
+  }
+
+  private static func lingers(_ user: UInt32) -> Bool {
+    guard let entry = unsafe getpwuid(user), let name = unsafe entry.pointee.pw_name else { return false }
+    return unsafe access("/var/lib/systemd/linger/" + String(cString: name), F_OK) == 0
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import SharedTable
+
+struct Create: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Make a table.",
+    discussion: "Exit 1 if there is one of that name already.")
+
+  @OptionGroup var options: CommonOptions
+
+  @Argument(help: "1 to 200 letters, digits and . _ - @ : +, not starting with a dot.")
+  var name: RawArgument
+
+  @Option(help: "rcu: readers never wait. rwlock: memory is reused at once, readers and writers exclude each other.")
+  var sync = Sync.rcu
+
+  @Option(help: ArgumentHelp("How much it holds: 64MiB, 1GiB, 1048576.", valueName: "bytes"))
+  var capacity = ByteCount(bytes: 64 << 20)
+
+  @Option(help: ArgumentHelp("Permission bits in octal: who may read, and write.", valueName: "octal"))
+  var mode = Mode(bits: 0o600)
+
+  @Option(help: ArgumentHelp("The group that the mode speaks of, by name or number.", valueName: "group"))
+  var group: RawArgument?
+
+  func validate() throws { try options.refuseTable(for: "create") }
+
+  func run() throws {
+    var table = Table.Options(variant: sync.variant, capacityBytes: capacity.bytes, mode: mode.bits)
+    if let group {
+      guard let number = Account.group(group.text) else {
+        throw Complaint(.usage, table: name.text, "there is no group '\(group.shown)'; see 'getent group'")
+      }
+      table.group = number
+    }
+    try checkRoom()
+    let made = try Table.create(name.text, table, timeout: options.timeout.duration)
+    if let warning = Account.removalWarning { StandardError.write("table '\(made.name)': warning: \(warning)") }
+    if options.json { try StandardOutput.write(description(of: made).line) }
+  }
+
+  /// A capacity that /dev/shm could never hold is a mistake better seen now than when the table fills.
+  private func checkRoom() throws(TableError) {
+    guard let free = try Table.freeBytes(), capacity.bytes > free else { return }
+    throw TableError(
+      .full, table: name.text,
+      "full: /dev/shm has room for \(ByteCount(bytes: free)), not for \(capacity); "
+        + "ask for less, free some, or enlarge the file system")
+  }
+
+  private func description(of table: Table) -> JSONObject {
+    var object = JSONObject()
+    object.add("table", table.name)
+    object.add("variant", "\(table.variant)")
+    object.add("capacityBytes", table.capacityBytes)
+    return object
+  }
+}
+
+enum Sync: String, ExpressibleByArgument, CaseIterable {
+  case rcu, rwlock
+
+  var variant: Table.Variant {
+    switch self {
+    case .rcu: .rcu
+    case .rwlock: .rwlock
+    }
+  }
+}
+
+struct Mode: ExpressibleByArgument, CustomStringConvertible {
+  let bits: UInt32
+
+  init(bits: UInt32) { self.bits = bits }
+
+  init?(argument: String) {
+    guard argument.allSatisfy({ ("0"..."7").contains($0) }), let bits = UInt32(argument, radix: 8) else { return nil }
+    self.bits = bits
+  }
+
+  var description: String { "0" + String(bits, radix: 8) }
+}

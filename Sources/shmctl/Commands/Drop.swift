@@ -1,0 +1,24 @@
+import ArgumentParser
+import SharedTable
+
+struct Drop: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Remove a table.",
+    discussion: "Processes that have it open keep reading what it held; their next write fails.")
+
+  @OptionGroup var options: CommonOptions
+
+  @Argument(help: "The table's name.")
+  var name: RawArgument
+
+  func validate() throws { try options.refuseTable(for: "drop") }
+
+  func run() throws {
+    do {
+      try Table.drop(name.text)
+    } catch let error where error.code == .noSuchTable {
+      // The library's advice is to create it.
+      throw TableError(.noSuchTable, table: name.text, "no such table; 'shmctl tables' lists them")
+    }
+  }
+}

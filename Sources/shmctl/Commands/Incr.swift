@@ -1,0 +1,28 @@
+import ArgumentParser
+import SharedTable
+
+struct Incr: TableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Add to an integer and print the sum.",
+    discussion: """
+      A key that is not there counts as 0. A string of decimal digits becomes an integer; any other value stays as it \
+      is and exits 10. The key's expiry stays.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Argument(help: "The key.")
+  var key: RawArgument
+
+  @Argument(help: ArgumentHelp("What to add: a decimal integer, 1 unless given.", valueName: "amount"))
+  var amount: DecimalArgument?
+
+  func run(on table: Table) throws {
+    let sum = try table.increment(key.bytes, by: amount?.value ?? 1)
+    guard options.json else { return try StandardOutput.write(line: String(sum)) }
+    var object = JSONObject()
+    object.add("key", bytes: key.bytes)
+    object.add("value", sum)
+    try StandardOutput.write(object.line)
+  }
+}

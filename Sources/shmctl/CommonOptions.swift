@@ -1,0 +1,61 @@
+import ArgumentParser
+import Glibc
+import SharedTable
+
+/// What every command takes, before its name or after it.
+struct CommonOptions: ParsableArguments {
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The table; else $SHM_TABLE, else 'default'.", valueName: "name"))
+  var table: RawArgument?
+
+  @Option(help: ArgumentHelp("How long a wait may last: 500ms, 30s, 5m, 1h.", valueName: "time"))
+  var timeout = TimeSpan(milliseconds: 5000)
+
+  @Flag(help: "Print JSON, one object a line.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Say nothing about keys not found and conditions not met: exit 1 says it.")
+  var quiet = false
+
+  var tableName: String {
+    if let table { return table.text }
+    if let value = unsafe getenv("SHM_TABLE"), unsafe value.pointee != 0 { return unsafe String(cString: value) }
+    return "default"
+  }
+
+  /// Opens the table, as a participant where that is possible.
+  ///
+  /// shmd's tables are trusted, but its user is looked up only where the answer matters: the lookup costs more than
+  /// all the rest of a `get`.
+  func open() throws(TableError) -> Table {
+    do throws(TableError) {
+      let table = try Table.open(tableName, timeout: timeout.duration)
+      guard table.isObserver, let daemon = Account.user(named: "shmd") else { return table }
+      return try Table.open(tableName, trusting: [daemon], timeout: timeout.duration)
+    } catch {
+      guard error.code == .notPermitted, let daemon = Account.user(named: "shmd") else { throw error }
+      return try Table.open(tableName, trusting: [daemon], timeout: timeout.duration)
+    }
+  }
+
+  /// Says that a condition was not met, unless told to be quiet.
+  func note(_ table: Table, _ message: String) {
+    if !quiet { StandardError.write("table '\(table.name)': \(message)") }
+  }
+
+  /// For commands that take the table's name as their argument.
+  func refuseTable(for command: String) throws {
+    if table != nil { throw ValidationError("'\(command)' takes the table as its argument, not by -t") }
+  }
+}
+
+/// A command on one table.
+protocol TableCommand: ParsableCommand {
+  var options: CommonOptions { get }
+  func run(on table: Table) throws
+}
+
+extension TableCommand {
+  func run() throws { try run(on: options.open()) }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+
+/// The command's root: what is common to all, and what they are.
+struct Shmctl: ParsableCommand {
+  static let version = "0.1.0"
+
+  static let configuration = CommandConfiguration(
+    commandName: "shmctl",
+    abstract: "Tables in shared memory: make them, look into them, change them.",
+    discussion: """
+      Works on the tables themselves, with or without a running shmd. Results go to standard output, complaints to \
+      standard error. Options of all commands may stand before or after the command's name; '--' ends the options.
+
+      EXIT STATUS
+      \(ExitStatus.table)
+      """,
+    version: version,
+    subcommands: [
+      Create.self, Drop.self, Tables.self, Get.self, Set.self, Del.self, Exists.self, Incr.self, Ls.self, Count.self,
+      Stat.self,
+    ])
+
+  @OptionGroup var options: CommonOptions
+
+  func run() throws { throw ValidationError("Missing command") }
+}

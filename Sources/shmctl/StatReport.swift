@@ -1,0 +1,96 @@
+import SharedTable
+
+/// A table's figures for people and for programs.
+enum StatReport {
+  static func text(_ table: Table, _ statistics: Table.Statistics) -> [UInt8] {
+    var rows = [
+      ("table", table.name),
+      ("variant", "\(table.variant)"),
+      ("access", table.isObserver ? "observer" : "participant"),
+      ("version", "\(statistics.version)"),
+      ("keys", "\(statistics.keyCount)"),
+      ("capacity", size(statistics.capacityBytes)),
+      ("claimed", size(statistics.claimedBytes)),
+    ]
+    if !table.isObserver {
+      rows += [
+        ("used", size(statistics.usedBytes)),
+        ("limbo", "\(size(statistics.limboBytes)) of \(size(statistics.limboBudgetBytes))"),
+        ("recoveries", statistics.recoveries.map { "\($0)" } ?? "?"),
+        ("damaged", statistics.isDamaged ? "yes" : "no"),
+        ("writer", statistics.writer.map { who($0) } ?? "none"),
+        ("readers", "\(statistics.readers.count)"),
+      ]
+      rows += statistics.readers.map { ("", "\(who($0.holder)): \(doing($0, statistics.version))") }
+    }
+    let lines = rows.map { name, value in
+      StandardError.printable(name + String(repeating: " ", count: 12 - name.count) + value) + "\n"
+    }
+    return Array(lines.joined().utf8)
+  }
+
+  private static func size(_ bytes: Int?) -> String {
+    guard let bytes else { return "?" }
+    return bytes < 1024 ? "\(ByteCount(bytes: bytes))" : "\(ByteCount(bytes: bytes)) (\(bytes))"
+  }
+
+  private static func who(_ holder: Table.Holder) -> String {
+    let held = holder.heldNanoseconds.map { " for \($0 / 1_000_000) ms" } ?? ""
+    return "\(holder.command) (pid \(holder.pid), thread \(holder.tid))\(held)"
+  }
+
+  private static func doing(_ reader: Table.Statistics.Reader, _ version: UInt64) -> String {
+    guard let at = reader.version else { return "idle" }
+    let what = reader.isLongSnapshot ? "snapshot" : "reading"
+    return "\(what) at version \(at), \(lag(at, version)) behind\(reader.isEvicted ? ", evicted" : "")"
+  }
+
+  /// A reader may have begun at a version that came after ours was read.
+  private static func lag(_ reader: UInt64, _ version: UInt64) -> UInt64 { version > reader ? version - reader : 0 }
+
+  static func json(_ table: Table, _ statistics: Table.Statistics) -> [UInt8] {
+    var object = JSONObject()
+    object.add("table", table.name)
+    object.add("variant", "\(table.variant)")
+    object.add("access", table.isObserver ? "observer" : "participant")
+    object.add("version", statistics.version)
+    object.add("keys", statistics.keyCount)
+    object.add("capacityBytes", statistics.capacityBytes)
+    object.add("claimedBytes", statistics.claimedBytes)
+    if table.isObserver { return object.line }
+    if let used = statistics.usedBytes { object.add("usedBytes", used) }
+    if let limbo = statistics.limboBytes { object.add("limboBytes", limbo) }
+    if let budget = statistics.limboBudgetBytes { object.add("limboBudgetBytes", budget) }
+    if let recoveries = statistics.recoveries { object.add("recoveries", recoveries) }
+    object.add("damaged", statistics.isDamaged)
+    if let writer = statistics.writer {
+      object.add("writer", raw: describe(writer).text)
+    } else {
+      object.addNull("writer")
+    }
+    object.add("readers", raw: JSONText.array(statistics.readers.map { describe($0, statistics.version).text }))
+    return object.line
+  }
+
+  private static func describe(_ holder: Table.Holder) -> JSONObject {
+    var object = JSONObject()
+    object.add("pid", holder.pid)
+    object.add("tid", holder.tid)
+    object.add("command", holder.command)
+    if let held = holder.heldNanoseconds { object.add("heldMilliseconds", held / 1_000_000) }
+    return object
+  }
+
+  private static func describe(_ reader: Table.Statistics.Reader, _ version: UInt64) -> JSONObject {
+    var object = describe(reader.holder)
+    object.add("snapshot", reader.isLongSnapshot)
+    object.add("evicted", reader.isEvicted)
+    if let at = reader.version {
+      object.add("version", at)
+      object.add("lag", lag(at, version))
+    } else {
+      object.addNull("version")
+    }
+    return object
+  }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import SharedTable
+
+/// The types that `set --type` takes.
+enum ValueKind: String, ExpressibleByArgument, CaseIterable {
+  case string, bytes, integer, double, bool, json
+}
+
+/// A value between its text and its stored form.
+enum TypedValue: Equatable {
+  case string(String)
+  case bytes([UInt8])
+  case integer(Int)
+  case double(Double)
+  case bool(Bool)
+  case json([UInt8])
+
+  /// What the bytes of an argument or of standard input are: of the kind asked for, else a string if they are UTF-8,
+  /// else bytes.
+  init(_ input: [UInt8], as kind: ValueKind?) throws(Complaint) {
+    let text = String(validating: input, as: UTF8.self)
+    switch kind {
+    case nil: self = text.map { .string($0) } ?? .bytes(input)
+    case .bytes: self = .bytes(input)
+    case .string:
+      guard let text else { throw .usage("the value is not valid UTF-8; store it with --type bytes") }
+      self = .string(text)
+    case .json:
+      guard JSONCheck.compacted(input) != nil else {
+        throw .usage("the value is not valid JSON; correct it, or store it as a string")
+      }
+      self = .json(input)
+    case .integer:
+      guard let value = Int(Self.trimmed(text)) else {
+        throw .usage("the value is no decimal integer of 64 bits; give one such as -42")
+      }
+      self = .integer(value)
+    case .double:
+      guard let value = Double(Self.trimmed(text)) else {
+        throw .usage("the value is no number; give one such as 2.5 or 1e-3")
+      }
+      self = .double(value)
+    case .bool:
+      switch Self.trimmed(text) {
+      case "true", "1": self = .bool(true)
+      case "false", "0": self = .bool(false)
+      default: throw .usage("the value is no bool; give true or false")
+      }
+    }
+  }
+
+  /// Numbers that come from a pipe end with a newline.
+  private static func trimmed(_ text: String?) -> Substring {
+    let isSpace = { (character: Character) in character.isWhitespace }
+    guard let text, let end = text.lastIndex(where: { !isSpace($0) }) else { return "" }
+    return text[...end].drop(while: isSpace)
+  }
+}
+
+extension TableEntry {
+  /// The value for people and pipes: numbers and bools as decimal text, all else as it is stored.
+  var text: [UInt8] {
+    switch scalar {
+    case .integer(let value): Array(String(value).utf8)
+    case .double(let value): Array(String(value).utf8)
+    case .bool(let value): Array(String(value).utf8)
+    default: bytes
+    }
+  }
+
+  /// The number or bool that it is; nil for any other type, and for bytes that are none of their type.
+  private var scalar: TypedValue? {
+    unsafe bytes.withUnsafeBytes { stored in
+      switch type {
+      case .integer: unsafe Int(tableBytes: stored).map { .integer($0) }
+      case .double: unsafe Double(tableBytes: stored).map { .double($0) }
+      case .bool: unsafe Bool(tableBytes: stored).map { .bool($0) }
+      default: nil
+      }
+    }
+  }
+
+  /// Adds `type`, `value` or `valueBase64`, `version` and, if it has one, `expiryMilliseconds`.
+  func describe(in object: inout JSONObject) {
+    object.add("type", type?.name ?? "unknown")
+    addValue(to: &object)
+    object.add("version", version)
+    if let expiry { object.add("expiryMilliseconds", expiry / 1_000_000) }
+  }
+
+  private func addValue(to object: inout JSONObject) {
+    switch (type, scalar) {
+    // JSON has no word for these.
+    case (_, .double(let value)) where !value.isFinite: object.add("value", String(value))
+    case (_, .some): object.add("value", raw: text)
+    case (.string, _): object.add("value", bytes: bytes)
+    case (.json, _):
+      if let compacted = JSONCheck.compacted(bytes) {
+        object.add("value", raw: compacted)
+      } else {
+        object.addBase64("value", bytes)
+      }
+    default: object.addBase64("value", bytes)
+    }
+  }
+}

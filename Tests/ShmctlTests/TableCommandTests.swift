@@ -1,0 +1,195 @@
+import Foundation
+import Glibc
+import SharedTable
+import Testing
+
+@Suite struct TableCommandTests {
+  private func attributes(_ path: String) throws -> (mode: Int?, group: Int?) {
+    let all = try FileManager.default.attributesOfItem(atPath: path)
+    return ((all[.posixPermissions] as? NSNumber)?.intValue, (all[.groupOwnerAccountID] as? NSNumber)?.intValue)
+  }
+
+  @Test func createMakesAnRCUTableOfMode0600UnlessSaidOtherwise() throws {
+    let table = try TestTable(isMade: false)
+    let run = try CommandRun(["create", table.name])
+    #expect(run.status == 0)
+    #expect(run.output.isEmpty)
+    let handle = try table.open()
+    #expect(handle.variant == .rcu)
+    #expect(handle.capacityBytes == 64 << 20)
+    #expect(try attributes(table.dataPath).mode == 0o600)
+    #expect(try attributes(table.controlPath).mode == 0o600)
+  }
+
+  @Test func createTakesVariantCapacityModeAndGroup() throws {
+    let table = try TestTable(isMade: false)
+    let run = try CommandRun([
+      "create", table.name, "--sync", "rwlock", "--capacity", "3MiB", "--mode", "640", "--group", "\(getegid())",
+    ])
+    #expect(run.status == 0)
+    let handle = try table.open()
+    #expect(handle.variant == .rwlock)
+    #expect(handle.capacityBytes == 3 << 20)
+    #expect(try attributes(table.dataPath).mode == 0o640)
+    #expect(try attributes(table.dataPath).group == Int(getegid()))
+  }
+
+  @Test func theGroupMayBeNamed() throws {
+    let table = try TestTable(isMade: false)
+    let name = unsafe getgrgid(getegid()).map { unsafe String(cString: $0.pointee.gr_name) }
+    #expect(try CommandRun(["create", table.name, "--group", try #require(name)]).status == 0)
+    #expect(try attributes(table.dataPath).group == Int(getegid()))
+    let unknown = try CommandRun(["create", "\(table.name)-2", "--group", "no-such-group"])
+    #expect(unknown.status == 2)
+    #expect(unknown.errors.contains("there is no group 'no-such-group'; "))
+  }
+
+  @Test func createOfATableThatExistsExits1() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    let run = try CommandRun(["create", table.name])
+    #expect(run.status == 1)
+    #expect(run.errors.hasPrefix("shmctl: table '\(table.name)': exists already; "))
+    #expect(try table.run("get", "k").text == "v")
+  }
+
+  @Test(arguments: [
+    ["--capacity", "1000"], ["--capacity", "0"], ["--capacity", "big"], ["--capacity", "64XiB"],
+    ["--capacity", "99999999999TiB"], ["--sync", "mutex"], ["--mode", "999"], ["--mode", "777"], ["--mode", "0606"],
+    ["--mode", ""], ["--group", "no-such-group"], ["-t", "other"],
+  ])
+  func createWithAnOptionThatCannotBeIsAUsageError(options: [String]) throws {
+    let table = try TestTable(isMade: false)
+    let run = try CommandRun(["create", table.name] + options)
+    #expect(run.status == 2)
+    #expect(run.output.isEmpty)
+    #expect(run.errors.hasPrefix("shmctl: ") && run.errors.split(separator: "\n").count == 1)
+    #expect(!table.exists)
+  }
+
+  @Test func aCapacityThatTheFileSystemHasNoRoomForIsFull() throws {
+    let table = try TestTable(isMade: false)
+    try #require(try Table.freeBytes() != nil)
+    let run = try CommandRun(["create", table.name, "--capacity", "4TiB"])
+    #expect(run.status == 5)
+    #expect(run.errors.contains("/dev/shm has room for"))
+    #expect(!table.exists)
+  }
+
+  @Test(arguments: ["a/b", "../x", "/", "", ".hidden", "with space", String(repeating: "n", count: 300)])
+  func aNameThatCannotBeIsAUsageError(name: String) throws {
+    for arguments in [["create", name], ["drop", name], ["-t", name, "get", "k"], ["-t", name, "set", "k", "v"]] {
+      let run = try CommandRun(arguments)
+      #expect(run.status == 2, "\(arguments)")
+      #expect(run.errors.hasPrefix("shmctl: table '"))
+    }
+  }
+
+  @Test func dropRemovesATableAndSaysWhenThereIsNone() throws {
+    let table = try TestTable()
+    #expect(try CommandRun(["drop", table.name]).status == 0)
+    #expect(!table.exists)
+    let run = try CommandRun(["drop", table.name])
+    #expect(run.status == 3)
+    #expect(run.errors == "shmctl: table '\(table.name)': no such table; 'shmctl tables' lists them\n")
+  }
+
+  @Test func dropRemovesATableOfWhichOneObjectIsLeft() throws {
+    for path in [\TestTable.controlPath, \TestTable.dataPath] {
+      let table = try TestTable()
+      try FileManager.default.removeItem(atPath: table[keyPath: path])
+      #expect(try CommandRun(["drop", table.name]).status == 0)
+      #expect(try CommandRun(["drop", table.name]).status == 3)
+    }
+  }
+
+  @Test(.enabled(if: stranger != nil))
+  func dropByWhoMayWriteButNotRemoveATableLeavesItWhole() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o660, group: stranger))
+    #expect(try table.run("set", "k", "v", user: stranger).status == 0)
+    let run = try CommandRun(["drop", table.name], user: stranger)
+    #expect(run.status == 4)
+    #expect(run.errors.contains("; "))
+    #expect(try table.run("set", "k", "w", user: stranger).status == 0)
+    #expect(try table.run("get", "k").text == "w")
+  }
+
+  @Test func dropRemovesAFileInATablesPlaceButNoDirectory() throws {
+    let manager = FileManager.default
+    let file = try TestTable(isMade: false)
+    for path in [file.controlPath, file.dataPath] { try Data("text".utf8).write(to: URL(fileURLWithPath: path)) }
+    #expect(try CommandRun(["drop", file.name]).status == 0)
+    #expect(!file.exists && !manager.fileExists(atPath: file.controlPath))
+    let directory = try TestTable(isMade: false)
+    for path in [directory.controlPath, directory.dataPath] {
+      try manager.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+    let run = try CommandRun(["drop", directory.name])
+    #expect(run.status == 8)
+    #expect(run.errors.contains("not a table: "))
+    #expect(directory.exists)
+  }
+
+  @Test func tablesListsTheTables() throws {
+    let table = try TestTable()
+    let lines = try CommandRun(["tables"]).text.split(separator: "\n").map(String.init)
+    #expect(lines.contains(table.name))
+    #expect(lines == lines.sorted())
+    #expect(try CommandRun(["tables", "--json"]).objects.contains { $0?["table"] as? String == table.name })
+  }
+
+  @Test(.enabled(if: stranger != nil))
+  func createWarnsALoginUserOfRemoveIPCOnOneLine() throws {
+    let table = try TestTable(isMade: false)
+    let run = try CommandRun(["create", table.name], user: stranger)
+    #expect(run.status == 0)
+    #expect(run.output.isEmpty)
+    #expect(run.errors.hasPrefix("shmctl: table '\(table.name)': warning: "))
+    #expect(run.errors.contains("RemoveIPC") && run.errors.contains("loginctl enable-linger"))
+    #expect(run.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test(.enabled(if: stranger != nil))
+  func createDoesNotWarnRootOrASystemUser() throws {
+    let table = try TestTable(isMade: false)
+    #expect(try CommandRun(["create", table.name]).errors == "")
+    let other = try TestTable(isMade: false)
+    #expect(try CommandRun(["create", other.name], user: 999).errors == "")
+    #expect(table.exists && other.exists)
+  }
+
+  @Test func statShowsFiguresToPeopleAndPrograms() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    let text = try table.run("stat").text
+    for name in ["version", "keys", "capacity", "claimed", "used", "limbo", "recoveries", "writer", "readers"] {
+      #expect(text.contains("\n\(name) "), "\(name)")
+    }
+    let object = try #require(try table.run("stat", "--json").objects.first ?? nil)
+    #expect(object["table"] as? String == table.name)
+    #expect(object["variant"] as? String == "rcu")
+    #expect(object["keys"] as? Int == 1)
+    #expect(object["capacityBytes"] as? Int == 4 << 20)
+    #expect(object["damaged"] as? Bool == false)
+    #expect(object["writer"] is NSNull)
+    for name in ["version", "claimedBytes", "usedBytes", "limboBytes", "limboBudgetBytes", "recoveries"] {
+      #expect(object[name] is NSNumber, "\(name)")
+    }
+  }
+
+  @Test func statNamesReadersWithTheirLagAndTheWriter() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let snapshot = try handle.snapshot()
+    for value in 1...3 { try handle.set("k", value) }
+    let object = try handle.barrier { _ in try table.run("stat", "--json").objects.first ?? nil }
+    let readers = try #require(object?["readers"] as? [[String: Any]])
+    let reader = try #require(readers.first { $0["snapshot"] as? Bool == true })
+    #expect(reader["pid"] as? Int32 == getpid())
+    #expect(reader["command"] is String)
+    #expect((reader["lag"] as? Int ?? 0) >= 3)
+    #expect((object?["writer"] as? [String: Any])?["pid"] as? Int32 == getpid())
+    let text = try handle.barrier { _ in try table.run("stat").text }
+    #expect(text.contains("snapshot at version \(snapshot.version), ") && text.contains("pid \(getpid())"))
+  }
+}
