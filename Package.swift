@@ -39,7 +39,7 @@ let package = Package(
       name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
     .target(
-      name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+      name: "SharedTable", dependencies: ["CShims", "TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
