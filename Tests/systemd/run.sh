@@ -59,7 +59,7 @@ boot() {
   mount -t tmpfs -o mode=755 tmpfs /run
   # From outside and into a directory, as a package is built; what it needs lies under /tmp, which is another inside.
   make --no-print-directory -f systemd/install.mk install DESTDIR="$WORK/root" PREFIX=/usr RELEASE_DIR="$PROGRAMS" \
-    BIN_PROGRAMS=
+    BIN_PROGRAMS="$(cd "$PROGRAMS" && ls shmctl 2>/dev/null)"
   cd "$WORK/root"
   rm -rf usr/sbin/policy-rc.d etc/systemd/system/{multi-user,timers,getty,graphical}.target.wants
   : > etc/machine-id
@@ -106,6 +106,17 @@ inode=$(in_guest stat -c %i /dev/shm/shmtable.default.data)
 is_same_table() { [ "$(in_guest stat -c %i /dev/shm/shmtable.default.data)" = "$inode" ]; }
 ok "active, default is there"
 
+# ---- clients
+
+if [ -x "$PROGRAMS/shmctl" ]; then
+  in_guest useradd --groups shmd member
+  in_guest useradd stranger
+  in_guest runuser -u member -- shmctl set greeting hello || fail "a member of the group cannot write"
+  [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "a member of the group cannot read"
+  ! in_guest runuser -u stranger -- shmctl get greeting >/dev/null 2>&1 || fail "a stranger can read"
+  ok "members of the group read and write, strangers do neither"
+fi
+
 # ---- deaths
 
 before=$(property MainPID)
@@ -121,6 +132,7 @@ before=$(property MainPID)
 in_guest systemctl kill --signal=STOP shmd
 until_true "the watchdog starts it anew" is_back
 is_same_table || fail "the watchdog cost the table"
+[ ! -x "$PROGRAMS/shmctl" ] || [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "data are lost"
 in_guest journalctl -u shmd --no-pager | grep -i 'watchdog timeout' >/dev/null || fail "the journal knows of no watchdog timeout"
 ok "back after the watchdog's time, with its table"
 
