@@ -70,7 +70,8 @@ let package = Package(
     .testTarget(
       name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
     .target(
-      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport", swiftSettings: testSettings),
+      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
+      swiftSettings: testSettings),
     .executableTarget(
       name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
       swiftSettings: testSettings),
@@ -93,6 +94,8 @@ let package = Package(
       name: "shmctl",
       dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shm-demo", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .testTarget(
       name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
   ]
