@@ -59,7 +59,7 @@ boot() {
   mount -t tmpfs -o mode=755 tmpfs /run
   # From outside and into a directory, as a package is built; what it needs lies under /tmp, which is another inside.
   make --no-print-directory -f systemd/install.mk install DESTDIR="$WORK/root" PREFIX=/usr RELEASE_DIR="$PROGRAMS" \
-    BIN_PROGRAMS=
+    BIN_PROGRAMS="$(cd "$PROGRAMS" && ls shmctl shmd-test-worker 2>/dev/null | tr '\n' ' ')"
   cd "$WORK/root"
   rm -rf usr/sbin/policy-rc.d etc/systemd/system/{multi-user,timers,getty,graphical}.target.wants
   : > etc/machine-id
@@ -106,6 +106,27 @@ inode=$(in_guest stat -c %i /dev/shm/shmtable.default.data)
 is_same_table() { [ "$(in_guest stat -c %i /dev/shm/shmtable.default.data)" = "$inode" ]; }
 ok "active, default is there"
 
+# ---- clients
+
+in_guest useradd --groups shmd member
+in_guest useradd stranger
+if [ -x "$PROGRAMS/shmctl" ]; then
+  in_guest runuser -u member -- shmctl set greeting hello || fail "a member of the group cannot write"
+  [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "a member of the group cannot read"
+  ! in_guest runuser -u stranger -- shmctl get greeting >/dev/null 2>&1 || fail "a stranger can read"
+  ok "members of the group read and write, strangers do neither"
+fi
+
+said() { in_guest journalctl -u "$1" -o cat --no-pager | grep "$2" >/dev/null; }
+# A client of the library, which knows nothing of the daemon.
+if [ -x "$PROGRAMS/shmd-test-worker" ]; then
+  in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worker default
+  until_true "a member opens a barrier" said writer '^inside$'
+  in_guest systemctl kill --signal=KILL writer
+  until_true "a dead writer's table is repaired" said shmd '^a writer died in its barrier'
+  ok "a member's barrier, killed in the middle, is repaired"
+fi
+
 # ---- deaths
 
 before=$(property MainPID)
@@ -121,6 +142,7 @@ before=$(property MainPID)
 in_guest systemctl kill --signal=STOP shmd
 until_true "the watchdog starts it anew" is_back
 is_same_table || fail "the watchdog cost the table"
+[ ! -x "$PROGRAMS/shmctl" ] || [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "data are lost"
 in_guest journalctl -u shmd --no-pager | grep -i 'watchdog timeout' >/dev/null || fail "the journal knows of no watchdog timeout"
 ok "back after the watchdog's time, with its table"
 
@@ -142,7 +164,7 @@ ok "a bad reload fails, and changes nothing"
 
 # The journal has the daemon's lines and nothing that a library mutters.
 ! in_guest journalctl _SYSTEMD_UNIT=shmd.service -o cat --no-pager |
-  grep -vE '^(table|participant|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
+  grep -vE '^(table|participant|a writer died|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
 in_guest journalctl -u shmd -p err -o cat --no-pager | grep "unknown key" >/dev/null || fail "no priorities in the journal"
 ok "the journal is tidy"
 
