@@ -12,6 +12,10 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// A deliberate defect to build in, of those in Tests/Mutants.txt.
+let mutant: [SwiftSetting] =
+  Context.environment["SHAREDTABLE_MUTANT"].map { [.define("MUTANT_\($0)"), .unsafeFlags(["-no-warnings-as-errors"])] } ?? []
+
 // Tests handle raw memory on every line: `unsafe` before each would say nothing.
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
@@ -37,7 +41,7 @@ let package = Package(
     .target(name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .target(
       name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings + mutant),
     .target(
       name: "SharedTable", dependencies: ["CShims", "TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .target(

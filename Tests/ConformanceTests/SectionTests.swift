@@ -49,6 +49,32 @@ private struct Refusal: Error {}
     }
   }
 
+  @Test func aScanSurvivesTheEndOfTheSubTableItIsIn() throws {
+    try withTable(.rcu) { table throws in
+      for index in 0..<500 { try table.set("old\(index)", index) }
+      let writer = try worker(table)
+      try table.read { view throws in
+        var visited = 0
+        try view.forEach { _, entry in
+          if visited == 0 {
+            // The sub-table under the scan is split, and its memory wanted for something else.
+            for part in 0..<8 {
+              try writer.ask("barrier", expecting: "in")
+              try writer.ask("fill \(part)- 1000", expecting: "ok")
+              try writer.ask("commit", expecting: "ok")
+              _ = try writer.ask("maintain")
+            }
+          }
+          #expect(entry.value(as: Int.self) != nil)
+          visited += 1
+          return true
+        }
+        #expect(visited == 500)
+      }
+      #expect(table.count == 8500)
+    }
+  }
+
   @Test func readersGoOnWhileABarrierIsOpen() throws {
     try withTable(.rcu) { table throws in
       try table.set("k", "old")

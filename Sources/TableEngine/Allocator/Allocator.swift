@@ -38,6 +38,9 @@ struct Allocator {
   /// How many superframes of a unit a search may look at.
   private func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
     let all = Geometry.superframesPerUnit
+    #if MUTANT_NO_RESERVE
+      return all
+    #endif
     return fromReserve || unit != geometry.unitCount - 1 ? all : all - Self.reservedSuperframes
   }
 

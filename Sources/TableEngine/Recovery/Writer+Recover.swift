@@ -19,7 +19,9 @@ extension Writer {
     } else {
       if journal.count > 0 {
         version = journal.version
-        undo()
+        #if !MUTANT_RECOVER_WITHOUT_UNDO
+          undo()
+        #endif
         journal.clear()
       }
       publishVersion(keyCount: keyCount)

@@ -14,7 +14,9 @@ extension Segment {
     let participant = try requireParticipant()
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-    if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    #if !MUTANT_BARRIER_IN_READ
+      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    #endif
     let start = HostClock.monotonicNanoseconds
     try checkLinked(participant, now: start)
     let deadline = start &+ timeoutNanoseconds
@@ -42,9 +44,9 @@ extension Segment {
       if variant == .rwlock { participant.exclusion.inherit() }
       participant.lock.markConsistent()
     }
-    if variant == .rwlock {
-      try participant.exclusion.enterExclusive(slot: slot, deadline: deadline)
-    }
+    #if !MUTANT_READERS_NOT_EXCLUDED
+      if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
+    #endif
     if participant.writer.needsRecovery { participant.writer.recover() }
     if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
       leaveExclusive(participant)
@@ -53,7 +55,9 @@ extension Segment {
   }
 
   func leaveExclusive(_ participant: Participant) {
-    if variant == .rwlock { participant.exclusion.leaveExclusive() }
+    #if !MUTANT_READERS_NOT_EXCLUDED
+      if variant == .rwlock { participant.exclusion.leaveExclusive() }
+    #endif
   }
 
   /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
@@ -69,7 +73,7 @@ extension Segment {
     if variant == .rwlock {
       // Readers are still out: what the transaction superseded is free at once.
       _ = writer.freePass(upTo: .max)
-      participant.exclusion.leaveExclusive()
+      leaveExclusive(participant)
     } else if writer.isCollectionDue {
       writer.collect()
     }
@@ -92,6 +96,9 @@ extension Segment {
       try unsafe writerInBarrier().put(key, hash: hash, value, attributes)
     } catch {
       noteShortage(error)
+      #if MUTANT_FULL_UNSAID
+        if case .full = error { return }
+      #endif
       throw error
     }
   }
@@ -128,6 +135,9 @@ extension Segment {
       writer.collectAll()
     }
     let budget = Int(participant.ctl.loadRelaxed(ControlLayout.limboBudget))
+    #if MUTANT_NO_BUDGET
+      return
+    #endif
     guard writer.reclaimableBytes > budget else { return }
     writer.collectAll()
     if writer.reclaimableBytes > budget, evicts(participant) {

@@ -148,7 +148,12 @@ extension Segment {
   public func beginRead(timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) -> ReadSection {
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-    if unsafe record.pointee.readDepth != 0 {
+    #if MUTANT_NESTED_READ_ANEW
+      let joins = false
+    #else
+      let joins = true
+    #endif
+    if joins, unsafe record.pointee.readDepth != 0 {
       unsafe record.pointee.readDepth += 1
       return unsafe ReadSection(
         snapshot: unsafe record.pointee.snapshot, now: unsafe record.pointee.now, nested: true,
@@ -158,6 +163,10 @@ extension Segment {
     if let participant {
       let slot = unsafe record.pointee.slot!
       if variant == .rcu {
+        #if MUTANT_READERS_WAIT
+          _ = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
+          participant.lock.unlock()
+        #endif
         unsafe record.pointee.snapshot = unsafe pinSnapshot(slot)
       } else {
         let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
@@ -185,7 +194,11 @@ extension Segment {
       let pending = SlotWord.pending | data.loadAcquire(DataLayout.committed)
       _ = unsafe shm_exchange_seqcst(slot, pending)
       let snapshot = data.loadAcquire(DataLayout.committed)
-      if unsafe shm_cas_seqcst(slot, pending, snapshot) { return snapshot }
+      #if MUTANT_STALE_SNAPSHOT
+        if unsafe shm_cas_seqcst(slot, pending, snapshot - 1) { return snapshot - 1 }
+      #else
+        if unsafe shm_cas_seqcst(slot, pending, snapshot) { return snapshot }
+      #endif
     }
   }
 
@@ -226,6 +239,9 @@ extension Segment {
     guard entry != 0 else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+    #if MUTANT_EXPIRY_IGNORED
+      return meta.isTombstone ? nil : found
+    #endif
     if meta.isTombstone || (meta.hasExpiry && found.expiry <= now) { return nil }
     return found
   }

@@ -96,8 +96,14 @@ struct Slots {
     case .acquired:
       reset(index)
     case .acquiredOwnerDied:
-      reap(index)
-      try? mutex.markConsistent()
+      #if MUTANT_DEAD_READERS_STAY
+        try? mutex.markConsistent()
+        try? mutex.unlock()
+        return false
+      #else
+        reap(index)
+        try? mutex.markConsistent()
+      #endif
     default:
       return false
     }

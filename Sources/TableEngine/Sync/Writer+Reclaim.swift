@@ -65,7 +65,9 @@ extension Writer {
   /// PAIR reclaimed-unlink. Other end: Observer.validate. `reclaimed` must be visible before the first unlink or
   /// reuse: an observer at an older snapshot that reads what we change then finds it raised.
   private func raiseReclaimed(_ version: UInt64) {
-    if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
+    #if !MUTANT_RECLAIMED_NOT_RAISED
+      if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
+    #endif
     shm_fence_release()
   }
 
@@ -149,7 +151,9 @@ extension Writer {
       break
     }
     // A record of *superseded* names the newer entry, one of *retained* the entry itself.
-    journal.append(.keep, value: UInt64(x) | (record & 1))
+    #if !MUTANT_KEPT_FORGOTTEN
+      journal.append(.keep, value: UInt64(x) | (record & 1))
+    #endif
     return 0
   }
 
@@ -188,7 +192,11 @@ extension Writer {
   }
 
   private func releaseLimbo(_ committed: UInt64, _ scan: ReaderScan) -> Int {
-    freePass(upTo: min(committed, scan.lowestPin))
+    #if MUTANT_FREE_REGARDLESS
+      return freePass(upTo: .max)
+    #else
+      return freePass(upTo: min(committed, scan.lowestPin))
+    #endif
   }
 
   /// Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is

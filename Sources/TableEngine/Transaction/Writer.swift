@@ -98,7 +98,9 @@ final class Writer: @unchecked Sendable {
   func abort() {
     undo()
     journal.clear()
-    publishVersion(keyCount: keyCount)
+    #if !MUTANT_ABORT_WITHOUT_TICK
+      publishVersion(keyCount: keyCount)
+    #endif
     bumpSequence()
     inTransaction = false
   }
@@ -116,7 +118,9 @@ final class Writer: @unchecked Sendable {
   /// PAIR wseq. Other end: the rwlock variant's observers and readers, and recovery. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
-    data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
+    #if !MUTANT_SEQUENCE_STILL
+      data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
+    #endif
     shm_fence_release()
   }
 

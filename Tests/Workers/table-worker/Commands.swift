@@ -93,6 +93,9 @@ func answer(_ words: [String]) throws -> String {
       }
     }
     return "ok"
+  case "maintain":
+    try table.maintain()
+    return "ok"
   case "check":
     let problems = try table.check()
     return problems.isEmpty ? "ok" : problems.joined(separator: "; ")

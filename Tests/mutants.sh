@@ -1,0 +1,54 @@
+#!/bin/sh
+# Builds the engine with each defect of Tests/Mutants.txt and runs the tests that must catch it.
+#
+# Tests/mutants.sh [NAME...]    only these. SCRATCH moves the build directory, SWIFT names the compiler driver.
+# Fails if a mutant survives, does not build, or names no test. The tests must pass without any mutant: run them first.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+swift=${SWIFT:-swift}
+scratch=${SCRATCH:-.build}/mutants
+log=$(mktemp) || exit 2
+trap 'rm -f "$log"' EXIT
+export SWIFT_BACKTRACE=enable=no
+
+total=0
+survivors=
+while read -r name guarantee tests; do
+  case $name in '' | '#'*) continue ;; esac
+  if [ $# -gt 0 ]; then
+    case " $* " in *" $name "*) ;; *) continue ;; esac
+  fi
+  total=$((total + 1))
+  printf '%-24s %-4s ' "$name" "$guarantee"
+  if ! SHAREDTABLE_MUTANT=$name $swift build --build-tests --scratch-path "$scratch" >"$log" 2>&1 </dev/null; then
+    echo 'does not build'
+    grep -m 5 'error:' "$log"
+    survivors="$survivors $name"
+    continue
+  fi
+  # A mutant may hang as well as fail: both are caught.
+  SHAREDTABLE_MUTANT=$name timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$tests" \
+    >"$log" 2>&1 </dev/null
+  status=$?
+  if grep -q 'No matching test cases' "$log"; then
+    echo 'names no test'
+    survivors="$survivors $name"
+  elif [ $status -eq 0 ]; then
+    echo 'SURVIVED'
+    survivors="$survivors $name"
+  elif [ $status -eq 124 ]; then
+    echo 'caught (hung)'
+  else
+    echo 'caught'
+  fi
+done <Tests/Mutants.txt
+
+if [ "$total" -eq 0 ]; then
+  echo 'no such mutant' >&2
+  exit 2
+fi
+if [ -n "$survivors" ]; then
+  echo "survived:$survivors" >&2
+  exit 1
+fi
+echo "all $total caught"
