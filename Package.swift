@@ -32,6 +32,7 @@ let package = Package(
     .target(
       name: "CShims",
       path: "CShims",
+      exclude: ["DESIGN.md"],
       linkerSettings: [.linkedLibrary("urcu-bp"), .linkedLibrary("urcu-common")]
     ),
     .target(name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
@@ -39,7 +40,8 @@ let package = Package(
       name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
     .target(
-      name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+      name: "SharedTable", dependencies: ["SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
@@ -56,7 +58,7 @@ let package = Package(
     .executableTarget(
       name: "shmd",
       dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      swiftSettings: swiftSettings),
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
       swiftSettings: testSettings),
@@ -78,6 +80,9 @@ let package = Package(
     .testTarget(
       name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
       swiftSettings: testSettings),
+    .executableTarget(
+      name: "readme-example", dependencies: ["SharedTable"], path: "Tests/Workers/readme-example",
+      swiftSettings: swiftSettings),
     .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
     .executableTarget(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
