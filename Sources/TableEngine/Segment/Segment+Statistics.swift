@@ -33,12 +33,15 @@ public struct Statistics: Sendable {
 extension Segment {
   /// Keys as of the newest committed version.
   public var keyCount: Int {
-    while true {
+    var count: UInt64 = 0
+    // Bounded, and without a trap: an observer does not trust these words.
+    for _ in 0..<1000 {
       let version = committed
-      let count = data.loadAcquire(Writer.keyCountWord(version))
+      count = data.loadAcquire(Writer.keyCountWord(version))
       // PAIR key-count. Other end: Writer.publishVersion. The word is reused 64 versions later.
-      if committed - version < UInt64(DataLayout.keyCountSlots - 1) { return Int(count) }
+      if committed &- version < UInt64(DataLayout.keyCountSlots - 1) { break }
     }
+    return Int(clamping: count)
   }
 
   public var statistics: Statistics {
@@ -46,7 +49,7 @@ extension Segment {
     result.version = committed
     result.keyCount = keyCount
     result.capacityBytes = geometry.capacityBytes
-    result.claimedBytes = Int(data.loadAcquire(DataLayout.publishedBytes))
+    result.claimedBytes = Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
     guard let participant else { return result }
     let ctl = participant.ctl
     result.usedBytes = participant.writer.allocator.usedBytes

@@ -172,12 +172,16 @@ struct ObserverWalk {
     }
     var subTable = directory.offset
     var hops = 0
+    var bytes = 0
     while subTable != 0 {
       try require(subTable, directory.isDeep ? SubTable.deepByteCount : SubTable.byteCount, alignment: 64, "sub-table")
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
-        guard newest != 0 else { continue }
-        if let (entry, meta) = try visible(newest, checkedMeta(newest)) { body(entry, meta) }
+        guard newest != 0, let (entry, meta) = try visible(newest, checkedMeta(newest)) else { continue }
+        // Entries do not overlap. Words that all point to one long entry would make us copy it for each.
+        bytes += meta.byteCount
+        if bytes > limit { throw Inconsistent(what: "a sub-table's entries are larger than the table") }
+        body(entry, meta)
       }
       subTable = directory.isDeep ? try follow(subTable, &hops) : 0
     }

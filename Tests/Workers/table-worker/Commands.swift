@@ -55,12 +55,23 @@ func outcome(_ body: () throws -> String) -> String {
 func answer(_ words: [String]) throws -> String {
   switch words[0] {
   case "open":
-    let access: Table.Access = words.count > 2 && words[2] == "observer" ? .observer : .participant
+    let access: Table.Access =
+      words.count < 3 ? .participant
+      : words[2] == "observer" ? .observer : words[2] == "automatic" ? .automatic : .participant
     opened = try Table.open(words[1], access: access, timeout: .seconds(30))
     return "ok"
   case "open-automatically":
     opened = try Table.open(words[1])
     return table.isObserver ? "observer" : "participant"
+  case "create-or-open":
+    do {
+      opened = try Table.create(words[1], .init(capacityBytes: 2 << 20))
+      return "created"
+    } catch {
+      guard error.code == .exists else { throw error }
+      opened = try Table.open(words[1], access: .participant)
+      return "opened"
+    }
   case "become":
     setgid(UInt32(words[1])!)
     setuid(UInt32(words[1])!)
@@ -73,6 +84,14 @@ func answer(_ words: [String]) throws -> String {
   case "remove": return try table.remove(words[1]) ? "ok" : "absent"
   case "increment":
     for _ in 0..<Int(words[2])! { try table.increment(words[1]) }
+    return "ok"
+  case "twins":
+    for index in 1...Int(words[1])! {
+      try table.barrier { tx in
+        try tx.set("n", index)
+        try tx.set("m", index)
+      }
+    }
     return "ok"
   case "check":
     let problems = try table.check()

@@ -1,0 +1,270 @@
+import Glibc
+import SharedMemory
+import SharedTable
+import TableEngine
+import TestSupport
+import Testing
+
+/// What lies under a name need not be a table: each case is an error that says what it is.
+@Suite struct OpeningTests {
+  static let ways: [Table.Access] = [.participant, .observer, .automatic]
+
+  @Test func whatIsNotThereIsNoSuchTable() throws {
+    try withTableName { (name: String) throws -> Void in
+      for way in Self.ways { #expect(code { _ = try Table.open(name, access: way) } == .noSuchTable) }
+      #expect(code { try Table.drop(name) } == .noSuchTable)
+    }
+  }
+
+  @Test func aNameThatIsNoneIsInvalid() {
+    let tooLong = String(repeating: "a", count: 201)
+    for name in ["", "a/b", "../x", ".hidden", "a b", "a\0b", tooLong, "\u{e9}"] {
+      #expect(code { _ = try Table.create(name) } == .invalid)
+      #expect(code { _ = try Table.open(name) } == .invalid)
+      #expect(code { try Table.drop(name) } == .invalid)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whatIsThereIsNotMadeAgain(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      try table.set("k", 1)
+      #expect(code { _ = try Table.create(table.name) } == .exists)
+      #expect(try table.get("k") == 1)
+    }
+  }
+
+  @Test func anotherVariantIsSaid() throws {
+    try withTable(.rwlock) { table throws in
+      #expect(code { _ = try Table.open(table.name, variant: .rcu) } == .incompatible)
+      _ = try Table.open(table.name, variant: .rwlock)
+    }
+  }
+
+  @Test func optionsOutOfRangeAreInvalidAndLeaveNothing() throws {
+    try withTableName { (name: String) throws -> Void in
+      for options in [
+        Table.Options(capacityBytes: 0), .init(capacityBytes: -1), .init(capacityBytes: 1000),
+        .init(capacityBytes: 1 << 50), .init(mode: 0o666), .init(mode: 0o400), .init(mode: 0o777),
+      ] {
+        #expect(code { _ = try Table.create(name, options) } == .invalid, "\(options)")
+      }
+      #expect(try SharedObject.list(prefix: "shmtable.\(name)").isEmpty)
+    }
+  }
+
+  @Test func anObjectThatIsNotOursIsNotATable() throws {
+    try withTableName { (name: String) throws -> Void in
+      for contents in [[], [UInt8]("hello\n".utf8), [UInt8](repeating: 0, count: 10_000), [UInt8](repeating: 0xff, count: 10_000)] {
+        try write(contents, "\(name).data")
+        try write(contents, "\(name).ctl")
+        for way in Self.ways {
+          #expect(code { _ = try Table.open(name, access: way) } == .notATable, "\(contents.count) bytes, \(way)")
+        }
+      }
+      // Somebody's file of that name is neither overwritten nor removed.
+      try write([UInt8](repeating: 0xff, count: 10_000), "\(name).ctl")
+      #expect(code { _ = try Table.create(name) } == .exists)
+      #expect(try SharedObject.open(name: "shmtable.\(name).ctl", writable: false).status().size == 10_000)
+    }
+  }
+
+  @Test func aDirectoryOrFIFOIsNotATable() throws {
+    try withTableName { (name: String) throws -> Void in
+      for suffix in ["data", "ctl"] { mkdir("/dev/shm/shmtable.\(name).\(suffix)", 0o700) }
+      for way in Self.ways { #expect(code { _ = try Table.open(name, access: way) } == .notATable) }
+      #expect(code { _ = try Table.create(name) } == .exists)
+      for suffix in ["data", "ctl"] { rmdir("/dev/shm/shmtable.\(name).\(suffix)") }
+      for suffix in ["data", "ctl"] { mkfifo("/dev/shm/shmtable.\(name).\(suffix)", 0o600) }
+      for way in Self.ways { #expect(code { _ = try Table.open(name, access: way) } == .notATable) }
+      #expect(code { _ = try Table.create(name) } == .exists)
+    }
+  }
+
+  @Test func aSymbolicLinkIsNotFollowed() throws {
+    try withTable(.rcu) { table throws in
+      try withTableName { (name: String) throws -> Void in
+        for suffix in ["data", "ctl"] {
+          symlink("/dev/shm/shmtable.\(table.name).\(suffix)", "/dev/shm/shmtable.\(name).\(suffix)")
+        }
+        for way in Self.ways { #expect(code { _ = try Table.open(name, access: way) } == .notATable) }
+        #expect(code { _ = try Table.create(name) } == .exists)
+      }
+      try table.set("k", 1)
+    }
+  }
+
+  @Test func aTableCutShortIsDamagedAndNeverASignal() throws {
+    for way in Self.ways {
+      try withTableName { (name: String) throws -> Void in
+        _ = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let data = try SharedObject.open(name: "shmtable.\(name).data", writable: true)
+        for size in [100_000, 16_384, 4096] {
+          try data.truncate(to: size)
+          let worker = try WorkerProcess("table-worker")
+          try worker.ask("open \(name) \(way)", expecting: "error damaged")
+        }
+        try data.truncate(to: 4095)
+        #expect(code { _ = try Table.open(name, access: .observer) } == .notATable)
+      }
+    }
+  }
+
+  @Test func anotherLayoutVersionOrFeatureIsIncompatible() throws {
+    for (offset, value) in [
+      (DataLayout.versionAndVariant, UInt64(DataLayout.version + 1) | 1 << 32), (DataLayout.layoutHash, 12345),
+      (DataLayout.features, 1 << 63),
+    ] {
+      try withTableName { (name: String) throws -> Void in
+        _ = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let objects = offset == DataLayout.features ? ["data"] : ["data", "ctl"]
+        for object in objects { try store(value, at: offset, "\(name).\(object)") }
+        for way in Self.ways {
+          #expect(code { _ = try Table.open(name, access: way) } == .incompatible, "offset \(offset), \(way)")
+        }
+      }
+    }
+  }
+
+  @Test func aVariantOrCapacityThatCannotBeIsDamaged() throws {
+    for (offset, value) in [
+      (DataLayout.versionAndVariant, UInt64(DataLayout.version) | 9 << 32), (DataLayout.capacity, 0),
+      (DataLayout.capacity, .max), (DataLayout.capacity, 1 << 20 + 1),
+    ] {
+      try withTableName { (name: String) throws -> Void in
+        _ = try Table.create(name, .init(capacityBytes: 4 << 20))
+        for object in ["data", "ctl"] { try store(value, at: offset, "\(name).\(object)") }
+        for way in Self.ways {
+          #expect(code { _ = try Table.open(name, access: way) } == .damaged, "offset \(offset), \(way)")
+        }
+      }
+    }
+  }
+
+  @Test func twoObjectsOfDifferentTablesAreNoTable() throws {
+    try withTableName { (name: String) throws -> Void in
+      try withTableName { (other: String) throws -> Void in
+        _ = try Table.create(name, .init(capacityBytes: 4 << 20))
+        _ = try Table.create(other, .init(capacityBytes: 4 << 20))
+        rename("/dev/shm/shmtable.\(other).data", "/dev/shm/shmtable.\(name).data")
+        #expect(code { _ = try Table.open(name, access: .participant) } == .damaged)
+      }
+    }
+  }
+
+  @Test func aHalfMadeTableIsNoneAndIsReplaced() throws {
+    try withTableName { (name: String) throws -> Void in
+      // A creator died before the ready flag.
+      _ = try Table.create(name, .init(capacityBytes: 4 << 20))
+      try store(0, at: ControlLayout.ready, "\(name).ctl")
+      #expect(code { _ = try Table.open(name, access: .participant) } == .notATable)
+      let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+      try table.set("k", 1)
+      #expect(try Table.open(name, access: .observer).get("k") == 1)
+      // One died before it had written anything.
+      try Table.drop(name)
+      _ = try SharedObject.create(name: "shmtable.\(name).ctl", mode: 0o600)
+      #expect(code { _ = try Table.open(name, access: .participant) } == .notATable)
+      try Table.create(name, .init(capacityBytes: 4 << 20)).set("k", 2)
+    }
+  }
+
+  @Test func withoutRightsItIsNotPermitted() throws {
+    try withTable(.rcu) { table throws in
+      let stranger = try WorkerProcess("table-worker")
+      try stranger.ask("become 65534", expecting: "ok")
+      for way in ["observer", "participant"] {
+        try stranger.ask("open \(table.name) \(way)", expecting: "error notPermitted")
+      }
+      try stranger.ask("open-automatically \(table.name)", expecting: "error notPermitted")
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "needs root to give a table away"))
+  func aTableOfSomeoneUntrustedIsOnlyObserved() throws {
+    try withTableName { (name: String) throws -> Void in
+      let table = try Table.create(name, .init(capacityBytes: 4 << 20, mode: 0o644, owner: 65_533))
+      try table.set("k", "v")
+      #expect(code { _ = try Table.open(name, access: .participant) } == .notPermitted)
+      let observer = try Table.open(name)
+      #expect(observer.isObserver)
+      #expect(try observer.get("k") == "v")
+      #expect(try !Table.open(name, access: .participant, trusting: [65_533]).isObserver)
+    }
+  }
+
+  @Test func aControlObjectThatEverybodyMayWriteIsNotTrusted() throws {
+    try withTable(.rcu) { table throws in
+      chmod("/dev/shm/shmtable.\(table.name).ctl", 0o666)
+      #expect(code { _ = try Table.open(table.name, access: .participant) } == .notPermitted)
+      #expect(try Table.open(table.name).isObserver)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aTableUnlinkedBehindUsIsNoticedAndReadable(
+    _ variant: Table.Variant
+  ) throws {
+    try withTableName { (name: String) throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      try table.set("k", "old")
+      let other = try worker(table)
+      try Table.drop(name)
+      let next = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      try next.set("k", "new")
+      try other.ask("get k", expecting: "old")
+      // The check is made from time to time: until then writes go where nobody looks.
+      var answer = ""
+      for _ in 0..<100_000 where answer != "error unlinked" { answer = try other.ask("set k lost") }
+      #expect(answer == "error unlinked")
+      #expect(try next.get("k") == "new")
+      try other.ask("open \(name)", expecting: "ok")
+      try other.ask("get k", expecting: "new")
+    }
+  }
+
+  @Test func manyProcessesThatCreateOneTableMakeOne() throws {
+    for _ in 0..<20 {
+      try withTableName { (name: String) throws -> Void in
+        let workers = try (0..<4).map { _ in try WorkerProcess("table-worker") }
+        for worker in workers { try worker.send("create-or-open \(name)") }
+        let answers = try workers.map { try $0.readLine() }
+        #expect(answers.filter { $0 == "created" }.count == 1, "\(answers)")
+        #expect(answers.filter { $0 == "opened" }.count == 3, "\(answers)")
+        for worker in workers { try worker.send("increment n 10") }
+        for worker in workers { try worker.expectLine("ok") }
+        #expect(try Table.open(name).get("n") == 40)
+      }
+    }
+  }
+
+  @Test func creatorsThatAreKilledLeaveNoNameBehindThatCannotBeTaken() throws {
+    try withTableName { (name: String) throws -> Void in
+      for round in 0..<40 {
+        let creator = try WorkerProcess("table-worker")
+        try creator.send("create-or-open \(name)")
+        usleep(useconds_t(round * 100))
+        creator.kill(SIGKILL)
+        _ = try creator.wait()
+        let worker = try WorkerProcess("table-worker")
+        let answer = try worker.ask("create-or-open \(name)")
+        #expect(answer == "created" || answer == "opened")
+        try worker.ask("set k \(round)", expecting: "ok")
+        try worker.ask("check", expecting: "ok")
+        try Table.drop(name)
+      }
+    }
+  }
+
+  private func write(_ bytes: [UInt8], _ object: String) throws {
+    try? SharedObject.unlink(name: "shmtable.\(object)")
+    let file = try SharedObject.create(name: "shmtable.\(object)", mode: 0o600)
+    if bytes.isEmpty { return }
+    try file.allocate(offset: 0, count: bytes.count)
+    let mapping = try file.map(count: bytes.count, writable: true)
+    withExtendedLifetime(mapping) { _ = memcpy(mapping.base, bytes, bytes.count) }
+  }
+
+  private func store(_ value: UInt64, at offset: Int, _ object: String) throws {
+    let mapping = try SharedObject.open(name: "shmtable.\(object)", writable: true).map(count: 4096, writable: true)
+    withExtendedLifetime(mapping) { mapping.base.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
+  }
+}
