@@ -16,8 +16,6 @@ swift=${1:-swift}
 shmctl=$("$swift" build -c release "$@" --show-bin-path)/shmctl
 export shmctl
 export table="container-$$"
-trap '"$shmctl" -q drop "$table" 2>/dev/null || true' EXIT
-
 cat >"${TMPDIR:-/tmp}/$table.sh" <<'END'
 set -u
 failed=0
