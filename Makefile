@@ -44,7 +44,7 @@ lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
 
 tidy: ## check the floor plan's import directions and the house rules
-	@Tests/tidy.sh
+	@Tests/tidy.sh && Tests/tidy-test.sh
 
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
