@@ -17,7 +17,7 @@ may_import() {
   case $1 in
     SharedMemory) echo CShims ;;
     TableEngine) echo CShims SharedMemory ;;
-    SharedTable) echo SharedMemory TableEngine ;;
+    SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation) echo SharedTable ;;
     ShmdCore) echo SharedMemory TableEngine SharedTable ;;
     shmd) echo ShmdCore ;;
