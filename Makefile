@@ -32,7 +32,7 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit runtime-calls models cross
+TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross
 test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
 	@set -e; for phase in $(TEST_PHASES); do \
 	  echo "== $$phase"; begin=$$(date +%s); \
@@ -44,7 +44,7 @@ lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
 
 tidy: ## check the floor plan's import directions and the house rules
-	@Tests/tidy.sh
+	@Tests/tidy.sh && Tests/tidy-test.sh
 
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
@@ -55,6 +55,11 @@ runtime-calls: ## fail if a release build's get calls into Swift's runtime
 floor: ## measure get against the same lookup without any synchronisation
 	$(SWIFT) build -c release --product get-floor $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/get-floor
+
+KEYS ?= 10000000
+growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
+	$(SWIFT) build -c release --product growth-probe $(FLAGS)
+	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
 
 models: ## check the protocol's models with Spin
 	@Models/run.sh
@@ -71,6 +76,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth models mutants cross container clean
 
 -include systemd/install.mk

@@ -14,9 +14,8 @@ let swiftSettings: [SwiftSetting] = [
 
 /// A deliberate defect to build in, of those in Tests/Mutants.txt.
 let mutant: [SwiftSetting] =
-  Context.environment["SHAREDTABLE_MUTANT"].map { name in
-    [.define("MUTANT_\(name)"), .unsafeFlags(["-no-warnings-as-errors"])]
-  } ?? []
+  Context.environment["SHAREDTABLE_MUTANT"].map { [.define("MUTANT_\($0)"), .unsafeFlags(["-no-warnings-as-errors"])] }
+  ?? []
 
 // Tests handle raw memory on every line: `unsafe` before each would say nothing.
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
@@ -38,6 +37,7 @@ let package = Package(
     .target(
       name: "CShims",
       path: "CShims",
+      exclude: ["DESIGN.md"],
       linkerSettings: [.linkedLibrary("urcu-bp"), .linkedLibrary("urcu-common")]
     ),
     .target(name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
@@ -45,7 +45,8 @@ let package = Package(
       name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings + mutant),
     .target(
-      name: "SharedTable", dependencies: ["TableEngine"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+      name: "SharedTable", dependencies: ["CShims", "SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
@@ -62,7 +63,7 @@ let package = Package(
     .executableTarget(
       name: "shmd",
       dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      swiftSettings: swiftSettings),
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
       swiftSettings: testSettings),
@@ -84,6 +85,9 @@ let package = Package(
     .testTarget(
       name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
       swiftSettings: testSettings),
+    .executableTarget(
+      name: "readme-example", dependencies: ["SharedTable"], path: "Tests/Workers/readme-example",
+      swiftSettings: swiftSettings),
     .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
     .executableTarget(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
@@ -101,6 +105,8 @@ let package = Package(
       name: "shmctl",
       dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "shm-demo", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .testTarget(
       name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
   ]

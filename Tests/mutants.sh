@@ -2,7 +2,7 @@
 # Builds the engine with each defect of Tests/Mutants.txt and runs the tests that must catch it.
 #
 # Tests/mutants.sh [NAME...]    only these. SCRATCH moves the build directory, SWIFT names the compiler driver.
-# Fails if a mutant survives, does not build, or names no test. The tests must pass without any mutant: run them first.
+# Fails if a mutant survives, does not build, or names no test. The tests are run without any mutant first: they must pass.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 swift=${SWIFT:-swift}
@@ -10,6 +10,19 @@ scratch=${SCRATCH:-.build}/mutants
 log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 export SWIFT_BACKTRACE=enable=no
+
+# run FILTER: what the tests of that name come to, in $log.
+run() {
+  # A mutant may hang as well as fail: both are caught.
+  timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" >"$log" 2>&1 </dev/null
+}
+
+all=$(awk '!/^#/ && NF { printf "%s%s", separator, $3; separator = "|" }' Tests/Mutants.txt)
+if ! $swift build --build-tests --scratch-path "$scratch" >"$log" 2>&1 </dev/null || ! run "$all"; then
+  grep -E 'error:|✘' "$log" | head -5
+  echo 'the tests fail without any mutant' >&2
+  exit 2
+fi
 
 total=0
 survivors=
@@ -26,9 +39,7 @@ while read -r name guarantee tests; do
     survivors="$survivors $name"
     continue
   fi
-  # A mutant may hang as well as fail: both are caught.
-  SHAREDTABLE_MUTANT=$name timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$tests" \
-    >"$log" 2>&1 </dev/null
+  SHAREDTABLE_MUTANT=$name run "$tests"
   status=$?
   if grep -q 'No matching test cases' "$log"; then
     echo 'names no test'
@@ -39,7 +50,7 @@ while read -r name guarantee tests; do
   elif [ $status -eq 124 ]; then
     echo 'caught (hung)'
   else
-    echo 'caught'
+    echo "caught: $(grep -m 1 -oE '✘ Test [a-zA-Z]+|unexpected signal code [0-9]+' "$log" | sed 's/^✘ Test //')"
   fi
 done <Tests/Mutants.txt
 

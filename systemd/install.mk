@@ -15,7 +15,7 @@ RELEASE_DIR ?= $(SCRATCH)/release
 # Programs of the package: the daemon to sbin, the rest to bin.
 BIN_PROGRAMS ?= shmctl
 
-.PHONY: install uninstall
+.PHONY: install uninstall systemd-test
 
 install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## install programs, unit, sysusers, tmpfiles and configuration
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)
@@ -30,12 +30,16 @@ install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## ins
 	install -m 644 systemd/shmd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf
 	install -m 644 systemd/shmd.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
 	test -e $(DESTDIR)$(SYSCONFDIR)/shmd.yaml || install -m 644 systemd/shmd.yaml $(DESTDIR)$(SYSCONFDIR)/shmd.yaml
+	@test -n "$(DESTDIR)" || echo "next: systemd-sysusers && systemctl daemon-reload && systemctl enable --now shmd"
 
 # Leaves the configuration, the user and the tables.
 uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
+
+systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl ## the daemon under a real systemd in a container (root)
+	Tests/systemd/run.sh $(RELEASE_DIR)
 
 $(RELEASE_DIR)/%:
 	$(SWIFT) build -c release --scratch-path $(SCRATCH) --product $*

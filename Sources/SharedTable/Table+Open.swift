@@ -27,7 +27,7 @@ extension Table {
   ///
   /// - Parameter access: `.automatic` takes part where rights, owner and PID namespace allow it, and else observes.
   /// - Parameter variant: if given, another variant throws `incompatible`.
-  /// - Parameter trusting: user ids whose tables to take part in, besides root's and one's own: whoever owns a table
+  /// - Parameter trusting: user ids whose tables to take part in, besides root's, the daemon's and one's own: whoever owns a table
   ///   can misdirect its participants.
   /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full` (address space).
   public static func open(

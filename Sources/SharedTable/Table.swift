@@ -51,6 +51,9 @@ public final class Table: Sendable {
   /// Never blocks; one or two loads.
   public var count: Int { segment.keyCount }
 
+  /// False in a child that was forked since the table was opened.
+  var isUsable: Bool { segment.isOfThisProcess }
+
   /// Gives an engine's error this table's name.
   @usableFromInline
   func named(_ error: EngineError) -> TableError { TableError(error, table: name) }

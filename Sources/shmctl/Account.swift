@@ -2,11 +2,6 @@ import Glibc
 
 /// The system's users and groups.
 enum Account {
-  static func user(named name: String) -> UInt32? {
-    guard let entry = unsafe getpwnam(name) else { return nil }
-    return unsafe entry.pointee.pw_uid
-  }
-
   /// By name, or by number if there is no group of that name.
   static func group(_ nameOrNumber: String) -> UInt32? {
     if let entry = unsafe getgrnam(nameOrNumber) { return unsafe entry.pointee.gr_gid }

@@ -25,19 +25,7 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// Opens the table, as a participant where that is possible.
-  ///
-  /// shmd's tables are trusted, but its user is looked up only where the answer matters: the lookup costs more than
-  /// all the rest of a `get`.
-  func open() throws(TableError) -> Table {
-    do throws(TableError) {
-      let table = try Table.open(tableName, timeout: timeout.duration)
-      guard table.isObserver, let daemon = Account.user(named: "shmd") else { return table }
-      return try Table.open(tableName, trusting: [daemon], timeout: timeout.duration)
-    } catch {
-      guard error.code == .notPermitted, let daemon = Account.user(named: "shmd") else { throw error }
-      return try Table.open(tableName, trusting: [daemon], timeout: timeout.duration)
-    }
-  }
+  func open() throws(TableError) -> Table { try Table.open(tableName, timeout: timeout.duration) }
 
   /// Says that a condition was not met, unless told to be quiet.
   func note(_ table: Table, _ message: String) {

@@ -13,7 +13,7 @@ public enum AccessRequest: Sendable, Equatable {
 extension Segment {
   /// Attaches to an existing table. Never creates anything.
   ///
-  /// - Parameter trusted: user ids whose tables this process takes part in, besides root's and its own.
+  /// - Parameter trusted: user ids whose tables this process takes part in, besides root's, the daemon's and its own.
   /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full(.addressSpace)`.
   public static func open(
     _ name: String, _ request: AccessRequest = .automatic, trusted: [UInt32] = [],
@@ -63,6 +63,7 @@ extension Segment {
     if status.mode & 0o002 != 0 { throw .notPermitted("its control object is writable by everybody") }
     let me = geteuid()
     if status.owner == 0 || status.owner == me || trusted.contains(status.owner) { return }
+    if status.owner == DaemonUser.id { return }
     throw .notPermitted("it belongs to user \(status.owner), whom this process was not told to trust")
   }
 

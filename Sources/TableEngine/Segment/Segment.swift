@@ -94,6 +94,9 @@ public final class Segment: Sendable {
   /// What this process's writes took, for participants.
   package var work: WorkCounters? { participant?.writer.work }
 
+  /// False in a child that inherited the handle through fork.
+  public var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }
+
   /// What only a participant may do.
   func requireParticipant() throws(EngineError) -> Participant {
     guard shm_fork_generation() == forkGeneration else { throw .forked }

@@ -45,6 +45,9 @@ extension Segment {
       return unsafe shm_match_tag(data.pointer(bucket), 0) != 0 ? QuickCopy.absent : QuickCopy.undecided
     }
     let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
+    // How far the value reaches is known only when the entry's first line has come: fetch what is next meanwhile.
+    unsafe shm_prefetch(data.pointer(entry &+ 64))
+    unsafe shm_prefetch(data.pointer(entry &+ 128))
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     guard entry != 0, meta.isPlain(keyLength: keyLength), data.loadRelaxed(entry &+ Entry.version) <= snapshot,
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)

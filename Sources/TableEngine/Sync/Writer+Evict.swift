@@ -21,6 +21,9 @@ extension Writer {
         gained = true
         continue
       }
+      #if MUTANT_KEPT_BATCH_ENDS_GC
+        break
+      #endif
       idlePasses -= 1
       if idlePasses < 0 || superseded.head &+ retained.head == position { break }
     }

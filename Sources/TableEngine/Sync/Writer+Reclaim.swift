@@ -82,7 +82,11 @@ extension Writer {
     keptForPending = false
     // *retained* keeps room for a batch to be kept again: were it ever full, what its snapshots left behind could
     // not be looked at, and nothing would ever be reclaimed.
-    let space = retained.maximumRecords - retained.count - Self.gcBatch - 1
+    #if MUTANT_RETAINED_FILLS
+      let space = Int.max
+    #else
+      let space = retained.maximumRecords - retained.count - Self.gcBatch - 1
+    #endif
     let fresh = max(0, min(superseded.count, Self.gcBatch, space))
     guard fresh + old > 0, makeRoomForCollection(fresh + old) else { return 0 }
     begin()

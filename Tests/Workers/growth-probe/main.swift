@@ -1,64 +1,91 @@
-// Loads a table key by key and prints, at each power of ten from 100 thousand on, the work of the worst single
-// write so far and the memory an entry costs beyond key and value. usage: growth-probe [KEYS]
+// Loads a table key by key, 16-byte keys and 100-byte values, and looks at each power of ten from 100 thousand on:
+// the counted work of the worst single write must be the same at all of them, and an entry may cost at most 56
+// bytes beyond key and value at the end. Times are printed and not judged.
+//
+// usage: growth-probe [KEYS]      exit status 1 if either does not hold
+import Glibc
 import SharedMemory
 import SharedTable
 import TableEngine
 
-struct Worst {
+let keyBytes = 16
+let valueBytes = 100
+let mostOverheadBytes = 56.0
+
+/// Work of single writes: what the worst one did.
+struct Work: Equatable, CustomStringConvertible {
   var wordsMoved = 0
-  var pages = 0
-  var slots = 0
-  var bitmapWords = 0
-}
+  var pagesClaimed = 0
+  var slotsScanned = 0
 
-func load(_ total: Int) throws {
-  let capacity = max(16 << 20, total * 190)
-  let table = try Table.temporary(capacityBytes: capacity)
-  let work = table.segment.work!
-  var worst = Worst()
-  var slowest: UInt64 = 0
-  let value = [UInt8](repeating: 0x78, count: 100)
-  var milestone = 100_000
-  let begin = HostClock.monotonicNanoseconds
-  var batchStart = begin
-  for number in 1...total {
-    let before = (work.wordsMoved, work.units, work.slotsScanned, work.bitmapWords)
-    let started = HostClock.monotonicNanoseconds
-    try table.set(key(number), value)
-    slowest = max(slowest, HostClock.monotonicNanoseconds - started)
-    worst.wordsMoved = max(worst.wordsMoved, work.wordsMoved - before.0)
-    worst.pages = max(worst.pages, (work.units - before.1) * 256)
-    worst.slots = max(worst.slots, work.slotsScanned - before.2)
-    worst.bitmapWords = max(worst.bitmapWords, work.bitmapWords - before.3)
-    if number == milestone || number == total {
-      let statistics = table.segment.statistics
-      let overhead = Double(statistics.usedBytes!) / Double(number) - 116
-      let each =
-        (HostClock.monotonicNanoseconds - batchStart)
-        / UInt64(number - milestone / 10 + (milestone == 100_000 ? 10_000 : 0))
-      print(
-        "keys \(number) words-moved \(worst.wordsMoved) pages \(worst.pages) slots \(worst.slots)",
-        "bitmap-words \(worst.bitmapWords) overhead-bytes \(Int((overhead * 10).rounded()) / 10)",
-        "slowest-us \(slowest / 1000) ns-each \(each)")
-      milestone *= 10
-      batchStart = HostClock.monotonicNanoseconds
-    }
+  init() {}
+
+  init(_ counters: WorkCounters) {
+    wordsMoved = counters.wordsMoved
+    pagesClaimed = counters.units * (Geometry.unitBytes / SizeClasses.frameBytes)
+    slotsScanned = counters.slotsScanned
   }
+
+  mutating func raise(to now: Work, since before: Work) {
+    wordsMoved = max(wordsMoved, now.wordsMoved - before.wordsMoved)
+    pagesClaimed = max(pagesClaimed, now.pagesClaimed - before.pagesClaimed)
+    slotsScanned = max(slotsScanned, now.slotsScanned - before.slotsScanned)
+  }
+
+  var description: String { "\(wordsMoved) words moved, \(pagesClaimed) pages claimed, \(slotsScanned) slots scanned" }
 }
 
-/// 16 bytes, all different.
-func key(_ number: Int) -> [UInt8] {
-  var key = [UInt8](repeating: 0x30, count: 16)
+/// The key of a number: its digits, padded with zeros.
+func writeKey(_ number: Int, into key: inout [UInt8]) {
   var rest = number
-  for position in (0..<16).reversed() where rest > 0 {
-    key[position] = UInt8(0x30 + rest % 10)
+  for position in (0..<keyBytes).reversed() {
+    key[position] = UInt8(ascii: "0") + UInt8(rest % 10)
     rest /= 10
   }
-  return key
+}
+
+func load(_ total: Int) throws -> Bool {
+  let table = try Table.temporary(capacityBytes: max(16 << 20, total * 190))
+  let counters = table.segment.work!
+  let value = [UInt8](repeating: 0x78, count: valueBytes)
+  var key = [UInt8](repeating: 0, count: keyBytes)
+  var worst = Work()
+  var milestones: [Work] = []
+  var slowestNanoseconds: UInt64 = 0
+  var overhead = 0.0
+  var milestone = 100_000
+
+  for number in 1...total {
+    writeKey(number, into: &key)
+    let before = Work(counters)
+    let begin = HostClock.monotonicNanoseconds
+    try table.set(key, value)
+    slowestNanoseconds = max(slowestNanoseconds, HostClock.monotonicNanoseconds - begin)
+    worst.raise(to: Work(counters), since: before)
+    guard number == milestone || number == total else { continue }
+    overhead = Double(table.statistics.usedBytes ?? 0) / Double(number) - Double(keyBytes + valueBytes)
+    print(
+      "\(number) keys: worst write \(worst), \(slowestNanoseconds / 1000) us;",
+      "\(Int(overhead.rounded())) bytes an entry beyond key and value")
+    if number == milestone {
+      milestones.append(worst)
+      milestone *= 10
+    }
+  }
+  let isConstant = milestones.allSatisfy { $0 == milestones[0] }
+  if !isConstant { print("growth-probe: the worst write does more work in a larger table") }
+  if overhead > mostOverheadBytes { print("growth-probe: more than \(mostOverheadBytes) bytes an entry") }
+  return isConstant && overhead <= mostOverheadBytes
 }
 
 do {
-  try load(CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1])! : 1_000_000)
+  let keys = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) : 1_000_000
+  guard let keys, keys >= 100_000 else {
+    print("usage: growth-probe [KEYS], at least 100000")
+    exit(2)
+  }
+  exit(try load(keys) ? 0 : 1)
 } catch {
   print("growth-probe: \(error)")
+  exit(1)
 }

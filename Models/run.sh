@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Checks the models with Spin: every line of `cases` must end as it says.
+#   Models/run.sh              all
+#   Models/run.sh NAME...      the lines of these models, or those with -DNAME among their flags
+# Prints one line a case and exits 1 if any is a surprise. A clean model must have been searched exhaustively.
+# JOBS (default 2) cases run at once; each may take LIMIT (default 60) seconds of processor time and 2 GB.
+# (Not of wall time: a busy machine is no reason to fail. Five times LIMIT on the wall is the end all the same.)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+jobs=${JOBS:-2}
+export LIMIT=${LIMIT:-60}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$here"/*.pml "$work"
+export work
+
+# check NUMBER "model expectation flags...": the case's line goes to $work/NUMBER.line
+check() {
+    local number=$1 model expectation flags
+    read -r model expectation flags <<<"$2"
+    local dir=$work/$number label=$model${flags:+ $flags}
+    mkdir "$dir" && cd "$dir"
+    # MAXDEPTH=n among the flags is for the search, not for the model
+    local depth=20000 flag
+    local -a defines=()
+    for flag in $flags; do
+        case $flag in
+            MAXDEPTH=*) depth=${flag#*=} ;;
+            *) defines+=("$flag") ;;
+        esac
+    done
+    # Spin looks for the model beside itself: one copy a case
+    cp "$work/$model.pml" .
+    local optimize=-O2
+    [ "$expectation" = ok ] || optimize=-O0          # found soon; the compiler would take longer
+    if ! { spin -a "${defines[@]}" "$model.pml" && gcc $optimize -w -DSAFETY -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c; } >build 2>&1; then
+        { echo "FAILED $label: does not build"; tail -5 build; } >"$work/$number.line"
+        cd / && rm -rf "$dir"; return
+    fi
+    local status=0
+    (ulimit -t "$LIMIT"; exec timeout "$((5 * LIMIT))" ./pan -m"$depth") >out 2>&1 || status=$?
+    local states seconds memory result
+    states=$(awk '/states, stored/ {print $1}' out)
+    seconds=$(awk '/elapsed time/ {print $4}' out)
+    memory=$(awk '/total actual memory usage/ {printf "%d", $1}' out)
+    # 124: timeout; 137 and 152: SIGKILL and SIGXCPU from the limit on processor time
+    if [ "$status" = 124 ] || [ "$status" = 137 ] || [ "$status" = 152 ]; then
+        result="timed out (LIMIT is $LIMIT s)"
+    elif grep -qE 'out of memory|max search depth too small|reached -DMEMLIM|interrupted|aborting|hash-compact|Bitstate' out; then
+        result="search not exhaustive: $(grep -m1 -E 'out of memory|max search depth too small|reached -DMEMLIM|interrupted|aborting|hash-compact|Bitstate' out)"
+    elif grep -q 'errors: 0' out; then
+        result=ok
+    elif grep -qE 'assertion violated|invalid end state|acceptance cycle' out; then
+        result=error
+    else
+        result="no result (status $status): $(tail -1 out)"
+    fi
+    case "$expectation/$result" in
+        ok/ok)       echo "ok     $label: $states states, $seconds s, $memory MB" ;;
+        error/error) echo "caught $label: $(grep -m1 -oE 'assertion violated .*\(at depth [0-9]+\)|invalid end state.*' out)" ;;
+        ok/error)    echo "FAILED $label: $(grep -m1 -E 'assertion violated|invalid end state' out)" ;;
+        error/ok)    echo "FAILED $label: the bug was not found in $states states" ;;
+        *)           echo "FAILED $label: $result" ;;
+    esac >"$work/$number.line"
+    cd / && rm -rf "$dir"
+}
+export -f check
+
+wanted() { # LINE: is it in the subset asked for?
+    [ "${#names[@]}" = 0 ] && return 0
+    local name word
+    for name in "${names[@]}"; do
+        for word in $1; do
+            case $word in "$name" | "-D$name" | "-D$name="*) return 0 ;; esac
+        done
+    done
+    return 1
+}
+
+names=("$@")
+number=1000
+queue=$work/queue
+: >"$queue"
+while IFS= read -r line; do
+    line=${line%%#*}
+    [ -z "${line//[[:space:]]/}" ] && continue
+    wanted "$line" || continue
+    number=$((number + 1))
+    printf '%s\0%s\0' "$number" "$line" >>"$queue"
+done <"$here/cases"
+[ -s "$queue" ] || { echo "no such case" >&2; exit 1; }
+
+start=$SECONDS
+xargs -0 -n 2 -P "$jobs" bash -c 'check "$@" && cat "$work/$1.line"' check <"$queue" || true
+cat "$work"/*.line >"$work/all" 2>/dev/null || true
+failed=$(grep -c '^FAILED' "$work/all" || true)
+lines=$(grep -cE '^(ok|caught|FAILED) ' "$work/all" || true)
+echo "$((number - 1000)) cases, $failed failed, $((SECONDS - start)) s"
+[ "$failed" = 0 ] && [ "$lines" = "$((number - 1000))" ]

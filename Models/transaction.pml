@@ -1,0 +1,622 @@
+/* transaction.pml: the journaled transaction, gc, the free pass and recovery, beside readers with slots.
+ *
+ * One writer role: it dies (CRASH) between any two of its stores, also inside retire(), undo(), the free pass
+ * and recovery, and the next owner of W starts at `recover`. What lies in shared memory survives; what is a
+ * register is wiped there. *data* and the slots are global. *ctl* is local to the writer process, which is the
+ * same thing because only the owner of W looks at it, and which lets Spin's partial order reduction skip
+ * interleavings that no reader can see.
+ *
+ * Readers' stores to their slots pass a TSO store buffer; HEAVY (membarrier) empties all buffers; LIGHT is nothing.
+ *
+ * Block b holds an entry {ver, prev, tomb} or, with SPLIT, a sub-table whose one bucket word is prev[b].
+ * Parameters: NB blocks, NK keys, MAXV versions begun, OPS operations a transaction, CRASHES, ABORTS,
+ *   GETS (0: no get-reader), WALKS (0: no snapshot reader), PINNED (snapshot reader is a zero-copy `read {}`),
+ *   DELETES, SPLIT, INBARRIER (free pass inside an open barrier), SB (depth of a store buffer).
+ * Every other -D is an injected bug; see README.md.
+ */
+#ifndef NB
+#define NB 4
+#endif
+#ifndef NK
+#define NK 1
+#endif
+#ifndef MAXV
+#define MAXV 4
+#endif
+#ifndef OPS
+#define OPS 1
+#endif
+#ifndef CRASHES
+#define CRASHES 1
+#endif
+#ifndef ABORTS
+#define ABORTS 1
+#endif
+#ifndef GETS
+#define GETS 1
+#endif
+#ifndef WALKS
+#define WALKS 1
+#endif
+#ifndef SB
+#define SB 2
+#endif
+
+#define NR    2                        /* slots: 0 the get-reader, 1 the snapshot reader */
+#define IDLE  255
+#define PEND  64                       /* PEND + e */
+#define NJ    (2*NB+2)                 /* journal records */
+#define NV    (MAXV+CRASHES+2)         /* versions, with the ticks of recoveries */
+#define EXP(k,v) expv[(k)*NV+(v)]
+
+/* ---- data ---- */
+byte committed = 1;
+bool used[NB+1];                       /* the allocator's bits (they lie in ctl; here because readers assert on them) */
+byte ver[NB+1], prev[NB+1]; bool tomb[NB+1];
+#ifdef SPLIT
+byte dir[2];                           /* two directory words of one prefix */
+#define WORD(k) prev[dir[0]]
+#else
+byte word[NK];
+#define WORD(k) word[k]
+#endif
+/* ---- slots ---- */
+byte snapOf[NR] = IDLE, pinOf[NR] = IDLE;
+chan sb[NR] = [SB] of { byte, byte };  /* {0 snap, 1 pin; value} */
+/* ---- ghost: the version of key k's value in version v of the table; 0 absent ---- */
+byte expv[NK*NV];
+
+#define BUFFERED(r,which,val) sb[r]!which,val
+
+inline apply(r) { sb[r]?w,v; if :: w==0 -> snapOf[r]=v :: else -> pinOf[r]=v fi; w=0; v=0 }
+
+proctype storeBuffers() { byte w,v;
+end: do :: atomic { nempty(sb[0]) -> apply(0) } :: atomic { nempty(sb[1]) -> apply(1) } od }
+
+/* ---- readers ---- */
+
+/* Find key k at snapshot S, touch the entry twice (find, copy out). A touched block must be in use. */
+inline walk(S,k,d) {
+#ifdef SPLIT
+  t = dir[d];
+  atomic { assert(used[t]); cur = prev[t]; t = 0 };
+#else
+  cur = word[k];
+#endif
+  do
+  :: atomic { cur==0 -> assert(EXP(k,S)==0) } break
+  :: atomic { cur!=0 -> assert(used[cur]);                     /* never touches a free block */
+       if
+       :: ver[cur]<=S -> seen = ver[cur]; assert((tomb[cur] -> 0 : seen) == EXP(k,S)); goto copy   /* the version S should see */
+       :: else -> cur = prev[cur]
+       fi }
+  od; goto done;
+copy: atomic { assert(used[cur] && ver[cur]==seen); cur = 0; seen = 0 };
+done: skip }
+
+#if GETS > 0
+proctype getter() { byte e,S,cur,seen,k,n=GETS; byte t;
+  do
+  :: n>0 -> n--;
+     e = committed; BUFFERED(0,0,PEND+e);                      /* PAIR pend-committed */
+#ifdef NORELOAD
+     S = e;
+#else
+     S = committed;
+#endif
+     e = 0;
+#if NK > 1
+     if :: k = 0 :: k = 1 fi;
+#endif
+     walk(S,k,0); BUFFERED(0,0,IDLE); S = 0; k = 0
+  :: else -> break
+  od }
+#endif
+
+#if WALKS > 0
+proctype snapshotReader() { byte e,S,cur,seen,k,n=WALKS; byte t;
+  e = committed;
+#ifdef PINNED
+  BUFFERED(1,1,e);
+#endif
+#ifdef NOPEND
+  BUFFERED(1,0,e); S = committed;                              /* announces e, uses S >= e */
+#else
+  BUFFERED(1,0,PEND+e); S = committed;
+#ifdef CAS_PLAIN
+  BUFFERED(1,0,S);                                             /* harmless here: see README.md */
+#else
+  atomic { empty(sb[1]) -> snapOf[1] = S }                       /* the CAS: drains the buffer */
+#endif
+#endif
+  e = 0;
+  do
+  :: n>0 -> n--;
+#ifndef PINNED
+#ifndef NOPIN
+     e = committed; BUFFERED(1,1,e); e = 0;                    /* an operation of a long-lived snapshot */
+#endif
+#endif
+#if NK > 1
+     if :: k = 0 :: k = 1 fi;
+#endif
+     walk(S,k,1); k = 0;
+#ifndef PINNED
+#ifndef NOPIN
+     BUFFERED(1,1,IDLE)
+#else
+     skip
+#endif
+#endif
+  :: else -> break
+  od;
+  BUFFERED(1,0,IDLE);
+#ifdef PINNED
+  BUFFERED(1,1,IDLE);
+#endif
+  S = 0 }
+#endif
+
+/* ---- the owner of W ---- */
+
+#define CRASH if :: crashes>0 -> crashes--; goto recover :: true fi
+
+/* records */
+#define ALLOC  1                       /* a: block */
+#define ALLOCT 2                       /* a: block (a tombstone) */
+#define PUT    3                       /* a: place, b: old word; supersedes */
+#define PUTNS  4                       /* the same, supersedes nothing (gc) */
+#define RETIRE 5                       /* a: block */
+#define KEEP   6                       /* a: entry */
+#define FILL   7                       /* b: old directory word */
+
+inline HEAVY() {
+#ifdef NOMB
+  skip
+#else
+  d_step { q = 0; do :: q<NR -> do :: nempty(sb[q]) -> sb[q]?w,v; if :: w==0 -> snapOf[q]=v :: else -> pinOf[q]=v fi :: empty(sb[q]) -> break od; q++
+           :: else -> break od; q = 0; w = 0; v = 0 }
+#endif
+}
+
+inline scan() {                        /* PAIR pend-committed, PAIR slot-scan: one slot word at a time; C before HEAVY, slots after (I2) */
+  C = committed; HEAVY();
+#if GETS > 0
+  ss[0] = snapOf[0];                     /* a get-reader has no pin */
+#endif
+#if WALKS > 0
+  ss[1] = snapOf[1]; sp[1] = pinOf[1]
+#else
+  skip
+#endif
+}
+inline forget() { d_step { ss[0]=IDLE; ss[1]=IDLE; sp[0]=IDLE; sp[1]=IDLE; C=0; m=0 } }
+
+inline begin() {
+  jver = committed+1; CRASH;
+#ifdef NOTAILS
+  skip;
+#else
+  jlt = ltail; CRASH; jst = stail; CRASH; jrt = rtail; CRASH;
+#endif
+#ifndef STALE_HEADS
+  jsh = shead; CRASH; jrh = rhead; CRASH
+#else
+  skip
+#endif
+}
+
+/* ORDER record-count-effect */
+#ifdef COUNT_AFTER_EFFECT
+#define COUNT
+#define LATECOUNT count++; CRASH;
+#elif defined(COUNT_BEFORE_RECORD)
+#define COUNT
+#define LATECOUNT
+#else
+#define COUNT count++; CRASH;
+#define LATECOUNT
+#endif
+#ifdef COUNT_BEFORE_RECORD
+#define RECORD(t,x,y) count++; CRASH; d_step { jt[count-1]=t; ja[count-1]=x; jb[count-1]=y }; CRASH;
+#else
+#define RECORD(t,x,y) d_step { jt[count]=t; ja[count]=x; jb[count]=y }; CRASH; COUNT
+#endif
+
+/* PAIR commit-word. Places: 1..NB the prev of a block, NB+1+k the word of key k */
+#ifdef SPLIT
+#define PLACE(k) dir[0]
+inline setPlace(p,x) { prev[p] = x }
+#else
+#define PLACE(k) (NB+1+(k))
+inline setPlace(p,x) { if :: p>NB -> word[p-NB-1] = x :: else -> prev[p] = x fi }
+#endif
+
+inline pickFree() { d_step { b = 1; do :: b<=NB && used[b] -> b++ :: else -> break od } }
+
+inline pushLimbo(x) {
+#ifdef NOTICK
+  d_step { limbo[lt] = x; stamp[lt] = jver-1; lt++ }; CRASH
+#else
+  d_step { limbo[lt] = x; stamp[lt] = jver; lt++ }; CRASH
+#endif
+}
+
+/* ORDER commit-retire-empty. After committed = journal.version: idempotent, from the saved tails */
+inline retire() {
+#ifdef RETIRE_TAIL_NOT_RESET
+  lt = ltail; st = stail; rt = rtail; i = 0; b = 0;
+#else
+  lt = jlt; st = jst; rt = jrt; i = 0; b = 0;
+#endif
+  do
+  :: i<count ->
+     if
+     :: jt[i]==ALLOCT -> b = ja[i]
+     :: jt[i]==PUT ->
+        if
+#ifdef TOMB_TWICE
+        :: jb[i]!=0 -> sup[st] = jb[i]; st++; CRASH
+#else
+        :: jb[i]!=0 && !tomb[jb[i]] -> sup[st] = jb[i]; st++; CRASH
+#endif
+        :: else -> skip
+        fi;
+        if
+        :: b!=0 -> sup[st] = b; st++; b = 0; CRASH
+        :: else -> skip
+        fi
+     :: jt[i]==RETIRE -> pushLimbo(ja[i])
+     :: jt[i]==KEEP -> ret[rt] = ja[i]; rt++; CRASH
+     :: else -> skip
+     fi; i++
+  :: else -> break
+  od;
+  ltail = lt; CRASH; stail = st; CRASH; rtail = rt; CRASH; shead = jsh; CRASH; rhead = jrh; CRASH;
+  lt = 0; st = 0; rt = 0; i = 0; b = 0 }
+
+/* ORDER undo-empty-tick. Before any tick: idempotent, from the saved tails */
+inline undo(freeing) {
+#ifndef UNDO_TAIL_NOT_RESET
+  ltail = jlt; CRASH;
+#endif
+  stail = jst; CRASH; rtail = jrt; CRASH;
+  lt = ltail; i = count;
+  do
+  :: i>0 -> i--;
+#ifdef UNDO_FORWARD
+     i = count-1-i;
+#endif
+     if
+     :: jt[i]==ALLOC || jt[i]==ALLOCT ->
+        if
+        :: freeing -> clear(ja[i]); CRASH
+        :: else ->
+#ifndef ALLOC_NO_SET
+           used[ja[i]] = 1; CRASH;
+#endif
+           pushLimbo(ja[i]);
+#ifdef UNDO_TAIL_NOT_RESET
+           ltail = lt; CRASH
+#endif
+        fi
+     :: jt[i]==PUT || jt[i]==PUTNS -> setPlace(ja[i],jb[i]); CRASH
+#ifdef SPLIT
+     :: jt[i]==FILL -> dir[0] = jb[i]; CRASH; dir[1] = jb[i]; CRASH
+#endif
+     :: else -> skip
+     fi
+#ifdef UNDO_FORWARD
+     ; i = count-1-i
+#endif
+  :: else -> break
+  od;
+  ltail = lt; CRASH; lt = 0 }
+
+inline tick(to) { d_step { q = 0; do :: q<NK -> EXP(q,to) = EXP(q,committed); pending[q] = EXP(q,committed); q++ :: else -> break od; q = 0; committed = to } }
+/* PAIR committed-data */
+inline publish() { d_step { q = 0; do :: q<NK -> EXP(q,jver) = pending[q]; q++ :: else -> break od; q = 0; committed = jver } }
+
+/* a cleared bit; the contents are wiped so that equal states look equal */
+inline clear(x) { d_step { used[x] = 0; ver[x] = 0; prev[x] = 0; tomb[x] = 0 } }
+
+/* ORDER freeend-bits-head */
+inline freeBlocks() {
+  i = lhead;
+  do :: i<freeEnd -> clear(limbo[i]); CRASH; i++ :: else -> break od;
+  lhead = freeEnd; CRASH; i = 0 }
+
+/* everything with a stamp <= min(C, live pins, PENDs) is free */
+inline freePass() { scan(); freeScanned(); forget() }
+inline freeScanned() {
+  d_step {
+    m = C; i = 0;
+#ifdef FREE_NO_C
+    m = IDLE;
+#endif
+    do
+    :: i<NR ->
+#ifndef FREE_NO_PEND
+       if :: ss[i]!=IDLE && ss[i]>=PEND && ss[i]-PEND<m -> m = ss[i]-PEND :: else fi;
+#endif
+#ifndef FREE_NO_PIN
+       if :: sp[i]<m -> m = sp[i] :: else fi;
+#endif
+       i++
+    :: else -> break
+    od;
+    i = lhead; do :: i<ltail && stamp[i]<=m -> i++ :: else -> break od; x = i; i = 0 };
+  if
+#ifdef FREE_BEFORE_FREEEND
+  :: x>lhead -> i = lhead; do :: i<x -> clear(limbo[i]); CRASH; i++ :: else -> break od; freeEnd = x; CRASH; lhead = x; CRASH; i = 0
+#elif defined(FREE_NO_FREEEND)
+  :: x>lhead -> i = lhead; do :: i<x -> clear(limbo[i]); CRASH; i++ :: else -> break od; lhead = x; freeEnd = x; CRASH; i = 0
+#else
+  :: x>lhead -> freeEnd = x; CRASH; freeBlocks()
+#endif
+  :: else -> skip
+  fi; x = 0 }
+
+/* who keeps x, whose next newer version is nx (0: x is the head of its chain, so a tombstone) */
+inline judge() { d_step {
+  need = 0; i = 0;
+#ifdef TOMB_WITH_OLDER
+  if :: true ->
+#else
+  if :: nx==0 -> need = (prev[x]!=0)   /* invisible, once nothing older hangs behind it */
+     :: else ->
+#endif
+     do
+     :: i<NR ->
+        if
+        :: ss[i]==IDLE -> skip
+#ifndef NEED_NO_PEND
+        :: ss[i]!=IDLE && ss[i]>=PEND && (nx==0 || ver[nx]>ss[i]-PEND) -> need = 1
+#endif
+#ifndef NEED_NO_SNAPSHOT
+        :: ss[i]<PEND && ver[x]<=ss[i] && (nx==0 || ss[i]<ver[nx]) -> need = 1
+#endif
+        :: else -> skip
+        fi; i++
+     :: else -> break
+     od
+  fi; i = 0 } }
+
+inline findNewer() { d_step {
+  k = 0; need = 0;
+  do
+  :: k<NK && !need -> nx = 0; c = WORD(k);
+     do :: c!=0 && c!=x -> nx = c; c = prev[c] :: else -> break od;
+     if :: c==x -> need = 1 :: else -> k++ fi
+  :: else -> break
+  od;
+  assert(need);                        /* I7: what a ring names hangs in its chain */
+  need = 0; c = 0 } }
+
+inline unlinkOrKeep() {
+  findNewer(); judge();
+  if
+  :: need -> RECORD(KEEP,x,0) LATECOUNT skip
+  :: else ->
+     if
+     :: nx==0 -> RECORD(PUTNS,PLACE(k),x) setPlace(PLACE(k),0); CRASH; LATECOUNT
+     :: else  -> RECORD(PUTNS,nx,x) prev[nx] = prev[x]; CRASH; LATECOUNT
+     fi;
+     RECORD(RETIRE,x,0) LATECOUNT skip
+  fi; d_step { need = 0; nx = 0; k = 0 } }
+
+/* I6, I7 and what the newest version says; and ring positions back to 0, stale cells wiped: equal states look equal */
+inline quiescent() { d_step {
+  assert(count==0 && lhead==freeEnd);
+  i = 1;
+  do
+  :: i<=NB -> x = 0; b = 0; nx = 0;    /* x: reachable, b: in limbo, nx: in superseded or retained; need: should be there */
+     need = 0;
+#ifdef SPLIT
+     assert(dir[0]==dir[1]);
+     if :: dir[0]==i -> x++ :: else fi;
+#endif
+     k = 0;
+     do
+     :: k<NK -> c = WORD(k);
+        do
+        :: c!=0 -> if :: c==i -> x++; need = (c!=WORD(k) || tomb[c]) :: else fi; c = prev[c]
+        :: else -> break
+        od; k++
+     :: else -> break
+     od;
+     q = lhead; do :: q<ltail -> if :: limbo[q]==i -> b++ :: else fi; q++ :: else -> break od;
+     q = shead; do :: q<stail -> if :: sup[q]==i -> nx++ :: else fi; q++ :: else -> break od;
+     q = rhead; do :: q<rtail -> if :: ret[q]==i -> nx++ :: else fi; q++ :: else -> break od;
+     assert(x+b==used[i]);             /* I6: each block in use is in one place, a free one in none */
+     assert(nx==need);                 /* I7 */
+     i++
+  :: else -> break
+  od;
+  k = 0;
+  do :: k<NK -> c = WORD(k); assert(c==0 || ver[c]<=committed);                                   /* I4 */
+        assert(((c==0 || tomb[c]) -> 0 : ver[c]) == EXP(k,committed)); k++ :: else -> break od;   /* G2 */
+  /* normal form */
+  i = 0; do :: i<2*NB -> if :: lhead+i<ltail -> limbo[i] = limbo[lhead+i]; stamp[i] = stamp[lhead+i] :: else -> limbo[i] = 0; stamp[i] = 0 fi; i++ :: else -> break od;
+  ltail = ltail-lhead; lhead = 0; freeEnd = 0;
+  i = 0; do :: i<NB+1 -> if :: shead+i<stail -> sup[i] = sup[shead+i] :: else -> sup[i] = 0 fi; i++ :: else -> break od;
+  stail = stail-shead; shead = 0;
+  i = 0; do :: i<2*NB -> if :: rhead+i<rtail -> ret[i] = ret[rhead+i] :: else -> ret[i] = 0 fi; i++ :: else -> break od;
+  rtail = rtail-rhead; rhead = 0;
+#ifndef COUNT_BEFORE_RECORD
+  i = 0; do :: i<NJ -> jt[i] = 0; ja[i] = 0; jb[i] = 0; i++ :: else -> break od;
+#endif
+#ifndef STALE_HEADS
+  jsh = 0; jrh = 0; jlt = 0; jst = 0; jrt = 0;
+#endif
+  /* jver keeps its value: recovery compares it */
+  i = 0; x = 0; b = 0; nx = 0; k = 0; c = 0; q = 0; need = 0 } }
+
+active proctype owner() {
+  /* ctl: the journal */
+  byte count, jver, jlt, jst, jrt, jsh, jrh;
+  byte jt[NJ], ja[NJ], jb[NJ];
+  /* ctl: the rings */
+  byte limbo[2*NB+1], stamp[2*NB+1], lhead, freeEnd, ltail;
+  byte sup[NB+2], shead, stail;
+  byte ret[2*NB+1], rhead, rtail;
+  /* registers */
+  byte i, x, nx, b, c, k, m, C, lt, st, rt, q, w, v, ops, p;
+  bool need, passed;
+  byte ss[NR] = IDLE, sp[NR] = IDLE;
+  /* ghost */
+  byte crashes = CRASHES, aborts = ABORTS, pending[NK];
+
+  atomic {                             /* key 0 has version 1 */
+    used[1] = 1; ver[1] = 1; EXP(0,1) = 1; pending[0] = 1;
+#ifdef SPLIT
+    used[2] = 1; prev[2] = 1; dir[0] = 2; dir[1] = 2;
+#else
+    word[0] = 1;
+#endif
+#if GETS + WALKS > 0
+    run storeBuffers();
+#endif
+#if GETS > 0
+    run getter();
+#endif
+#if WALKS > 0
+    run snapshotReader()
+#else
+    skip
+#endif
+  }
+idle:
+  skip;
+  quiescent();
+  do
+  :: committed<MAXV -> goto transaction
+  :: committed<MAXV && (stail>0 || rtail>0) -> goto gc
+  :: ltail>0 -> freePass(); goto idle
+  :: goto finished
+  od;
+
+transaction:
+  begin(); ops = OPS; passed = 0;
+  do
+  :: ops>0 -> ops--;
+#if NK > 1
+     if :: k = 0 :: k = 1 fi;
+#endif
+again: skip;
+     pickFree();
+     if
+     :: b>NB ->                        /* no room: a free pass, once, or the operation throws */
+#ifdef INBARRIER
+        if :: !passed -> b = 0; passed = 1; freePass(); goto again :: else -> break fi
+#else
+        break
+#endif
+#ifdef INBARRIER
+     :: b<=NB && !passed && ltail>lhead -> b = 0; passed = 1; freePass(); goto again
+#endif
+     :: b<=NB ->                       /* put */
+        RECORD(ALLOC,b,0) used[b] = 1; CRASH; LATECOUNT
+        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 0 }; CRASH;
+        RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; LATECOUNT pending[k] = jver
+#ifdef DELETES
+     :: b<=NB && WORD(k)!=0 && !tomb[WORD(k)] ->
+        RECORD(ALLOCT,b,0) used[b] = 1; CRASH; LATECOUNT
+        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 1 }; CRASH;
+        RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; LATECOUNT pending[k] = 0
+#endif
+#ifdef SPLIT
+     :: b<=NB ->                       /* a sub-table built aside, the directory words, the old one retired */
+        RECORD(ALLOC,b,0) used[b] = 1; CRASH; LATECOUNT
+        d_step { ver[b] = 0; prev[b] = WORD(k); tomb[b] = 0 }; CRASH;
+        x = dir[0];
+        RECORD(FILL,0,x) dir[0] = b; CRASH; dir[1] = b; CRASH; LATECOUNT
+        RECORD(RETIRE,x,0) LATECOUNT x = 0
+#endif
+     fi; b = 0; k = 0
+  :: else -> break
+  od; skip; d_step { ops = 0; b = 0; k = 0; passed = 0 };
+  if
+  :: aborts>0 && count>0 -> aborts--; goto abort
+  :: count>0 -> publish(); CRASH; retire(); goto emptied
+  :: else -> goto idle
+  fi;
+
+abort:
+#ifdef ABORTFREE
+  undo(true);
+#else
+  undo(false);
+#endif
+#ifdef TICK_BEFORE_EMPTY
+  tick(jver); CRASH; count = 0; CRASH;
+#else
+  count = 0; CRASH; tick(jver); CRASH;
+#endif
+  goto idle;
+
+gc:
+  begin(); scan();
+  p = shead;
+  do
+  :: p<stail -> x = sup[p]; unlinkOrKeep(); p++; x = 0;
+#ifdef HEAD_EARLY
+     shead = p; CRASH;
+#endif
+     jsh = p; CRASH
+  :: break                             /* a batch may end anywhere */
+  od;
+  if
+  :: p==stail ->
+     p = rhead;
+     do
+     :: p<rtail -> x = ret[p]; unlinkOrKeep(); p++; x = 0; jrh = p; CRASH
+     :: else -> break
+     od
+  :: true
+  fi; p = 0;
+  tick(jver); CRASH; retire(); count = 0; CRASH;
+#ifdef C_LATE
+  C = committed;
+#endif
+  if :: freeScanned() :: true fi;      /* the same scan serves the free pass */
+  forget(); goto idle;
+
+emptied:
+  count = 0; CRASH;
+  goto idle;
+
+recover:
+  skip;
+  d_step { i = 0; x = 0; nx = 0; b = 0; c = 0; k = 0; m = 0; C = 0; lt = 0; st = 0; rt = 0; q = 0; w = 0; v = 0; ops = 0; p = 0; need = 0; passed = 0;
+    ss[0] = IDLE; ss[1] = IDLE; sp[0] = IDLE; sp[1] = IDLE };
+#ifndef RECOVER_NO_FREEPASS
+  if :: lhead<freeEnd -> freeBlocks() :: else -> skip fi;
+#endif
+  if
+#ifdef COMMITTED_UNDONE
+  :: false
+#else
+  :: count>0 && jver==committed -> retire(); count = 0; CRASH; goto idle
+#endif
+  :: else ->
+#ifndef NOUNDO
+     if
+     :: count>0 ->
+#ifdef RECFREE
+        undo(true)
+#else
+        undo(false)
+#endif
+     :: else -> skip
+     fi;
+#endif
+#ifdef RECOVER_TICK_FIRST
+     tick(committed+1); CRASH; count = 0; CRASH
+#else
+     count = 0; CRASH; tick(committed+1); CRASH
+#endif
+  fi;
+  goto idle;
+
+finished: skip }

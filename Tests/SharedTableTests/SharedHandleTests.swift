@@ -1,0 +1,47 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import SharedTable
+
+/// The handle that a process has of a table by name.
+@Suite struct SharedHandleTests {
+  @Test func theSameHandleIsFoundUntilItIsForgotten() throws {
+    let name = "shared.\(UInt64.random(in: 0 ... .max))"
+    _ = try Table.create(name, Table.Options(capacityBytes: 1 << 20))
+    defer { try? Table.drop(name) }
+    let first = try Table.shared(name)
+    #expect(try Table.shared(name) === first)
+    Table.forgetShared(name)
+    let second = try Table.shared(name)
+    #expect(second !== first)
+    try first.set("a", 1)
+    #expect(try second.get("a", as: Int.self) == 1)
+    Table.forgetShared(name)
+  }
+
+  @Test func aMissingTableIsNotRemembered() throws {
+    let name = "shared.\(UInt64.random(in: 0 ... .max))"
+    #expect(throws: TableError.self) { try Table.shared(name) }
+    _ = try Table.create(name, Table.Options(capacityBytes: 1 << 20))
+    defer { try? Table.drop(name) }
+    #expect(try Table.shared(name).count == 0)
+    Table.forgetShared(name)
+  }
+
+  @Test func lookupsRunBesideChanges() throws {
+    let name = "shared.\(UInt64.random(in: 0 ... .max))"
+    _ = try Table.create(name, Table.Options(capacityBytes: 1 << 20))
+    defer { try? Table.drop(name) }
+    try Table.shared(name).set("a", 7)
+    let wrong = Atomic(0)
+    DispatchQueue.concurrentPerform(iterations: 4) { worker in
+      for _ in 0..<2_000 {
+        if worker == 0 { Table.forgetShared(name) }
+        if (try? Table.shared(name).get("a", as: Int.self)) != 7 { wrong.add(1, ordering: .relaxed) }
+      }
+    }
+    #expect(wrong.load(ordering: .relaxed) == 0)
+    Table.forgetShared(name)
+  }
+}

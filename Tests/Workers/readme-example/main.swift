@@ -1,0 +1,13 @@
+// The README's first example, compiled. Tests/tidy.sh compares the two.
+
+import SharedTable
+
+let table = try Table.create("settings", Table.Options(capacityBytes: 64 << 20))  // other processes: Table.open
+try table.set("greeting", "hello", expires: .after(.seconds(60)))
+let greeting = try table.get("greeting", as: String.self)
+
+try table.barrier { tx in  // alone on the host; all of it or, if it throws or its process dies, nothing
+  try tx.increment("visits")
+  try tx.set("last", greeting ?? "nobody")
+}
+let visits = try table.read { view in try view.get("visits", as: Int.self) }  // one snapshot

@@ -1,0 +1,180 @@
+#!/bin/bash
+# The daemon under a real systemd: install, start, kill -9, watchdog, reload good and bad, stop.
+#
+#   Tests/systemd/run.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
+#
+# Boots systemd in a container on a throw-away overlay of this machine's root, so nothing of it stays. Needs root and
+# systemd-nspawn; where it cannot run it says so in one line and exits with 77.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cannot() { echo "systemd test: cannot run: $1"; exit 77; }
+[ "$(id -u)" = 0 ] || cannot "needs root"
+command -v systemd-nspawn >/dev/null || cannot "needs systemd-nspawn (apt-get install systemd-container)"
+PROGRAMS=$(realpath -m "${1:-.build/release}")
+[ -x "$PROGRAMS/shmd" ] || cannot "$PROGRAMS/shmd is missing (swift build -c release --product shmd)"
+unshare --mount true 2>/dev/null || cannot "this container may not mount"
+
+WORK=$(mktemp -d /var/tmp/shmd-systemd-XXXXXX)
+NAME=$(basename "$WORK")
+NSPAWN= INIT=
+CGROUPS=$(for c in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
+  [ ! -e $c/cgroup.procs ] || echo "$c/$NAME"; done)
+
+finish() {
+  status=$?
+  trap - EXIT
+  if [ $status != 0 ]; then
+    echo "--- journal"; in_guest journalctl -u shmd -o cat --no-pager 2>/dev/null | tail -40 || tail -20 "$WORK.console" || :
+  fi
+  # PID 1 of the container first: it outlives its nspawn.
+  [ -z "$INIT" ] || kill -9 "$INIT" 2>/dev/null || :
+  [ -z "$NSPAWN" ] || { kill -9 "$NSPAWN" 2>/dev/null || :; wait "$NSPAWN" 2>/dev/null || :; }
+  for c in $CGROUPS; do find "$c" -depth -type d -exec rmdir {} \; 2>/dev/null || :; done
+  rm -rf "$WORK" "$WORK.console"
+  exit $status
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+in_guest() { [ -n "$INIT" ] && nsenter --target "$INIT" --all -- "$@"; }
+fail() { echo "FAILED: $1"; exit 1; }
+ok() { echo "ok: $1"; }
+property() { in_guest systemctl show shmd --property "$1" --value; }
+
+# Waits for a condition, given as a command; what is waited for here takes a second or two.
+until_true() {
+  what=$1; shift
+  for _ in $(seq 300); do "$@" && return; sleep 0.1; done
+  fail "$what"
+}
+
+# ---- boot
+
+boot() {
+  mount --make-rprivate /
+  mount -t tmpfs -o mode=755 tmpfs "$WORK"
+  mkdir "$WORK"/{upper,work,root}
+  mount -t overlay overlay -o "lowerdir=/,upperdir=$WORK/upper,workdir=$WORK/work" "$WORK/root"
+  mount -t tmpfs -o mode=755 tmpfs /run
+  # From outside and into a directory, as a package is built; what it needs lies under /tmp, which is another inside.
+  make --no-print-directory -f systemd/install.mk install DESTDIR="$WORK/root" PREFIX=/usr RELEASE_DIR="$PROGRAMS" \
+    BIN_PROGRAMS="$(cd "$PROGRAMS" && ls shmctl shmd-test-worker 2>/dev/null | tr '\n' ' ')"
+  cd "$WORK/root"
+  rm -rf usr/sbin/policy-rc.d etc/systemd/system/{multi-user,timers,getty,graphical}.target.wants
+  : > etc/machine-id
+  : > etc/fstab
+  ln -sf multi-user.target etc/systemd/system/default.target
+  for unit in console-getty systemd-timesyncd systemd-networkd systemd-firstboot; do
+    ln -sf /dev/null etc/systemd/system/$unit.service
+  done
+  exec systemd-nspawn --quiet --directory=. --boot --machine="$NAME" --register=no --keep-unit --link-journal=no \
+    --timezone=off --private-network --resolv-conf=off
+}
+for c in $CGROUPS; do mkdir -p "$c"; done
+export WORK NAME PROGRAMS UNIFIED_CGROUP_HIERARCHY=1
+export -f boot
+setsid unshare --mount bash -euc "$(for c in $CGROUPS; do echo "echo \$\$ > $c/cgroup.procs;"; done) boot" \
+  </dev/null >"$WORK.console" 2>&1 &
+NSPAWN=$!
+has_init() { INIT=$(pgrep -P "$NSPAWN" | head -1); [ -n "$INIT" ]; }
+is_up() {
+  kill -0 "$NSPAWN" 2>/dev/null || fail "systemd did not boot"
+  has_init || return
+  case $(in_guest systemctl is-system-running 2>/dev/null) in running | degraded) ;; *) return 1 ;; esac
+}
+until_true "systemd is up" is_up
+ok "systemd $(in_guest systemctl --version | sed -n '1s/[^0-9]*\([0-9]*\).*/\1/p') is up"
+
+# ---- install
+
+# Booting has made user and directory already; a second time must do no harm.
+in_guest systemd-sysusers
+in_guest systemd-tmpfiles --create shmd.conf
+in_guest systemd-analyze verify /usr/lib/systemd/system/shmd.service
+in_guest systemd-analyze security --offline=true --threshold=5 --no-pager /usr/lib/systemd/system/shmd.service >/dev/null
+ok "installed; the unit verifies and is hardened"
+
+in_guest mkdir -p /etc/systemd/system/shmd.service.d
+in_guest sh -c 'printf "[Service]\nWatchdogSec=2s\n" > /etc/systemd/system/shmd.service.d/quick.conf'
+in_guest systemctl daemon-reload
+in_guest systemctl start shmd
+[ "$(in_guest systemctl is-active shmd)" = active ] || fail "not active"
+rights=$(in_guest stat -c '%U:%G %a' /dev/shm/shmtable.default.data)
+[ "$rights" = "shmd:shmd 660" ] || fail "default belongs to $rights"
+inode=$(in_guest stat -c %i /dev/shm/shmtable.default.data)
+is_same_table() { [ "$(in_guest stat -c %i /dev/shm/shmtable.default.data)" = "$inode" ]; }
+ok "active, default is there"
+
+# ---- clients
+
+in_guest useradd --groups shmd member
+in_guest useradd stranger
+if [ -x "$PROGRAMS/shmctl" ]; then
+  in_guest runuser -u member -- shmctl set greeting hello || fail "a member of the group cannot write"
+  [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "a member of the group cannot read"
+  ! in_guest runuser -u stranger -- shmctl get greeting >/dev/null 2>&1 || fail "a stranger can read"
+  ok "members of the group read and write, strangers do neither"
+fi
+
+said() { in_guest journalctl -u "$1" -o cat --no-pager | grep "$2" >/dev/null; }
+# A client of the library, which knows nothing of the daemon.
+if [ -x "$PROGRAMS/shmd-test-worker" ]; then
+  in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worker default
+  until_true "a member opens a barrier" said writer '^inside$'
+  in_guest systemctl kill --signal=KILL writer
+  until_true "a dead writer's table is repaired" said shmd '^a writer died in its barrier'
+  ok "a member's barrier, killed in the middle, is repaired"
+fi
+
+# ---- deaths
+
+before=$(property MainPID)
+is_back() {
+  [ "$(property ActiveState)" = active ] && [ "$(property MainPID)" != "$before" ] && [ "$(property MainPID)" != 0 ]
+}
+in_guest systemctl kill --signal=KILL shmd
+until_true "it comes back after kill -9" is_back
+is_same_table || fail "kill -9 cost the table"
+ok "back after kill -9, with its table"
+
+before=$(property MainPID)
+in_guest systemctl kill --signal=STOP shmd
+until_true "the watchdog starts it anew" is_back
+is_same_table || fail "the watchdog cost the table"
+[ ! -x "$PROGRAMS/shmctl" ] || [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "data are lost"
+in_guest journalctl -u shmd --no-pager | grep -i 'watchdog timeout' >/dev/null || fail "the journal knows of no watchdog timeout"
+ok "back after the watchdog's time, with its table"
+
+# ---- reload
+
+before=$(property MainPID)
+in_guest sh -c 'printf "  - name: second\n    capacity: 2MiB\n" >> /etc/shmd.yaml'
+in_guest systemctl reload shmd
+until_true "the second table is made" in_guest test -e /dev/shm/shmtable.second.data
+ok "a reload makes a table"
+in_guest sh -c 'printf "  - name: third\n    colour: red\n" >> /etc/shmd.yaml'
+! in_guest systemctl reload shmd 2>/dev/null || fail "a bad reload succeeds"
+# No `grep -q`: it ends early, and the writer's SIGPIPE would count as failure.
+in_guest journalctl -u shmd -o cat --no-pager | grep "^/etc/shmd.yaml:[0-9]*: unknown key 'colour'" >/dev/null ||
+  fail "no complaint"
+[ "$(property ActiveState) $(property MainPID)" = "active $before" ] || fail "a bad reload ended it"
+! in_guest test -e /dev/shm/shmtable.third.data || fail "a bad reload made a table"
+ok "a bad reload fails, and changes nothing"
+
+# The journal has the daemon's lines and nothing that a library mutters.
+! in_guest journalctl _SYSTEMD_UNIT=shmd.service -o cat --no-pager |
+  grep -vE '^(table|participant|a writer died|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
+in_guest journalctl -u shmd -p err -o cat --no-pager | grep "unknown key" >/dev/null || fail "no priorities in the journal"
+ok "the journal is tidy"
+
+# ---- stop
+
+in_guest systemctl stop shmd
+[ "$(property Result)" = success ] || fail "stopped with $(property Result)"
+is_same_table || fail "stopping cost the table"
+in_guest test -e /dev/shm/shmtable.second.ctl || fail "stopping cost the second table"
+ok "stopped, the tables stay in place"
+! in_guest systemctl start shmd 2>/dev/null || fail "starts with a bad configuration"
+[ "$(property ExecMainStatus) $(property NRestarts)" = "78 0" ] || fail "$(property ExecMainStatus) $(property NRestarts)"
+ok "a bad configuration: exit status 78, no restarts"

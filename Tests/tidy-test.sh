@@ -1,0 +1,61 @@
+#!/bin/sh
+# Sees every rule of Tests/tidy.sh fail: each violation is planted into a copy of the work tree, alone.
+set -eu
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fresh() {
+  rm -rf "$work/tree"
+  mkdir "$work/tree"
+  git ls-files -z | tar --null --files-from=- --ignore-failed-read -cf - 2>/dev/null | tar -xf - -C "$work/tree"
+  git -C "$work/tree" init -q
+  git -C "$work/tree" add -A
+}
+
+# must_fail WHAT EXPECTED: after a change to the copy, tidy complains with EXPECTED.
+must_fail() {
+  git -C "$work/tree" add -A -f
+  if Tests/tidy.sh "$work/tree" >"$work/out" 2>&1; then
+    echo "tidy-test: $1: not found" >&2
+    exit 1
+  fi
+  if ! grep -q -e "$2" "$work/out" || [ "$(wc -l <"$work/out")" != 1 ]; then
+    echo "tidy-test: $1: expected one complaint with '$2', got:" >&2
+    cat "$work/out" >&2
+    exit 1
+  fi
+  fresh
+}
+
+fresh
+Tests/tidy.sh "$work/tree"
+tree=$work/tree
+
+echo 'import TableEngine' >>"$tree/Sources/SharedMemory/Mapping.swift"
+must_fail "an import from above" "SharedMemory may not import TableEngine"
+echo 'public import struct TableEngine.Memory' >>"$tree/Sources/shmctl/Shmctl.swift"
+must_fail "an import past a floor, in another form" "shmctl may not import TableEngine"
+echo '@_spi(X) import SharedTableFoundation' >>"$tree/Sources/SharedTable/Table.swift"
+must_fail "an import sideways" "SharedTable may not import SharedTableFoundation"
+echo 'import CShims' >>"$tree/Sources/shmctl/Shmctl.swift"
+must_fail "an undeclared C module" "shmctl may not import CShims"
+echo 'import Foundation' >>"$tree/Sources/TableEngine/EngineError.swift"
+must_fail "Foundation" "imports full Foundation"
+mkdir "$tree/Sources/Attic" && echo '# Attic' >"$tree/Sources/Attic/DESIGN.md"
+must_fail "a module without a floor" "not in the floor plan"
+echo '#include "floor.h"' >>"$tree/CShims/shm_os.c"
+must_fail "a foreign header" "includes floor.h"
+rm "$tree/Sources/TableEngine/DESIGN.md"
+must_fail "a missing design" "no DESIGN.md"
+rm "$tree/CHANGELOG.md"
+must_fail "a missing changelog" "CHANGELOG.md: is missing"
+echo '{}' >"$tree/Package.resolved"
+must_fail "a tracked Package.resolved" "Package.resolved: is tracked"
+mkdir "$tree/.build" && echo x >"$tree/.build/x"
+must_fail "a tracked build directory" ".build/x: is tracked"
+yes '// long' | head -n 600 >"$tree/Sources/SharedTable/Long.swift"
+must_fail "a long file" "600 lines"
+echo 'let more = 1' >>"$tree/Tests/Workers/readme-example/main.swift"
+must_fail "an example that differs" "first Swift example"
+echo "tidy-test: every rule was seen to fail"

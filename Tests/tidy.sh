@@ -1,0 +1,94 @@
+#!/bin/sh
+# The house rules that a compiler does not know. Prints every violation; exit status 1 if there is any.
+#
+#   Tests/tidy.sh [directory of a work tree]
+#
+# Tests/tidy-test.sh sees each rule fail.
+set -eu
+cd "${1:-$(dirname "$0")/..}"
+
+violations=$(mktemp)
+trap 'rm -f "$violations"' EXIT
+violation() { echo "tidy: $1" >>"$violations"; }
+
+# The floor plan: which of our own modules each may import. Only floors below, never up, never sideways
+# (SharedTableFoundation stands on SharedTable). A module that is not here has no place yet.
+may_import() {
+  case $1 in
+    SharedMemory) echo CShims ;;
+    TableEngine) echo CShims SharedMemory ;;
+    SharedTable) echo CShims SharedMemory TableEngine ;;
+    SharedTableFoundation) echo SharedTable ;;
+    ShmdCore) echo SharedMemory TableEngine SharedTable ;;
+    shmd) echo ShmdCore ;;
+    shmctl) echo SharedTable ;;
+    shm-demo) echo SharedTable ;;
+    *) return 1 ;;
+  esac
+}
+
+# The modules that a Swift file imports, in whatever form.
+imports() {
+  sed -n -E 's/^ *(@[A-Za-z_]+(\([^)]*\))? +)*((public|package|internal|fileprivate|private) +)?import +((struct|class|enum|protocol|typealias|func|let|var) +)?([A-Za-z0-9_]+).*/\7/p' "$1"
+}
+
+own=" CShims"
+for directory in Sources/*/; do own="$own $(basename "$directory")"; done
+
+for directory in Sources/*/; do
+  module=$(basename "$directory")
+  if ! allowed=" $(may_import "$module") "; then
+    violation "$directory: the module is not in the floor plan (Tests/tidy.sh, README)"
+    continue
+  fi
+  for file in $(find "$directory" -name '*.swift'); do
+    for import in $(imports "$file"); do
+      case "$own " in *" $import "*)
+        case $allowed in *" $import "*) ;; *) violation "$file: $module may not import $import" ;; esac ;;
+      esac
+      # Full Foundation costs every process that starts milliseconds. The daemon starts once.
+      if [ "$import" = Foundation ] && [ "$module" != ShmdCore ] && [ "$module" != shmd ]; then
+        violation "$file: imports full Foundation; FoundationEssentials, or nothing, will do"
+      fi
+    done
+  done
+done
+
+# C modules: what the shim includes is the system's, liburcu's, xxhash's or its own.
+for file in CShims/*.c CShims/include/*.h; do
+  for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
+    [ -e "CShims/include/$header" ] || violation "$file: includes $header, which is not the shim's own"
+  done
+done
+
+for directory in CShims/ Sources/*/; do
+  [ -s "${directory}DESIGN.md" ] || violation "$directory: no DESIGN.md beside the code"
+done
+
+for file in README.md CHANGELOG.md CONTRIBUTING.md LICENSE; do
+  [ -s "$file" ] || violation "$file: is missing"
+done
+
+for file in $(git ls-files -- Package.resolved .build '*/Package.resolved' '*/.build'); do
+  violation "$file: is tracked, and is no source"
+done
+
+for file in $(git ls-files -- '*.swift' '*.c' '*.h' '*.sh'); do
+  [ -e "$file" ] || continue
+  lines=$(wc -l <"$file")
+  [ "$lines" -le 500 ] || violation "$file: $lines lines; past 500, look for a second idea"
+done
+
+# The README's example is compiled: it is this file, from its first import on.
+example=Tests/Workers/readme-example/main.swift
+shown=$(awk '/^```swift$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md 2>/dev/null || true)
+compiled=$(awk '/^import / { started = 1 } started' "$example" 2>/dev/null || true)
+if [ -z "$shown" ] || [ "$shown" != "$compiled" ]; then
+  violation "README.md: its first Swift example is not what $example says"
+fi
+
+if [ -s "$violations" ]; then
+  cat "$violations" >&2
+  exit 1
+fi
+echo "tidy: imports, designs, sizes and the README's example are as they should be"
