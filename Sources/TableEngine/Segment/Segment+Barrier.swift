@@ -41,6 +41,7 @@ extension Segment {
     _ participant: Participant, slot: Int, died: Bool, _ deadline: UInt64
   ) throws(EngineError) {
     if died {
+      // Before anything may throw: W is given back on every way out.
       if variant == .rwlock { participant.exclusion.inherit() }
       participant.lock.markConsistent()
     }

@@ -35,6 +35,8 @@ struct Exclusion {
   /// A dead barrier, or a dead holder of the current instance, has left something to put right.
   var isStale: Bool { isWriting || abandoned > generation }
 
+  private var isDamaged: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
+
   private func instance(_ generation: UInt64) -> SharedRWLock {
     let index = Int(generation % UInt64(ControlLayout.rwlockInstances))
     return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
@@ -59,7 +61,13 @@ struct Exclusion {
         ctl.storeRelease(wait, 0)
         throw .timedOut(WriterLock(ctl: ctl).holder)
       }
-      if round.isDueToLook { try repairIfWriterDied(deadline: deadline, wait: wait) }
+      if round.isDueToLook {
+        if isDamaged {
+          ctl.storeRelease(wait, 0)
+          throw .damaged("a barrier in it was left beyond repair")
+        }
+        try repairIfWriterDied(deadline: deadline, wait: wait)
+      }
     }
     ctl.storeRelease(wait, 0)
   }
@@ -220,6 +228,8 @@ struct Exclusion {
     if isWriting {
       try drain(deadline: deadline)
       recoverTransaction()
+      // Beyond repair: the instance stays locked, nobody may read what is half-written.
+      if isDamaged { throw .damaged("a barrier in it was left beyond repair") }
     }
     instance(generation).unlock()
     wakeSleepers()
