@@ -59,7 +59,7 @@ let package = Package(
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Yams", package: "Yams"),
       ],
-      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings + mutant),
     .executableTarget(
       name: "shmd",
       dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],

@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import SharedMemory
+import SharedTable
 
 /// Turns the table loop until the daemon stops. READY is its word: the tables are there, and the loop has turned once.
 struct MaintenanceService: Service {
@@ -17,6 +18,9 @@ struct MaintenanceService: Service {
       notifier.send("READY=1", "STATUS=\(settings.status(tableCount: names.count))")
       log.notice("ready", metadata: ["tables": "\(names.joined(separator: " "))"])
       await loop()
+      #if MUTANT_DAEMON_DROPS_TABLES
+        for name in names { try? Table.drop(name) }
+      #endif
     } onGracefulShutdown: {
       notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")
     }
