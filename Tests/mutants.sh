@@ -2,7 +2,7 @@
 # Builds the engine with each defect of Tests/Mutants.txt and runs the tests that must catch it.
 #
 # Tests/mutants.sh [NAME...]    only these. SCRATCH moves the build directory, SWIFT names the compiler driver.
-# Fails if a mutant survives, does not build, or names no test. The tests are run without any mutant first: they must pass.
+# Fails if a mutant survives, does not build, or names no test. Before that the tests must pass without any mutant.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 swift=${SWIFT:-swift}
@@ -50,7 +50,7 @@ while read -r name guarantee tests; do
   elif [ $status -eq 124 ]; then
     echo 'caught (hung)'
   else
-    echo "caught: $(grep -m 1 -oE '✘ Test [a-zA-Z]+|unexpected signal code [0-9]+' "$log" | sed 's/^✘ Test //')"
+    echo "caught: $(grep -m 1 -oE '(Expectation failed|Caught error|unexpected signal code).*' "$log" | cut -c 1-90)"
   fi
 done <Tests/Mutants.txt
 

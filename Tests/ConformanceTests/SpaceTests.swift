@@ -168,7 +168,7 @@ import Testing
       try withTable(.rcu, limboBudgetBytes: limit) { table throws in
         func overwriteAll() throws {
           try table.barrier { tx in
-            for index in 0..<1500 { try tx.set("k\(index)", [UInt8](repeating: 1, count: 300)) }
+            for index in 0..<3000 { try tx.set("k\(index)", [UInt8](repeating: 1, count: 300)) }
           }
           while try table.maintain() == true {}
         }
@@ -178,11 +178,14 @@ import Testing
         var second: Snapshot? = try table.snapshot()
         try overwriteAll()
         if isMeasured { limit = table.segment.statistics.limboBytes! + 10_000 }
-        #expect(try second!.read { view in try view.count() } == 1500)
+        #expect(try second!.read { view in try view.count() } == 3000)
         second = nil
         // Now the second snapshot's versions may go; they lie behind those of the first.
-        for index in 0..<100 { try table.set("k\(index)", [UInt8](repeating: 2, count: 300)) }
-        #expect(try first.read { view in try view.count() } == 1500)
+        try table.barrier { tx in
+          for index in 0..<100 { try tx.set("k\(index)", [UInt8](repeating: 2, count: 300)) }
+        }
+        try table.set("k", 1)
+        #expect(try first.read { view in try view.count() } == 3000)
       }
     }
   }
