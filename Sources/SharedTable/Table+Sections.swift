@@ -52,17 +52,7 @@ extension Table {
   public func barrier<R: ~Copyable>(
     timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
   ) throws -> R {
-    let now = clock.now
-    try beginBarrier(timeout, now)
-    do {
-      var transaction = Transaction(self, now: now)
-      let result = try body(&transaction)
-      segment.commitBarrier()
-      return result
-    } catch {
-      segment.abortBarrier()
-      throw error
-    }
+    try run(at: try beginBarrier(timeout), body)
   }
 
   /// The same for bodies that throw only `TableError`; starts over once, after gc, when the table was full.
@@ -70,20 +60,30 @@ extension Table {
     timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      return try attemptBarrier(timeout, body)
+      return try run(at: try beginBarrier(timeout), body)
     } catch {
       // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
       guard error.code == .full, error.holder == nil else { throw error }
-      return try attemptBarrier(timeout, body)
+      return try run(at: try beginBarrier(timeout), body)
     }
   }
 
-  private func attemptBarrier<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
+  /// Waits for the table and opens a barrier; the instant by which it judges expiry.
+  private func beginBarrier(_ timeout: Duration?) throws(TableError) -> UInt64 {
     let now = clock.now
-    try beginBarrier(timeout, now)
-    do throws(TableError) {
+    do throws(EngineError) {
+      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout), now: now)
+    } catch {
+      throw named(error)
+    }
+    return now
+  }
+
+  /// Runs `body` in the open barrier and closes it: committed, or undone if it throws.
+  private func run<R: ~Copyable, E: Error>(
+    at now: UInt64, _ body: (inout Transaction) throws(E) -> R
+  ) throws(E) -> R {
+    do throws(E) {
       var transaction = Transaction(self, now: now)
       let result = try body(&transaction)
       segment.commitBarrier()
@@ -91,14 +91,6 @@ extension Table {
     } catch {
       segment.abortBarrier()
       throw error
-    }
-  }
-
-  private func beginBarrier(_ timeout: Duration?, _ now: UInt64) throws(TableError) {
-    do throws(EngineError) {
-      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout), now: now)
-    } catch {
-      throw named(error)
     }
   }
 }
