@@ -88,11 +88,8 @@ extension Table {
   /// - Returns: how many were removed. Nobody saw them any more: expiry is judged when reading.
   @discardableResult
   public func removeExpired(limit: Int = 1000, timeout: Duration? = nil) throws(TableError) -> Int {
-    do {
-      return try segment.removeExpired(limit: limit, timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
-    } catch {
-      throw named(error)
-    }
+    var whole = ExpirySweep()
+    return try sweepExpired(&whole, subTables: .max, limit: limit, timeout: timeout)
   }
 
   /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.

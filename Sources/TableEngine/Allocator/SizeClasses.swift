@@ -8,7 +8,6 @@ public enum SizeClasses {
   /// Classes a descriptor has room for.
   static let maximumCount = 64
   static let runCode = 64
-  static let largestClass = 8_176
 
   static let sizes: [Int] = {
     var sizes: [Int] = []

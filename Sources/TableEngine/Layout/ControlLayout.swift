@@ -22,7 +22,6 @@ public enum ControlLayout {
   public static let lightReaders = 80
   public static let limboBudget = 88
   public static let stalledReaderPolicy = 96
-  public static let fullPolicy = 104
   public static let creatorPid = 112
   public static let createdNanoseconds = 120
   /// 1 once the table's names were removed in good order.
@@ -40,7 +39,6 @@ public enum ControlLayout {
   public static let units = 4544
   /// Signature of the exact snapshots at the last rescan of *retained*.
   public static let retainedSignature = 4552
-  public static let barrierCount = 4560
   public static let recoveryCount = 4568
   public static let journalAllocated = 4576
   public static let slotsHighWater = 4584

@@ -1,42 +1,58 @@
 import CShims
 
+/// Removing expired keys. They are found in a read section, outside the barrier, and judged again inside it by the same
+/// instant: a key that was renewed meanwhile stays.
 extension Segment {
-  /// Removes expired keys in one barrier.
+  /// Looks at some sub-tables from the cursor on and removes the expired keys it finds, in one barrier: for someone who
+  /// comes by regularly, no step grows with the table.
   ///
-  /// They are found on a snapshot, outside the barrier, and judged again inside it by the same instant: a key that
-  /// was renewed meanwhile stays.
+  /// The read section that finds them, and the barrier, are as short as `subTables` and `limit` make them. A
+  /// sub-table with more than `limit` expired keys is visited again by the next step.
+  /// - Parameter cursor: where to go on; ``ScanCursor/isAtEnd`` after a whole round.
+  /// - Parameter subTables: the most sub-tables to look at, of about a thousand keys each.
   /// - Parameter limit: the most keys to remove.
   /// - Returns: how many were removed.
-  public func removeExpired(limit: Int, timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) -> Int {
-    let keys = try expiredKeys(limit: limit, timeoutNanoseconds: timeoutNanoseconds, now: now)
-    if keys.isEmpty { return 0 }
-    try beginBarrier(timeoutNanoseconds: timeoutNanoseconds, now: now)
-    do throws(EngineError) {
-      var removed = 0
-      for key in keys where try removeIfExpired(key, now: now) { removed += 1 }
-      commitBarrier()
-      return removed
-    } catch {
-      abortBarrier()
-      throw error
+  public func sweepExpired(
+    _ cursor: inout ScanCursor, subTables: Int, limit: Int, timeoutNanoseconds: UInt64, now: UInt64
+  ) throws(EngineError) -> Int {
+    var next = cursor
+    let keys = try expiredKeys(&next, subTables, limit, timeoutNanoseconds, now)
+    var removed = 0
+    if !keys.isEmpty {
+      try beginBarrier(timeoutNanoseconds: timeoutNanoseconds, now: now)
+      do throws(EngineError) {
+        for key in keys where try removeIfExpired(key, now: now) { removed += 1 }
+        commitBarrier()
+      } catch {
+        abortBarrier()
+        throw error
+      }
     }
+    cursor = next
+    return removed
   }
 
-  private func expiredKeys(limit: Int, timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) -> [[UInt8]] {
+  private func expiredKeys(
+    _ cursor: inout ScanCursor, _ subTables: Int, _ limit: Int, _ timeoutNanoseconds: UInt64, _ now: UInt64
+  ) throws(EngineError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
-    var cursor = ScanCursor()
+    // At instant 0 nothing is expired yet, so the section shows what we look for.
     let section = try beginRead(timeoutNanoseconds: timeoutNanoseconds, now: 0)
     defer { endRead(section) }
-    while !cursor.isAtEnd, keys.count < limit {
+    var left = subTables
+    while left > 0, !cursor.isAtEnd, keys.count < limit {
+      left -= 1
+      let before = cursor
       try scan(&cursor, section) { found in
         if found.meta.hasExpiry, found.expiry <= now { keys.append(unsafe [UInt8](found.key)) }
         return keys.count < limit
       }
+      if keys.count >= limit { cursor = before }
     }
     return keys
   }
 
-  func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
+  private func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
     let result = unsafe key.withUnsafeBytes { bytes in
       Result { () throws(EngineError) in
         // Present by any clock, but expired by this one.

@@ -25,16 +25,4 @@ extension Segment {
     }
     return unsafe record
   }
-
-  /// Whether this thread is in a barrier of this table, through any handle.
-  public var isInBarrier: Bool {
-    guard let record = unsafe shm_thread_find(id) else { return false }
-    return unsafe record.pointee.inBarrier != 0
-  }
-
-  /// Whether this thread is in a read section of this table, through any handle.
-  public var isInRead: Bool {
-    guard let record = unsafe shm_thread_find(id) else { return false }
-    return unsafe record.pointee.readDepth != 0
-  }
 }

@@ -116,12 +116,12 @@ extension Writer {
   /// Offset of the first directory word of a sub-table's prefix, and how many there are.
   private func prefixWords(_ word: DirectoryWord, hash: UInt64) -> (first: Int, count: Int) {
     let rootIndex = Int(hash >> 54)
-    if word.bits <= DataLayout.rootBits {
-      let count = 1 << (DataLayout.rootBits - word.bits)
-      let root = DirectoryWord(data.loadRelaxed(DataLayout.root + rootIndex * 8))
-      if !root.isNode { return (DataLayout.root + (rootIndex & ~(count - 1)) * 8, count) }
-    }
     let root = DirectoryWord(data.loadRelaxed(DataLayout.root + rootIndex * 8))
+    if !root.isNode {
+      // No node below it: the sub-table's depth is at most the root's.
+      let count = 1 << (DataLayout.rootBits - word.bits)
+      return (DataLayout.root + (rootIndex & ~(count - 1)) * 8, count)
+    }
     let count = 1 << (root.bits - (word.bits - DataLayout.rootBits))
     let index = Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 - root.bits))
     return (root.offset + (index & ~(count - 1)) * 8, count)
