@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules
 export SWIFT_BACKTRACE := enable=no
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install the Debian packages that building, testing and the demo need
 	@scripts/setup.sh
@@ -32,7 +32,7 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross
+TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross torture-bounded
 test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
 	@set -e; for phase in $(TEST_PHASES); do \
 	  echo "== $$phase"; begin=$$(date +%s); \
@@ -61,6 +61,13 @@ growth: ## load a growing table; the worst write's work must not grow with it (K
 	$(SWIFT) build -c release --product growth-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
 
+override TORTURE = $(SWIFT) build -c release --product torture $(FLAGS) && $$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/torture
+torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS="images storm")
+	$(TORTURE) $(ITEMS)
+
+torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=...)
+	@scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
+
 models: ## check the protocol's models with Spin
 	@Models/run.sh
 
@@ -76,6 +83,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth torture torture-bounded models mutants cross container clean
 
 -include systemd/install.mk

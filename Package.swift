@@ -102,6 +102,13 @@ let package = Package(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .executableTarget(
+      name: "torture",
+      dependencies: [
+        "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Torture/torture", swiftSettings: testSettings),
+    .executableTarget(
       name: "shmctl",
       dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       exclude: ["DESIGN.md"], swiftSettings: swiftSettings),

@@ -11,18 +11,33 @@ log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 export SWIFT_BACKTRACE=enable=no
 
-# run FILTER: what the tests of that name come to, in $log.
-run() {
-  # A mutant may hang as well as fail: both are caught.
-  timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" >"$log" 2>&1 </dev/null
+# Tests are named by a regular expression; torture:ITEM names an item of the torture program, built for release.
+build() {
+  case $1 in
+    torture:*) $swift build -c release --product torture --scratch-path "$scratch" ;;
+    *) $swift build --build-tests --scratch-path "$scratch" ;;
+  esac >"$log" 2>&1 </dev/null
 }
 
-all=$(awk '!/^#/ && NF { printf "%s%s", separator, $3; separator = "|" }' Tests/Mutants.txt)
-if ! $swift build --build-tests --scratch-path "$scratch" >"$log" 2>&1 </dev/null || ! run "$all"; then
-  grep -E 'error:|✘' "$log" | head -5
-  echo 'the tests fail without any mutant' >&2
-  exit 2
-fi
+# run TESTS: what they come to, in $log.
+run() {
+  # A mutant may hang as well as fail: both are caught.
+  case $1 in
+    torture:*) timeout 300 "$scratch/release/torture" --fail-fast --seed 1 "${1#torture:}" ;;
+    *) timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" ;;
+  esac >"$log" 2>&1 </dev/null
+}
+
+# The tests must pass without any mutant.
+sound() {
+  if ! build "$1" || ! run "$1"; then
+    grep -E 'error:|✘|broken:|failed:' "$log" | head -5
+    echo "the tests fail without any mutant: $1" >&2
+    exit 2
+  fi
+}
+sound "$(awk '!/^#/ && NF && $3 !~ /^torture:/ { printf "%s%s", separator, $3; separator = "|" }' Tests/Mutants.txt)"
+for item in $(awk '!/^#/ && $3 ~ /^torture:/ { print $3 }' Tests/Mutants.txt | sort -u); do sound "$item"; done
 
 total=0
 survivors=
@@ -33,15 +48,16 @@ while read -r name guarantee tests; do
   fi
   total=$((total + 1))
   printf '%-24s %-4s ' "$name" "$guarantee"
-  if ! SHAREDTABLE_MUTANT=$name $swift build --build-tests --scratch-path "$scratch" >"$log" 2>&1 </dev/null; then
+  export SHAREDTABLE_MUTANT="$name"
+  if ! build "$tests"; then
     echo 'does not build'
     grep -m 5 'error:' "$log"
     survivors="$survivors $name"
     continue
   fi
-  SHAREDTABLE_MUTANT=$name run "$tests"
+  run "$tests"
   status=$?
-  if grep -q 'No matching test cases' "$log"; then
+  if grep -q -e 'No matching test cases' -e 'there is no item' "$log"; then
     echo 'names no test'
     survivors="$survivors $name"
   elif [ $status -eq 0 ]; then
@@ -50,7 +66,7 @@ while read -r name guarantee tests; do
   elif [ $status -eq 124 ]; then
     echo 'caught (hung)'
   else
-    echo "caught: $(grep -m 1 -oE '(Expectation failed|Caught error|unexpected signal code).*' "$log" | cut -c 1-90)"
+    echo "caught: $(grep -m 1 -oE '(Expectation failed|Caught error|unexpected signal code|broken:|failed:).*' "$log" | cut -c 1-90)"
   fi
 done <Tests/Mutants.txt
 

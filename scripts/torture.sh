@@ -1,0 +1,30 @@
+#!/bin/sh
+# Runs every item of the torture program at full length, and puts the figures into RELIABILITY.md.
+#
+# scripts/torture.sh SWIFT 'ITEM...' [BUILD FLAG...]    no items: all of them
+set -eu
+cd "$(dirname "$0")/.."
+swift=$1
+items=$2
+shift 2
+
+$swift build -c release --product torture "$@"
+torture=$($swift build -c release "$@" --show-bin-path)/torture
+figures=$(mktemp -d)
+trap 'rm -rf "$figures"' EXIT
+
+status=0
+# shellcheck disable=SC2086 # a list
+"$torture" --long --report "$figures" $items || status=$?
+
+# A chapter that was not run keeps the figures it had.
+for chapter in "$figures"/*.md; do
+  [ -e "$chapter" ] || continue
+  mark="<!-- figures $(basename "$chapter" .md) -->"
+  grep -qF "$mark" RELIABILITY.md || { echo "torture: RELIABILITY.md has no place $mark" >&2; exit 2; }
+  awk -v mark="$mark" -v chapter="$chapter" '
+    $0 == mark { print; while ((getline line < chapter) > 0) print line; skipping = 1; next }
+    $0 == "<!-- end -->" { skipping = 0 }
+    !skipping { print }' RELIABILITY.md >"$figures/new" && cp "$figures/new" RELIABILITY.md
+done
+exit $status
