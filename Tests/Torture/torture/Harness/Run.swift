@@ -70,9 +70,9 @@ final class Run {
     return failures == 0
   }
 
-  /// Writes `DIRECTORY/NN.md`, this group's chapter.
+  /// Writes `DIRECTORY/NN.md`, the figures of this group's chapter.
   func writeReport(to directory: String) throws {
-    var text = "### \(group.number). \(group.title)\n\n"
+    var text = "\n"
     if !rows.isEmpty {
       text += "| \(group.columns.joined(separator: " | ")) |\n|\(group.columns.map { _ in "---|" }.joined())\n"
       for row in rows { text += "| \(row.joined(separator: " | ")) |\n" }
