@@ -3,7 +3,9 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
-  "tracer-subject": serveTracerSubject
+  "tracer-subject": serveTracerSubject,
+  "image-writer": serveImageWriter,
+  "image-checker": serveImageChecker,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
