@@ -6,6 +6,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
