@@ -3,7 +3,7 @@ import SharedTable
 import TestSupport
 
 /// Chapter 9: what a process finds around it, from a full /dev/shm to a clock set back.
-let around = Group(
+let aroundGroup = Group(
   number: 9, title: "Surroundings", columns: ["surrounding", "what was done", "outcome"],
   items: [
     Item("around.fills-in-barrier", "a /dev/shm of 8 MiB that fills in the middle of a barrier", fillsInBarrier),
