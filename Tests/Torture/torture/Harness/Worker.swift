@@ -6,6 +6,9 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
+  "neighbour": Neighbour.serve,
+  "fills-in-barrier": playFillsInBarrier,
+  "full-at-create": playFullAtCreate,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
