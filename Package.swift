@@ -106,6 +106,10 @@ let package = Package(
       name: "torture",
       dependencies: [
         "CTrace", "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport",
+    .target(
+      name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),
+    .testTarget(name: "HistoryTests", dependencies: ["History", "TestSupport"], swiftSettings: testSettings),
+        "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport", "History",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Torture/torture", swiftSettings: testSettings),

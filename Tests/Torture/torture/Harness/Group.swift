@@ -31,3 +31,4 @@ let groups: [Group] = [
   imagesGroup,
   aroundGroup,
 ]
+let groups: [Group] = [.history]
