@@ -28,5 +28,7 @@ struct Item: Sendable {
 
 /// In the order of the report.
 let groups: [Group] = [
-  imagesGroup
+  imagesGroup,
+  .history,
+  aroundGroup,
 ]

@@ -8,6 +8,10 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "image-checker": serveImageChecker,
   "image-recoverer": serveImageRecoverer,
   "image-maker": serveImageMaker,
+  "neighbour": Neighbour.serve,
+  "fills-in-barrier": playFillsInBarrier,
+  "full-at-create": playFullAtCreate,
+  "history-worker": HistoryWorker.role,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
