@@ -12,6 +12,7 @@ final class ControlAttachment: Sendable {
   let id: UInt64
   let object: SharedObject
   let memory: Memory
+  let byteCount: Int
   let status: SharedObject.Status
   let forkGeneration: UInt64
 
@@ -20,6 +21,7 @@ final class ControlAttachment: Sendable {
     self.object = object
     self.status = status
     memory = unsafe Memory(base: mapping.base)
+    byteCount = mapping.count
     forkGeneration = shm_fork_generation()
     mapping.leak()
   }
