@@ -29,6 +29,6 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .history,
   aroundGroup,
 ]
-let groups: [Group] = [.history]

@@ -9,7 +9,7 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "neighbour": Neighbour.serve,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
-  "history-worker": HistoryWorker.role
+  "history-worker": HistoryWorker.role,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.

@@ -22,7 +22,7 @@ struct TracedOperation {
   ]
 
   /// Starts the worker and lets it come to the operation's beginning.
-  init(_ operation: Operation, _ variant: Table.Variant, _ name: String) throws {
+  init(_ operation: ImageOperation, _ variant: Table.Variant, _ name: String) throws {
     self.name = name
     tracee = try Tracee(
       "image-writer", ["\(variant)", operation.rawValue, name], environment: Self.environment, timeoutSeconds: 24 * 3600
@@ -46,7 +46,7 @@ struct TracedOperation {
 }
 
 /// Every store of one operation: an image each, judged.
-func tryOperation(_ operation: Operation, _ variant: Table.Variant, _ run: Run) throws {
+func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: Run) throws {
   try withTableName { name in
     let judges = try Judges(run, table: name)
     ct_stay_on_one_processor(true)
@@ -70,7 +70,7 @@ func tryOperation(_ operation: Operation, _ variant: Table.Variant, _ run: Run) 
   }
 }
 
-extension Operation {
+extension ImageOperation {
   /// How many of the images are judged.
   func share(_ run: Run) -> Double {
     switch self {
@@ -82,7 +82,7 @@ extension Operation {
   func isFor(_ variant: Table.Variant) -> Bool { self != .gc || variant == .rcu }
 }
 
-let operationItems = Operation.allCases.flatMap { operation in
+let operationItems = ImageOperation.allCases.flatMap { operation in
   Table.Variant.allCases.filter { operation.isFor($0) }.map { variant in
     Item("images.\(operation)-\(variant)", "an image at each store of: \(operation)") { run in
       try tryOperation(operation, variant, run)

@@ -3,7 +3,7 @@ import SharedMemory
 import SharedTable
 
 /// What a traced writer does between the markers.
-enum Operation: String, CaseIterable {
+enum ImageOperation: String, CaseIterable {
   case put, overwrite, delete, barrier, aborted, gc, split, growth, expiry
 
   /// One transaction of one key: few enough stores to look at each of its recovery's, too.
@@ -23,7 +23,7 @@ enum Marker {
 /// The worker: `image-writer VARIANT OPERATION TABLE`. Makes the table and its contents; writes the version and the
 /// contents before the operation and after it; then does it, between markers.
 let serveImageWriter: @Sendable ([String]) throws -> Void = { arguments in
-  guard arguments.count == 3, let operation = Operation(rawValue: arguments[1]) else {
+  guard arguments.count == 3, let operation = ImageOperation(rawValue: arguments[1]) else {
     throw Unavailable("which operation?")
   }
   let variant: Table.Variant = arguments[0] == "rcu" ? .rcu : .rwlock
@@ -83,7 +83,7 @@ struct Scene {
   mutating func applyOutcome() { if let outcome { model = outcome } }
 
   /// - Returns: the operation, whose outcome is noted.
-  mutating func prepare(_ operation: Operation) throws -> () throws -> Void {
+  mutating func prepare(_ operation: ImageOperation) throws -> () throws -> Void {
     let table = table
     switch operation {
     case .put: return putting(Self.key(1000), Self.value(5, round: 20))
