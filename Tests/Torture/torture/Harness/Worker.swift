@@ -10,6 +10,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "history-worker": HistoryWorker.role,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
