@@ -27,4 +27,4 @@ struct Item: Sendable {
 }
 
 /// In the order of the report.
-let groups: [Group] = [.history]
+let groups: [Group] = [.storm, .history]

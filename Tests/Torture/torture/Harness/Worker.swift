@@ -3,7 +3,14 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
-  "history-worker": HistoryWorker.role
+  "history-worker": HistoryWorker.role,
+  "storm-daemon": StormRoles.daemon,
+  "storm-forker": StormForker.role,
+  "storm-holder": StormRoles.holder,
+  "storm-observer": StormRoles.observer,
+  "storm-reader": StormRoles.reader,
+  "storm-untouched": StormRoles.untouched,
+  "storm-writer": StormWriter.role,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
