@@ -27,4 +27,9 @@ struct Item: Sendable {
 }
 
 /// In the order of the report.
-let groups: [Group] = [.storm, .history]
+let groups: [Group] = [
+  imagesGroup,
+  .storm,
+  .history,
+  aroundGroup,
+]

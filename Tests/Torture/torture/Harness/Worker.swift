@@ -3,7 +3,9 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
-  "history-worker": HistoryWorker.role,
+  "tracer-subject": serveTracerSubject,
+  "image-writer": serveImageWriter,
+  "image-checker": serveImageChecker,
   "storm-daemon": StormRoles.daemon,
   "storm-forker": StormForker.role,
   "storm-holder": StormRoles.holder,
@@ -11,6 +13,10 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "storm-reader": StormRoles.reader,
   "storm-untouched": StormRoles.untouched,
   "storm-writer": StormWriter.role,
+  "history-worker": HistoryWorker.role,
+  "neighbour": Neighbour.serve,
+  "fills-in-barrier": playFillsInBarrier,
+  "full-at-create": playFullAtCreate,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
