@@ -2,9 +2,6 @@ import Glibc
 import SharedTable
 import TestSupport
 
-// Unavailable in Swift, for good reasons that this role exists to look at.
-@_silgen_name("fork") private func cFork() -> Int32
-
 /// Forks, outside and inside of sections, while another of its threads reads. The child must be refused by what it
 /// inherited; after a new open it takes part like anybody.
 enum StormForker {
@@ -63,10 +60,10 @@ enum StormForker {
   }
 
   private static func refuses(_ table: Table) throws {
-    try mustRefuse("get") { _ = try table.bytes(Contents.accounts[0]) }
-    try mustRefuse("set") { try table.set(Contents.accounts[0], "child") }
+    try mustRefuse("get") { _ = try table.bytes(StormContents.accounts[0]) }
+    try mustRefuse("set") { try table.set(StormContents.accounts[0], "child") }
     try mustRefuse("read") { try table.read { _ in } }
-    try mustRefuse("barrier") { try table.barrier { tx in try tx.set(Contents.accounts[0], "child") } }
+    try mustRefuse("barrier") { try table.barrier { tx in try tx.set(StormContents.accounts[0], "child") } }
     try mustRefuse("maintain") { try table.maintain() }
   }
 
@@ -74,12 +71,12 @@ enum StormForker {
     place.board.add(place.seat, .began)
     do {
       try table.barrier { tx in
-        try tx.increment(Contents.tally(place.seat))
+        try tx.increment(StormContents.tally(place.seat))
         let child = cFork()
         if child == 0 {
           alarm(30)
           var isRefused = false
-          do throws(TableError) { try tx.set(Contents.accounts[0], "child") } catch {
+          do throws(TableError) { try tx.set(StormContents.accounts[0], "child") } catch {
             isRefused = error.code == .forked
           }
           _exit(isRefused ? 0 : 1)

@@ -60,8 +60,8 @@ private final class Storm {
         var options = Table.Options(variant: variant, capacityBytes: 64 << 20, limboBudgetBytes: 2 << 20)
         options.poisonsFreedBlocks = true
         let table = try Table.create(name, options, timeout: .seconds(30))
-        try Contents.fill(table, seats: Crew.seats)
-        let crew = Crew(
+        try StormContents.fill(table, seats: StormCrew.seats)
+        let crew = StormCrew(
           table, boardPath: "\(directory)/board", writers: Self.writers + 1, generator)
         defer { generator = crew.generator }
         do {
@@ -75,9 +75,9 @@ private final class Storm {
     }
   }
 
-  private func weather(_ crew: Crew, isFirst: Bool, isLast: Bool) throws {
+  private func weather(_ crew: StormCrew, isFirst: Bool, isLast: Bool) throws {
     crew.board[.ceiling] = 1000
-    try crew.start("storm-untouched", seat: Crew.untouchedSeat)
+    try crew.start("storm-untouched", seat: StormCrew.untouchedSeat)
     let breath = Double(run.bounded(2, long: 10))
     if isFirst {
       try phase("quiet before", crew) { try wait(breath, crew) }
@@ -98,7 +98,7 @@ private final class Storm {
   }
 
   /// What a running, a stopped and dying writers are to a reader, each by itself (G5).
-  private func deadWriters(_ crew: Crew, _ breath: Double) throws {
+  private func deadWriters(_ crew: StormCrew, _ breath: Double) throws {
     try phase("one writer runs", crew) {
       try crew.start("storm-writer", seat: 0)
       try wait(breath, crew)
@@ -119,7 +119,7 @@ private final class Storm {
     }
   }
 
-  private func wait(_ seconds: Double, _ crew: Crew) throws {
+  private func wait(_ seconds: Double, _ crew: StormCrew) throws {
     let end = HostClock.monotonicNanoseconds + UInt64(seconds * 1e9)
     while HostClock.monotonicNanoseconds < end {
       usleep(1000)
@@ -127,7 +127,7 @@ private final class Storm {
     }
   }
 
-  private func phase(_ name: String, _ crew: Crew, _ body: () throws -> Void) throws {
+  private func phase(_ name: String, _ crew: StormCrew, _ body: () throws -> Void) throws {
     let before = Figure(name, crew)
     try body()
     let figure = Figure(name, crew) - before
@@ -142,7 +142,7 @@ private final class Storm {
   // MARK: - Afterwards
 
   /// Everybody is gone: nothing is lost, and nothing is kept.
-  private func aftermath(_ crew: Crew) throws {
+  private func aftermath(_ crew: StormCrew) throws {
     let (table, board) = (crew.table, crew.board)
     try crew.disband()
     _ = try table.clearDeadReaders()
@@ -157,10 +157,10 @@ private final class Storm {
       throw Broken("the slot of \(reader.holder.pid) is held, though everybody is gone (G6)")
     }
     try table.read { view in
-      try Looker.checkBank(view)
-      for group in Contents.groups { try Looker.checkGroup(view, group) }
+      try StormLooker.checkBank(view)
+      for group in StormContents.groups { try StormLooker.checkGroup(view, group) }
       for seat in 0...Self.writers {
-        let tally = try view.get(Contents.tally(seat), as: Int.self) ?? 0
+        let tally = try view.get(StormContents.tally(seat), as: Int.self) ?? 0
         let (done, began) = (Int(board.count(seat, .done)), Int(board.count(seat, .began)))
         if tally < done || tally > began {
           throw Broken("place \(seat): \(done) barriers returned, \(began) began, \(tally) are there (G2)")
@@ -182,7 +182,7 @@ private struct Figure {
   var forks, sections, snapshots, barriers: UInt64
   var reads, processorTime: UInt64
 
-  init(_ name: String, _ crew: Crew) {
+  init(_ name: String, _ crew: StormCrew) {
     self.name = name
     let board = crew.board
     nanoseconds = HostClock.monotonicNanoseconds
@@ -191,8 +191,8 @@ private struct Figure {
     (forks, sections, snapshots, barriers) = (
       board.sum(.forks), board.sum(.sections), board.sum(.snapshots), board.sum(.barriers)
     )
-    reads = board.count(Crew.untouchedSeat, .reads)
-    processorTime = board.count(Crew.untouchedSeat, .processorTime)
+    reads = board.count(StormCrew.untouchedSeat, .reads)
+    processorTime = board.count(StormCrew.untouchedSeat, .processorTime)
   }
 
   private func combined(_ other: Figure, _ apply: (UInt64, UInt64) -> UInt64) -> Figure {

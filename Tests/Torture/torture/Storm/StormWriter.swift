@@ -52,7 +52,7 @@ struct StormWriter {
     if !aborts { board.add(seat, .began) }
     do {
       try table.barrier { tx in
-        if !aborts { try tx.increment(Contents.tally(seat)) }
+        if !aborts { try tx.increment(StormContents.tally(seat)) }
         try body(&self, &tx)
         // Half done, for whoever wants to kill or stop us just here.
         if lingers { usleep(UInt32(generator.below(3000))) }
@@ -72,13 +72,13 @@ struct StormWriter {
   private mutating func transfer(_ tx: inout Transaction) throws {
     for _ in 0...generator.below(3) {
       let amount = generator.below(50)
-      try add(-amount, to: Contents.accounts[generator.below(Contents.accounts.count)], &tx)
-      let key = Contents.accounts[generator.below(Contents.accounts.count)]
+      try add(-amount, to: StormContents.accounts[generator.below(StormContents.accounts.count)], &tx)
+      let key = StormContents.accounts[generator.below(StormContents.accounts.count)]
       if generator.below(6) == 0 {
         // Gone for a moment that nobody may see.
         let balance = try balance(key, tx)
         try tx.remove(key)
-        try tx.set(key, Contents.account(balance: balance, salt: salt()))
+        try tx.set(key, StormContents.account(balance: balance, salt: salt()))
       }
       try add(amount, to: key, &tx)
     }
@@ -86,16 +86,18 @@ struct StormWriter {
 
   private func balance(_ key: String, _ tx: borrowing Transaction) throws -> Int {
     guard let entry = try tx.entry(key) else { throw Broken("\(key) is absent in a barrier (G2)") }
-    return try entry.bytes.withUnsafeBytes { try Contents.balance($0, key) }
+    return try entry.bytes.withUnsafeBytes { try StormContents.balance($0, key) }
   }
 
   private mutating func add(_ amount: Int, to key: String, _ tx: inout Transaction) throws {
-    try tx.set(key, Contents.account(balance: balance(key, tx) + amount, salt: salt()))
+    try tx.set(key, StormContents.account(balance: balance(key, tx) + amount, salt: salt()))
   }
 
   private mutating func writeGroup(_ tx: inout Transaction) throws {
     let id = generator.next() >> 1
-    for key in Contents.groups[generator.below(Contents.groups.count)] { try tx.set(key, TracedValue.bytes(id)) }
+    for key in StormContents.groups[generator.below(StormContents.groups.count)] {
+      try tx.set(key, TracedValue.bytes(id))
+    }
   }
 
   private mutating func churn(_ tx: inout Transaction, _ count: Int) throws {
@@ -103,9 +105,9 @@ struct StormWriter {
     for _ in 0..<count {
       let number = generator.below(ceiling)
       if generator.below(3) == 0 {
-        try tx.remove(Contents.churned(number))
+        try tx.remove(StormContents.churned(number))
       } else {
-        try tx.set(Contents.churned(number), Contents.churnValue(number, salt: salt()))
+        try tx.set(StormContents.churned(number), StormContents.churnValue(number, salt: salt()))
       }
     }
   }
@@ -114,23 +116,24 @@ struct StormWriter {
     for _ in 0..<4 {
       let expiry = tx.now + 1_000_000 + UInt64(generator.below(30_000_000))
       try tx.set(
-        Contents.leases[generator.below(Contents.leases.count)], TracedValue.bytes(expiry), expires: .at(expiry))
+        StormContents.leases[generator.below(StormContents.leases.count)], TracedValue.bytes(expiry),
+        expires: .at(expiry))
     }
   }
 
   /// Calls that are a barrier of their own.
   private mutating func single() throws {
     let number = generator.below(Int(place.board[.ceiling]))
-    let key = Contents.churned(number)
+    let key = StormContents.churned(number)
     try place.once(Self.refusals) {
       switch generator.below(4) {
       case 0: try table.remove(key)
       case 1:
         if let entry = try table.entry(key) {
-          _ = try table.compareAndSet(key, Contents.churnValue(number, salt: salt()), ifVersion: entry.version)
+          _ = try table.compareAndSet(key, StormContents.churnValue(number, salt: salt()), ifVersion: entry.version)
         }
-      case 2: try table.set(key, Contents.churnValue(number, salt: salt()), .ifAbsent)
-      default: try table.set(key, Contents.churnValue(number, salt: salt()))
+      case 2: try table.set(key, StormContents.churnValue(number, salt: salt()), .ifAbsent)
+      default: try table.set(key, StormContents.churnValue(number, salt: salt()))
       }
     }
     place.board.add(place.seat, .barriers)

@@ -9,7 +9,7 @@ struct Broken: Error, CustomStringConvertible {
 
 /// What a storm's table holds. Every value but the tallies is a `TracedValue`, whose bytes all follow from its id, and
 /// the id says what must be true of it: whatever is torn, freed or another key's is seen by looking at one value.
-enum Contents {
+enum StormContents {
   /// The bank: transfers keep the sum.
   static let accounts = (0..<64).map { "account \($0)" }
   static let opening = 1000

@@ -2,7 +2,7 @@ import CShims
 import TestSupport
 
 /// What the processes of a storm tell each other, and the conductor: words of a file that all map. It outlives them.
-final class Board: Sendable {
+final class StormBoard: Sendable {
   /// Of everybody.
   enum Word: Int {
     /// 1: end.

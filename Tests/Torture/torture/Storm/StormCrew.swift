@@ -4,7 +4,7 @@ import SharedTable
 import TestSupport
 
 /// The processes of a storm: a place each, and who takes it now.
-final class Crew {
+final class StormCrew {
   private struct Member {
     let role: String
     let seat: Int
@@ -14,7 +14,7 @@ final class Crew {
   }
 
   let table: Table
-  let board: Board
+  let board: StormBoard
   private let boardPath: String
   private let writers: Int
   private var members: [Member] = []
@@ -32,7 +32,7 @@ final class Crew {
     self.boardPath = boardPath
     self.writers = writers
     self.generator = generator
-    board = Board(path: boardPath, seats: Self.seats)
+    board = StormBoard(path: boardPath, seats: Self.seats)
   }
 
   var processes: Int { members.count }

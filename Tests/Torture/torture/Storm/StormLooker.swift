@@ -4,9 +4,9 @@ import SharedTable
 import TestSupport
 
 /// What everybody who reads looks at, all the time: is this one committed state of the whole table (G1, G2, G4)?
-struct Looker {
+struct StormLooker {
   let table: Table
-  let board: Board
+  let board: StormBoard
   let seat: Int
   /// Places whose processes write.
   let writers: Range<Int>
@@ -36,7 +36,7 @@ struct Looker {
       throw Broken(
         "of \(done[index]) barriers that returned in place \(writers.lowerBound + index), \(tally) are there")
     }
-    try Self.checkGroup(view, Contents.groups[generator.below(Contents.groups.count)])
+    try Self.checkGroup(view, StormContents.groups[generator.below(StormContents.groups.count)])
     try checkChurned(view, 6)
     try checkLeases(view)
     switch generator.below(500) {
@@ -62,22 +62,22 @@ struct Looker {
 
   static func checkBank(_ view: borrowing ReadView) throws {
     var sum = 0
-    for key in Contents.accounts {
+    for key in StormContents.accounts {
       guard let value = try view.bytes(forKey: key) else {
         throw Broken("\(key) is absent at version \(view.version) (G1)")
       }
-      sum += try value.withUnsafeBytes { try Contents.balance($0, key) }
+      sum += try value.withUnsafeBytes { try StormContents.balance($0, key) }
     }
-    if sum != Contents.total {
-      throw Broken("the accounts hold \(sum) at version \(view.version), not \(Contents.total) (G2)")
+    if sum != StormContents.total {
+      throw Broken("the accounts hold \(sum) at version \(view.version), not \(StormContents.total) (G2)")
     }
   }
 
   func tallies(_ view: borrowing ReadView) throws -> [UInt64] {
     var tallies: [UInt64] = []
     for seat in writers {
-      guard let tally = try view.get(Contents.tally(seat), as: Int.self) else {
-        throw Broken("\(Contents.tally(seat)) is absent at version \(view.version) (G1)")
+      guard let tally = try view.get(StormContents.tally(seat), as: Int.self) else {
+        throw Broken("\(StormContents.tally(seat)) is absent at version \(view.version) (G1)")
       }
       tallies.append(UInt64(tally))
     }
@@ -88,7 +88,7 @@ struct Looker {
     var first: UInt64?
     for key in group {
       guard let value = try view.bytes(forKey: key) else { throw Broken("\(key) is absent (G1)") }
-      let id = try value.withUnsafeBytes { try Contents.identity($0, key) }
+      let id = try value.withUnsafeBytes { try StormContents.identity($0, key) }
       if id != first ?? id {
         throw Broken("\(key) is of write \(id), another member of \(first!), at one version (G2)")
       }
@@ -99,17 +99,17 @@ struct Looker {
   private mutating func checkChurned(_ view: borrowing ReadView, _ count: Int) throws {
     for _ in 0..<count {
       let number = generator.below(Int(board[.ceiling]))
-      guard let value = try view.bytes(forKey: Contents.churned(number)) else { continue }
-      try value.withUnsafeBytes { try Contents.check(churned: number, $0) }
+      guard let value = try view.bytes(forKey: StormContents.churned(number)) else { continue }
+      try value.withUnsafeBytes { try StormContents.check(churned: number, $0) }
     }
   }
 
   private mutating func checkLeases(_ view: borrowing ReadView) throws {
-    let key = Contents.leases[generator.below(Contents.leases.count)]
+    let key = StormContents.leases[generator.below(StormContents.leases.count)]
     guard let entry = try view.entry(key) else { return }
     guard let expiry = entry.expiry else { throw Broken("\(key) has no expiry") }
     if expiry <= view.now { throw Broken("\(key) was shown \(view.now - expiry) ns after its time") }
-    let id = try entry.bytes.withUnsafeBytes { try Contents.identity($0, key) }
+    let id = try entry.bytes.withUnsafeBytes { try StormContents.identity($0, key) }
     if id != expiry { throw Broken("\(key) expires at \(expiry), its value says \(id)") }
   }
 
@@ -117,7 +117,7 @@ struct Looker {
   private func checkAll(_ view: borrowing ReadView) throws {
     try view.forEach { key, entry in
       let key = key.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-      if !key.hasPrefix("tally") { _ = try entry.bytes.withUnsafeBytes { try Contents.identity($0, key) } }
+      if !key.hasPrefix("tally") { _ = try entry.bytes.withUnsafeBytes { try StormContents.identity($0, key) } }
       return true
     }
     try Self.checkBank(view)
@@ -125,7 +125,9 @@ struct Looker {
 
   /// Single reads: what is always there must be there, whole.
   mutating func gets(_ count: Int, _ buffer: UnsafeMutableRawBufferPointer) throws {
-    for _ in 0..<count { try Self.get(table, Contents.accounts[generator.below(Contents.accounts.count)], buffer) }
+    for _ in 0..<count {
+      try Self.get(table, StormContents.accounts[generator.below(StormContents.accounts.count)], buffer)
+    }
     board.add(seat, .reads, count)
   }
 
@@ -133,6 +135,6 @@ struct Looker {
   static func get(_ table: Table, _ key: String, _ buffer: UnsafeMutableRawBufferPointer) throws {
     let length = try key.withKeyBytes { bytes throws(TableError) in try table.get(bytes, into: buffer) }
     guard let length else { throw Broken("\(key) is absent for a single read (G1)") }
-    _ = try Contents.balance(UnsafeRawBufferPointer(rebasing: buffer[..<length]), key)
+    _ = try StormContents.balance(UnsafeRawBufferPointer(rebasing: buffer[..<length]), key)
   }
 }

@@ -6,21 +6,21 @@ import TestSupport
 /// Where a process of a storm finds everything: `TABLE BOARD SEATS WRITERS SEAT SEED` on its command line.
 struct StormPlace: Sendable {
   let name: String
-  let board: Board
+  let board: StormBoard
   let seat: Int
   let writers: Range<Int>
   let seed: UInt64
 
   init(_ arguments: [String]) {
     name = arguments[0]
-    board = Board(path: arguments[1], seats: Int(arguments[2])!)
+    board = StormBoard(path: arguments[1], seats: Int(arguments[2])!)
     writers = 0..<Int(arguments[3])!
     seat = Int(arguments[4])!
     seed = UInt64(arguments[5])!
   }
 
-  func looker(_ table: Table, seed: UInt64) -> Looker {
-    Looker(table: table, board: board, seat: seat, writers: writers, generator: SplitMix(seed: seed))
+  func looker(_ table: Table, seed: UInt64) -> StormLooker {
+    StormLooker(table: table, board: board, seat: seat, writers: writers, generator: SplitMix(seed: seed))
   }
 
   /// Runs `body` until the storm is over. What others made impossible is counted; anything else ends the process.
@@ -140,15 +140,17 @@ enum StormRoles {
     var last: UInt64 = 0
     try place.untilStopped(refusals) {
       for _ in 0..<8 {
-        for _ in 0..<64 { try Looker.get(table, Contents.accounts[generator.below(Contents.accounts.count)], buffer) }
+        for _ in 0..<64 {
+          try StormLooker.get(table, StormContents.accounts[generator.below(StormContents.accounts.count)], buffer)
+        }
         try table.read { view in
           if view.version < last { throw Broken("its section went back from version \(last) to \(view.version)") }
           last = view.version
-          try Looker.checkBank(view)
+          try StormLooker.checkBank(view)
         }
       }
       place.board.add(place.seat, .sections, 8)
-      place.board.add(place.seat, .reads, 8 * (64 + Contents.accounts.count))
+      place.board.add(place.seat, .reads, 8 * (64 + StormContents.accounts.count))
       var time = timespec()
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
       place.board.set(place.seat, .processorTime, UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
@@ -160,8 +162,8 @@ enum StormRoles {
     let place = StormPlace(arguments)
     let table = try Table.open(place.name, access: .participant)
     try table.barrier { tx in
-      for key in Contents.accounts.prefix(32) { try tx.set(key, Contents.account(balance: 0, salt: 1)) }
-      for number in 0..<500 { try tx.set(Contents.churned(number), Contents.churnValue(number, salt: 1)) }
+      for key in StormContents.accounts.prefix(32) { try tx.set(key, StormContents.account(balance: 0, salt: 1)) }
+      for number in 0..<500 { try tx.set(StormContents.churned(number), StormContents.churnValue(number, salt: 1)) }
       say("in")
       while readLine() != nil {}
       throw Broken("nobody asked it to end")
@@ -176,7 +178,7 @@ struct HeldSnapshot {
   private let deadline: UInt64
 
   /// Takes one, or looks into the one that is held, or lets it go.
-  static func step(_ held: inout HeldSnapshot?, _ looker: inout Looker) throws {
+  static func step(_ held: inout HeldSnapshot?, _ looker: inout StormLooker) throws {
     guard looker.table.variant == .rcu else { return try looker.section() }
     do {
       if let known = held {
@@ -199,12 +201,12 @@ struct HeldSnapshot {
     }
   }
 
-  private func look(_ looker: Looker) throws {
+  private func look(_ looker: StormLooker) throws {
     try snapshot.read { view in
       if view.version != snapshot.version { throw Broken("a snapshot changed its version") }
-      try Looker.checkBank(view)
+      try StormLooker.checkBank(view)
       guard try looker.tallies(view) == tallies else { throw Broken("a snapshot's tallies changed (G1)") }
-      for group in Contents.groups { try Looker.checkGroup(view, group) }
+      for group in StormContents.groups { try StormLooker.checkGroup(view, group) }
     }
   }
 }
