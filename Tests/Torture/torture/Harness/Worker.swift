@@ -8,10 +8,17 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "image-checker": serveImageChecker,
   "image-recoverer": serveImageRecoverer,
   "image-maker": serveImageMaker,
+  "storm-daemon": StormRoles.daemon,
+  "storm-forker": StormForker.role,
+  "storm-holder": StormRoles.holder,
+  "storm-observer": StormRoles.observer,
+  "storm-reader": StormRoles.reader,
+  "storm-untouched": StormRoles.untouched,
+  "storm-writer": StormWriter.role,
+  "history-worker": HistoryWorker.role,
   "neighbour": Neighbour.serve,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
-  "history-worker": HistoryWorker.role,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
