@@ -227,6 +227,7 @@ extension Writer {
     var position = limbo.head
     guard position < limbo.freeEnd else { return }
     while position < limbo.freeEnd {
+      work.blocksFreed += 1
       allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
       position += 1
     }

@@ -27,4 +27,6 @@ struct Item: Sendable {
 }
 
 /// In the order of the report.
-let groups: [Group] = []
+let groups: [Group] = [
+  .recovery
+]

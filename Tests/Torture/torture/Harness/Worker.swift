@@ -2,7 +2,10 @@ import Glibc
 import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
-let workerRoles: [String: @Sendable ([String]) throws -> Void] = [:]
+let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "recovery-victim": RecoveryTime.victim,
+  "recovery-next": RecoveryTime.next,
+]
 
 /// The role that the command line asks for; nil if it is no worker's.
 func workerRole() -> String? {
