@@ -16,7 +16,7 @@ struct Allocator {
   let work: WorkCounters
 
   /// Units whose pages are claimed and whose descriptors are valid.
-  var unitCount: Int { Int(ctl.loadRelaxed(ControlLayout.units)) }
+  var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
   /// Superframes that only tombstones may use: room for one of the longest key.
   static let reservedSuperframes = 5
@@ -273,7 +273,7 @@ struct Allocator {
     geometry.summaryOffset + which * (geometry.summaryWords + geometry.summaryTopWords) * 8
   }
 
-  private func setSummary(_ which: Int, _ unit: Int) {
+  func setSummary(_ which: Int, _ unit: Int) {
     let base = summary(which)
     ctl.setBit(unit / 64, at: base + geometry.summaryWords * 8)
     ctl.setBit(unit, at: base)
@@ -295,7 +295,11 @@ struct Allocator {
         let group = topWord * 64 + groups.trailingZeroBitCount
         work.bitmapWords += 1
         let bits = ctl.loadRelaxed(base + group * 8)
-        if bits != 0 { return group * 64 + bits.trailingZeroBitCount }
+        if bits != 0 {
+          // A growth that a crash cut short leaves a claim for the unit that was not added.
+          let unit = group * 64 + bits.trailingZeroBitCount
+          return unit < unitCount ? unit : nil
+        }
         ctl.clearBit(group, at: top)
         groups &= groups - 1
       }
@@ -321,9 +325,12 @@ struct Allocator {
     setSummary(Summary.freeSuperframe, unit)
     crashFence()
     ctl.storeRelease(ControlLayout.units, UInt64(unit + 1))
-    // PAIR published-size. Other end: ObserverMemory.bound. An observer that follows an offset into the new unit
-    // must find the size that covers it; it loads the size after the offset.
-    data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unit + 1)))
+    publishSize()
     work.units += 1
   }
+
+  /// PAIR published-size. Other end: ObserverMemory.bound. An observer that follows an offset into the new unit must
+  /// find the size that covers it; it loads the size after the offset. Recovery does it again: a crash may have come
+  /// between the unit and its size.
+  func publishSize() { data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unitCount))) }
 }

@@ -5,6 +5,7 @@ import TestSupport
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
+  "recovery-repairer": Repair.repairer,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
