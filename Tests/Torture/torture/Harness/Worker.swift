@@ -13,13 +13,15 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "storm-reader": StormRoles.reader,
   "storm-untouched": StormRoles.untouched,
   "storm-writer": StormWriter.role,
-  "history-worker": HistoryWorker.role,
   "neighbour": Neighbour.serve,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "history-worker": HistoryWorker.role,
   "image-recoverer": serveImageRecoverer,
   "image-maker": serveImageMaker,
+  "recovery-victim": RecoveryTime.victim,
+  "recovery-next": RecoveryTime.next,
+  "recovery-repairer": Repair.repairer,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
