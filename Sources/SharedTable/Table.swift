@@ -29,7 +29,7 @@ public final class Table: Sendable {
   @usableFromInline let clock: WallClock
   @usableFromInline let timeoutNanoseconds: UInt64
 
-  init(_ segment: Segment, timeout: Duration, clock: WallClock) {
+  package init(_ segment: Segment, timeout: Duration, clock: WallClock) {
     name = segment.name
     self.segment = segment
     self.timeout = timeout

@@ -13,6 +13,7 @@ final class ControlAttachment: Sendable {
   let id: UInt64
   let object: SharedObject
   let memory: Memory
+  let byteCount: Int
   let status: SharedObject.Status
   let forkGeneration: UInt64
   private let mapping: Mapping
@@ -22,6 +23,7 @@ final class ControlAttachment: Sendable {
     self.object = object
     self.status = status
     memory = unsafe Memory(base: mapping.base)
+    byteCount = mapping.count
     forkGeneration = shm_fork_generation()
     self.mapping = mapping
   }

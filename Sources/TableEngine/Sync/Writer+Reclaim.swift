@@ -16,6 +16,9 @@ extension Writer {
   static let gcBatch = 256
   /// Superseded versions that must have piled up before a commit runs gc: HEAVY's cost is shared among them.
   static let gcThreshold = 128
+  /// What a freed block is filled with, if the table was made so. As an entry: of a version above every snapshot, and
+  /// linked to an offset beyond every address.
+  static let poison: UInt8 = 0xdb
   /// Bytes in limbo that make gc due all the same: old sub-tables are few and large.
   static let gcThresholdBytes = 128 << 10
 
@@ -233,8 +236,12 @@ extension Writer {
   func finishFreePass() {
     var position = limbo.head
     guard position < limbo.freeEnd else { return }
+    let poisons = ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0
     while position < limbo.freeEnd {
-      allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(position)))
+      // Before its bits are cleared, and again after a crash: until the head moves nobody can have got it anew.
+      if poisons { data.fill(block.offset, count: block.byteCount, with: Self.poison) }
+      allocator.release(block)
       position += 1
     }
     crashFence()

@@ -5,10 +5,13 @@ import TestSupport
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "stall": stall,
   "step-through": stepThrough,
+  "tracer-subject": serveTracerSubject,
+  "image-writer": serveImageWriter,
+  "image-checker": serveImageChecker,
   "neighbour": Neighbour.serve,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
-  "tracer-subject": serveTracerSubject,
+  "history-worker": HistoryWorker.role,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.

@@ -2,4 +2,4 @@
 let imagesGroup = Group(
   number: 1, title: "Crash images",
   columns: ["operation", "variant", "instructions", "stores", "images", "second-level images"],
-  items: [tracerItem])
+  items: [tracerItem] + operationItems)

@@ -42,6 +42,8 @@ final class Tracee {
   /// How the process ended, once it has.
   private(set) var end: Stop?
 
+  /// Leads a process group of its own, in which its threads are.
+  private let isGroup: Bool
   private let input: Int32
   private let output: Int32
   private let life: Life
@@ -55,6 +57,11 @@ final class Tracee {
         state.isOverdue = true
         _ = ct_kill(pid)
       }
+    }
+    static func watched(_ pid: Int32, _ seconds: Int) -> Life {
+      let life = Life()
+      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { @Sendable in life.killOverdue(pid) }
+      return life
     }
   }
 
@@ -95,12 +102,19 @@ final class Tracee {
       close(output)
       throw Unavailable("cannot trace a process here: \(String(cString: strerror(-child)))")
     }
-    (pid, tid) = (child, child)
-    let life = Life()
-    self.life = life
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(timeoutSeconds)) { @Sendable in
-      life.killOverdue(child)
-    }
+    (pid, tid, isGroup) = (child, child, true)
+    life = Life.watched(child, timeoutSeconds)
+  }
+
+  /// Takes over the process that a tracee, started with `CT_TRACE_FORK`, has just forked: at the event of that number.
+  /// It is traced already, and stopped at its first instruction; its parent may go on.
+  init(forkedBy parent: Tracee, _ child: UInt64, timeoutSeconds: Int = 60) throws {
+    (pid, tid, isGroup) = (Int32(truncatingIfNeeded: child), Int32(truncatingIfNeeded: child), false)
+    gadget = parent.gadget
+    input = dup(parent.input)
+    output = dup(parent.output)
+    life = Life.watched(pid, timeoutSeconds)
+    _ = try wait(tid: pid)
   }
 
   deinit {
@@ -233,8 +247,14 @@ final class Tracee {
     return ct_read_memory(pid, address, &bytes, count) == Int64(count) ? bytes : nil
   }
 
+  func readWords(_ address: UInt64, _ count: Int) -> [UInt64]? {
+    var words = [UInt64](repeating: 0, count: count)
+    return ct_read_memory(pid, address, &words, count * 8) == Int64(count * 8) ? words : nil
+  }
+
   func readWord(_ address: UInt64) -> UInt64? {
-    read(address, count: 8)?.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+    var word: UInt64 = 0
+    return ct_read_memory(pid, address, &word, 8) == 8 ? word : nil
   }
 
   /// Writes a line to its standard input.
@@ -260,7 +280,7 @@ final class Tracee {
     _ = ct_kill(pid)
     while end == nil {
       // An exit may be an event to stop at.
-      guard let stop = try? wait() else { break }
+      guard let stop = try? wait(tid: isGroup ? nil : pid) else { break }
       if case .exited = stop { continue }
       if case .killed = stop { continue }
       try? resume(.run)
