@@ -26,7 +26,7 @@ let aroundGroup = Group(
   ])
 
 /// Another process that knows its commands (``Neighbour``).
-func startNeighbour() throws -> WorkerProcess { try startWorker("neighbour") }
+func startNeighbour() throws -> WorkerProcess { try startWorker("neighbour", timeoutSeconds: 900) }
 
 /// The same in namespaces of its own: `unshare`'s options, and a line of shell before it starts.
 /// - Throws: `NotRun` where making namespaces is not permitted.
