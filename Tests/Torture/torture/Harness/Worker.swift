@@ -3,6 +3,8 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "stall": stall,
+  "step-through": stepThrough,
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
