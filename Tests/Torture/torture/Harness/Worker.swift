@@ -8,6 +8,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
   "storm-daemon": StormRoles.daemon,
   "storm-forker": StormForker.role,
   "storm-holder": StormRoles.holder,
