@@ -21,8 +21,6 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "history-worker": HistoryWorker.role,
-  "image-recoverer": serveImageRecoverer,
-  "image-maker": serveImageMaker,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
   "recovery-repairer": Repair.repairer,
