@@ -114,6 +114,7 @@ private final class Storm {
       while HostClock.monotonicNanoseconds < end {
         try crew.start("storm-writer", seat: 0)
         try wait(0.005 + Double(crew.generator.below(40)) / 1000, crew)
+        _ = crew.ambush()
         try crew.dismiss(0)
       }
     }
