@@ -18,10 +18,6 @@ extension Writer {
     #if MUTANT_RECOVERY_WALKS_TABLE
       _ = allocator.usedBytes
     #endif
-    #if !MUTANT_UNIT_UNPUBLISHED
-      allocator.publishUnits()
-    #endif
-    guard isJournalPlausible else { return ctl.storeRelease(ControlLayout.damaged, 1) }
     allocator.publishUnits()
     finishFreePass()
     if journal.count > 0, journal.version == committed {
