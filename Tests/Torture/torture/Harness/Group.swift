@@ -29,7 +29,9 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .recovery,
   .storm,
   .history,
+  stalledGroup,
   aroundGroup,
 ]

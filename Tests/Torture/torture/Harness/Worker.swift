@@ -3,6 +3,8 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "stall": stall,
+  "step-through": stepThrough,
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
@@ -15,10 +17,13 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "storm-reader": StormRoles.reader,
   "storm-untouched": StormRoles.untouched,
   "storm-writer": StormWriter.role,
-  "history-worker": HistoryWorker.role,
   "neighbour": Neighbour.serve,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
+  "history-worker": HistoryWorker.role,
+  "recovery-victim": RecoveryTime.victim,
+  "recovery-next": RecoveryTime.next,
+  "recovery-repairer": Repair.repairer,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
