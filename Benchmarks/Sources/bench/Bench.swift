@@ -33,6 +33,13 @@ let events: [Event] = [
   Event(name: "mix-100-1") { _ in try mixContest(readsPerWrite: 100) },
   Event(name: "mix-10-1") { _ in try mixContest(readsPerWrite: 10) },
   Event(name: "mix-1-1") { _ in try mixContest(readsPerWrite: 1) },
+  Event(name: "types") { _ in try typeContest() },
+  Event(name: "delete-and-scan") { _ in try deleteAndScanContest(keyCount: 100_000) },
+  Event(name: "growth") { bench in
+    try growthContest(keyCounts: bench.large ? [100_000, 1_000_000, 10_000_000] : [100_000, 1_000_000])
+  },
+  Event(name: "memory") { try memoryContest(keyCount: 1_000_000, peers: $0.peers) },
+  Event(name: "recovery") { _ in try recoveryContest() },
   Event(name: "processes") { _ in try processContests() },
   Event(name: "command") { try commandContest(shmctl: $0.shmctl) },
 ]
@@ -47,6 +54,7 @@ struct Bench: ParsableCommand {
   @Option(help: "What must hold.") var bars = "bars.txt"
   @Option(help: ArgumentHelp("Write results.md and the plots there.", valueName: "directory")) var output: String?
   @Flag(inversion: .prefixedNo, help: "Redis and memcached too.") var peers = true
+  @Flag(help: "Growth to 10 million keys as well.") var large = false
   @Flag(help: "Fail if a bar is missed, after three repetitions.") var check = false
   @Argument(help: "Contests; none: all.") var names: [String] = []
 
@@ -91,7 +99,7 @@ struct Bench: ParsableCommand {
     report.add(contest, results, bars)
     if let output { try writeFile("\(output)/\(contest.name).svg", plot(contest, results).svg) }
     return missed().map { bar in
-      "\(bar.contest): \(bar.contestant) ÷ \(bar.over) is \(shown(bar.measure(results)!)), must be \(bar.described)"
+      "\(bar.contest): \(bar.named) is \(shown(bar.measure(results)!)), must be \(bar.described)"
     }
   }
 

@@ -9,20 +9,24 @@ extension Segment {
   /// `timeoutNanoseconds` in all. The calling thread must close it with ``commitBarrier()`` or ``abortBarrier()``.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
   ///   `unlinked`, `forked`.
-  /// - Parameter now: the instant by which the barrier judges expiry.
-  public func beginBarrier(timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) {
+  /// - Parameter now: the instant by which the barrier judges expiry; by default when the first such value is met.
+  public func beginBarrier(
+    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
+  ) throws(EngineError) {
     let participant = try requireParticipant()
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     #if !MUTANT_BARRIER_IN_READ
       if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
     #endif
-    let start = HostClock.monotonicNanoseconds
+    // Only the rwlock variant waits for more than W: the other does not ask the slower clock.
+    let start = variant == .rwlock ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
     try checkLinked(participant, now: start)
     let deadline = start &+ timeoutNanoseconds
-    let outcome = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
+    let slot = unsafe Int(record.pointee.slotIndex)
+    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)
     do {
-      try enter(participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied, deadline)
+      try enter(participant, slot: slot, died: outcome == .ownerDied, deadline)
       try enforceLimboBudget(participant)
     } catch {
       participant.lock.unlock()
@@ -161,7 +165,7 @@ extension Segment {
     guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else {
       throw .wouldDeadlock(outer: "section")
     }
-    guard let outcome = participant.lock.tryLock() else { return nil }
+    guard let outcome = participant.lock.tryLock(slot: unsafe Int(record.pointee.slotIndex)) else { return nil }
     defer { participant.lock.unlock() }
     var changed = false
     if outcome == .ownerDied || participant.writer.needsRecovery {

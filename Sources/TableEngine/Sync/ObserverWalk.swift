@@ -15,8 +15,8 @@ struct ObserverWalk {
   let snapshot: UInt64
   /// rwlock variant: the even sequence the walk began at.
   let sequence: UInt64
-  let object: SharedObject
-  var limit: Int
+  private let segment: Segment
+  private(set) var limit: Int
 
   /// The walk met something impossible; ``settle(_:)`` finds out whether that was a race.
   struct Inconsistent: Error {
@@ -47,8 +47,8 @@ struct ObserverWalk {
     variant = segment.variant
     self.snapshot = snapshot
     self.sequence = sequence
-    object = segment.dataObject
-    limit = segment.geometry.unitsOffset
+    self.segment = segment
+    limit = max(segment.observedLimit.load(ordering: .relaxed), segment.geometry.unitsOffset)
   }
 
   /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load:
@@ -82,8 +82,12 @@ struct ObserverWalk {
     #endif
     if offset + count <= limit { return }
     let published = Int(truncatingIfNeeded: data.loadAcquire(DataLayout.publishedBytes) & ((1 << 48) - 1))
-    guard let size = try? object.status().size else { throw Inconsistent(what: "the object cannot be examined") }
+    guard let size = try? segment.dataObject.status().size else {
+      throw Inconsistent(what: "the object cannot be examined")
+    }
     limit = min(published, size)
+    // Relaxed: an older limit only costs another look.
+    segment.observedLimit.store(limit, ordering: .relaxed)
     if offset + count > limit {
       throw Inconsistent(what: "\(what) at \(offset) lies beyond the table's \(limit) bytes")
     }

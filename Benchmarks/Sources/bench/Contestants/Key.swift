@@ -5,6 +5,11 @@ struct Key: TableKey, Hashable {
   let high: UInt64
   let low: UInt64
 
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
   @inline(__always)
   init(at address: UnsafeRawPointer) {
     high = address.loadUnaligned(as: UInt64.self)

@@ -52,6 +52,24 @@ final class OurTable {
     return Workload.roundLookups
   }
 
+  /// Copies values out, `batch` in a call.
+  func getMany(_ number: Int, batch: Int) throws -> Int {
+    var (key, bytes) = workload.round(number)
+    let stride = workload.value.count
+    var sum = 0
+    try withUnsafeTemporaryAllocation(of: Int.self, capacity: batch) { lengths in
+      for _ in 0..<(Workload.roundLookups / batch) {
+        try table.get(
+          keys: UnsafeRawBufferPointer(start: key, count: batch * Workload.keyBytes), keyLength: Workload.keyBytes,
+          into: Workload.buffer, stride: stride, lengths: lengths)
+        for length in lengths { sum &+= max(0, length) }
+        key += batch * Workload.keyBytes
+      }
+    }
+    guard sum == bytes || workload.keyCount == 0 else { throw Failure("\(sum) bytes were found, not \(bytes)") }
+    return Workload.roundLookups
+  }
+
   /// Looks at values in place, `batch` in a section.
   func look(_ number: Int, batch: Int) throws -> Int {
     var (key, bytes) = workload.round(number)

@@ -12,6 +12,7 @@ func getContest(keyCount: Int, order: Workload.Order, valueBytes: Int, name: Str
     Contestant("rwlock variant") { number in try locked.get(number, from: locked.table) },
     Contestant("as [UInt8]") { number in try ours.getArrays(number) },
     Contestant("in place") { number in try ours.look(number, batch: 1) },
+    Contestant("multi-get of 32") { number in try ours.getMany(number, batch: 32) },
     Contestant("in place, ten a section") { number in try ours.look(number, batch: 10) },
   ]
   contestants += workload.rculfhash().map { $0.contestant(workload) }

@@ -2,13 +2,16 @@ import Glibc
 
 /// What must hold: a ratio of two contestants' medians within one contest, from Benchmarks/bars.txt.
 ///
-/// A line: CONTEST | CONTESTANT | OVER | <= or >= | RATIO. Their times are divided as written.
+/// A line: CONTEST | CONTESTANT | OVER | <= or >= | RATIO. Their figures are divided as written; with a plus before the
+/// number they are subtracted.
 struct Bar {
   let contest: String
   let contestant: String
   let over: String
   let isUpper: Bool
-  let ratio: Double
+  let limit: Double
+  /// The limit is one of the difference, not of the ratio.
+  let isDifference: Bool
 
   static func read(_ path: String) throws -> [Bar] {
     guard let file = fopen(path, "re") else { throw Failure("cannot read \(path)") }
@@ -19,10 +22,13 @@ struct Bar {
       let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
       let cells = text.split(separator: "|").map { $0.trimmed }
       if cells.count < 5 || cells[0].hasPrefix("#") { continue }
-      guard let ratio = Double(cells[4]), cells[3] == "<=" || cells[3] == ">=" else {
+      guard let limit = Double(cells[4]), cells[3] == "<=" || cells[3] == ">=" else {
         throw Failure("\(path): not a bar: \(text)")
       }
-      bars.append(Bar(contest: cells[0], contestant: cells[1], over: cells[2], isUpper: cells[3] == "<=", ratio: ratio))
+      bars.append(
+        Bar(
+          contest: cells[0], contestant: cells[1], over: cells[2], isUpper: cells[3] == "<=", limit: limit,
+          isDifference: cells[4].hasPrefix("+")))
     }
     return bars
   }
@@ -30,12 +36,13 @@ struct Bar {
   /// - Returns: nil if one of the two did not take part.
   func measure(_ results: [String: Samples]) -> Double? {
     guard let a = results[contestant], let b = results[over] else { return nil }
-    return a.median / b.median
+    return isDifference ? a.median - b.median : a.median / b.median
   }
 
-  func holds(_ measured: Double) -> Bool { isUpper ? measured <= ratio : measured >= ratio }
+  func holds(_ measured: Double) -> Bool { isUpper ? measured <= limit : measured >= limit }
 
-  var described: String { "\(isUpper ? "≤" : "≥") \(ratio)" }
+  var described: String { "\(isUpper ? "≤" : "≥") \(shown(limit))\(isDifference ? " more" : "×")" }
+  var named: String { "\(contestant) \(isDifference ? "−" : "÷") \(over)" }
 }
 
 extension Substring {

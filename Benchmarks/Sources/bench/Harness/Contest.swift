@@ -5,9 +5,25 @@ struct Contest {
   let name: String
   /// What is done, in a sentence of the report.
   let work: String
-  /// The contestant that the others' times are divided by.
+  /// The contestant that the others' figures are divided by.
   let reference: String
+  /// What the figures are.
+  let unit: String
+  /// Fewer rounds than asked for, where one takes long.
+  let mostRounds: Int
   let contestants: [Contestant]
+
+  init(
+    name: String, work: String, reference: String, unit: String = "Nanoseconds", mostRounds: Int = .max,
+    contestants: [Contestant]
+  ) {
+    self.name = name
+    self.work = work
+    self.reference = reference
+    self.unit = unit
+    self.mostRounds = mostRounds
+    self.contestants = contestants
+  }
 }
 
 /// One who does the work.
@@ -47,7 +63,7 @@ extension Contest {
   /// Nanoseconds an operation, by contestant.
   func run(rounds: Int) throws -> [String: Samples] {
     var times: [String: [Double]] = [:]
-    for number in 0..<rounds {
+    for number in 0..<min(rounds, mostRounds) {
       for contestant in contestants {
         try contestant.surroundings?.begin()
         // The others have had the caches since its last turn: what it meets there must be its own work.

@@ -7,7 +7,7 @@ struct Report {
 
   mutating func add(_ contest: Contest, _ results: [String: Samples], _ bars: [Bar]) {
     guard let reference = results[contest.reference]?.median else { return }
-    text += "### \(contest.name)\n\nNanoseconds for \(contest.work).\n\n"
+    text += "### \(contest.name)\n\n\(contest.unit): \(contest.work).\n\n"
     text += "| | median | middle half | ÷ \(contest.reference) |\n|---|---:|---:|---:|\n"
     for contestant in contest.contestants {
       guard let samples = results[contestant.name] else { continue }
@@ -20,7 +20,7 @@ struct Report {
       guard let measured = bar.measure(results) else { continue }
       let verdict = bar.holds(measured) ? "reached" : "**missed**"
       barLines +=
-        "| \(bar.contest) | \(bar.contestant) ÷ \(bar.over) | \(bar.described) | \(shown(measured)) | \(verdict) |\n"
+        "| \(bar.contest) | \(bar.named) | \(bar.described) | \(shown(measured)) | \(verdict) |\n"
     }
   }
 

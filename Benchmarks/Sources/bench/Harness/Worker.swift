@@ -2,6 +2,7 @@ import Glibc
 import SharedTable
 
 /// `bench worker overwrite|read TABLE KEYS`: works between "go" and "stop" on its standard input.
+/// `bench worker barrier TABLE CHANGES`: at "go" makes the changes in a barrier, and stays in it.
 /// `bench worker count TABLE KEYS`: at "go" reads a fixed number and answers with the processor time of one, in
 /// picoseconds.
 func serveAsWorker(_ arguments: [String]) throws {
@@ -17,6 +18,13 @@ func serveAsWorker(_ arguments: [String]) throws {
       for round in 0..<20 { try read(table, workload, workload.round(round).keys, Workload.roundLookups) }
       answer("\((processorTime() - begin) * 1000 / (20 * Workload.roundLookups))")
       continue
+    }
+    if arguments[0] == "barrier" {
+      try table.barrier { tx in
+        for index in 0..<keyCount { try tx.set("victim \(index)", index) }
+        answer("inside")
+        _ = readLine()
+      }
     }
     answer("going")
     while !isTold() {
