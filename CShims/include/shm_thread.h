@@ -27,6 +27,7 @@ typedef struct {
   shm_thread_record records[SHM_THREAD_RECORDS];
   shm_thread_record *_Nullable overflow; /* further records, freed when the thread ends */
   uint32_t overflowCount;
+  uint32_t observing; /* observers' outermost sections that this thread is in, over all tables */
 } shm_thread_state;
 
 extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
@@ -43,6 +44,12 @@ static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_th
   shm_thread_record *home = shm_thread_home(segment);
   return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
 }
+/* Enters (+1) or leaves (-1) an observer's outermost section. */
+static inline __attribute__((always_inline)) void shm_thread_observe(int32_t change) {
+  shm_thread.observing += (uint32_t)change;
+}
+/* Is this thread in no observer's section of any table? */
+static inline __attribute__((always_inline)) bool shm_thread_observes_nothing(void) { return shm_thread.observing == 0; }
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */
@@ -50,5 +57,8 @@ void shm_thread_remove(uint64_t segment);
 
 /* How often this process image has been forked from the one that loaded the library: handles compare it. */
 uint64_t shm_fork_generation(void);
+/* Keeps fork() out: for what a child must find unlocked and whole. Not recursive, and never for long. */
+void shm_fork_lock(void);
+void shm_fork_unlock(void);
 
 #endif

@@ -27,8 +27,8 @@ public final class Segment: Sendable {
   /// Readers of this process must fence themselves: membarrier does not reach it.
   @usableFromInline let fenced: Bool
 
-  let dataObject: SharedObject
-  let dataMapping: Mapping
+  package let dataObject: SharedObject
+  package let dataMapping: Mapping
   /// Present for participants.
   let participant: Participant?
   let forkGeneration: UInt64

@@ -1,4 +1,4 @@
-public import CShims
+import CShims
 
 /// Many keys at once. A read that misses the cache waits twice, for a bucket and for an entry; those of a batch wait
 /// together: all buckets are asked for, then all entries, and only then is anything looked at.
@@ -46,7 +46,7 @@ extension Segment {
   ) {
     precondition(count <= Self.batchCount)
     unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * Self.batchCount) { scratch in
-      let hashes = unsafe scratch.baseAddress!
+      let hashes = scratch.baseAddress!
       let places = unsafe hashes + Self.batchCount
       unsafe fetchBuckets(keys, keyLength, count, hashes, places)
       unsafe fetchEntries(count, hashes, places)

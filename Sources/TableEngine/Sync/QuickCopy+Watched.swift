@@ -7,15 +7,15 @@ extension Segment {
   func copyWatched(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    let record = unsafe shm_thread_home(id)
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
-      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0
-    else { return QuickCopy.undecided }
+    guard UInt(bitPattern: keyLength &- 1) < 65_536 else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     guard let participant else {
-      return variant == .rcu
-        ? unsafe copyObserved(key, keyLength, hash: hash, to: target, capacity) : QuickCopy.undecided
+      guard variant == .rcu, shm_thread_observes_nothing(), isOfThisProcess else { return QuickCopy.undecided }
+      return unsafe copyObserved(key, keyLength, hash: hash, to: target, capacity)
     }
+    let record = unsafe shm_thread_home(id)
+    guard unsafe record.pointee.segment == id, unsafe record.pointee.readDepth | record.pointee.inBarrier == 0
+    else { return QuickCopy.undecided }
     // A first try: whoever would have to wait takes the general path.
     let slot = unsafe Int(record.pointee.slotIndex)
     guard participant.exclusion.tryEnterShared(slot) else { return QuickCopy.undecided }

@@ -27,4 +27,8 @@ struct Item: Sendable {
 }
 
 /// In the order of the report.
-let groups: [Group] = []
+let groups: [Group] = [
+  imagesGroup,
+  .history,
+  aroundGroup,
+]
