@@ -57,10 +57,7 @@ public final class OperationLog: Sendable {
 public enum TracedValue {
   public static func bytes(_ id: UInt64) -> [UInt8] {
     var generator = SplitMix(seed: id)
-    let choice = generator.next()
-    // Mostly small, sometimes a run of frames.
-    let length = choice % 64 == 0 ? Int(choice >> 32 % 20_000) : Int(choice >> 32 % 300)
-    var bytes = [UInt8](repeating: 0, count: 8 + length)
+    var bytes = [UInt8](repeating: 0, count: 8 + length(generator.next()))
     withUnsafeBytes(of: id) { bytes.replaceSubrange(0..<8, with: $0) }
     for index in stride(from: 8, to: bytes.count, by: 8) {
       withUnsafeBytes(of: generator.next()) { word in
@@ -71,10 +68,33 @@ public enum TracedValue {
   }
 
   /// The id of a value; nil if it is not whole.
-  public static func id(_ bytes: [UInt8]) -> UInt64? {
+  public static func id(_ bytes: [UInt8]) -> UInt64? { bytes.withUnsafeBytes { id(of: $0) } }
+
+  /// The same in place, without a copy.
+  public static func id(of bytes: UnsafeRawBufferPointer) -> UInt64? {
     guard bytes.count >= 8 else { return nil }
-    let id = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-    return bytes == self.bytes(id) ? id : nil
+    let id = bytes.loadUnaligned(as: UInt64.self)
+    var generator = SplitMix(seed: id)
+    guard bytes.count == 8 + length(generator.next()) else { return nil }
+    var index = 8
+    while index < bytes.count {
+      let word = generator.next()
+      if index + 8 <= bytes.count {
+        guard bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) == word else { return nil }
+      } else {
+        for offset in index..<bytes.count
+        where bytes[offset] != UInt8(truncatingIfNeeded: word >> UInt64((offset - index) * 8)) {
+          return nil
+        }
+      }
+      index += 8
+    }
+    return id
+  }
+
+  /// Mostly small, sometimes a run of frames.
+  private static func length(_ choice: UInt64) -> Int {
+    choice % 64 == 0 ? Int(choice >> 32 % 20_000) : Int(choice >> 32 % 300)
   }
 }
 

@@ -105,6 +105,9 @@ public final class Segment: Sendable {
   /// What this process's writes took, for participants.
   package var work: WorkCounters? { participant?.writer.work }
 
+  /// The control object's memory, for tests that damage it.
+  package var controlMemory: Memory? { participant?.ctl }
+
   /// False in a child that inherited the handle through fork.
   public var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }
 

@@ -83,7 +83,11 @@ extension Segment {
       unsafe shm_store_release(slot, SlotWord.pending | bound)
       shm_fence_compiler()
     }
-    return data.loadAcquire(DataLayout.committed)
+    #if MUTANT_SNAPSHOT_BEFORE_ANNOUNCING
+      return bound
+    #else
+      return data.loadAcquire(DataLayout.committed)
+    #endif
   }
 
   @usableFromInline @inline(never)

@@ -242,6 +242,7 @@ extension Writer {
       // Before its bits are cleared, and again after a crash: until the head moves nobody can have got it anew.
       if poisons { data.fill(block.offset, count: block.byteCount, with: Self.poison) }
       allocator.release(block)
+      work.blocksFreed += 1
       position += 1
     }
     crashFence()

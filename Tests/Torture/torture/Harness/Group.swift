@@ -29,6 +29,8 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .recovery,
+  .storm,
   .history,
   aroundGroup,
 ]

@@ -6,10 +6,22 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
+  "storm-daemon": StormRoles.daemon,
+  "storm-forker": StormForker.role,
+  "storm-holder": StormRoles.holder,
+  "storm-observer": StormRoles.observer,
+  "storm-reader": StormRoles.reader,
+  "storm-untouched": StormRoles.untouched,
+  "storm-writer": StormWriter.role,
   "neighbour": Neighbour.serve,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "history-worker": HistoryWorker.role,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
+  "recovery-victim": RecoveryTime.victim,
+  "recovery-next": RecoveryTime.next,
+  "recovery-repairer": Repair.repairer,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.
