@@ -177,7 +177,8 @@ extension Segment {
       let slot = unsafe record.pointee.slot!
       if variant == .rcu {
         #if MUTANT_READERS_WAIT
-          _ = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
+          _ = try participant.lock.lock(
+            slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
           participant.lock.unlock()
         #endif
         unsafe record.pointee.snapshot = unsafe pinSnapshot(slot)
