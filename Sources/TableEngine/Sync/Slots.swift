@@ -29,10 +29,14 @@ struct Slots {
         take(index, purpose)
         return index
       case .acquiredOwnerDied:
-        reap(index)
-        try? mutex(index).markConsistent()
-        take(index, purpose)
-        return index
+        #if MUTANT_SLOTS_LEAK
+          continue
+        #else
+          reap(index)
+          try? mutex(index).markConsistent()
+          take(index, purpose)
+          return index
+        #endif
       default:
         continue
       }

@@ -32,5 +32,6 @@ let groups: [Group] = [
   .recovery,
   .storm,
   .history,
+  stalledGroup,
   aroundGroup,
 ]

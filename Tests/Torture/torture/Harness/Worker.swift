@@ -3,9 +3,13 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "stall": stall,
+  "step-through": stepThrough,
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
   "storm-daemon": StormRoles.daemon,
   "storm-forker": StormForker.role,
   "storm-holder": StormRoles.holder,
@@ -17,8 +21,6 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "history-worker": HistoryWorker.role,
-  "image-recoverer": serveImageRecoverer,
-  "image-maker": serveImageMaker,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
   "recovery-repairer": Repair.repairer,

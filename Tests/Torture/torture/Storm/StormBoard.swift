@@ -17,6 +17,8 @@ final class StormBoard: Sendable {
   enum Count: Int, CaseIterable {
     /// Barriers of this place that began and were not seen to fail, and those that returned.
     case began, done
+    /// Threads of this place that are in the middle of a barrier just now.
+    case inside
     case sections, barriers, snapshots, forks
     /// What others made impossible: full, timed out, evicted, busy.
     case refusals

@@ -68,6 +68,7 @@ final class StormCrew {
     let member = members[index]
     member.process.kill(SIGKILL)
     let exit = try member.process.wait()
+    board.set(member.seat, .inside, 0)
     kills += 1
     if exit != .signal(SIGKILL) || !member.process.standardError.isEmpty { throw broken(member, exit) }
   }
@@ -90,8 +91,8 @@ final class StormCrew {
       board[.ceiling] = UInt64(from + (to - from) * Double(passed) / Double(length))
       usleep(UInt32(2000 + generator.below(14000)))
       try lookAround()
-      let index = generator.below(members.count)
-      guard members[index].seat != Self.untouchedSeat else { continue }
+      let index = generator.below(2) == 0 ? ambush() : generator.below(members.count)
+      guard let index, members[index].seat != Self.untouchedSeat else { continue }
       switch generator.below(10) {
       case ..<4:
         try kill(index)
@@ -103,6 +104,17 @@ final class StormCrew {
       }
     }
     try calm()
+  }
+
+  /// Somebody who is in the middle of a barrier just now, if there is one soon.
+  func ambush() -> Int? {
+    for _ in 0..<400 {
+      if let index = members.firstIndex(where: { $0.stoppedUntil == nil && board.count($0.seat, .inside) > 0 }) {
+        return index
+      }
+      usleep(10)
+    }
+    return nil
   }
 
   /// Who is stopped stops everybody in the rwlock variant, if it was inside: then there is no storm for so long.

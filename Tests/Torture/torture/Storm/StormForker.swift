@@ -8,6 +8,7 @@ enum StormForker {
   static let role: @Sendable ([String]) throws -> Void = { arguments in
     let place = StormPlace(arguments)
     let table = try Table.open(place.name, access: .participant)
+    try place.once([.timedOut, .full]) { try warmUp(table, place) }
     _ = startThread(place.seed ^ 1) { seed in
       var looker = place.looker(table, seed: seed)
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 << 10, alignment: 16)
@@ -26,6 +27,21 @@ enum StormForker {
         let seed = generator.next() >> 8
         try fork(place) { try takePart(place, seed: seed) }
       }
+    }
+  }
+
+  /// Does everything once that a child will do. Swift initializes much at its first use, under locks of its own: what
+  /// another thread is just initializing when we fork, the child would wait for in vain.
+  private static func warmUp(_ table: Table, _ place: StormPlace) throws {
+    var looker = place.looker(table, seed: place.seed)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    try looker.gets(50, buffer)
+    try looker.section()
+    var writer = StormWriter(table, place, seed: place.seed)
+    for _ in 0..<20 { try writer.barrier { _, _ in } }
+    try table.read { _ in
+      do { try table.barrier { _ in } } catch let error as TableError where error.code == .wouldDeadlock {}
     }
   }
 

@@ -123,10 +123,16 @@ struct StormLooker {
     try Self.checkBank(view)
   }
 
-  /// Single reads: what is always there must be there, whole.
+  /// Single reads, by both of their paths: what is always there must be there, whole.
   mutating func gets(_ count: Int, _ buffer: UnsafeMutableRawBufferPointer) throws {
     for _ in 0..<count {
-      try Self.get(table, StormContents.accounts[generator.below(StormContents.accounts.count)], buffer)
+      let key = StormContents.accounts[generator.below(StormContents.accounts.count)]
+      if generator.below(4) == 0 {
+        try Self.get(table, key, buffer)
+      } else {
+        guard let bytes = try table.bytes(key) else { throw Broken("\(key) is absent for a single read (G1)") }
+        _ = try bytes.withUnsafeBytes { try StormContents.balance($0, key) }
+      }
     }
     board.add(seat, .reads, count)
   }

@@ -47,15 +47,17 @@ struct StormWriter {
   /// One barrier, counted in the table and on the board; one in eight throws at its end.
   mutating func barrier(_ body: (inout StormWriter, inout Transaction) throws -> Void) throws {
     let aborts = generator.below(8) == 0
-    let lingers = generator.below(200) == 0
+    let lingers = generator.below(40) == 0
     let (board, seat) = (place.board, place.seat)
     if !aborts { board.add(seat, .began) }
     do {
       try table.barrier { tx in
+        board.add(seat, .inside)
+        defer { board.add(seat, .inside, -1) }
         if !aborts { try tx.increment(StormContents.tally(seat)) }
         try body(&self, &tx)
         // Half done, for whoever wants to kill or stop us just here.
-        if lingers { usleep(UInt32(generator.below(3000))) }
+        if lingers { usleep(UInt32(generator.below(2000))) }
         if aborts { throw Abort() }
       }
       board.add(seat, .done)
