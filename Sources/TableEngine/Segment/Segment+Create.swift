@@ -3,7 +3,8 @@ import Glibc
 import SharedMemory
 
 /// Creating and dropping. All of it under an exclusive flock on *ctl*, which ends with its holder: a creator that
-/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes.
+/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes. So it does with what a
+/// dropper that died left: a ready control object without a data object.
 extension Segment {
   /// Makes a table and attaches to it.
   ///
@@ -18,6 +19,7 @@ extension Segment {
       // Ours alone while the lock is held and ready is 0.
       try? SharedObject.unlink(name: ObjectName.data(name))
       try? SharedObject.unlink(name: ObjectName.control(name))
+      SegmentRegistry.shared.discard(control)
       throw error
     }
   }
@@ -25,11 +27,13 @@ extension Segment {
   /// The control object, new, empty and locked.
   private static func claimName(_ name: String, _ options: SegmentOptions) throws(EngineError) -> SharedObject {
     for _ in 0..<8 {
+      var isOurs = false
       do throws(SystemError) {
         let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
-        guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else { continue }
-        return control
+        isOurs = try control.tryLock(.exclusive)
+        if isOurs, try isStillNamed(control, ObjectName.control(name)) { return control }
       } catch {
+        if isOurs { try? SharedObject.unlink(name: ObjectName.control(name)) }
         guard error.errno == EEXIST else { throw EngineError(opening: error) }
         try reclaimHalfMade(name)
       }
@@ -37,7 +41,7 @@ extension Segment {
     throw .exists
   }
 
-  /// Removes what a creator that died left under the name.
+  /// Removes what a creator or a dropper that died left under the name.
   /// - Throws: `exists` if the table is whole or still being made.
   private static func reclaimHalfMade(_ name: String) throws(EngineError) {
     do throws(SystemError) {
@@ -45,30 +49,52 @@ extension Segment {
       guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else {
         throw SystemError(call: "flock", errno: EEXIST)
       }
-      guard try control.status().isRegular, try !isReady(control) else {
+      guard try control.status().isRegular, try isHalf(control, name) else {
         throw SystemError(call: "shm_open", errno: EEXIST)
       }
       try? SharedObject.unlink(name: ObjectName.data(name))
       try SharedObject.unlink(name: ObjectName.control(name))
     } catch {
-      if error.errno == ENOENT { return }
-      throw .exists
+      switch error.errno {
+      case ENOENT: return
+      // We could not look.
+      case EMFILE, ENFILE, ENOMEM: throw EngineError(opening: error)
+      default: throw .exists
+      }
     }
   }
 
-  /// A table's control object with its ready flag set, or anything that is not a half-made table of ours.
-  private static func isReady(_ control: SharedObject) throws(SystemError) -> Bool {
+  /// A control object of ours, locked, that is not ready or has lost its data object. Not what is somebody else's.
+  private static func isHalf(_ control: SharedObject, _ name: String) throws(SystemError) -> Bool {
     let size = try control.status().size
-    if size == 0 { return false }
-    guard size >= HeaderPage.byteCount else { return true }
-    return try HeaderPage.with(control) { header in
-      let magic = header.loadAcquire(ControlLayout.magic)
-      return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    if size == 0 { return true }
+    guard size >= HeaderPage.byteCount else { return false }
+    let (magic, ready) = try HeaderPage.with(control) { header in
+      (header.loadAcquire(ControlLayout.magic), header.loadAcquire(ControlLayout.ready))
     }
+    if magic == 0 { return true }
+    guard magic == DataLayout.magicValue else { return false }
+    #if !MUTANT_HALF_DROPPED_STAYS
+      if ready != 0 {
+        do {
+          _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
+        } catch {
+          return error.errno == ENOENT
+        }
+      }
+    #endif
+    return ready == 0
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
-    guard let named = try? SharedObject.open(name: name, writable: false) else { return false }
+    let named: SharedObject
+    do throws(SystemError) {
+      named = try SharedObject.open(name: name, writable: false)
+    } catch {
+      // Who has no descriptor left, or no right, cannot look; the link count says nearly as much.
+      if error.errno == ENOENT { return false }
+      return try object.status().links > 0
+    }
     return try named.status().isSameObject(as: object.status())
   }
 
@@ -122,6 +148,7 @@ extension Segment {
     ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
     ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)
+    ctl.storeRelaxed(ControlLayout.poisonsFreedBlocks, options.poisonsFreedBlocks ? 1 : 0)
     ctl.storeRelaxed(ControlLayout.creatorPid, UInt64(UInt32(bitPattern: ProcessIdentity.pid)))
     ctl.storeRelaxed(ControlLayout.createdNanoseconds, HostClock.realtimeNanoseconds)
     do throws(SystemError) {
@@ -205,6 +232,9 @@ extension Segment {
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
     if isPrivate.load(ordering: .relaxed) { return }
+    #if MUTANT_RECREATION_UNSEEN
+      return
+    #endif
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
@@ -238,13 +268,13 @@ extension EngineError {
     switch error.errno {
     case ENOENT: self = .noSuchTable
     case EEXIST: self = .exists
-    case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
+    case EACCES, EPERM, EROFS: self = .notPermitted("the system refused: \(error)")
     case ENOMEM: self = .full(.addressSpace)
     case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
     // What glibc's shm_open makes of EISDIR. The name itself was checked before.
     case EINVAL where error.call.description == "shm_open":
       self = .notATable("its name belongs to something that is no memory object")
-    default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
+    default: self = Shortage(error).map { .full($0) } ?? .system(error)
     }
   }
 }

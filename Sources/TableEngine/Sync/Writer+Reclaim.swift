@@ -16,6 +16,9 @@ extension Writer {
   static let gcBatch = 256
   /// Superseded versions that must have piled up before a commit runs gc: HEAVY's cost is shared among them.
   static let gcThreshold = 128
+  /// What a freed block is filled with, if the table was made so. As an entry: of a version above every snapshot, and
+  /// linked to an offset beyond every address.
+  static let poison: UInt8 = 0xdb
   /// Bytes in limbo that make gc due all the same: old sub-tables are few and large.
   static let gcThresholdBytes = 128 << 10
 
@@ -32,17 +35,25 @@ extension Writer {
     // a process that sets it after that look reads at C or later.
     shm_fence_seqcst()
     // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
-    if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy() { return nil }
-    var scan = ReaderScan()
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
+    #if MUTANT_HEAVY_ASSUMED
+      _ = Membarrier.heavy()
+    #else
+      if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
+        return nil
+      }
+    #endif
+    var scan = ReaderScan()
     for index in 0..<slots.highWater {
       work.slotsScanned += 1
       let slot = slots.offset(index)
+      // PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last.
       let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
       let pin = ctl.loadAcquire(slot + SlotLayout.pin)
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }
       let behind = (snapshot & SlotWord.versionMask) < committed || pin < committed
       if behind, slots.clearIfDead(index) { continue }
+      if behind { slots.noteInTheWay(index, SlotWord.oldest(snapshot, pin)) }
       scan.add(slot: index, snapshot: snapshot, pin: pin)
     }
     return (committed, scan)
@@ -209,7 +220,7 @@ extension Writer {
     #endif
   }
 
-  /// Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
+  /// ORDER freeend-bits-head. Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
   /// cleared: after a crash the same blocks are cleared again, never fewer and never others.
   func freePass(upTo stamp: UInt64) -> Int {
     var end = limbo.head
@@ -232,8 +243,13 @@ extension Writer {
   func finishFreePass() {
     var position = limbo.head
     guard position < limbo.freeEnd else { return }
+    let poisons = ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0
     while position < limbo.freeEnd {
-      allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(position)))
+      // Before its bits are cleared, and again after a crash: until the head moves nobody can have got it anew.
+      if poisons { data.fill(block.offset, count: block.byteCount, with: Self.poison) }
+      allocator.release(block)
+      work.blocksFreed += 1
       position += 1
     }
     crashFence()

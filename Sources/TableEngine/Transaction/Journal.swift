@@ -35,7 +35,7 @@ struct Journal {
   static let chunkBytes = 1 << 16
 
   var version: UInt64 { ctl.loadRelaxed(Self.header + JournalLayout.version) }
-  var count: Int { Int(ctl.loadRelaxed(Self.header + JournalLayout.count)) }
+  var count: Int { Int(truncatingIfNeeded: ctl.loadRelaxed(Self.header + JournalLayout.count)) }
   func saved(_ field: Int) -> UInt64 { ctl.loadRelaxed(Self.header + field) }
   func save(_ field: Int, _ value: UInt64) { ctl.storeRelaxed(Self.header + field, value) }
 
@@ -54,6 +54,8 @@ struct Journal {
   }
 
   /// Appends a record. The caller's effect follows; room was reserved.
+  ///
+  /// ORDER record-count-effect. Undo sees every record whose effect may have happened, and no half record.
   @inline(__always)
   func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
     let index = self.count

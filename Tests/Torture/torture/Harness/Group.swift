@@ -27,4 +27,11 @@ struct Item: Sendable {
 }
 
 /// In the order of the report.
-let groups: [Group] = []
+let groups: [Group] = [
+  imagesGroup,
+  .recovery,
+  .storm,
+  .history,
+  stalledGroup,
+  aroundGroup,
+]
