@@ -40,7 +40,7 @@ bool used[NB+1];
 byte snapOf[NS] = IDLE, pinOf[NS] = IDLE, mutexOf[NS];
 bool rwOf[NS], abandoned, light;
 byte highWater;
-chan sb[USERS] = [4] of { byte, byte };  /* {3*slot: snapshot, 3*slot+1: pin, 3*slot+2: rw; value} */
+chan sb[USERS] = [3] of { byte, byte };  /* {3*slot: snapshot, 3*slot+1: pin, 3*slot+2: rw; value} */
 /* ghosts */
 bool doomed[USERS], over[USERS], heldByDead[NS];
 
@@ -159,17 +159,17 @@ active proctype owner() {
     skip }
   do
   :: committed<MAXV ->
-     atomic { old = word; used[committed+1] = 1 }
-     word = committed+1;               /* PAIR publish-entry */
-     committed = committed+1;          /* PAIR pend-committed */
-again:
-     m = committed;
-#ifdef FLAG_EARLY
+#ifdef FLAG_EARLY                       /* looked at before the unlink */
      f = light;
 #endif
 #ifdef HIGH_WATER_EARLY
      hw = highWater;
 #endif
+     atomic { old = word; used[committed+1] = 1 }
+     word = committed+1;               /* PAIR publish-entry */
+     committed = committed+1;          /* PAIR pend-committed */
+again:
+     m = committed;
      C = committed;
 #ifndef FLAG_EARLY
      f = light;                        /* PAIR light-flag: after C and a fence */

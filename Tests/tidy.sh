@@ -88,13 +88,13 @@ modelled=$(labels --include='*.pml' Models)
 checked=$(rows Labels)
 outside=$(rows 'Outside the models')
 ahead=$(rows 'Ahead of the code')
-among() { printf '%s\n' "$1" | grep -qxF "$label" && echo "$2"; }
+among() { if printf '%s\n' "$1" | grep -qxF "$label"; then echo "$2"; fi; }
 labels_file=$(mktemp)
 printf '%s\n' "$code" "$modelled" "$checked" "$outside" "$ahead" | grep . | sort -u >"$labels_file"
 while read -r label; do
-  found=$(among "$code" code; among "$modelled" models) || true
+  found=$(among "$code" code; among "$modelled" models)
   listed=$(among "$checked" "code
-models"; among "$outside" code; among "$ahead" models) || true
+models"; among "$outside" code; among "$ahead" models)
   [ "$found" = "$listed" ] || violation "$label: it is in $(echo ${found:-neither}), Models/README.md says $(echo ${listed:-nothing})"
 done <"$labels_file"
 rm -f "$labels_file"
