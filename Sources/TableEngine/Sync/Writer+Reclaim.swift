@@ -233,6 +233,11 @@ extension Writer {
     guard count > 0 else { return 0 }
     limbo.setBytesPoppedAfter(bytes)
     crashFence()
+    #if MUTANT_FREE_BEFORE_FREE_END
+      for position in limbo.head..<end {
+        allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      }
+    #endif
     limbo.setFreeEnd(end)
     crashFence()
     finishFreePass()
