@@ -84,7 +84,9 @@ extension Writer {
   /// The gc transaction. Keeps what is needed, unlinks the rest; commits as a tick.
   private func unlinkSuperseded(_ scan: ReaderScan) -> Int {
     if ctl.loadRelaxed(ControlLayout.retainedSignature) != scan.signature {
+      // ORDER due-signature. Recovery's gc must not find the signature without what it makes due.
       ctl.storeRelaxed(ControlLayout.retainedRescanEnd, retained.tail)
+      crashFence()
       ctl.storeRelaxed(ControlLayout.retainedSignature, scan.signature)
     }
     let rescanEnd = ctl.loadRelaxed(ControlLayout.retainedRescanEnd)
@@ -109,9 +111,13 @@ extension Writer {
     }
     journal.save(JournalLayout.supersededHeadAfter, superseded.head + UInt64(fresh))
     journal.save(JournalLayout.retainedHeadAfter, retained.head + UInt64(old))
-    commit()
     // What a pending reader kept may be free to go a moment later; what a snapshot keeps waits for the snapshot.
-    if keptForPending { ctl.storeRelaxed(ControlLayout.retainedSignature, 0) }
+    // ORDER kept-commit. Before the commit: whoever dies after it leaves no entry kept that nobody would look at again.
+    if keptForPending {
+      ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
+      crashFence()
+    }
+    commit()
     return unlinked
   }
 
@@ -226,6 +232,11 @@ extension Writer {
     guard count > 0 else { return 0 }
     limbo.setBytesPoppedAfter(bytes)
     crashFence()
+    #if MUTANT_FREE_BEFORE_FREE_END
+      for position in limbo.head..<end {
+        allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      }
+    #endif
     limbo.setFreeEnd(end)
     crashFence()
     finishFreePass()

@@ -8,7 +8,7 @@ extension Group {
     number: 5, title: "Storm",
     columns: [
       "Variant", "Phase", "Seconds", "Processes", "Kills", "Stops", "Forks", "Sections checked", "Snapshot looks",
-      "Barriers", "Untouched reader: reads/s", "per CPU-second",
+      "Barriers", "Repairs", "Untouched reader: reads/s", "per CPU-second",
     ],
     items: Table.Variant.allCases.map { variant in
       Item("storm.\(variant)", "readers, writers, observers, forkers and a daemon, killed and stopped at random") {
@@ -181,6 +181,8 @@ private struct Figure {
   var processes: UInt64
   var started, kills, stops: UInt64
   var forks, sections, snapshots, barriers: UInt64
+  /// Dead writers' barriers that somebody undid or finished.
+  var repairs: UInt64
   var reads, processorTime: UInt64
 
   init(_ name: String, _ crew: StormCrew) {
@@ -192,6 +194,7 @@ private struct Figure {
     (forks, sections, snapshots, barriers) = (
       board.sum(.forks), board.sum(.sections), board.sum(.snapshots), board.sum(.barriers)
     )
+    repairs = crew.table.recoveryCount ?? 0
     reads = board.count(StormCrew.untouchedSeat, .reads)
     processorTime = board.count(StormCrew.untouchedSeat, .processorTime)
   }
@@ -203,7 +206,8 @@ private struct Figure {
   }
 
   private static let sums: [WritableKeyPath<Figure, UInt64> & Sendable] = [
-    \.nanoseconds, \.started, \.kills, \.stops, \.forks, \.sections, \.snapshots, \.barriers, \.reads, \.processorTime,
+    \.nanoseconds, \.started, \.kills, \.stops, \.forks, \.sections, \.snapshots, \.barriers, \.repairs, \.reads,
+    \.processorTime,
   ]
 
   /// What came between; the processes are those of its end, and those that died on the way.
@@ -216,6 +220,6 @@ private struct Figure {
     let perProcessorSecond = Int(Double(reads) / max(Double(processorTime) / 1e9, 1e-9))
     run.row(
       "\(variant)", name, "\(Int(seconds.rounded()))", "\(max(processes, started + 1))", "\(kills)", "\(stops)",
-      "\(forks)", "\(sections)", "\(snapshots)", "\(barriers)", "\(perSecond)", "\(perProcessorSecond)")
+      "\(forks)", "\(sections)", "\(snapshots)", "\(barriers)", "\(repairs)", "\(perSecond)", "\(perProcessorSecond)")
   }
 }
