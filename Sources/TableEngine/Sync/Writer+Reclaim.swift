@@ -35,6 +35,8 @@ extension Writer {
     // a process that sets it after that look reads at C or later.
     shm_fence_seqcst()
     // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
+    // PAIR light-slot. Other end: Slots.take. Where HEAVY is denied, the same fence, with the slots' own flags: without a
+    // living light reader every announcement was an exchange, and whoever turns up later reads at C or later.
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
     #if MUTANT_HEAVY_ASSUMED
       _ = Membarrier.heavy()
