@@ -36,7 +36,8 @@ import Testing
   @Test(arguments: [
     [], ["bogus"], ["get"], ["set", "k"], ["set", "k", "v", "w"], ["get", "--bogus", "k"], ["del"], ["exists"],
     ["incr"],
-    ["incr", "k", "x"], ["create"], ["drop"], ["check"], ["repair"], ["repair", "--dry", "x"], ["count", "extra"], ["get", "k", "-t"],
+    ["incr", "k", "x"], ["create"], ["drop"], ["check"], ["repair"], ["repair", "--dry", "x"], ["count", "extra"],
+    ["get", "k", "-t"],
     ["set", "k", "v", "--if-version", "x"],
     ["get", "k", "--timeout", "soon"], ["get", ""], ["set", "", "v"],
   ])

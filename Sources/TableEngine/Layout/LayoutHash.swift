@@ -18,7 +18,7 @@ enum LayoutHash {
     DataLayout.capacity, DataLayout.hashSeed, DataLayout.features, DataLayout.committed, DataLayout.reclaimed,
     DataLayout.wseq, DataLayout.publishedBytes, DataLayout.logEndPosition, DataLayout.logTailPosition,
     DataLayout.keyCounts, DataLayout.keyCountSlots, DataLayout.root, DataLayout.rootBits, DataLayout.log,
-    ChangeLog.headerBytes,
+    ChangeLog.headerBytes, ChangeLog.ordinalShift,
   ]
   private static let controlFields = [
     ControlLayout.ready, ControlLayout.fingerprint, ControlLayout.writerMutex, ControlLayout.journal,

@@ -141,13 +141,16 @@ extension ChangeLog {
       let place = DataLayout.log + Int(position % UInt64(byteCount))
       let version = data.loadRelaxed(place)
       let header = data.loadRelaxed(place + 8)
-      guard header & 0xffff_ffff >= 16, header & 15 == 0, let operation = Operation(rawValue: header >> 32) else {
+      guard Self.byteCount(header) >= 16, header & 15 == 0, let operation = Self.operation(header) else {
         return "holds no record at \(position)"
       }
       guard version >= last, version <= committed else { return "goes from version \(last) to \(version)" }
       last = version
+      guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {
+        return "holds a record at \(position) that bears another ordinal"
+      }
       if operation != .padding { records += 1 }
-      position += header & 0xffff_ffff
+      position += Self.byteCount(header)
     }
     if position != endPosition { return "passes its end" }
     let counted = endOrdinal &- tailOrdinal

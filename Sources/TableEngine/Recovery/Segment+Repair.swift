@@ -175,8 +175,7 @@ extension ChangeLog {
   fileprivate func restart() {
     let possible: Range<UInt64> = 0..<(1 << 60)
     let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
-    let ordinal = [endOrdinal, tailOrdinal].filter(possible.contains).max() ?? 0
-    data.storeRelaxed(DataLayout.logTailOrdinal, ordinal + 1)
+    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
     data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)
     data.storeRelaxed(DataLayout.logEndOrdinal, ordinal + 1)
     data.storeRelease(DataLayout.logEndPosition, (end + UInt64(byteCount)) & ~15)

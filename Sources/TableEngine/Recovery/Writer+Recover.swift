@@ -18,7 +18,9 @@ extension Writer {
     #if MUTANT_RECOVERY_WALKS_TABLE
       _ = allocator.usedBytes
     #endif
-    allocator.publishSize()
+    #if !MUTANT_UNIT_UNPUBLISHED
+      allocator.publishUnits()
+    #endif
     finishFreePass()
     if journal.count > 0, journal.version == committed {
       // The crash came after the commit: finish what follows it.

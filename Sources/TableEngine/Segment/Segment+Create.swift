@@ -3,7 +3,8 @@ import Glibc
 import SharedMemory
 
 /// Creating and dropping. All of it under an exclusive flock on *ctl*, which ends with its holder: a creator that
-/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes.
+/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes. So it does with what a
+/// dropper that died left: a ready control object without a data object.
 extension Segment {
   /// Makes a table and attaches to it.
   ///
@@ -37,7 +38,7 @@ extension Segment {
     throw .exists
   }
 
-  /// Removes what a creator that died left under the name.
+  /// Removes what a creator or a dropper that died left under the name.
   /// - Throws: `exists` if the table is whole or still being made.
   private static func reclaimHalfMade(_ name: String) throws(EngineError) {
     do throws(SystemError) {
@@ -45,7 +46,7 @@ extension Segment {
       guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else {
         throw SystemError(call: "flock", errno: EEXIST)
       }
-      guard try control.status().isRegular, try !isReady(control) else {
+      guard try control.status().isRegular, try isHalf(control, name) else {
         throw SystemError(call: "shm_open", errno: EEXIST)
       }
       try? SharedObject.unlink(name: ObjectName.data(name))
@@ -56,15 +57,26 @@ extension Segment {
     }
   }
 
-  /// A table's control object with its ready flag set, or anything that is not a half-made table of ours.
-  private static func isReady(_ control: SharedObject) throws(SystemError) -> Bool {
+  /// A control object of ours, locked, that is not ready or has lost its data object. Not what is somebody else's.
+  private static func isHalf(_ control: SharedObject, _ name: String) throws(SystemError) -> Bool {
     let size = try control.status().size
-    if size == 0 { return false }
-    guard size >= HeaderPage.byteCount else { return true }
-    return try HeaderPage.with(control) { header in
-      let magic = header.loadAcquire(ControlLayout.magic)
-      return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    if size == 0 { return true }
+    guard size >= HeaderPage.byteCount else { return false }
+    let (magic, ready) = try HeaderPage.with(control) { header in
+      (header.loadAcquire(ControlLayout.magic), header.loadAcquire(ControlLayout.ready))
     }
+    if magic == 0 { return true }
+    guard magic == DataLayout.magicValue else { return false }
+    #if !MUTANT_HALF_DROPPED_STAYS
+      if ready != 0 {
+        do {
+          _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
+        } catch {
+          return error.errno == ENOENT
+        }
+      }
+    #endif
+    return ready == 0
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {

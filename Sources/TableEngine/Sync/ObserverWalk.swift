@@ -12,6 +12,7 @@ import SharedMemory
 struct ObserverWalk {
   let data: Memory
   let variant: Variant
+  private let hashSeed: UInt64
   let snapshot: UInt64
   /// rwlock variant: the even sequence the walk began at.
   let sequence: UInt64
@@ -45,6 +46,7 @@ struct ObserverWalk {
   init(_ segment: Segment, snapshot: UInt64, sequence: UInt64) {
     data = segment.data
     variant = segment.variant
+    hashSeed = segment.hashSeed
     self.snapshot = snapshot
     self.sequence = sequence
     object = segment.dataObject
@@ -74,7 +76,7 @@ struct ObserverWalk {
 
   // MARK: - Checked access
 
-  /// PAIR published-size. Other end: Allocator.growOneUnit.
+  /// PAIR published-size. Other end: Allocator.publishUnits.
   mutating func require(_ offset: Int, _ count: Int, alignment: Int, _ what: String) throws(Inconsistent) {
     guard offset >= 0, offset % alignment == 0 else { throw Inconsistent(what: "\(what) at \(offset) is misaligned") }
     #if MUTANT_OBSERVER_TRUSTS_OFFSETS
@@ -168,7 +170,7 @@ struct ObserverWalk {
     return (entry, meta)
   }
 
-  /// Visits the entries the snapshot sees in the sub-table that holds `position`; returns its depth.
+  /// Visits the entries the snapshot sees in the sub-table that holds `position`, from there on; returns its depth.
   mutating func visit(
     hash position: UInt64, _ body: (Int, EntryMeta) -> Void
   ) throws(Inconsistent) -> Int {
@@ -176,6 +178,8 @@ struct ObserverWalk {
     guard directory.bits <= SubTable.maximumDepth else {
       throw Inconsistent(what: "a sub-table claims depth \(directory.bits)")
     }
+    // See Segment.scan.
+    let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
     var hops = 0
     var bytes = 0
@@ -184,6 +188,9 @@ struct ObserverWalk {
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0, let (entry, meta) = try visible(newest, checkedMeta(newest)) else { continue }
+        if isPartial, unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed) < position {
+          continue
+        }
         // Entries do not overlap. Words that all point to one long entry would make us copy it for each.
         bytes += meta.byteCount
         if bytes > limit { throw Inconsistent(what: "a sub-table's entries are larger than the table") }

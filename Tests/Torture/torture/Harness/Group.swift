@@ -28,5 +28,6 @@ struct Item: Sendable {
 
 /// In the order of the report.
 let groups: [Group] = [
-  .recovery
+  imagesGroup,
+  .recovery,
 ]

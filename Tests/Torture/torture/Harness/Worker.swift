@@ -3,6 +3,11 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "tracer-subject": serveTracerSubject,
+  "image-writer": serveImageWriter,
+  "image-checker": serveImageChecker,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
   "recovery-repairer": Repair.repairer,

@@ -1,0 +1,116 @@
+import CTrace
+import Glibc
+import SharedMemory
+import SharedTable
+import TableEngine
+import TestSupport
+
+/// A worker that is traced through an operation, and what its table held before and holds after it.
+struct TracedOperation {
+  let name: String
+  let tracee: Tracee
+  let table: WatchedTable
+  let version: UInt64
+  let before: Contents
+  let after: Contents
+  /// What `gc` has to keep for us.
+  private let snapshot: SharedTable.Snapshot?
+
+  /// Vector stores instead of string instructions, which single-step once a byte: what a killed string instruction
+  /// leaves is a prefix of the same bytes in memory that nobody sees yet.
+  static let environment = [
+    "GLIBC_TUNABLES": "glibc.cpu.x86_rep_stosb_threshold=1073741824:glibc.cpu.x86_rep_movsb_threshold=1073741824"
+  ]
+
+  /// Starts the worker and lets it come to the operation's beginning.
+  init(_ operation: Operation, _ variant: Table.Variant, _ name: String) throws {
+    self.name = name
+    tracee = try Tracee(
+      "image-writer", ["\(variant)", operation.rawValue, name], environment: Self.environment, timeoutSeconds: 24 * 3600
+    )
+    if operation == .gc {
+      try tracee.runToMarker(Marker.snapshot)
+      snapshot = try Table.open(name, access: .participant).snapshot()
+    } else {
+      snapshot = nil
+    }
+    try tracee.runToMarker(Marker.begin)
+    let words = tracee.text.split(whereSeparator: \.isWhitespace)
+    guard words.count == 3, let version = UInt64(words[0]), let before = Contents(words[1]),
+      let after = Contents(words[2])
+    else { throw tracee.failure("said something else") }
+    (self.version, self.before, self.after) = (version, before, after)
+    table = WatchedTable(name)
+  }
+
+  /// Version and journal length in the state watched.
+  var committed: UInt64 { table.data.word(DataLayout.committed) }
+  var journalCount: UInt64 { table.control.word(ControlLayout.journal + 8) }
+
+  /// The job of judging an image.
+  /// - Parameter isDecided: of a recovery: what is not committed in the state watched never will be.
+  func job(isDecided: Bool = false) -> [String] {
+    let after = isDecided && committed <= version ? before : after
+    return ["table", "IMAGE", "\(version)", "\(before)", "\(after)"]
+  }
+}
+
+/// An image at each store of one operation, judged; and of some of them an image at each store of their recovery.
+func tryOperation(_ operation: Operation, _ variant: Table.Variant, _ run: Run) throws {
+  try withTableName { name in
+    let judges = try Judges(run, table: name)
+    ct_stay_on_one_processor(true)
+    defer { ct_stay_on_one_processor(false) }
+    let traced = try TracedOperation(operation, variant, name)
+    let recoverer = try Recoverer(table: name, judges)
+    var choice = RecoveryChoice(operation, run)
+    var changes = 0
+    let stores = StoreTrace(traced.tracee, traced.table) { cause, marks in
+      changes += 1
+      let place = "\(operation) \(variant), change \(changes) (\(cause))"
+      try judges.judge(traced.table, dead: marks, traced.job(), place)
+      if choice.takes(traced) { try recoverer.recover(traced, dead: marks, place) { true } }
+    }
+    try stores.run(to: Marker.end)
+    try judges.settle()
+    try traced.tracee.finish()
+    let table = try Table.open(name)
+    try run.expect(try Contents(of: table) == traced.after, "\(operation) \(variant): its outcome is another")
+    run.row(
+      "\(operation)", "\(variant)", "\(stores.stores)", "\(changes)", "\(recoverer.recoveries)", "\(recoverer.images)")
+  }
+}
+
+/// Which images' recoveries are traced: of one-key operations each; of the others the first at each length of the
+/// journal, before and after the commit, or a sample of those, and some between.
+private struct RecoveryChoice {
+  private let operation: Operation
+  private let share: Double
+  private var generator: SplitMix
+  private var last: [UInt64] = []
+
+  init(_ operation: Operation, _ run: Run) {
+    self.operation = operation
+    share = run.isLong ? 1 : 0.03
+    generator = run.generator
+  }
+
+  mutating func takes(_ traced: TracedOperation) -> Bool {
+    if operation.isShort { return true }
+    let state = [traced.journalCount, traced.committed]
+    defer { last = state }
+    return generator.happens(state == last ? share / 20 : share)
+  }
+}
+
+extension Operation {
+  func isFor(_ variant: Table.Variant) -> Bool { self != .gc || variant == .rcu }
+}
+
+let operationItems = Operation.allCases.flatMap { operation in
+  Table.Variant.allCases.filter { operation.isFor($0) }.map { variant in
+    Item("images.\(operation)-\(variant)", "an image at each store of: \(operation)") { run in
+      try tryOperation(operation, variant, run)
+    }
+  }
+}
