@@ -29,5 +29,6 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .kills,
   .recovery,
 ]

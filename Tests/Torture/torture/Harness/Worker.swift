@@ -8,6 +8,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "image-checker": serveImageChecker,
   "image-recoverer": serveImageRecoverer,
   "image-maker": serveImageMaker,
+  "kill-server": Victim.serve,
+  "kill-peer": Peers.serve,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
   "recovery-repairer": Repair.repairer,
