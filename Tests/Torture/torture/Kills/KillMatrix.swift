@@ -10,12 +10,12 @@ final class KillMatrix {
   private let run: Run
   private let window: KillWindow
   private let table: Table
-  private let peers: Peers
+  let peers: Peers
   private let server: Tracee
   /// Leaves a dead writer behind, whose recoverer is the victim.
   private let predecessor: Tracee?
   private var kills = 0
-  private var failures = 0
+  private(set) var failures = 0
 
   /// Between two checks of the whole table.
   private static let killsPerCheck = 100
@@ -87,7 +87,7 @@ final class KillMatrix {
   }
 
   /// A victim at the beginning of its window, and whoever waits for it.
-  private func prepare() throws -> Stage {
+  func prepare() throws -> Stage {
     if let predecessor {
       let dead = try fork(predecessor)
       try dead.runToMarker(Marker.begin)
@@ -100,7 +100,7 @@ final class KillMatrix {
   }
 
   /// After the victim's end.
-  private func depart() throws {
+  func depart() throws {
     try settle(server)
     if window == .exitAwaited { try examine { try peers.endOneWriter() } }
     if window == .commitAwaited { try examine { try peers.end(.readers) } }
@@ -121,7 +121,7 @@ final class KillMatrix {
   }
 
   /// A broken promise, with the point at which it broke.
-  private func examine(_ body: () throws -> Void) throws {
+  func examine(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch {
@@ -132,7 +132,7 @@ final class KillMatrix {
     }
   }
 
-  private func checkTable() throws {
+  func checkTable() throws {
     let problems = try table.check()
     if !problems.isEmpty { failures += 1 }
     try run.expect(problems.isEmpty, "\(window.rawValue)-\(table.variant), after kill \(kills): \(problems.prefix(3))")

@@ -7,7 +7,7 @@ extension Group {
     columns: ["window", "variant", "instructions", "kill points", "longest wait, ms", "failures"],
     items: KillWindow.allCases.flatMap { window in
       Table.Variant.allCases.filter { KillWindow.isOf(window, $0) }.map { item(window, $0) }
-    })
+    } + [StopMatrix.item])
 
   private static func item(_ window: KillWindow, _ variant: Table.Variant) -> Item {
     Item("kills.\(window.rawValue)-\(variant)", "a kill at each instruction of: \(window.rawValue)") { run in

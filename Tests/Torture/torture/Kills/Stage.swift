@@ -60,7 +60,7 @@ final class Stage {
   private var isAtCall = false
 
   /// - Returns: false at the window's end.
-  private func step() throws -> Bool {
+  func step() throws -> Bool {
     isAtCall = false
     switch try victim.step() {
     case .syscallExit:

@@ -41,6 +41,7 @@ enum Victim {
     try warm.barrier { tx in try tx.set("k", 1) }
     _ = try warm.get("k", as: Int.self)
     _ = try warm.read { view in try view.get("k", as: Int.self) }
+    _ = try Table.temporary().get("k", as: Int.self)
     while true {
       ct_mark(Marker.turn, 0)
       let child = ct_fork()
