@@ -13,8 +13,6 @@ enum Entry {
 
   @usableFromInline static let maximumKeyLength = 65_536
   @usableFromInline static let maximumValueLength = Int(UInt32.max)
-  /// Bounds every walk along `prev` by a reader that cannot trust what it reads.
-  @usableFromInline static let maximumChain = 1 << 20
 }
 
 /// The third word of an entry, and the arithmetic of where things are in it.

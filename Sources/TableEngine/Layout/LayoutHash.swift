@@ -25,7 +25,7 @@ enum LayoutHash {
     ControlLayout.limbo, ControlLayout.superseded, ControlLayout.retained, ControlLayout.units,
     ControlLayout.garbageBytes, ControlLayout.rwlocks, ControlLayout.rwlockInstances, ControlLayout.rwlockBytes,
     ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
-    JournalLayout.recordBytes, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
+    JournalLayout.recordBytes, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex, SlotLayout.light,
   ]
   private static let shapes =
     SizeClasses.sizes + [

@@ -144,6 +144,9 @@ extension ChangeLog {
       guard Self.byteCount(header) >= 16, header & 15 == 0, let operation = Self.operation(header) else {
         return "holds no record at \(position)"
       }
+      guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {
+        return "holds a record of another ordinal at \(position)"
+      }
       guard version >= last, version <= committed else { return "goes from version \(last) to \(version)" }
       last = version
       guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {

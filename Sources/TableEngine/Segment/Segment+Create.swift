@@ -19,6 +19,7 @@ extension Segment {
       // Ours alone while the lock is held and ready is 0.
       try? SharedObject.unlink(name: ObjectName.data(name))
       try? SharedObject.unlink(name: ObjectName.control(name))
+      SegmentRegistry.shared.discard(control)
       throw error
     }
   }
@@ -26,11 +27,13 @@ extension Segment {
   /// The control object, new, empty and locked.
   private static func claimName(_ name: String, _ options: SegmentOptions) throws(EngineError) -> SharedObject {
     for _ in 0..<8 {
+      var isOurs = false
       do throws(SystemError) {
         let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
-        guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else { continue }
-        return control
+        isOurs = try control.tryLock(.exclusive)
+        if isOurs, try isStillNamed(control, ObjectName.control(name)) { return control }
       } catch {
+        if isOurs { try? SharedObject.unlink(name: ObjectName.control(name)) }
         guard error.errno == EEXIST else { throw EngineError(opening: error) }
         try reclaimHalfMade(name)
       }
@@ -52,8 +55,12 @@ extension Segment {
       try? SharedObject.unlink(name: ObjectName.data(name))
       try SharedObject.unlink(name: ObjectName.control(name))
     } catch {
-      if error.errno == ENOENT { return }
-      throw .exists
+      switch error.errno {
+      case ENOENT: return
+      // We could not look.
+      case EMFILE, ENFILE, ENOMEM: throw EngineError(opening: error)
+      default: throw .exists
+      }
     }
   }
 
@@ -72,7 +79,8 @@ extension Segment {
         do {
           _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
         } catch {
-          return error.errno == ENOENT
+          guard error.errno == ENOENT else { throw error }
+          return true
         }
       }
     #endif
@@ -80,7 +88,14 @@ extension Segment {
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
-    guard let named = try? SharedObject.open(name: name, writable: false) else { return false }
+    let named: SharedObject
+    do throws(SystemError) {
+      named = try SharedObject.open(name: name, writable: false)
+    } catch {
+      // Who has no descriptor left, or no right, cannot look; the link count says nearly as much.
+      if error.errno == ENOENT { return false }
+      return try object.status().links > 0
+    }
     return try named.status().isSameObject(as: object.status())
   }
 
@@ -131,9 +146,13 @@ extension Segment {
     let ctl = participant.ctl
     let writer = participant.writer
     header.write(to: ctl)
+    #if MUTANT_READY_EARLY
+      ctl.storeRelease(ControlLayout.ready, 1)
+    #endif
     ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
     ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)
+    ctl.storeRelaxed(ControlLayout.poisonsFreedBlocks, options.poisonsFreedBlocks ? 1 : 0)
     ctl.storeRelaxed(ControlLayout.creatorPid, UInt64(UInt32(bitPattern: ProcessIdentity.pid)))
     ctl.storeRelaxed(ControlLayout.createdNanoseconds, HostClock.realtimeNanoseconds)
     do throws(SystemError) {
@@ -217,6 +236,9 @@ extension Segment {
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
     if isPrivate.load(ordering: .relaxed) { return }
+    #if MUTANT_RECREATION_UNSEEN
+      return
+    #endif
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
@@ -250,13 +272,13 @@ extension EngineError {
     switch error.errno {
     case ENOENT: self = .noSuchTable
     case EEXIST: self = .exists
-    case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
+    case EACCES, EPERM, EROFS: self = .notPermitted("the system refused: \(error)")
     case ENOMEM: self = .full(.addressSpace)
     case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
     // What glibc's shm_open makes of EISDIR. The name itself was checked before.
     case EINVAL where error.call.description == "shm_open":
       self = .notATable("its name belongs to something that is no memory object")
-    default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
+    default: self = Shortage(error).map { .full($0) } ?? .system(error)
     }
   }
 }

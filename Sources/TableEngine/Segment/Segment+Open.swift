@@ -99,7 +99,9 @@ extension Segment {
   ) throws(EngineError) -> Segment {
     let controlHeader = try header(of: control, "its control object")
     let dataHeader = try header(of: data)
-    guard controlHeader.uuid == dataHeader.uuid else {
+    guard controlHeader.uuid == dataHeader.uuid, controlHeader.variant == dataHeader.variant,
+      controlHeader.capacityBytes == dataHeader.capacityBytes
+    else {
       throw .damaged("its two objects do not belong together")
     }
     let geometry = Geometry(capacityBytes: dataHeader.capacityBytes)
@@ -114,6 +116,8 @@ extension Segment {
       try checkPublished(data, geometry)
       let mapping = try data.map(count: geometry.dataBytes, writable: true)
       let attachment = try SegmentRegistry.shared.attach(control, byteCount: geometry.controlBytes)
+      // Mapped by an earlier opening, when its header said something else.
+      guard attachment.byteCount == geometry.controlBytes else { throw SystemError(call: "mmap", errno: ESTALE) }
       segment = try SegmentRegistry.shared.segment(over: attachment) {
         Segment(
           name: name, header: dataHeader, geometry: geometry, dataObject: data, dataMapping: mapping,
@@ -121,6 +125,7 @@ extension Segment {
       }
     } catch {
       if error.errno == ENODEV { throw .damaged("one of its objects is shorter than its header says") }
+      if error.errno == ESTALE { throw .damaged("its capacity changed since this process first opened it") }
       throw EngineError(opening: error)
     }
     try segment.checkPeers()
@@ -143,9 +148,16 @@ extension Segment {
     }
     let namespace: UInt64
     do throws(SystemError) { namespace = try ProcessIdentity.pidNamespace() } catch { throw .system(error) }
-    guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
-      throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
-    }
+    #if !MUTANT_NAMESPACE_UNSEEN
+      guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
+        throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
+      }
+    #endif
+    let byteCount: Int
+    do throws(SystemError) { byteCount = try participant!.object.status().size } catch { throw .system(error) }
+    #if !MUTANT_CONTROL_UNCHECKED
+      try ControlCheck(ctl: ctl, data: data, geometry: geometry, byteCount: byteCount).check()
+    #endif
     announceFencing()
   }
 
@@ -167,13 +179,20 @@ extension Segment {
     } catch {
       throw EngineError(opening: error)
     }
+    return try observe(name, data) { count throws(SystemError) in try data.map(count: count, writable: false) }
+  }
+
+  /// Observes a data object that its caller maps: tests surround the mapping with guard pages, or share a participant's.
+  package static func observe(
+    _ name: String, _ data: SharedObject, _ map: (_ count: Int) throws(SystemError) -> Mapping
+  ) throws(EngineError) -> Segment {
     let header = try header(of: data)
     let geometry = Geometry(capacityBytes: header.capacityBytes)
     do throws(SystemError) {
       try checkPublished(data, geometry)
       return Segment(
-        name: name, header: header, geometry: geometry, dataObject: data,
-        dataMapping: try data.map(count: geometry.dataBytes, writable: false), control: nil)
+        name: name, header: header, geometry: geometry, dataObject: data, dataMapping: try map(geometry.dataBytes),
+        control: nil)
     } catch {
       if error.errno == ENODEV { throw .damaged("its data object is shorter than its header says") }
       throw EngineError(opening: error)

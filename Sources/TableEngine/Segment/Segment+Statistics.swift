@@ -10,6 +10,10 @@ public struct Statistics: Sendable {
     public let version: UInt64?
     public let isLongSnapshot: Bool
     public let isEvicted: Bool
+    /// For how long at least it has kept old versions, in nanoseconds; nil if gc has not found it to.
+    public let stalledNanoseconds: UInt64?
+    /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version.
+    public let keptBytes: Int
   }
 
   public var version: UInt64 = 0
@@ -63,18 +67,21 @@ extension Segment {
   }
 
   private func readers(_ participant: Participant) -> [Statistics.Reader] {
-    var readers: [Statistics.Reader] = []
     let slots = participant.slots
-    for index in 0..<slots.highWater where slots.isHeld(index) {
+    let now = HostClock.monotonicNanoseconds
+    let held = (0..<slots.highWater).filter { slots.isHeld($0) }
+    let kept = participant.writer.keptBytes(bySlots: held)
+    return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
-      readers.append(
-        Statistics.Reader(
-          holder: slots.holder(index), version: word == SlotWord.idle ? nil : word & SlotWord.versionMask,
-          isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
-          isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0))
+      // A reader on its way in or out has only one of the two, and keeps memory all the same.
+      let version = SlotWord.oldest(word, participant.ctl.loadAcquire(offset + SlotLayout.pin))
+      return Statistics.Reader(
+        holder: slots.holder(index), version: version == SlotWord.idle ? nil : version,
+        isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
+        isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0,
+        stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 }, keptBytes: kept[index] ?? 0)
     }
-    return readers
   }
 }
 

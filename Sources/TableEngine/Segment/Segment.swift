@@ -27,8 +27,8 @@ public final class Segment: Sendable {
   /// Readers of this process must fence themselves: membarrier does not reach it.
   @usableFromInline let fenced: Bool
 
-  let dataObject: SharedObject
-  let dataMapping: Mapping
+  package let dataObject: SharedObject
+  package let dataMapping: Mapping
   /// Present for participants.
   let participant: Participant?
   let forkGeneration: UInt64
@@ -60,7 +60,11 @@ public final class Segment: Sendable {
     self.dataMapping = dataMapping
     data = unsafe Memory(base: dataMapping.base)
     id = control?.id ?? SegmentRegistry.shared.newID()
-    fenced = Membarrier.mode == .fenced
+    #if MUTANT_LIGHT_UNREGISTERED
+      fenced = false
+    #else
+      fenced = Membarrier.mode == .fenced
+    #endif
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu

@@ -9,6 +9,8 @@ final class Observation {
   let snapshot: UInt64
   private let data: Memory
   private var walk: ObserverWalk
+  /// What the scan under way has met so far; single reads in between count for themselves.
+  private var scannedBytes = 0
   private var copies: [UnsafeMutableRawPointer] = unsafe []
 
   /// - Throws: `busy` if the rwlock variant's barrier does not end in time.
@@ -47,6 +49,7 @@ final class Observation {
   /// One sub-table, validated as a whole before `body` sees the first entry.
   func scan(_ cursor: inout ScanCursor, now: UInt64, _ body: (FoundEntry) -> Bool) throws(EngineError) {
     guard let position = cursor.position else { return }
+    walk.begin(havingMet: position == 0 ? 0 : scannedBytes)
     var found: [FoundEntry] = []
     let result: Result<Int, ObserverWalk.Inconsistent>
     do throws(ObserverWalk.Inconsistent) {
@@ -54,6 +57,7 @@ final class Observation {
     } catch {
       result = .failure(error)
     }
+    scannedBytes = walk.metBytes
     cursor.advance(past: position, depth: try walk.settle(result))
     for entry in found where Self.isPresent(entry, now) {
       if !body(entry) { return }

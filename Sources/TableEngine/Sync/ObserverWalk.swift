@@ -6,11 +6,13 @@ import SharedMemory
 /// RCU variant: take S = `committed`, walk, copy out, fence, and if `reclaimed` has passed S, what was walked may
 /// have been reused meanwhile: throw the result away. rwlock variant: a seqlock reader on `wseq`.
 ///
-/// Bounds are the smaller of the published size and the object's real size; each length and offset is read once
-/// into a local; alignment is checked; every walk is bounded. What does not fit is either a race, which validation
-/// then shows, or damage, which is said.
+/// Bounds are the smallest of the published size, the object's real size and what is mapped of it; each length and
+/// offset is read once into a local; alignment is checked. What a walk meets lies side by side in the table, so a walk
+/// that has met more bytes than there are goes in circles: that bounds them all, over chains, links and directory.
+/// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverWalk {
   let data: Memory
+  let mappedBytes: Int
   let variant: Variant
   private let hashSeed: UInt64
   let snapshot: UInt64
@@ -18,6 +20,8 @@ struct ObserverWalk {
   let sequence: UInt64
   let object: SharedObject
   var limit: Int
+  /// Bytes of sub-tables and entries met since the walk began.
+  private(set) var metBytes = 0
 
   /// The walk met something impossible; ``settle(_:)`` finds out whether that was a race.
   struct Inconsistent: Error {
@@ -45,6 +49,7 @@ struct ObserverWalk {
 
   init(_ segment: Segment, snapshot: UInt64, sequence: UInt64) {
     data = segment.data
+    mappedBytes = segment.dataMapping.count
     variant = segment.variant
     hashSeed = segment.hashSeed
     self.snapshot = snapshot
@@ -85,10 +90,25 @@ struct ObserverWalk {
     if offset + count <= limit { return }
     let published = Int(truncatingIfNeeded: data.loadAcquire(DataLayout.publishedBytes) & ((1 << 48) - 1))
     guard let size = try? object.status().size else { throw Inconsistent(what: "the object cannot be examined") }
-    limit = min(published, size)
+    #if MUTANT_OBSERVER_TRUSTS_SIZE
+      limit = min(published, size)
+    #else
+      limit = min(published, size, mappedBytes)
+    #endif
     if offset + count > limit {
       throw Inconsistent(what: "\(what) at \(offset) lies beyond the table's \(limit) bytes")
     }
+  }
+
+  /// Begins to count anew, from what an earlier part of the walk had met.
+  mutating func begin(havingMet bytes: Int = 0) { metBytes = bytes }
+
+  private mutating func meet(_ count: Int) throws(Inconsistent) {
+    metBytes += count
+    #if MUTANT_WALK_UNBOUNDED
+      return
+    #endif
+    if metBytes > limit { throw Inconsistent(what: "its chains, links or directory lead in circles") }
   }
 
   mutating func directoryWord(hash: UInt64) throws(Inconsistent) -> DirectoryWord {
@@ -112,9 +132,9 @@ struct ObserverWalk {
     let tag = BucketWord.tag(hash: hash)
     let steps = directory.isDeep ? SubTable.bucketCount : SubTable.window
     var subTable = directory.offset
-    var hops = 0
+    begin()
     while subTable != 0 {
-      try require(subTable, directory.isDeep ? SubTable.deepByteCount : SubTable.byteCount, alignment: 64, "sub-table")
+      try enter(subTable, deep: directory.isDeep)
       for step in 0..<steps {
         let bucket = SubTable.bucket(subTable, hash: hash, step: step)
         var candidates = unsafe shm_match_tag(data.pointer(bucket), tag)
@@ -126,21 +146,28 @@ struct ObserverWalk {
         if unsafe shm_match_tag(data.pointer(bucket), 0) != 0 { return nil }
       }
       guard directory.isDeep else { return nil }
-      subTable = try follow(subTable, &hops)
+      subTable = next(subTable)
     }
     return nil
   }
 
-  private mutating func follow(_ subTable: Int, _ hops: inout Int) throws(Inconsistent) -> Int {
-    hops += 1
-    if hops > limit / SubTable.byteCount { throw Inconsistent(what: "the links between sub-tables form a cycle") }
-    return Int(truncatingIfNeeded: data.loadAcquire(subTable + SubTable.link) & BucketWord.offsetMask)
+  private mutating func enter(_ subTable: Int, deep: Bool) throws(Inconsistent) {
+    let byteCount = deep ? SubTable.deepByteCount : SubTable.byteCount
+    try require(subTable, byteCount, alignment: 64, "sub-table")
+    try meet(byteCount)
+  }
+
+  private func next(_ subTable: Int) -> Int {
+    Int(truncatingIfNeeded: data.loadAcquire(subTable + SubTable.link) & BucketWord.offsetMask)
   }
 
   private mutating func checkedMeta(_ entry: Int) throws(Inconsistent) -> EntryMeta {
     try require(entry, Entry.headerBytes, alignment: 16, "entry")
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    try require(entry, meta.byteCount, alignment: 16, "entry")
+    #if !MUTANT_LENGTH_UNCHECKED
+      try require(entry, meta.byteCount, alignment: 16, "entry")
+    #endif
+    try meet(meta.byteCount)
     return meta
   }
 
@@ -152,7 +179,7 @@ struct ObserverWalk {
     return meta
   }
 
-  /// Walks a chain to the version the snapshot sees. The length is bounded: a cycle is damage, not a hang.
+  /// Walks a chain to the version the snapshot sees.
   mutating func visible(_ newest: Int, _ newestMeta: EntryMeta) throws(Inconsistent) -> (offset: Int, meta: EntryMeta)?
   {
     var entry = newest
@@ -162,9 +189,7 @@ struct ObserverWalk {
       entry = Int(truncatingIfNeeded: data.loadAcquire(entry + Entry.prev) & BucketWord.offsetMask)
       if entry == 0 { return nil }
       steps += 1
-      if steps > Entry.maximumChain || (steps & 1023 == 0 && !isStillValid) {
-        throw Inconsistent(what: "a chain of versions does not end")
-      }
+      if steps & 1023 == 0, !isStillValid { throw Inconsistent(what: "a chain of versions changed meanwhile") }
       meta = try checkedMeta(entry)
     }
     return (entry, meta)
@@ -181,22 +206,17 @@ struct ObserverWalk {
     // See Segment.scan.
     let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
-    var hops = 0
-    var bytes = 0
     while subTable != 0 {
-      try require(subTable, directory.isDeep ? SubTable.deepByteCount : SubTable.byteCount, alignment: 64, "sub-table")
+      try enter(subTable, deep: directory.isDeep)
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0, let (entry, meta) = try visible(newest, checkedMeta(newest)) else { continue }
         if isPartial, unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed) < position {
           continue
         }
-        // Entries do not overlap. Words that all point to one long entry would make us copy it for each.
-        bytes += meta.byteCount
-        if bytes > limit { throw Inconsistent(what: "a sub-table's entries are larger than the table") }
         body(entry, meta)
       }
-      subTable = directory.isDeep ? try follow(subTable, &hops) : 0
+      subTable = directory.isDeep ? next(subTable) : 0
     }
     return directory.bits
   }

@@ -44,7 +44,7 @@ extension Segment {
   /// Finds a key and runs `body` on its newest committed value.
   ///
   /// Waits for nobody in the RCU variant (G5). `body` must copy what it wants to keep and must not use the table.
-  /// - Parameter timeoutNanoseconds: for the rwlock variant's wait for a barrier.
+  /// - Parameter timeoutNanoseconds: for the rwlock variant's wait for a barrier, and an observer's attempts.
   /// - Returns: nil if the key is absent or expired.
   @inlinable @inline(__always)
   public func withValue<R>(
@@ -77,12 +77,14 @@ extension Segment {
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer) -> UInt64 {
     let bound = data.loadAcquire(DataLayout.committed)
-    if fenced {
-      _ = unsafe shm_exchange_seqcst(slot, SlotWord.pending | bound)
-    } else {
-      unsafe shm_store_release(slot, SlotWord.pending | bound)
-      shm_fence_compiler()
-    }
+    #if !MUTANT_GET_UNANNOUNCED
+      if fenced {
+        _ = unsafe shm_exchange_seqcst(slot, SlotWord.pending | bound)
+      } else {
+        unsafe shm_store_release(slot, SlotWord.pending | bound)
+        shm_fence_compiler()
+      }
+    #endif
     return data.loadAcquire(DataLayout.committed)
   }
 
@@ -98,6 +100,7 @@ extension Segment {
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
     var attempts = 0
+    var deadline: UInt64 = 0
     while true {
       let section = try beginRead(timeoutNanoseconds: timeoutNanoseconds, now: clock.now)
       defer { endRead(section) }
@@ -107,7 +110,9 @@ extension Segment {
         // An observer that was overtaken by gc, or by a barrier of the rwlock variant, starts over.
         guard case .snapshotTooOld = error, section.observation != nil, !section.nested else { throw error }
         attempts += 1
-        if attempts == Self.observerAttempts { throw .busy(attempts: attempts) }
+        let now = HostClock.monotonicNanoseconds
+        if attempts == 1 { deadline = now &+ timeoutNanoseconds }
+        if attempts == Self.observerAttempts || now >= deadline { throw .busy(attempts: attempts) }
       }
     }
   }
@@ -206,7 +211,9 @@ extension Segment {
   public func endRead(_ section: ReadSection) {
     guard let record = unsafe shm_thread_find(id) else { return }
     unsafe record.pointee.readDepth -= 1
-    guard unsafe record.pointee.readDepth == 0, let participant else { return }
+    guard unsafe record.pointee.readDepth == 0 else { return }
+    // An observer's number is new with every opening: what its records say ends with the section.
+    guard let participant else { return shm_thread_remove(id) }
     if variant == .rcu {
       let slot = unsafe record.pointee.slot!
       unsafe shm_store_release(slot, SlotWord.idle)

@@ -130,10 +130,6 @@ func answer(_ words: [String]) throws -> String {
         return shown(try again.get(words[1]))
       }
     }
-  case "hostile":
-    return try HostileContents(words[1]).run(seed: UInt64(words[2])!, rounds: Int(words[3])!)
-  case "bomb":
-    return try HostileContents(words[1]).bomb(addressSpaceBytes: Int(words[2])!)
   case "poke":
     // Stores into the mapping behind the API's back: where it is read-only this is the end.
     let segment = try Segment.open(table.name, .observer)

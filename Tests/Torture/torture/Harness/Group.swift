@@ -31,4 +31,8 @@ let groups: [Group] = [
   imagesGroup,
   .kills,
   .recovery,
+  .storm,
+  .history,
+  stalledGroup,
+  aroundGroup,
 ]

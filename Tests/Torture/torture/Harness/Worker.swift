@@ -3,6 +3,8 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "stall": stall,
+  "step-through": stepThrough,
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
@@ -10,6 +12,17 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "image-maker": serveImageMaker,
   "kill-server": Victim.serve,
   "kill-peer": Peers.serve,
+  "storm-daemon": StormRoles.daemon,
+  "storm-forker": StormForker.role,
+  "storm-holder": StormRoles.holder,
+  "storm-observer": StormRoles.observer,
+  "storm-reader": StormRoles.reader,
+  "storm-untouched": StormRoles.untouched,
+  "storm-writer": StormWriter.role,
+  "neighbour": Neighbour.serve,
+  "fills-in-barrier": playFillsInBarrier,
+  "full-at-create": playFullAtCreate,
+  "history-worker": HistoryWorker.role,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
   "recovery-repairer": Repair.repairer,

@@ -23,7 +23,7 @@ struct TracedOperation {
   ]
 
   /// Starts the worker and lets it come to the operation's beginning.
-  init(_ operation: Operation, _ variant: Table.Variant, _ name: String) throws {
+  init(_ operation: ImageOperation, _ variant: Table.Variant, _ name: String) throws {
     self.name = name
     tracee = try Tracee(
       "image-writer", ["\(variant)", operation.rawValue, name], environment: Self.environment, timeoutSeconds: 24 * 3600
@@ -56,7 +56,7 @@ struct TracedOperation {
 }
 
 /// An image at each store of one operation, judged; and of some of them an image at each store of their recovery.
-func tryOperation(_ operation: Operation, _ variant: Table.Variant, _ run: Run) throws {
+func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: Run) throws {
   try withTableName { name in
     let judges = try Judges(run, table: name)
     ct_stay_on_one_processor(true)
@@ -84,12 +84,12 @@ func tryOperation(_ operation: Operation, _ variant: Table.Variant, _ run: Run) 
 /// Which images' recoveries are traced: of one-key operations each; of the others the first at each length of the
 /// journal, before and after the commit, or a sample of those, and some between.
 private struct RecoveryChoice {
-  private let operation: Operation
+  private let operation: ImageOperation
   private let share: Double
   private var generator: SplitMix
   private var last: [UInt64] = []
 
-  init(_ operation: Operation, _ run: Run) {
+  init(_ operation: ImageOperation, _ run: Run) {
     self.operation = operation
     share = run.isLong ? 1 : 0.03
     generator = run.generator
@@ -103,11 +103,11 @@ private struct RecoveryChoice {
   }
 }
 
-extension Operation {
+extension ImageOperation {
   func isFor(_ variant: Table.Variant) -> Bool { self != .gc || variant == .rcu }
 }
 
-let operationItems = Operation.allCases.flatMap { operation in
+let operationItems = ImageOperation.allCases.flatMap { operation in
   Table.Variant.allCases.filter { operation.isFor($0) }.map { variant in
     Item("images.\(operation)-\(variant)", "an image at each store of: \(operation)") { run in
       try tryOperation(operation, variant, run)

@@ -1,0 +1,64 @@
+import SharedMemory
+
+/// What a participant does arithmetic with and never looks at again: checked once, when it attaches. From then on the
+/// control object is trusted; who can write it could misdirect its participants in ways that no check finds.
+///
+/// Others may be at work meanwhile, so each rule is about one word, or about two of which the second only moves away
+/// from the first.
+struct ControlCheck {
+  let ctl: Memory
+  let data: Memory
+  let geometry: Geometry
+  /// Of the control object, as it is.
+  let byteCount: Int
+
+  /// - Throws: `damaged`, naming what cannot be.
+  func check() throws(EngineError) {
+    try expect(ControlLayout.slotsHighWater, in: 0...UInt64(geometry.slotCount), "number of slots")
+    try expect(ControlLayout.limboBudget, in: 0...UInt64(Int.max), "limbo budget")
+    try checkUnits()
+    try checkJournal()
+    for (header, region, recordBytes, records) in [
+      (ControlLayout.limbo, geometry.limboOffset, LimboRing.recordBytes, geometry.limboRecords),
+      (ControlLayout.superseded, geometry.supersededOffset, 8, geometry.supersededRecords),
+      (ControlLayout.retained, geometry.retainedOffset, 8, geometry.supersededRecords),
+    ] {
+      let mask = try expect(header + 16, in: UInt64(Ring.initialRecords - 1)...UInt64(records - 1), "ring's size")
+      if mask & (mask + 1) != 0 || region + (Int(mask) + 1) * recordBytes > byteCount {
+        throw impossible("ring's size")
+      }
+    }
+    for word in [RWLayout.generation, RWLayout.abandoned, RWLayout.drained] {
+      try expect(word, in: 0...SlotWord.versionMask >> 2, "rwlock's generation")
+    }
+    if data.loadAcquire(DataLayout.committed) > SlotWord.versionMask >> 1 { throw impossible("newest version") }
+  }
+
+  /// The published size is raised before the number of units.
+  private func checkUnits() throws(EngineError) {
+    let units = try expect(ControlLayout.units, in: 1...UInt64(geometry.unitCount), "number of units")
+    let descriptorsEnd = geometry.descriptor(Int(units))
+    if descriptorsEnd > byteCount
+      || data.loadAcquire(DataLayout.publishedBytes) < UInt64(geometry.unitOffset(Int(units)))
+    {
+      throw impossible("number of units")
+    }
+  }
+
+  private func checkJournal() throws(EngineError) {
+    let records = ctl.loadAcquire(ControlLayout.journal + JournalLayout.count)
+    let allocated = try expect(
+      ControlLayout.journalAllocated, in: 0...UInt64(geometry.journalBytes), "journal's size")
+    if geometry.journalOffset + Int(allocated) > byteCount { throw impossible("journal's size") }
+    if records > allocated / UInt64(JournalLayout.recordBytes) { throw impossible("journal's length") }
+  }
+
+  @discardableResult
+  private func expect(_ offset: Int, in range: ClosedRange<UInt64>, _ what: String) throws(EngineError) -> UInt64 {
+    let value = ctl.loadAcquire(offset)
+    guard range.contains(value) else { throw impossible(what) }
+    return value
+  }
+
+  private func impossible(_ what: String) -> EngineError { .damaged("its control object's \(what) cannot be") }
+}

@@ -1,0 +1,130 @@
+import CShims
+import Glibc
+import SharedMemory
+import SharedTable
+import TableEngine
+import TestSupport
+import Testing
+
+/// Contents that no writer of ours makes (G8): what the fuzzer (Tests/Fuzz) found, one by one.
+@Suite struct DamagedContentsTests {
+  /// Words of an object that is changed behind the table's back.
+  private struct Words {
+    let object: SharedObject
+    let mapping: Mapping
+
+    init(_ name: String) throws {
+      object = try SharedObject.open(name: name, writable: true)
+      mapping = try object.map(count: try object.status().size, writable: true)
+    }
+
+    subscript(offset: Int) -> UInt64 {
+      get { mapping.withBase { shm_load_relaxed($0 + offset) } }
+      nonmutating set { mapping.withBase { shm_store_relaxed($0 + offset, newValue) } }
+    }
+
+    /// Offset of the only live word of the only sub-table.
+    func firstBucketWord() -> Int {
+      let subTable = Int(self[DataLayout.root] & 0xffff_ffff_ffff)
+      return (0..<2048).map { subTable + $0 * 8 }.first { self[$0] & 0xffff_ffff_ffff != 0 }!
+    }
+  }
+
+  private func withTable(
+    _ variant: Table.Variant = .rcu, capacityBytes: Int = 2 << 20, _ body: (Table, String) throws -> Void
+  ) throws {
+    try withTableName { (name: String) throws -> Void in
+      try body(try Table.create(name, .init(variant: variant, capacityBytes: capacityBytes)), name)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func anObserverThatIsGoneLeavesNothingInTheThread(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table, name throws in
+      try table.set("key", 1)
+      for _ in 0..<40 {
+        let observer = try Table.open(name, access: .observer)
+        #expect(try observer.read { _ in try observer.get("key", as: Int.self) } == 1)
+        #expect(shm_thread_find(observer.segment.id) == nil)
+      }
+    }
+  }
+
+  /// Who may write the object may also make it longer than its header says.
+  @Test func anObjectLongerThanItsMappingIsNotReadBeyondIt() throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let observer = try Table.open(name, access: .observer)
+      let end = observer.segment.geometry.dataBytes
+      let words = try Words("shmtable.\(name).data")
+      try words.object.allocate(offset: end, count: 1 << 16)
+      words[DataLayout.publishedBytes] = UInt64(end + 1 << 16)
+      let word = words.firstBucketWord()
+      words[word] = words[word] & 0xffff << 48 | UInt64(end)
+      #expect(code { _ = try observer.get("key", as: Int.self) } == .damaged)
+      #expect(code { _ = try observer.read { view in try view.count() } } == .damaged)
+    }
+  }
+
+  /// One directory word that claims the deepest level would have one sub-table scanned 4,096 times.
+  @Test func aDirectoryThatLeadsInCirclesIsDamage() throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let observer = try Table.open(name, access: .observer)
+      let words = try Words("shmtable.\(name).data")
+      words[DataLayout.root] |= 22 << 56
+      #expect(code { _ = try observer.read { view in try view.count() } } == .damaged)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func wordsThatAllNameOneLongValueAreDamage(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 16 << 20) { table, name throws in
+      try table.set("key", [UInt8](repeating: 1, count: 4 << 20))
+      let observer = try Table.open(name, access: .observer)
+      let words = try Words("shmtable.\(name).data")
+      let first = words.firstBucketWord()
+      let subTable = Int(words[DataLayout.root] & 0xffff_ffff_ffff)
+      for index in 0..<2048 { words[subTable + index * 8] = words[first] }
+      #expect(code { _ = try observer.read { view in try view.count() } } == .damaged)
+    }
+  }
+
+  @Test func aChainThatBitesItsTailIsDamage() throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let observer = try Table.open(name, access: .observer)
+      let words = try Words("shmtable.\(name).data")
+      let entry = Int(words[words.firstBucketWord()] & 0xffff_ffff_ffff)
+      words[entry] = .max  // its version: above every snapshot
+      words[entry + 8] = UInt64(entry)
+      #expect(code { _ = try observer.get("key", as: Int.self) } == .damaged)
+    }
+  }
+
+  /// A table that never lets an observer be quiet: its single read ends with its time, not with its attempts.
+  @Test func anObserverWhoseTimeIsOverIsBusy() throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let observer = try Table.open(name, access: .observer, timeout: .nanoseconds(1))
+      try Words("shmtable.\(name).data")[DataLayout.reclaimed] = .max
+      #expect(code { _ = try observer.get("key", as: Int.self) } == .busy)
+    }
+  }
+
+  /// - Parameter word: offset in the control object.
+  @Test(
+    arguments: [
+      (ControlLayout.capacity, 4 << 20), (ControlLayout.versionAndVariant, 2 << 32 | 1), (ControlLayout.units, 0),
+      (ControlLayout.units, 3), (ControlLayout.slotsHighWater, 1025), (ControlLayout.limboBudget, UInt64.max),
+      (ControlLayout.journalAllocated, 1 << 40), (ControlLayout.journal + 8, 1 << 60),
+      (ControlLayout.limbo + 16, 1 << 50 - 1), (ControlLayout.superseded + 16, 600), (ControlLayout.retained + 16, 0),
+      (ControlLayout.rwState, 1 << 63),
+    ] as [(Int, UInt64)])
+  func aControlObjectThatCannotBeIsRefusedAtAttach(_ word: Int, _ value: UInt64) throws {
+    try withTable { table, name throws in
+      try Words("shmtable.\(name).ctl")[word] = value
+      #expect(code { _ = try Table.open(name, access: .participant) } == .damaged)
+    }
+  }
+}
