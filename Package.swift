@@ -101,10 +101,11 @@ let package = Package(
     .testTarget(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
+    .target(name: "CTrace", path: "Tests/Torture/CTrace"),
     .executableTarget(
       name: "torture",
       dependencies: [
-        "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport",
+        "CTrace", "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Torture/torture", swiftSettings: testSettings),

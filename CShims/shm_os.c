@@ -58,19 +58,56 @@ int shmos_fstat(int fd, shmos_status *out) {
   return 0;
 }
 
+/*
+ * Beyond RLIMIT_FSIZE the kernel does not only fail with EFBIG, it sends the thread SIGXFSZ too, which ends the process
+ * unless somebody thought of it. So the signal is blocked meanwhile, and taken back if it is ours.
+ */
+typedef struct {
+  sigset_t mask;
+  bool was_pending;
+} size_signal;
+
+static void size_signal_set(sigset_t *set) {
+  sigemptyset(set);
+  sigaddset(set, SIGXFSZ);
+}
+
+static void block_size_signal(size_signal *s) {
+  sigset_t set, pending;
+  size_signal_set(&set);
+  pthread_sigmask(SIG_BLOCK, &set, &s->mask);
+  s->was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+static void restore_size_signal(const size_signal *s, int r) {
+  if (r == -EFBIG && !s->was_pending) {
+    sigset_t set;
+    const struct timespec at_once = {0};
+    size_signal_set(&set);
+    while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR) {}
+  }
+  pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
+}
+
 int shmos_truncate(int fd, uint64_t size) {
   if (size > INT64_MAX) return -EFBIG;
+  size_signal signal;
+  block_size_signal(&signal);
   int r;
   do r = result(ftruncate(fd, (off_t)size));
   while (r == -EINTR);
+  restore_size_signal(&signal, r);
   return r;
 }
 
 int shmos_allocate(int fd, uint64_t offset, uint64_t count) {
   if (offset > INT64_MAX || count > INT64_MAX) return -EFBIG;
+  size_signal signal;
+  block_size_signal(&signal);
   int r;
   do r = result(fallocate(fd, 0, (off_t)offset, (off_t)count));
   while (r == -EINTR);
+  restore_size_signal(&signal, r);
   return r;
 }
 

@@ -115,18 +115,29 @@ bool shm_rcu_synchronize(void) {
 }
 
 /*
+ * Held over fork, so that no other thread is inside what it covers at that moment: in the child such a thread does not
+ * go on, and its locks stay locked. Taken before liburcu's, as by those who wait for a grace period inside it.
+ */
+static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void shm_fork_lock(void) { pthread_mutex_lock(&fork_lock); }
+void shm_fork_unlock(void) { pthread_mutex_unlock(&fork_lock); }
+
+/*
  * liburcu wants its lock held over fork, and its registry in the child pruned of threads that are not there.
  * But who forks inside a section must not wait for the lock: its holder may be waiting for that section to end.
  * So such a child gets no grace periods any more: it leaks what it would have freed.
  */
 static void before_fork(void) {
   if (shm_rcu_is_reading()) return;
+  pthread_mutex_lock(&fork_lock);
   urcu_bp_before_fork();
 }
 
 static void after_fork_in_parent(void) {
   if (shm_rcu_is_reading()) return;
   urcu_bp_after_fork_parent();
+  pthread_mutex_unlock(&fork_lock);
 }
 
 /*
@@ -138,8 +149,10 @@ static void after_fork_in_parent(void) {
 static void after_fork_in_child(void) {
   if (shm_rcu_is_reading())
     forked_inside_section = true;
-  else
+  else {
     urcu_bp_after_fork_child();
+    pthread_mutex_unlock(&fork_lock);
+  }
   __atomic_store_n(&fork_generation, fork_generation + 1, __ATOMIC_RELAXED);
   memset(shm_thread.records, 0, sizeof shm_thread.records);
   for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);

@@ -50,5 +50,8 @@ void shm_thread_remove(uint64_t segment);
 
 /* How often this process image has been forked from the one that loaded the library: handles compare it. */
 uint64_t shm_fork_generation(void);
+/* Keeps fork() out: for what a child must find unlocked and whole. Not recursive, and never for long. */
+void shm_fork_lock(void);
+void shm_fork_unlock(void);
 
 #endif

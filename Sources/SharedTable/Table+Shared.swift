@@ -1,4 +1,5 @@
 import CShims
+import SharedMemory
 import Synchronization
 
 /// One handle a table and process, found by name: for code that does not want to carry handles around.
@@ -68,14 +69,17 @@ final class HandleRegistry: @unchecked Sendable {
   }
 
   private func replace<R>(_ change: (inout [String: Table]) -> R) -> R {
-    changes.withLock { _ in
-      let old = unsafe current.pointee
-      var byName = unsafe handles(old).byName
-      let result = change(&byName)
-      unsafe shm_rcu_assign(current, Unmanaged.passRetained(Handles(byName)).toOpaque())
-      // False: a grace period cannot be had here (a fork inside a section). Then the old dictionary stays for ever.
-      if shm_rcu_synchronize() { unsafe Unmanaged<Handles>.fromOpaque(old!).release() }
-      return result
+    let (result, old) = unsafe ForkLock.hold {
+      unsafe changes.withLock { _ in
+        let old = unsafe current.pointee
+        var byName = unsafe handles(old).byName
+        let result = change(&byName)
+        unsafe shm_rcu_assign(current, Unmanaged.passRetained(Handles(byName)).toOpaque())
+        return unsafe (result, old)
+      }
     }
+    // False: a grace period cannot be had here (a fork inside a section). Then the old dictionary stays for ever.
+    if shm_rcu_synchronize() { unsafe Unmanaged<Handles>.fromOpaque(old!).release() }
+    return result
   }
 }

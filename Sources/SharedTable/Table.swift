@@ -17,6 +17,8 @@ public final class Table: Sendable {
   public typealias Variant = TableEngine.Variant
   /// Capacity, variant, rights and policies of a table to be made.
   public typealias Options = SegmentOptions
+  /// What happens when readers keep more than the limbo budget from being reused.
+  public typealias StalledReaderPolicy = TableEngine.StalledReaderPolicy
   /// How a process wants to take part.
   public typealias Access = AccessRequest
 

@@ -1,3 +1,4 @@
+import Glibc
 import SharedMemory
 public import TableEngine
 
@@ -135,6 +136,10 @@ extension TableError {
       self.init(.full, table: table, "full: its capacity is used up; remove keys, or create it with more capacity")
     case .fileSystem:
       self.init(.full, table: table, "full: /dev/shm has no room left; free some, or enlarge the file system")
+    case .fileSize:
+      self.init(
+        .full, table: table, "full: the process's file sizes are limited; raise RLIMIT_FSIZE (ulimit -f)",
+        errno: EFBIG)
     case .addressSpace:
       self.init(.full, table: table, "cannot be mapped: the process's address space is limited; raise RLIMIT_AS")
     case .barrier:
@@ -143,6 +148,12 @@ extension TableError {
       self.init(
         .full, table: table,
         "full: a reader keeps old versions beyond the limbo budget\(Self.naming(holder)); end it, or raise the budget",
+        holder: holder)
+    case .membarrier(let holder):
+      self.init(
+        .full, table: table,
+        "full: old versions are beyond the limbo budget, and this process, denied membarrier, must leave gc to others as "
+          + "long as readers rely on it\(Self.naming(holder)); let another process write or maintain the table",
         holder: holder)
     }
   }

@@ -1,3 +1,4 @@
+import Glibc
 import SharedMemory
 
 /// Who holds what another waits for, as far as shared memory tells. For people; never decides anything.
@@ -22,14 +23,30 @@ public enum EngineError: Error, Sendable {
   public enum Shortage: Sendable, Equatable {
     /// The table's own capacity.
     case capacity
-    /// The file system under /dev/shm (ENOSPC), or a file size limit.
+    /// The file system under /dev/shm (ENOSPC).
     case fileSystem
+    /// The process's limit on the size of files (RLIMIT_FSIZE), which memory objects are.
+    case fileSize
     /// The process's address space (RLIMIT_AS): the table is mapped whole.
     case addressSpace
     /// One barrier's changes: journal or rings are at their limit.
     case barrier
     /// A stalled reader keeps more than the limbo budget, and the policy refuses writes.
     case limbo(Holder?)
+    /// More than the limbo budget waits for a gc that this process must leave to others: it is denied membarrier, which
+    /// the named reader relies on.
+    case membarrier(Holder?)
+
+    /// What a failed system call ran out of; nil if it failed for another reason.
+    init?(_ error: SystemError) {
+      if error.errno == EFBIG {
+        self = .fileSize
+      } else if error.isOutOfSpace {
+        self = .fileSystem
+      } else {
+        return nil
+      }
+    }
   }
   case full(Shortage)
   case keyLength(Int)

@@ -42,7 +42,11 @@ enum StatReport {
   private static func doing(_ reader: Table.Statistics.Reader, _ version: UInt64) -> String {
     guard let at = reader.version else { return "idle" }
     let what = reader.isLongSnapshot ? "snapshot" : "reading"
-    return "\(what) at version \(at), \(lag(at, version)) behind\(reader.isEvicted ? ", evicted" : "")"
+    var text = "\(what) at version \(at), \(lag(at, version)) behind"
+    if reader.isEvicted { text += ", evicted" }
+    if let stalled = reader.stalledNanoseconds { text += ", in the way for \(stalled / 1_000_000) ms" }
+    if reader.keptBytes > 0 { text += ", keeps \(size(reader.keptBytes))" }
+    return text
   }
 
   /// A reader may have begun at a version that came after ours was read.
@@ -91,6 +95,8 @@ enum StatReport {
     } else {
       object.addNull("version")
     }
+    if let stalled = reader.stalledNanoseconds { object.add("stalledMilliseconds", stalled / 1_000_000) }
+    object.add("keptBytes", reader.keptBytes)
     return object
   }
 }

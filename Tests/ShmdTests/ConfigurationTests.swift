@@ -146,7 +146,7 @@ private let tableKeys =
     ),
     (
       "tables:\n- name: a\n  stalled-reader: kill",
-      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, refuse"]
+      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, wait, refuse"]
     ),
     (
       "tables:\n- name: a\n  preallocate: yes",

@@ -196,7 +196,8 @@ public struct ConfigurationReader {
     }
     let policy = value(.stalledReader) { text throws(Complaint) in
       try Scalars.word(
-        text, [("evict", StalledReaderPolicy.evict), ("refuse", .refuse)], "a policy for stalled readers")
+        text, [("evict", StalledReaderPolicy.evict), ("wait", .wait), ("refuse", .refuse)],
+        "a policy for stalled readers")
     }
     let capacityBytes = capacity ?? Table.Options().capacityBytes
     // A capacity that is wrong is no measure for the budget.

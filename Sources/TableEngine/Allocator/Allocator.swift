@@ -294,8 +294,19 @@ struct Allocator {
       while groups != 0 {
         let group = topWord * 64 + groups.trailingZeroBitCount
         work.bitmapWords += 1
-        let bits = ctl.loadRelaxed(base + group * 8)
-        if bits != 0 { return group * 64 + bits.trailingZeroBitCount }
+        var bits = ctl.loadRelaxed(base + group * 8)
+        // What was claimed for a unit whose growth a crash cut short is a lie until the next growth.
+        while bits != 0 {
+          let unit = group * 64 + bits.trailingZeroBitCount
+          #if !MUTANT_UNIT_BEFORE_ITS_COUNT
+            if unit >= unitCount {
+              ctl.clearBit(unit, at: base)
+              bits &= bits - 1
+              continue
+            }
+          #endif
+          return unit
+        }
         ctl.clearBit(group, at: top)
         groups &= groups - 1
       }
@@ -307,8 +318,9 @@ struct Allocator {
 
   /// Claims one more unit's pages, makes its descriptor, publishes it.
   ///
-  /// A crash on the way leaves claimed pages beyond the published size; the next growth claims them again, which
-  /// costs nothing. Not undone by an abort: an empty unit is no part of any transaction.
+  /// A crash on the way leaves claimed pages beyond the published size, and hints of a unit that does not count yet: no
+  /// search believes those, and the next growth does it all again. One between the two counts is finished by recovery,
+  /// before anybody puts something into the unit. Not undone by an abort: an empty unit is no part of any transaction.
   func growOneUnit() throws(EngineError) {
     let unit = unitCount
     guard unit < geometry.unitCount else { throw .full(.capacity) }
@@ -321,9 +333,13 @@ struct Allocator {
     setSummary(Summary.freeSuperframe, unit)
     crashFence()
     ctl.storeRelease(ControlLayout.units, UInt64(unit + 1))
-    // PAIR published-size. Other end: ObserverMemory.bound. An observer that follows an offset into the new unit
-    // must find the size that covers it; it loads the size after the offset.
-    data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unit + 1)))
+    publishUnits()
     work.units += 1
   }
+
+  /// Tells those who map only *data* of all units. Idempotent.
+  ///
+  /// PAIR published-size. Other end: ObserverWalk.require. An observer that follows an offset into the new unit must find
+  /// the size that covers it; it loads the size after the offset.
+  func publishUnits() { data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unitCount))) }
 }

@@ -3,11 +3,12 @@ import CShims
 /// The ring of what changed: part of every commit. Written under W, read by anyone who maps *data*.
 ///
 /// ```
-/// record: 0 version   8 byteCount (32 bits) | operation (8)   16 key length   24 key, padded to 16
+/// record: 0 version   8 byteCount (32 bits) | operation (8) | ordinal (24)   16 key length   24 key, padded to 16
 /// ```
 /// Positions are byte counters that never wrap; a record lies at `position % byteCount` and never straddles the end.
 /// A reader loads `committed` first and takes only records of versions up to it, copies, fences, and reads the
-/// tail again: if the tail has passed its position, it was overrun, and the ordinals say by how many records.
+/// tail again: if the tail has passed its position, it was overrun, and the ordinals say by how many records. The tail's
+/// is the one of the record at it: a second word would be one behind after a crash between the two stores.
 /// The end may run ahead of `committed` by the transaction in flight; an abort puts it back before its tick, so
 /// that no reader ever takes an aborted record for a committed one.
 struct ChangeLog {
@@ -25,7 +26,19 @@ struct ChangeLog {
   var endPosition: UInt64 { data.loadRelaxed(DataLayout.logEndPosition) }
   var endOrdinal: UInt64 { data.loadRelaxed(DataLayout.logEndOrdinal) }
   var tailPosition: UInt64 { data.loadRelaxed(DataLayout.logTailPosition) }
-  var tailOrdinal: UInt64 { data.loadRelaxed(DataLayout.logTailOrdinal) }
+
+  /// Ordinal of the oldest record. Records hold the low bits of theirs: more than the ring holds records.
+  var tailOrdinal: UInt64 {
+    let (end, tail) = (endOrdinal, tailPosition)
+    if tail == endPosition { return end }
+    return end &- ((end &- Self.lowOrdinal(data.loadRelaxed(place(tail) + 8))) & Self.ordinalMask)
+  }
+
+  static let ordinalShift = 40
+  static let ordinalMask: UInt64 = (1 << 24) - 1
+  static func lowOrdinal(_ header: UInt64) -> UInt64 { header >> UInt64(ordinalShift) }
+  static func byteCount(_ header: UInt64) -> UInt64 { header & 0xffff_ffff }
+  static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: header >> 32 & 0xff) }
 
   private func place(_ position: UInt64) -> Int { DataLayout.log + Int(position % UInt64(byteCount)) }
 
@@ -49,7 +62,9 @@ struct ChangeLog {
   private func writeHeader(_ operation: Operation, byteCount: Int, version: UInt64) {
     let position = place(endPosition)
     data.storeRelaxed(position, version)
-    data.storeRelaxed(position + 8, UInt64(byteCount) | operation.rawValue << 32)
+    data.storeRelaxed(
+      position + 8,
+      UInt64(byteCount) | operation.rawValue << 32 | (endOrdinal & Self.ordinalMask) << UInt64(Self.ordinalShift))
   }
 
   private func advanceEnd(by count: Int, records: UInt64) {
@@ -63,10 +78,7 @@ struct ChangeLog {
     guard endPosition + UInt64(count) - tailPosition > UInt64(byteCount) else { return }
     while endPosition + UInt64(count) - tailPosition > UInt64(byteCount) {
       let header = data.loadRelaxed(place(tailPosition) + 8)
-      if header >> 32 != Operation.padding.rawValue {
-        data.storeRelaxed(DataLayout.logTailOrdinal, tailOrdinal + 1)
-      }
-      data.storeRelease(DataLayout.logTailPosition, tailPosition + (header & 0xffff_ffff))
+      data.storeRelease(DataLayout.logTailPosition, tailPosition + Self.byteCount(header))
     }
     // PAIR log-tail. Other end: a watcher's second load of the tail. The tail must be seen past a record before the
     // record is seen overwritten.
@@ -79,6 +91,7 @@ struct ChangeLog {
   func restore(endPosition: UInt64, endOrdinal: UInt64) {
     let passed = tailPosition > endPosition
     data.storeRelaxed(DataLayout.logEndOrdinal, passed ? tailOrdinal : endOrdinal)
+    crashFence()
     data.storeRelease(DataLayout.logEndPosition, passed ? tailPosition : endPosition)
   }
 }

@@ -11,7 +11,9 @@ extension Segment {
   /// Visits the keys of the sub-table at the cursor, as the section sees them, and moves the cursor behind it.
   ///
   /// A key that is present throughout is visited exactly once, however the directory splits between two calls: the
-  /// cursor is the end of the prefix that was visited, and a sub-table is visited whole.
+  /// cursor is the end of the prefix that was visited, and of a sub-table that begins before the cursor only what lies
+  /// behind it counts. Such a one is met while a split stores its directory words or undo takes them back, or when the
+  /// writer died between two of them.
   /// - Parameter body: runs on each entry, expired ones left out; returns false to stop early (the cursor moves on).
   public func scan(
     _ cursor: inout ScanCursor, _ section: ReadSection, _ body: (FoundEntry) -> Bool
@@ -33,6 +35,7 @@ extension Segment {
     let lookup = Lookup(data: data)
     let directory = lookup.directoryWord(hash: position).word
     cursor.advance(past: position, depth: directory.bits)
+    let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
     while subTable != 0 {
       for slot in 0..<(SubTable.bucketCount * 8) {
@@ -40,6 +43,7 @@ extension Segment {
         guard newest != 0,
           let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), now: now)
         else { continue }
+        if isPartial, unsafe hash(found.key) < position { continue }
         if !body(found) { return }
       }
       subTable = directory.isDeep ? Int(data.loadAcquire(subTable + SubTable.link)) : 0
@@ -48,6 +52,14 @@ extension Segment {
 }
 
 extension ScanCursor {
+  /// Is this the first hash of its prefix of `depth` bits?
+  static func isBeginning(_ position: UInt64, depth: Int) -> Bool {
+    #if MUTANT_SCAN_PARTLY_AGAIN
+      return true
+    #endif
+    return depth == 0 ? position == 0 : position << UInt64(depth) == 0
+  }
+
   /// Behind the prefix of `depth` bits that holds `position`.
   mutating func advance(past position: UInt64, depth: Int) {
     guard depth > 0 else { return self.position = nil }

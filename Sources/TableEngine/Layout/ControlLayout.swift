@@ -76,6 +76,11 @@ public enum SlotLayout {
   public static let command = 152  // 16 bytes
   public static let purpose = 168
   public static let since = 176
+  /// 1 if its thread's fences are light: it relies on others' membarrier.
+  public static let light = 184
+  /// The oldest version that gc last found it to keep, and since when (CLOCK_MONOTONIC): for people. Under W.
+  public static let inTheWayVersion = 192
+  public static let inTheWaySince = 200
 }
 
 /// What a slot's snapshot and pin words say. Versions stay below 2^62.
@@ -85,6 +90,11 @@ enum SlotWord {
   @usableFromInline static let pending: UInt64 = 1 << 63
   @usableFromInline static let evicted: UInt64 = 1 << 62
   @usableFromInline static let versionMask: UInt64 = (1 << 62) - 1
+
+  /// The oldest version that a slot's two words keep; `idle` if none.
+  static func oldest(_ snapshot: UInt64, _ pin: UInt64) -> UInt64 {
+    min(snapshot == idle ? idle : snapshot & versionMask, pin)
+  }
 }
 
 /// Fields of the journal's header, from ``ControlLayout/journal``.

@@ -3,7 +3,7 @@
 /// ```
 ///    0 magic      8 layoutVersion|variant   16 layoutHash   24 uuid (16)   40 capacityBytes   48 hashSeed
 ///   56 features   64 committed*             128 reclaimed*  192 wseq*      256 publishedBytes*
-///  320 log: end position, end ordinal, tail position, tail ordinal*
+///  320 log: end position, end ordinal, tail position*
 ///  512 keyCounts (64 words)*               4096 root directory (1,024 words)*      16384 change log, then units
 /// ```
 /// `*` = changes while the table lives, each line by the owner of the writer lock alone; the rest is written
@@ -29,7 +29,6 @@ public enum DataLayout {
   public static let logEndPosition = 320
   public static let logEndOrdinal = 328
   public static let logTailPosition = 336
-  public static let logTailOrdinal = 344
   /// Number of keys at version v in word v % 64, stored before v is committed.
   public static let keyCounts = 512
   public static let keyCountSlots = 64

@@ -18,14 +18,14 @@ enum LayoutHash {
     DataLayout.capacity, DataLayout.hashSeed, DataLayout.features, DataLayout.committed, DataLayout.reclaimed,
     DataLayout.wseq, DataLayout.publishedBytes, DataLayout.logEndPosition, DataLayout.logTailPosition,
     DataLayout.keyCounts, DataLayout.keyCountSlots, DataLayout.root, DataLayout.rootBits, DataLayout.log,
-    ChangeLog.headerBytes,
+    ChangeLog.headerBytes, ChangeLog.ordinalShift,
   ]
   private static let controlFields = [
     ControlLayout.ready, ControlLayout.fingerprint, ControlLayout.writerMutex, ControlLayout.journal,
     ControlLayout.limbo, ControlLayout.superseded, ControlLayout.retained, ControlLayout.units,
     ControlLayout.garbageBytes, ControlLayout.rwlocks, ControlLayout.rwlockInstances, ControlLayout.rwlockBytes,
     ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
-    JournalLayout.recordBytes, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
+    JournalLayout.recordBytes, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex, SlotLayout.light,
   ]
   private static let shapes =
     SizeClasses.sizes + [

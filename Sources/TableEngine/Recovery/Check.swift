@@ -362,13 +362,16 @@ extension TableCheck {
       let place = DataLayout.log + Int(position % UInt64(log.byteCount))
       let version = data.loadRelaxed(place)
       let header = data.loadRelaxed(place + 8)
-      guard header & 0xffff_ffff >= 16, let operation = ChangeLog.Operation(rawValue: header >> 32) else {
+      guard ChangeLog.byteCount(header) >= 16, let operation = ChangeLog.operation(header) else {
         return expect(false, "the change log holds no record at \(position)")
       }
       expect(version >= last && version <= writer.committed, "the change log goes from \(last) to \(version)")
       last = version
+      expect(
+        ChangeLog.lowOrdinal(header) == (log.tailOrdinal &+ records) & ChangeLog.ordinalMask,
+        "the change log's record at \(position) bears another ordinal")
       if operation != .padding { records += 1 }
-      position += header & 0xffff_ffff
+      position += ChangeLog.byteCount(header)
     }
     expect(position == log.endPosition, "the change log's last record passes its end")
     expect(

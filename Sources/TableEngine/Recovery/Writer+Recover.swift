@@ -15,6 +15,9 @@ extension Writer {
   /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
     guard isJournalPlausible else { return ctl.storeRelease(ControlLayout.damaged, 1) }
+    #if !MUTANT_UNIT_UNPUBLISHED
+      allocator.publishUnits()
+    #endif
     finishFreePass()
     if journal.count > 0, journal.version == committed {
       // The crash came after the commit: finish what follows it.

@@ -18,8 +18,7 @@ final class Backing: Sendable {
     do {
       try object.allocate(offset: offset, count: count)
     } catch {
-      if error.isOutOfSpace { throw .full(.fileSystem) }
-      throw .system(error)
+      throw EngineError.Shortage(error).map { .full($0) } ?? .system(error)
     }
   }
 }

@@ -19,18 +19,46 @@ extension Segment {
     #endif
     let start = HostClock.monotonicNanoseconds
     try checkLinked(participant, now: start)
-    let deadline = start &+ timeoutNanoseconds
-    let outcome = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
-    do {
-      try enter(participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied, deadline)
-      try enforceLimboBudget(participant)
-    } catch {
-      participant.lock.unlock()
-      throw error
-    }
+    try takeTurn(participant, slot: unsafe Int(record.pointee.slotIndex), start, timeoutNanoseconds)
     unsafe record.pointee.inBarrier = 1
     unsafe record.pointee.now = now
     participant.writer.begin()
+  }
+
+  /// W, with everything in order and readers within their budget.
+  ///
+  /// Under the policy to wait for stalled readers W is given back meanwhile: so each that waits is told of the reader
+  /// and not of the one before it, and dies without anybody's harm.
+  private func takeTurn(
+    _ participant: Participant, slot: Int, _ start: UInt64, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) {
+    let deadline = start &+ timeoutNanoseconds
+    var left = timeoutNanoseconds
+    var pause: UInt64 = 1_000_000
+    var refusal: EngineError?
+    while true {
+      let outcome: WriterLock.Outcome
+      do throws(EngineError) {
+        outcome = try participant.lock.lock(timeoutNanoseconds: left)
+      } catch {
+        throw refusal ?? error
+      }
+      do throws(EngineError) {
+        try enter(participant, slot: slot, died: outcome == .ownerDied, deadline)
+        return try enforceLimboBudget(participant)
+      } catch {
+        participant.lock.unlock()
+        guard case .full(.limbo) = error, policy(participant) == .wait else { throw error }
+        let now = HostClock.monotonicNanoseconds
+        guard now < deadline else { throw error }
+        refusal = error
+        left = deadline - now
+      }
+      shmos_sleep(min(pause, left))
+      pause = min(pause * 2, 16_000_000)
+      let now = HostClock.monotonicNanoseconds
+      left = now < deadline ? deadline - now : 0
+    }
   }
 
   /// After W: recovery if the last owner died, then the rwlock variant's exclusion.
@@ -141,15 +169,15 @@ extension Segment {
     #endif
     guard writer.reclaimableBytes > budget else { return }
     writer.collectAll()
-    if writer.reclaimableBytes > budget, evicts(participant) {
+    if writer.reclaimableBytes > budget, policy(participant) == .evict {
       writer.evictSnapshots()
       writer.collectAll()
     }
-    if writer.reclaimableBytes > budget { throw .full(.limbo(writer.oldestReader())) }
+    if writer.reclaimableBytes > budget { throw .full(writer.whatKeepsMemory()) }
   }
 
-  private func evicts(_ participant: Participant) -> Bool {
-    participant.ctl.loadRelaxed(ControlLayout.stalledReaderPolicy) == StalledReaderPolicy.evict.rawValue
+  private func policy(_ participant: Participant) -> StalledReaderPolicy {
+    StalledReaderPolicy(rawValue: participant.ctl.loadRelaxed(ControlLayout.stalledReaderPolicy)) ?? .refuse
   }
 
   /// Runs gc if nobody is writing; repairs after a dead writer. For a daemon's idle moments.
@@ -182,4 +210,6 @@ public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable {
   case evict = 0
   /// Writes fail with `full`, naming the reader.
   case refuse = 1
+  /// Writes wait for the readers to move on, at most their timeout; then they fail as with `refuse`.
+  case wait = 2
 }

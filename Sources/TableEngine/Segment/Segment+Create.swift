@@ -18,6 +18,7 @@ extension Segment {
       // Ours alone while the lock is held and ready is 0.
       try? SharedObject.unlink(name: ObjectName.data(name))
       try? SharedObject.unlink(name: ObjectName.control(name))
+      SegmentRegistry.shared.discard(control)
       throw error
     }
   }
@@ -25,11 +26,13 @@ extension Segment {
   /// The control object, new, empty and locked.
   private static func claimName(_ name: String, _ options: SegmentOptions) throws(EngineError) -> SharedObject {
     for _ in 0..<8 {
+      var isOurs = false
       do throws(SystemError) {
         let control = try SharedObject.create(name: ObjectName.control(name), mode: 0o600)
-        guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else { continue }
-        return control
+        isOurs = try control.tryLock(.exclusive)
+        if isOurs, try isStillNamed(control, ObjectName.control(name)) { return control }
       } catch {
+        if isOurs { try? SharedObject.unlink(name: ObjectName.control(name)) }
         guard error.errno == EEXIST else { throw EngineError(opening: error) }
         try reclaimHalfMade(name)
       }
@@ -51,8 +54,12 @@ extension Segment {
       try? SharedObject.unlink(name: ObjectName.data(name))
       try SharedObject.unlink(name: ObjectName.control(name))
     } catch {
-      if error.errno == ENOENT { return }
-      throw .exists
+      switch error.errno {
+      case ENOENT: return
+      // We could not look.
+      case EMFILE, ENFILE, ENOMEM: throw EngineError(opening: error)
+      default: throw .exists
+      }
     }
   }
 
@@ -68,7 +75,14 @@ extension Segment {
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
-    guard let named = try? SharedObject.open(name: name, writable: false) else { return false }
+    let named: SharedObject
+    do throws(SystemError) {
+      named = try SharedObject.open(name: name, writable: false)
+    } catch {
+      // Who has no descriptor left, or no right, cannot look; the link count says nearly as much.
+      if error.errno == ENOENT { return false }
+      return try object.status().links > 0
+    }
     return try named.status().isSameObject(as: object.status())
   }
 
@@ -238,13 +252,13 @@ extension EngineError {
     switch error.errno {
     case ENOENT: self = .noSuchTable
     case EEXIST: self = .exists
-    case EACCES, EPERM: self = .notPermitted("the system refused: \(error)")
+    case EACCES, EPERM, EROFS: self = .notPermitted("the system refused: \(error)")
     case ENOMEM: self = .full(.addressSpace)
     case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
     // What glibc's shm_open makes of EISDIR. The name itself was checked before.
     case EINVAL where error.call.description == "shm_open":
       self = .notATable("its name belongs to something that is no memory object")
-    default: self = error.isOutOfSpace ? .full(.fileSystem) : .system(error)
+    default: self = Shortage(error).map { .full($0) } ?? .system(error)
     }
   }
 }

@@ -10,6 +10,10 @@ public struct Statistics: Sendable {
     public let version: UInt64?
     public let isLongSnapshot: Bool
     public let isEvicted: Bool
+    /// For how long at least it has kept old versions, in nanoseconds; nil if gc has not found it to.
+    public let stalledNanoseconds: UInt64?
+    /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version.
+    public let keptBytes: Int
   }
 
   public var version: UInt64 = 0
@@ -63,18 +67,19 @@ extension Segment {
   }
 
   private func readers(_ participant: Participant) -> [Statistics.Reader] {
-    var readers: [Statistics.Reader] = []
     let slots = participant.slots
-    for index in 0..<slots.highWater where slots.isHeld(index) {
+    let now = HostClock.monotonicNanoseconds
+    let held = (0..<slots.highWater).filter { slots.isHeld($0) }
+    let kept = participant.writer.keptBytes(bySlots: held)
+    return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
-      readers.append(
-        Statistics.Reader(
-          holder: slots.holder(index), version: word == SlotWord.idle ? nil : word & SlotWord.versionMask,
-          isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
-          isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0))
+      return Statistics.Reader(
+        holder: slots.holder(index), version: word == SlotWord.idle ? nil : word & SlotWord.versionMask,
+        isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
+        isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0,
+        stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 }, keptBytes: kept[index] ?? 0)
     }
-    return readers
   }
 }
 

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Unmapping memory that holds a locked robust mutex cuts the kernel's list of its thread and silently cancels the
 /// robustness of what that thread locked before; and threads keep their slots' mutexes for life. So the mapping is
-/// never undone, and a table that is opened again finds its mapping, its number and its threads' slots.
+/// never undone, and a table that is opened again finds its mapping, its number and its threads' slots. Only what
+/// nobody has used yet, a table whose making failed, is let go: else each attempt would keep its pages in /dev/shm.
 final class ControlAttachment: Sendable {
   /// Process-unique, never reused: the key of threads' records.
   let id: UInt64
@@ -15,6 +16,7 @@ final class ControlAttachment: Sendable {
   let byteCount: Int
   let status: SharedObject.Status
   let forkGeneration: UInt64
+  private let mapping: Mapping
 
   init(id: UInt64, object: SharedObject, mapping: Mapping, status: SharedObject.Status) {
     self.id = id
@@ -23,7 +25,7 @@ final class ControlAttachment: Sendable {
     memory = unsafe Memory(base: mapping.base)
     byteCount = mapping.count
     forkGeneration = shm_fork_generation()
-    mapping.leak()
+    self.mapping = mapping
   }
 }
 
@@ -47,9 +49,13 @@ final class SegmentRegistry: Sendable {
 
   private let state = Mutex(State())
 
+  private func withState<R>(_ body: (inout State) -> R) -> R {
+    ForkLock.hold { state.withLock { body(&$0) } }
+  }
+
   /// A number for a segment without a control object.
   func newID() -> UInt64 {
-    state.withLock { state in
+    withState { state in
       state.lastID += 1
       return state.lastID
     }
@@ -58,7 +64,7 @@ final class SegmentRegistry: Sendable {
   /// The attachment of a control object, mapped now if it was not. One inherited through fork does not count.
   func attach(_ object: SharedObject, byteCount: Int) throws(SystemError) -> ControlAttachment {
     let status = try object.status()
-    let result = state.withLock { state -> Result<ControlAttachment, SystemError> in
+    let result = withState { state -> Result<ControlAttachment, SystemError> in
       let generation = shm_fork_generation()
       let known = state.attachments.first {
         $0.forkGeneration == generation && $0.status.isSameObject(as: status)
@@ -75,11 +81,16 @@ final class SegmentRegistry: Sendable {
     return try result.get()
   }
 
+  /// Unmaps a control object again, of which no thread has claimed a slot.
+  func discard(_ object: SharedObject) {
+    withState { state in state.attachments.removeAll { $0.object === object } }
+  }
+
   /// The living segment over an attachment, or the one that `make` makes.
   func segment(
     over attachment: ControlAttachment, _ make: () throws(SystemError) -> Segment
   ) throws(SystemError) -> Segment {
-    let result = state.withLock { state -> Result<Segment, SystemError> in
+    let result = withState { state -> Result<Segment, SystemError> in
       state.segments.removeAll { $0.segment == nil }
       if let living = state.segments.first(where: { $0.id == attachment.id })?.segment { return .success(living) }
       return Result { () throws(SystemError) in

@@ -11,7 +11,7 @@ import Synchronization
 final class Keeper: Sendable {
   static let shared = Keeper()
 
-  private enum Request {
+  private enum Request: Sendable {
     case claim(Slots, @Sendable (Result<Int, EngineError>) -> Void)
     case release(Slots, Int)
   }
@@ -41,14 +41,21 @@ final class Keeper: Sendable {
   func release(_ slots: Slots, _ index: Int) { submit(.release(slots, index)) }
 
   private func submit(_ request: Request) {
-    let needsThread = state.withLock { state in
-      state.requests.append(request)
+    let needsThread = withState { state in
       let generation = shm_fork_generation()
-      defer { state.forkGeneration = generation }
-      return state.forkGeneration != generation
+      let isFirst = state.forkGeneration != generation
+      // What a parent had asked for concerns the parent's slots.
+      if isFirst { state.requests = [] }
+      state.forkGeneration = generation
+      state.requests.append(request)
+      return isFirst
     }
     if needsThread { startThread() }
     wakeUp.post()
+  }
+
+  private func withState<R: Sendable>(_ body: (inout State) -> R) -> R {
+    ForkLock.hold { state.withLock { body(&$0) } }
   }
 
   private func startThread() {
@@ -65,7 +72,7 @@ final class Keeper: Sendable {
   private func run() {
     while true {
       wakeUp.wait()
-      let request = state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
+      let request = withState { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
       switch request {
       case .claim(let slots, let answer):
         do throws(EngineError) {

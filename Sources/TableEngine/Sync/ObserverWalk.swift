@@ -7,20 +7,24 @@ import SharedMemory
 /// have been reused meanwhile: throw the result away. rwlock variant: a seqlock reader on `wseq`.
 ///
 /// Bounds are the smallest of the published size, the object's real size and what is mapped of it; each length and
-/// offset is read once into a local; alignment is checked. What a walk meets lies side by side in the table, so a walk
-/// that has met more bytes than there are goes in circles: that bounds them all, over chains, links and directory.
+/// offset is read once into a local; alignment is checked. What a walk through one sub-table meets lies side by side in
+/// the table, so one that has met more bytes than there are goes in circles: that bounds chains and links. A scan may meet
+/// an entry once a level of the directory, if splits are undone under it: that bounds the directory.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverWalk {
   let data: Memory
   let mappedBytes: Int
   let variant: Variant
+  private let hashSeed: UInt64
   let snapshot: UInt64
   /// rwlock variant: the even sequence the walk began at.
   let sequence: UInt64
   let object: SharedObject
   var limit: Int
   /// Bytes of sub-tables and entries met since the walk began.
-  private(set) var metBytes = 0
+  private var metBytes = 0
+  /// The same over all sub-tables of the scan under way.
+  private var scannedBytes = 0
 
   /// The walk met something impossible; ``settle(_:)`` finds out whether that was a race.
   struct Inconsistent: Error {
@@ -50,6 +54,7 @@ struct ObserverWalk {
     data = segment.data
     mappedBytes = segment.dataMapping.count
     variant = segment.variant
+    hashSeed = segment.hashSeed
     self.snapshot = snapshot
     self.sequence = sequence
     object = segment.dataObject
@@ -79,7 +84,7 @@ struct ObserverWalk {
 
   // MARK: - Checked access
 
-  /// PAIR published-size. Other end: Allocator.growOneUnit.
+  /// PAIR published-size. Other end: Allocator.publishUnits.
   mutating func require(_ offset: Int, _ count: Int, alignment: Int, _ what: String) throws(Inconsistent) {
     guard offset >= 0, offset % alignment == 0 else { throw Inconsistent(what: "\(what) at \(offset) is misaligned") }
     #if MUTANT_OBSERVER_TRUSTS_OFFSETS
@@ -98,15 +103,12 @@ struct ObserverWalk {
     }
   }
 
-  /// Begins to count anew, from what an earlier part of the walk had met.
-  mutating func begin(havingMet bytes: Int = 0) { metBytes = bytes }
-
   private mutating func meet(_ count: Int) throws(Inconsistent) {
     metBytes += count
     #if MUTANT_WALK_UNBOUNDED
       return
     #endif
-    if metBytes > limit { throw Inconsistent(what: "its chains, links or directory lead in circles") }
+    if metBytes > limit { throw Inconsistent(what: "its chains or links lead in circles") }
   }
 
   mutating func directoryWord(hash: UInt64) throws(Inconsistent) -> DirectoryWord {
@@ -130,7 +132,7 @@ struct ObserverWalk {
     let tag = BucketWord.tag(hash: hash)
     let steps = directory.isDeep ? SubTable.bucketCount : SubTable.window
     var subTable = directory.offset
-    begin()
+    metBytes = 0
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
       for step in 0..<steps {
@@ -193,7 +195,7 @@ struct ObserverWalk {
     return (entry, meta)
   }
 
-  /// Visits the entries the snapshot sees in the sub-table that holds `position`; returns its depth.
+  /// Visits the entries the snapshot sees in the sub-table that holds `position`, from there on; returns its depth.
   mutating func visit(
     hash position: UInt64, _ body: (Int, EntryMeta) -> Void
   ) throws(Inconsistent) -> Int {
@@ -201,16 +203,29 @@ struct ObserverWalk {
     guard directory.bits <= SubTable.maximumDepth else {
       throw Inconsistent(what: "a sub-table claims depth \(directory.bits)")
     }
+    if position == 0 { scannedBytes = 0 }
+    metBytes = 0
+    // See Segment.scan.
+    let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0, let (entry, meta) = try visible(newest, checkedMeta(newest)) else { continue }
+        if isPartial, unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed) < position {
+          continue
+        }
         body(entry, meta)
       }
       subTable = directory.isDeep ? next(subTable) : 0
     }
+    scannedBytes += metBytes
+    #if !MUTANT_WALK_UNBOUNDED
+      if scannedBytes / (SubTable.maximumDepth + 1) > limit {
+        throw Inconsistent(what: "its directory leads in circles")
+      }
+    #endif
     return directory.bits
   }
 }

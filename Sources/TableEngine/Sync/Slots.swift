@@ -48,11 +48,20 @@ struct Slots {
     ctl.storeRelaxed(slot + SlotLayout.tid, UInt64(UInt32(bitPattern: ProcessIdentity.tid)))
     ctl.storeRelaxed(slot + SlotLayout.startTime, (try? ProcessIdentity.startTime(of: pid)) ?? 0)
     ctl.storeRelaxed(slot + SlotLayout.purpose, purpose)
+    ctl.storeRelaxed(slot + SlotLayout.inTheWayVersion, SlotWord.idle)
     ctl.storeRelaxed(slot + SlotLayout.since, HostClock.monotonicNanoseconds)
     let command = ProcessIdentity.commandName.words
     ctl.storeRelaxed(slot + SlotLayout.command, command.0)
     ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
     raiseHighWater(index + 1)
+    // PAIR light-slot. Other end: lightReader(). Sequentially consistent: either who may not issue membarrier finds us
+    // and leaves gc alone, or we read at the version it started from, or later.
+    _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)
+  }
+
+  /// A living thread that relies on membarrier; its slot's number. Called after a sequentially consistent fence.
+  func lightReader() -> Int? {
+    (0..<highWater).first { ctl.loadAcquire(offset($0) + SlotLayout.light) != 0 && !clearIfDead($0) }
   }
 
   /// PAIR slots-high-water. Other end: the scan. The mark must cover the slot before the slot announces anything;
@@ -72,6 +81,7 @@ struct Slots {
     ctl.storeRelease(slot + SlotLayout.pin, SlotWord.idle)
     ctl.storeRelease(slot + SlotLayout.rw, RWWord.idle)
     ctl.storeRelease(slot + SlotLayout.wait, 0)
+    ctl.storeRelaxed(slot + SlotLayout.light, 0)
   }
 
   /// Clears the slot of a dead thread, whose mutex we have: what it announced protects nobody any more. What it held
@@ -111,15 +121,41 @@ struct Slots {
     return true
   }
 
-  /// Who claimed the slot, for people.
+  /// Who claimed the slot, and how long ago, for people.
   func holder(_ index: Int) -> Holder {
+    named(index, since: ctl.loadRelaxed(offset(index) + SlotLayout.since))
+  }
+
+  /// Who keeps memory by way of the slot, and for how long at least, for people.
+  func stalledReader(_ index: Int) -> Holder { named(index, since: inTheWaySince(index)) }
+
+  private func named(_ index: Int, since: UInt64?) -> Holder {
     let slot = offset(index)
     let words = (ctl.loadRelaxed(slot + SlotLayout.command), ctl.loadRelaxed(slot + SlotLayout.command + 8))
-    let since = ctl.loadRelaxed(slot + SlotLayout.since)
     return Holder(
       pid: Int32(truncatingIfNeeded: ctl.loadRelaxed(slot + SlotLayout.pid)),
       tid: Int32(truncatingIfNeeded: ctl.loadRelaxed(slot + SlotLayout.tid)),
       command: CommandName(words: words).description,
-      heldNanoseconds: HostClock.monotonicNanoseconds &- since)
+      heldNanoseconds: since.map { HostClock.monotonicNanoseconds &- $0 })
+  }
+
+  /// Takes down that gc found the slot to keep old versions. Under W.
+  ///
+  /// An announcement costs its reader no look at a clock: that it still stands at the next scan, at the same version,
+  /// says that it is the same one, since a new one would be of a version committed meanwhile.
+  func noteInTheWay(_ index: Int, _ version: UInt64) {
+    let slot = offset(index)
+    if ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == version { return }
+    ctl.storeRelaxed(slot + SlotLayout.inTheWaySince, HostClock.monotonicNanoseconds)
+    ctl.storeRelaxed(slot + SlotLayout.inTheWayVersion, version)
+  }
+
+  /// Since when gc has found the slot to keep what it keeps now, if it did.
+  func inTheWaySince(_ index: Int) -> UInt64? {
+    let slot = offset(index)
+    let version = SlotWord.oldest(
+      ctl.loadAcquire(slot + SlotLayout.snapshot), ctl.loadAcquire(slot + SlotLayout.pin))
+    guard version != SlotWord.idle, ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == version else { return nil }
+    return ctl.loadRelaxed(slot + SlotLayout.inTheWaySince)
   }
 }

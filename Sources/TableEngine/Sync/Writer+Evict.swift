@@ -43,15 +43,23 @@ extension Writer {
       let word = slots.offset(index) + SlotLayout.snapshot
       let snapshot = ctl.loadAcquire(word)
       let isExact = snapshot != SlotWord.idle && snapshot & (SlotWord.pending | SlotWord.evicted) == 0
-      guard isExact, snapshot < committed, ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) == SlotWord.idle
-      else { continue }
+      #if MUTANT_PINS_EVICTED
+        let isInUse = false
+      #else
+        let isInUse = ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) != SlotWord.idle
+      #endif
+      guard isExact, snapshot < committed, !isInUse else { continue }
       _ = ctl.compareAndSwap(word, expected: snapshot, desired: SlotWord.evicted | snapshot)
     }
   }
 
-  /// Who keeps the most from being reused, for people.
-  func oldestReader() -> Holder? {
-    guard let (_, scan) = scanReaders(), let slot = scan.oldestSlot else { return nil }
-    return Slots(ctl: ctl, count: geometry.slotCount).holder(slot)
+  /// What stands in the way of gc, and who, for people.
+  func whatKeepsMemory() -> EngineError.Shortage {
+    let slots = Slots(ctl: ctl, count: geometry.slotCount)
+    guard let (_, scan) = scanReaders() else { return .membarrier(slots.lightReader().map { slots.holder($0) }) }
+    #if MUTANT_CULPRIT_UNNAMED
+      return .limbo(nil)
+    #endif
+    return .limbo(scan.oldestSlot.map { slots.stalledReader($0) })
   }
 }

@@ -32,9 +32,15 @@ extension Writer {
     // a process that sets it after that look reads at C or later.
     shm_fence_seqcst()
     // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
-    if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy() { return nil }
-    var scan = ReaderScan()
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
+    #if MUTANT_HEAVY_ASSUMED
+      _ = Membarrier.heavy()
+    #else
+      if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
+        return nil
+      }
+    #endif
+    var scan = ReaderScan()
     for index in 0..<slots.highWater {
       work.slotsScanned += 1
       let slot = slots.offset(index)
@@ -43,6 +49,7 @@ extension Writer {
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }
       let behind = (snapshot & SlotWord.versionMask) < committed || pin < committed
       if behind, slots.clearIfDead(index) { continue }
+      if behind { slots.noteInTheWay(index, SlotWord.oldest(snapshot, pin)) }
       scan.add(slot: index, snapshot: snapshot, pin: pin)
     }
     return (committed, scan)

@@ -23,10 +23,24 @@ struct Create: ParsableCommand {
   @Option(help: ArgumentHelp("The group that the mode speaks of, by name or number.", valueName: "group"))
   var group: RawArgument?
 
+  @Option(
+    name: .customLong("stalled-reader"),
+    help: ArgumentHelp(
+      "When readers keep old versions beyond the limbo budget: end old snapshots, or let writes wait or fail.",
+      valueName: "evict|wait|refuse"))
+  var stalledReader = StalledReader.evict
+
+  @Option(
+    name: .customLong("limbo-budget"),
+    help: ArgumentHelp("What readers may keep; a quarter of the capacity if not given.", valueName: "bytes"))
+  var limboBudget: ByteCount?
+
   func validate() throws { try options.refuseTable(for: "create") }
 
   func run() throws {
-    var table = Table.Options(variant: sync.variant, capacityBytes: capacity.bytes, mode: mode.bits)
+    var table = Table.Options(
+      variant: sync.variant, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
+      stalledReaderPolicy: stalledReader.policy)
     if let group {
       guard let number = Account.group(group.text) else {
         throw Complaint(.usage, table: name.text, "there is no group '\(group.shown)'; see 'getent group'")
@@ -64,6 +78,18 @@ enum Sync: String, ExpressibleByArgument, CaseIterable {
     switch self {
     case .rcu: .rcu
     case .rwlock: .rwlock
+    }
+  }
+}
+
+enum StalledReader: String, ExpressibleByArgument, CaseIterable {
+  case evict, wait, refuse
+
+  var policy: Table.StalledReaderPolicy {
+    switch self {
+    case .evict: .evict
+    case .wait: .wait
+    case .refuse: .refuse
     }
   }
 }

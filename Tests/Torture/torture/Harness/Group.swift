@@ -27,4 +27,7 @@ struct Item: Sendable {
 }
 
 /// In the order of the report.
-let groups: [Group] = []
+let groups: [Group] = [
+  imagesGroup,
+  aroundGroup,
+]

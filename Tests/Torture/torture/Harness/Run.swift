@@ -57,6 +57,10 @@ final class Run {
     do {
       try item.body(self)
     } catch is Stop {
+    } catch let error as NotRun {
+      say("NOT RUN \(item.name): \(error.reason)")
+      remark("Not run: `\(item.name)`: \(error.reason).")
+      return failures == 0
     } catch {
       failures += 1
       say("  failed: \(error) (seed \(seed))")
@@ -86,6 +90,12 @@ final class Run {
     defer { fclose(file) }
     fputs(text, file)
   }
+}
+
+/// What an item needs is not to be had here, and why: no failure, but nothing that looks like success either.
+struct NotRun: Error {
+  let reason: String
+  init(_ reason: String) { self.reason = reason }
 }
 
 /// An item that could not be tried, and why.

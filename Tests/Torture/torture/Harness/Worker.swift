@@ -2,7 +2,14 @@ import Glibc
 import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
-let workerRoles: [String: @Sendable ([String]) throws -> Void] = [:]
+let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "tracer-subject": serveTracerSubject,
+  "image-writer": serveImageWriter,
+  "image-checker": serveImageChecker,
+  "neighbour": Neighbour.serve,
+  "fills-in-barrier": playFillsInBarrier,
+  "full-at-create": playFullAtCreate,
+]
 
 /// The role that the command line asks for; nil if it is no worker's.
 func workerRole() -> String? {

@@ -1,0 +1,150 @@
+import Glibc
+import SharedTable
+import Synchronization
+import TestSupport
+
+/// Threads of this process, many of them. POSIX threads: Dispatch would limit their number.
+enum Crowd {
+  /// Runs `threads` threads, at most `atOnce` at a time, each of which reads and writes a little and ends.
+  static func comeAndGo(_ table: Table, threads: Int, atOnce: Int) throws -> String {
+    let failure = Shared<String?>(nil)
+    var left = threads
+    while left > 0 {
+      let batch = (0..<min(left, atOnce)).map { number in
+        start {
+          let said = described {
+            let name = "thread\(number)"
+            try table.set(name, number)
+            let got = try table.get(name, as: Int.self)
+            let inside = try table.read { view in try view.get(name, as: Int.self) }
+            return got == number && inside == number ? "ok" : "read \(got ?? -1) and \(inside ?? -1)"
+          }
+          if said != "ok" { failure.withLock { $0 = said } }
+        }
+      }
+      for thread in batch { pthread_join(thread, nil) }
+      left -= batch.count
+    }
+    return failure.withLock { $0 } ?? "ok"
+  }
+
+  private static let gate = Gate()
+
+  /// Makes threads that use the table, each for the first time, and then wait.
+  /// - Returns: how many of them could, and what the first other one was told.
+  static func occupy(_ table: Table, threads: Int) throws -> String {
+    let result = Shared<(entered: Int, refusal: String)>((0, "none"))
+    let all = Gate()
+    for _ in 0..<threads {
+      pthread_detach(
+        start {
+          let said = described { "\(try table.contains("k"))" }
+          result.withLock { result in
+            if said.hasPrefix("error") { result.refusal = said } else { result.entered += 1 }
+          }
+          all.open(1)
+          if !said.hasPrefix("error") { gate.pass() }
+        })
+    }
+    for _ in 0..<threads { all.pass() }
+    return result.withLock { "\($0.entered) \($0.refusal)" }
+  }
+
+  /// Lets so many of the waiting threads end.
+  static func release(_ count: Int) -> String {
+    gate.open(count)
+    return "ok"
+  }
+
+  static func inNewThread(_ body: () -> String) -> String {
+    let answer = Shared("")
+    withoutActuallyEscaping(body) { body in
+      nonisolated(unsafe) let body = body
+      pthread_join(start { answer.withLock { $0 = body() } }, nil)
+    }
+    return answer.withLock { $0 }
+  }
+
+  static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+    final class Box {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setstacksize(&attributes, 256 << 10)
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body))
+    let started = pthread_create(
+      &thread, &attributes,
+      { argument in
+        Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+        return nil
+      }, box.toOpaque())
+    precondition(started == 0, "no thread: \(started)")
+    return thread
+  }
+}
+
+/// A value that several threads change.
+final class Shared<Value>: Sendable {
+  private let mutex: Mutex<Value>
+  init(_ value: sending Value) { mutex = Mutex(value) }
+  func withLock<R>(_ body: (inout sending Value) -> sending R) -> R { mutex.withLock(body) }
+}
+
+/// A counting semaphore (sem_init(3)).
+final class Gate: @unchecked Sendable {
+  // Sendable because a semaphore is made for several threads, and its address never changes.
+  private let place = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+  init() { sem_init(place, 0, 0) }
+  deinit {
+    sem_destroy(place)
+    place.deallocate()
+  }
+  func open(_ count: Int) { for _ in 0..<count { sem_post(place) } }
+  func pass() { while sem_wait(place) != 0 {} }
+}
+
+/// fork() while other threads of the process open and close tables, read and write.
+enum ForkBesideThreads {
+  static func run(table name: String, forks: Int) throws -> String {
+    let ends = Shared(false)
+    let failure = Shared<String?>(nil)
+    let threads = (0..<3).map { number in
+      Crowd.start {
+        let said = described {
+          while !ends.withLock({ $0 }) {
+            let table = number == 0 ? try Table.open(name, access: .participant) : try Table.shared(name)
+            if number == 1 { Table.forgetShared(name) }
+            try table.set("thread\(number)", number)
+            guard try table.get("thread\(number)", as: Int.self) == number else { return "read another value" }
+            if number == 2, table.variant == .rcu { _ = try table.snapshot().version }
+          }
+          return "ok"
+        }
+        if said != "ok" { failure.withLock { $0 = said } }
+      }
+    }
+    defer {
+      ends.withLock { $0 = true }
+      for thread in threads { pthread_join(thread, nil) }
+    }
+    let inherited = try Table.open(name, access: .participant)
+    for number in 0..<forks {
+      let said = try Neighbour().forked {
+        let refused = described { try inherited.get("child") ?? "nil" }
+        guard refused.hasPrefix("error forked") else { return "not refused: \(refused)" }
+        let table = try Table.open(name, access: .participant)
+        try table.set("child", number)
+        guard try table.get("child", as: Int.self) == number else { return "read another value" }
+        let shared = try Table.shared(name)
+        if shared.variant == .rwlock { return try shared.get("child", as: Int.self) == number ? "ok" : "another value" }
+        return try shared.snapshot().get("child", as: Int.self) == number ? "ok" : "another snapshot"
+      }
+      if said != "ok" { return "child \(number): \(said)" }
+    }
+    return failure.withLock { $0 } ?? "ok"
+  }
+}

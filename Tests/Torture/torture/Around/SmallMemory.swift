@@ -1,0 +1,133 @@
+import Glibc
+import SharedMemory
+import SharedTable
+import TestSupport
+
+// A /dev/shm that fills (G9): an error that says so, nothing half done, never SIGBUS, and others go on.
+
+func fillsInBarrier(_ run: Run) throws {
+  for variant in ["rcu", "rwlock"] {
+    try run.relay(
+      try startWorkerUnshared([], smallSharedMemory, "fills-in-barrier", [variant, run.isLong ? "1" : "16"]))
+  }
+}
+
+func fullAtCreate(_ run: Run) throws {
+  try run.relay(try startWorkerUnshared([], smallSharedMemory, "full-at-create", [run.isLong ? "1" : "9"]))
+}
+
+/// Worker: in a /dev/shm of 8 MiB, of its own.
+func playFillsInBarrier(_ arguments: [String]) throws {
+  let (variant, stride) = (arguments[0], Int(arguments[1])!)
+  let name = "small"
+  let (first, second, observer) = (try startNeighbour(), try startNeighbour(), try startNeighbour())
+  func expect(_ process: WorkerProcess, _ command: String, _ expected: String) throws {
+    let answer = try process.ask(command)
+    if answer != expected { say("broken: \(variant): \(command): expected \(expected), got \(answer)") }
+  }
+  try expect(first, "create \(name) \(variant) \(64 << 20)", "ok")
+  try expect(second, "open \(name) participant", "participant")
+  try expect(observer, "open \(name) observer", "observer")
+  try expect(first, "fill 500 100 base", "ok")
+
+  // Each number of pages left meets another of the places where a barrier claims memory.
+  let filler = try Filler()
+  var (refused, succeeded) = (0, 0)
+  for free in Swift.stride(from: 0, through: 700, by: stride) {
+    let keys = try first.ask("count")
+    try filler.leave(pages: free)
+    for (values, bytes) in [(3000, 60), (40, 30_000)] {
+      let answer = try first.ask("fill \(values) \(bytes) try\(free)-\(bytes)-")
+      if answer == "ok" {
+        succeeded += 1
+        try expect(first, "verify \(values) \(bytes) try\(free)-\(bytes)-", "ok")
+        try first.ask("clear \(values) try\(free)-\(bytes)-")
+      } else {
+        refused += 1
+        if !answer.hasPrefix("error full") { say("broken: \(variant), \(free) pages left: \(answer)") }
+        try expect(second, "count", keys)
+      }
+    }
+    try expect(second, "set k\(free % 7) \(free)", "ok")
+    try expect(observer, "get k\(free % 7)", "\(free)")
+    try expect(observer, "verify 500 100 base", "ok")
+    if free == 0 { for number in 0..<7 { try expect(second, "set k\(number) 0", "ok") } }
+  }
+  try expect(first, "check", "ok")
+  filler.removeAll()
+  // What was cleared is garbage that a barrier has no time to collect.
+  _ = try second.ask("maintain")
+  try expect(second, "fill 300 10000 after", "ok")
+  try expect(first, "verify 300 10000 after", "ok")
+  try expect(second, "check", "ok")
+  for process in [first, second, observer] { try process.finish() }
+  if refused == 0 || succeeded == 0 { say("broken: \(refused) barriers were refused, \(succeeded) were not") }
+  say(
+    "row | tmpfs of 8 MiB, \(variant) | barriers with 0 to 700 pages left, while others write and observe | "
+      + "\(refused) refused as full and undone, \(succeeded) done; works again once there is room")
+}
+
+/// Worker: makes a table with as many pages left as make it fail at each of its steps.
+func playFullAtCreate(_ arguments: [String]) throws {
+  let stride = Int(arguments[0])!
+  let filler = try Filler()
+  var (refused, made) = (0, 0)
+  for variant in Table.Variant.allCases {
+    var isMade = false
+    for free in Swift.stride(from: 0, through: 1000, by: stride) where !isMade {
+      try filler.leave(pages: free)
+      do throws(TableError) {
+        let table = try Table.create("t\(free)", .init(variant: variant, capacityBytes: 1 << 20))
+        try table.set("k", 1)
+        try Table.drop("t\(free)")
+        made += 1
+        isMade = true
+      } catch {
+        refused += 1
+        if error.code != .full { say("broken: \(free) pages left: \(error)") }
+        let left = try SharedObject.list(prefix: "shmtable.")
+        if !left.isEmpty { say("broken: \(free) pages left: \(left) stays behind") }
+        if filler.freePages != free { say("broken: of \(free) pages only \(filler.freePages) came back") }
+      }
+    }
+    // What this process has mapped of its own tables goes with it; the next variant starts with less room.
+    filler.removeAll()
+  }
+  if refused == 0 || made == 0 { say("broken: \(refused) were refused, \(made) made") }
+  say(
+    "row | /dev/shm full at create | a table made with 0 pages left and more, until there are enough | "
+      + "\(refused) refused as full with nothing left behind and no page lost")
+}
+
+/// Takes up the room of /dev/shm.
+final class Filler {
+  private static let pageBytes = 4096
+  private let object: SharedObject
+  private var bytes = 0
+
+  init() throws {
+    object = try SharedObject.create(name: "filler", mode: 0o600)
+    try SharedObject.unlink(name: "filler")
+  }
+
+  var freePages: Int {
+    let bytes = try? Table.freeBytes()
+    return (bytes ?? 0) / Self.pageBytes
+  }
+
+  func leave(pages: Int) throws {
+    let excess = freePages - pages
+    if excess > 0 {
+      try object.allocate(offset: bytes, count: excess * Self.pageBytes)
+      bytes += excess * Self.pageBytes
+    } else if excess < 0 {
+      bytes = max(0, bytes + excess * Self.pageBytes)
+      try object.truncate(to: bytes)
+    }
+  }
+
+  func removeAll() {
+    try? object.truncate(to: 0)
+    bytes = 0
+  }
+}

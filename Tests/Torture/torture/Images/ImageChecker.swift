@@ -1,0 +1,151 @@
+import CTrace
+import Glibc
+import SharedMemory
+import SharedTable
+import TableEngine
+
+/// The worker that judges images: `image-checker`. It reads one line a job and forks for each, so that every image is
+/// recovered by a fresh process, and nothing that a job maps or locks remains. It has one thread.
+///
+/// The jobs, each answered by `ok` or by what is wrong:
+/// - `table IMAGE VERSION BEFORE AFTER`: of a table during an operation that began at a version, with its contents.
+/// - `made IMAGE VARIANT`: of a table that is being made.
+/// - `dropped IMAGE CONTENTS`: of one that is being dropped.
+let serveImageChecker: @Sendable ([String]) throws -> Void = { _ in
+  while let line = readLine() {
+    let child = ct_fork()
+    if child == 0 {
+      alarm(30)
+      do {
+        try judge(line.split(separator: " "))
+        say("ok")
+      } catch {
+        say("\(error)".split(separator: "\n").joined(separator: " "))
+      }
+      _exit(0)
+    }
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    // By SIGALRM: it hung.
+    if status & 0x7f != 0 { say("its checker was ended by signal \(status & 0x7f)") }
+  }
+}
+
+private struct Wrong: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+private func judge(_ words: [Substring]) throws {
+  let image = String(words[1])
+  switch words[0] {
+  case "table":
+    guard let version = UInt64(words[2]), let before = Contents(words[3]), let after = Contents(words[4]) else {
+      throw Wrong("a job that cannot be read")
+    }
+    try ImageJudge(image, version: version, before: before, after: after).run()
+  case "made":
+    try judgeMade(image, words[2] == "rcu" ? .rcu : .rwlock)
+  default:
+    try judgeDropped(image, Contents(words[2])!)
+  }
+}
+
+/// An image of a table: before its recovery and after it readers find one version, whole, and so is all that carries it.
+private struct ImageJudge {
+  let image: String
+  let expected: Contents
+  let isWriting: Bool
+
+  init(_ image: String, version: UInt64, before: Contents, after: Contents) throws {
+    self.image = image
+    // Raw, before anybody repairs anything.
+    let object = try SharedObject.open(name: "shmtable.\(image).data", writable: false)
+    let page = try object.map(count: 4096, writable: false)
+    let (committed, sequence) = page.withBase { base in
+      (
+        base.load(fromByteOffset: DataLayout.committed, as: UInt64.self),
+        base.load(fromByteOffset: DataLayout.wseq, as: UInt64.self)
+      )
+    }
+    expected = committed > version ? after : before
+    isWriting = sequence & 1 != 0
+  }
+
+  func run() throws {
+    try observe()
+    let table = try Table.open(image, access: .participant, timeout: .seconds(10))
+    // Reads wait for no writer, dead or alive (G5); in the rwlock variant they repair.
+    if table.variant == .rcu { try expect(try Contents(of: table), "before its recovery") }
+    try expectSound(table, "after its recovery")
+    try expect(try Contents(of: table), "after its recovery")
+    try goOn(table)
+    try expectSound(table, "when it had gone on")
+    try expect(try Contents(of: table), "when it had gone on")
+    try observe(isRepaired: true)
+  }
+
+  /// Who may only read sees one version, or in the rwlock variant is told that a barrier runs.
+  private func observe(isRepaired: Bool = false) throws {
+    let observer = try Table.open(image, access: .observer, timeout: .milliseconds(1))
+    do {
+      try expect(try Contents(of: observer), "for an observer")
+    } catch {
+      let isBusy = (error as? TableError)?.code == .busy
+      guard isBusy, observer.variant == .rwlock, isWriting, !isRepaired else { throw Wrong("\(error)") }
+    }
+  }
+
+  private func expect(_ contents: Contents, _ when: String) throws {
+    guard contents != expected else { return }
+    throw Wrong("it holds \(contents) instead of \(expected) \(when)")
+  }
+
+  private func expectSound(_ table: Table, _ when: String) throws {
+    let problems = try table.check(timeout: .seconds(10))
+    if let first = problems.first { throw Wrong("\(first) (\(problems.count) problems \(when))") }
+  }
+
+  /// One more key is set, read and removed.
+  private func goOn(_ table: Table) throws {
+    try table.set("one more", "value")
+    guard try table.get("one more", as: String.self) == "value" else { throw Wrong("what was set is not read") }
+    guard try table.remove("one more") else { throw Wrong("what was set is not there to remove") }
+  }
+}
+
+/// An image of a table that is being made can be opened, or else made, and then works.
+private func judgeMade(_ image: String, _ variant: Table.Variant) throws {
+  try expectWorking(try openOrCreate(image, variant), isEmpty: true)
+  try Table.drop(image)
+}
+
+/// An image of a table that is being dropped can be opened, and then is whole, or else be made.
+private func judgeDropped(_ image: String, _ contents: Contents) throws {
+  var wasThere = true
+  let table = try openOrCreate(image, .rcu) { wasThere = false }
+  if wasThere, try Contents(of: table) != contents { throw Wrong("its contents changed") }
+  try expectWorking(table, isEmpty: !wasThere)
+  try Table.drop(image)
+}
+
+private func openOrCreate(
+  _ image: String, _ variant: Table.Variant, _ notThere: () -> Void = {}
+) throws -> Table {
+  do {
+    return try Table.open(image, access: .participant, timeout: .seconds(2))
+  } catch {
+    guard [.noSuchTable, .notATable].contains(error.code) else { throw Wrong("\(error)") }
+    notThere()
+    return try Table.create(image, Scene.options(variant))
+  }
+}
+
+private func expectWorking(_ table: Table, isEmpty: Bool) throws {
+  if let first = try table.check(timeout: .seconds(10)).first { throw Wrong(first) }
+  try table.set("one", "value")
+  guard try table.get("one", as: String.self) == "value", !isEmpty || table.count == 1 else {
+    throw Wrong("it does not work")
+  }
+  if let first = try table.check(timeout: .seconds(10)).first { throw Wrong(first) }
+}

@@ -1,0 +1,203 @@
+import CTrace
+import SharedMemory
+import SharedTable
+
+/// What a traced writer does between the markers.
+enum Operation: String, CaseIterable {
+  case put, overwrite, delete, barrier, aborted, gc, split, growth, expiry
+
+  /// One transaction of one key: few enough stores to look at each of its recovery's, too.
+  var isShort: Bool { [.put, .overwrite, .delete].contains(self) }
+}
+
+/// Codes of the markers.
+enum Marker {
+  static let begin: UInt32 = 1
+  static let end: UInt32 = 2
+  /// The tracer takes a snapshot, which it keeps.
+  static let snapshot: UInt32 = 3
+  /// A process that forks at each turn: its child is traced.
+  static let turn: UInt32 = 4
+}
+
+/// The worker: `image-writer VARIANT OPERATION TABLE`. Makes the table and its contents; writes the version and the
+/// contents before the operation and after it; then does it, between markers.
+let serveImageWriter: @Sendable ([String]) throws -> Void = { arguments in
+  guard arguments.count == 3, let operation = Operation(rawValue: arguments[1]) else {
+    throw Unavailable("which operation?")
+  }
+  let variant: Table.Variant = arguments[0] == "rcu" ? .rcu : .rwlock
+  var scene = try Scene(arguments[2], variant)
+  let act = try scene.prepare(operation)
+  let before = Contents(scene.model)
+  scene.applyOutcome()
+  say("\(scene.table.version) \(before) \(Contents(scene.model))")
+  ct_mark(Marker.begin, 0)
+  try act()
+  ct_mark(Marker.end, 0)
+}
+
+/// A table, and what it must hold.
+struct Scene {
+  let table: Table
+  /// What readers find now.
+  private(set) var model: [[UInt8]: [UInt8]] = [:]
+  private var outcome: [[UInt8]: [UInt8]]?
+
+  static func options(_ variant: Table.Variant) -> Table.Options {
+    Table.Options(variant: variant, capacityBytes: 2 << 20)
+  }
+
+  /// Keys of this length make each append to a full change log push out at least one of its records.
+  static func key(_ index: Int) -> [UInt8] {
+    Array("key \(index) ".utf8) + [UInt8](repeating: UInt8(ascii: "k"), count: 232)
+  }
+
+  private static func value(_ index: Int, round: Int) -> [UInt8] {
+    Array("value \(index) of round \(round) ".utf8) + [UInt8](repeating: UInt8(round), count: 1 + index % 7 * 24)
+  }
+
+  /// 120 keys, of which some were overwritten and others removed and set again, and a change log that is full.
+  init(_ name: String, _ variant: Table.Variant) throws {
+    table = try Table.create(name, Self.options(variant))
+    for index in 0..<120 { try set(index, round: 0) }
+    for round in 0..<10 { for index in 0..<120 { try set(index, round: round) } }
+    _ = try table.maintain()
+    for index in 0..<10 { try set(index, round: 10) }
+    for index in 10..<14 { try remove(index) }
+    for index in 10..<12 { try set(index, round: 11) }
+  }
+
+  private mutating func set(_ index: Int, round: Int) throws {
+    let (key, value) = (Self.key(index), Self.value(index, round: round))
+    try table.set(key, value)
+    model[key] = value
+  }
+
+  private mutating func remove(_ index: Int) throws {
+    _ = try table.remove(Self.key(index))
+    model[Self.key(index)] = nil
+  }
+
+  /// What the operation leaves, if it is done.
+  mutating func applyOutcome() { if let outcome { model = outcome } }
+
+  /// - Returns: the operation, whose outcome is noted.
+  mutating func prepare(_ operation: Operation) throws -> () throws -> Void {
+    let table = table
+    switch operation {
+    case .put: return putting(Self.key(1000), Self.value(5, round: 20))
+    case .overwrite: return putting(Self.key(5), Self.value(6, round: 20))
+    case .delete:
+      outcome = model
+      outcome![Self.key(7)] = nil
+      return { _ = try table.remove(Self.key(7)) }
+    case .barrier: return barrier(aborted: false)
+    case .aborted: return barrier(aborted: true)
+    case .gc: return try collecting()
+    case .split: return try splitting()
+    case .growth: return try growing()
+    case .expiry: return try expiring()
+    }
+  }
+
+  private mutating func putting(_ key: [UInt8], _ value: [UInt8]) -> () throws -> Void {
+    outcome = model
+    outcome![key] = value
+    let table = table
+    return { try table.set(key, value) }
+  }
+
+  private struct ChangeOfMind: Error {}
+
+  /// 100 keys: 60 overwritten, 20 removed, 20 new.
+  private mutating func barrier(aborted: Bool) -> () throws -> Void {
+    var after = model
+    for index in 0..<80 { after[Self.key(20 + index)] = index % 4 == 3 ? nil : Self.value(index, round: 30) }
+    for index in 0..<20 { after[Self.key(2000 + index)] = Self.value(index, round: 31) }
+    if !aborted { outcome = after }
+    let table = table
+    return {
+      do {
+        try table.barrier { (tx: inout Transaction) in
+          for index in 0..<80 {
+            if index % 4 == 3 {
+              _ = try tx.remove(Self.key(20 + index))
+            } else {
+              try tx.set(Self.key(20 + index), Self.value(index, round: 30))
+            }
+          }
+          for index in 0..<20 {
+            try tx.set(Self.key(2000 + index), Self.value(index, round: 31))
+          }
+          if aborted { throw ChangeOfMind() }
+        }
+      } catch is ChangeOfMind {}
+    }
+  }
+
+  /// Superseded versions, some of which a snapshot keeps, and tombstones.
+  private mutating func collecting() throws -> () throws -> Void {
+    for index in 20..<40 { try set(index, round: 40) }
+    ct_mark(Marker.snapshot, 0)
+    for index in 30..<70 { try set(index, round: 41) }
+    for index in 60..<80 { try remove(index) }
+    let table = table
+    return { _ = try table.maintain(passes: 1) }
+  }
+
+  /// Keys of one home bucket, until one more has no room in its window.
+  private mutating func splitting() throws -> () throws -> Void {
+    let work = table.segment.work!
+    var index = 10_000
+    while true {
+      index += 1
+      let key = Self.key(index)
+      guard key.withUnsafeBytes({ table.segment.hash($0) }) & 0xff == 77 else { continue }
+      let moved = work.wordsMoved
+      do {
+        try table.barrier { (tx: inout Transaction) in
+          try tx.set(key, Self.value(1, round: 50))
+          if work.wordsMoved > moved { throw ChangeOfMind() }
+        }
+        model[key] = Self.value(1, round: 50)
+      } catch is ChangeOfMind {
+        _ = try table.maintain()
+        return putting(key, Self.value(1, round: 50))
+      }
+    }
+  }
+
+  /// Values until one more needs another unit: how many that are is tried on another table.
+  private mutating func growing() throws -> () throws -> Void {
+    var rehearsal = try Scene(table.name + ".rehearsal", table.variant)
+    let count = try rehearsal.fill { rehearsal, _ in rehearsal.table.segment.work!.units > 1 }
+    try Table.drop(rehearsal.table.name)
+    _ = try fill { _, done in done == count - 1 }
+    return putting(Self.key(3000 + count - 1), Self.large)
+  }
+
+  private static let large = [UInt8](repeating: 7, count: 20_000)
+
+  private mutating func fill(until isEnough: (Scene, Int) -> Bool) throws -> Int {
+    var count = 0
+    while !isEnough(self, count) {
+      let key = Self.key(3000 + count)
+      try table.set(key, Self.large)
+      model[key] = Self.large
+      count += 1
+    }
+    return count
+  }
+
+  /// Keys that were to live a minute, set an hour ago: absent for every reader, but still there.
+  private mutating func expiring() throws -> () throws -> Void {
+    let past = try Table.open(table.name, clock: { HostClock.realtimeNanoseconds - 3_600_000_000_000 })
+    for index in 20..<50 {
+      try past.set(Self.key(index), Self.value(index, round: 60), expires: .after(.seconds(60)))
+      model[Self.key(index)] = nil
+    }
+    let table = table
+    return { _ = try table.removeExpired() }
+  }
+}
