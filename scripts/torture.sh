@@ -10,6 +10,12 @@ shift 2
 
 $swift build -c release --product torture "$@"
 torture=$($swift build -c release "$@" --show-bin-path)/torture
+case " $items" in
+  ' ' | *' fuzz'*)
+    SHAREDTABLE_FUZZER=$(Tests/fuzz.sh "$swift" build "$@")
+    export SHAREDTABLE_FUZZER
+    ;;
+esac
 figures=$(mktemp -d)
 trap 'rm -rf "$figures"' EXIT
 

@@ -59,6 +59,10 @@ final class Observation {
       result = .failure(error)
     }
     cursor.advance(past: position, depth: try walk.settle(result))
+    #if MUTANT_COPIES_GONE_EARLY
+      unsafe copies.forEach { unsafe $0.deallocate() }
+      unsafe copies.removeAll()
+    #endif
     for entry in found where Self.isPresent(entry, now) {
       if !body(entry) { return }
     }
@@ -67,7 +71,7 @@ final class Observation {
   /// A private copy of an entry whose bounds were checked. Its bytes may be torn until the walk is validated.
   private func copy(_ entry: Int, _ meta: EntryMeta, _ copies: inout [UnsafeMutableRawPointer]) -> FoundEntry {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: meta.byteCount, alignment: 16)
-    unsafe shm_copy(bytes, data.pointer(entry), meta.byteCount)
+    unsafe shm_copy_racy(bytes, data.pointer(entry), meta.byteCount)
     unsafe copies.append(bytes)
     return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: meta)
   }

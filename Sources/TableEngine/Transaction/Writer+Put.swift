@@ -92,6 +92,10 @@ extension Writer {
     let offset = location.wordOffset != 0 ? location.wordOffset : location.vacancy
     let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(offset)
     journal.append(.put, offset: offset, value: old)
-    data.storeRelease(offset, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry))
+    let word = BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry)
+    #if MUTANT_ENTRY_PUBLISHED_PLAINLY
+      return data.storeRelaxed(offset, word)
+    #endif
+    data.storeRelease(offset, word)
   }
 }

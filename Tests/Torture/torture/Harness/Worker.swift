@@ -7,6 +7,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
   "neighbour": Neighbour.serve,
+  "scribbler": playScribbler,
+  "scribbled-on": playScribbledOn,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
 ]
