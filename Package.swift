@@ -121,10 +121,13 @@ let package = Package(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
+    .target(
+      name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),
+    .testTarget(name: "HistoryTests", dependencies: ["History", "TestSupport"], swiftSettings: testSettings),
     .executableTarget(
       name: "torture",
       dependencies: [
-        "CTrace", "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport",
+        "CTrace", "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport", "History",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Torture/torture", swiftSettings: testSettings),

@@ -1,4 +1,4 @@
-import TableEngine
+public import TableEngine
 
 extension Table {
   /// Checks the whole table against its invariants, for tests and `shmctl check`; repairs after a dead writer first.
@@ -8,5 +8,26 @@ extension Table {
   /// - Throws: what ``barrier(timeout:_:)`` throws.
   public func check(timeout: Duration = .seconds(60)) throws(TableError) -> [String] {
     do { return try segment.check(timeoutNanoseconds: nanoseconds(timeout)) } catch { throw named(error) }
+  }
+
+  /// What a repair found and did.
+  public typealias RepairReport = TableEngine.RepairReport
+
+  /// Checks the table and, if anything is wrong with it, keeps what is provably whole and gives up the rest.
+  ///
+  /// For damage that no crash explains: after a crash nobody needs it. Writers wait meanwhile, in the rwlock variant
+  /// readers too; in the RCU variant readers go on, but long snapshots end. A death in the middle leaves a table to be
+  /// repaired again. Of a value's bytes nobody can tell whether they were changed.
+  /// - Parameter dryRun: change nothing, and say what would be given up.
+  /// - Parameter force: repair even if more than half of the keys have to be given up.
+  /// - Throws: what ``check(timeout:)`` throws; `damaged` if too much would be given up; `full` without room in /dev/shm.
+  public func repair(
+    timeout: Duration = .seconds(60), dryRun: Bool = false, force: Bool = false
+  ) throws(TableError) -> RepairReport {
+    do {
+      return try segment.repair(timeoutNanoseconds: nanoseconds(timeout), dryRun: dryRun, force: force)
+    } catch {
+      throw named(error)
+    }
   }
 }

@@ -101,7 +101,7 @@ extension TableError {
       self.init(
         .busy, table: table, "no quiet moment in \(attempts) attempts; try again, or take part instead of observing")
     case .damaged(let what):
-      self.init(.damaged, table: table, "damaged: \(what); drop it and create it anew")
+      self.init(.damaged, table: table, "damaged: \(what); 'shmctl repair \(table)', or drop it and create it anew")
     case .incompatible(let what):
       self.init(.incompatible, table: table, "incompatible: \(what); use the same release everywhere")
     case .notATable(let what):

@@ -48,7 +48,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .tooLarge: "store it in parts"
     case .timedOut: "try again"
     case .incompatible: "use the release that made it"
-    case .damaged: "drop it and create it anew"
+    case .damaged: "'shmctl repair' it, or drop it and create it anew"
     case .wrongType: "'shmctl get --json' shows its type; set it anew to change it"
     case .failure: "see what the system's limits and logs say"
     }

@@ -19,6 +19,8 @@ struct JSONObject {
   mutating func add(_ name: String, _ text: String) { add(name, raw: JSONText.quoted(text)) }
   mutating func addNull(_ name: String) { add(name, raw: Array("null".utf8)) }
 
+  mutating func add(_ name: String, strings: [String]) { add(name, raw: JSONText.array(strings.map(JSONText.quoted))) }
+
   /// `"key":"…"`, or `"keyBase64":"…"` for bytes that are no UTF-8.
   mutating func add(_ name: String, bytes: [UInt8]) {
     if let text = String(validating: bytes, as: UTF8.self) {

@@ -149,6 +149,31 @@ import Testing
     }
   }
 
+  @Test func thePolicyToWaitWaitsAndHoldsNobodyUpMeanwhile() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10, policy: .wait) { table throws in
+      try overwriteALot(table, 1)
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      var refused: TableError?
+      for round in 0..<2000 where refused == nil {
+        refused = error {
+          try table.set("k\(round % 10)", [UInt8](repeating: 1, count: 1000), timeout: .milliseconds(20))
+        }
+      }
+      #expect(refused?.code == .full)
+      #expect(refused?.holder?.pid == reader.pid)
+      // Two writers wait side by side: the one with less patience is told of the reader, not of the other writer.
+      let writer = try worker(table)
+      try writer.send("set k waited")
+      let again = error { try table.set("k", "hasty", timeout: .milliseconds(50)) }
+      #expect(again?.code == .full)
+      #expect(again?.holder?.pid == reader.pid)
+      try reader.ask("end", expecting: "ok")
+      #expect(try writer.readLine() == "ok")
+      #expect(try table.get("k") == "waited")
+    }
+  }
+
   @Test func betweenTwoSnapshotsOnlyWhatTheySeeIsKept() throws {
     try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 4 << 20, policy: .refuse) { table throws in
       var snapshots: [(Snapshot, Int)] = []

@@ -21,29 +21,6 @@ func worker(_ table: Table, timeoutSeconds: Int = 120) throws -> WorkerProcess {
   return worker
 }
 
-/// A path for a file that is removed afterwards.
-func withTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
-  var template = Array("/tmp/table-tests-XXXXXX".utf8CString)
-  guard mkdtemp(&template) != nil else { throw WorkerProcess.Failure.noDirectory }
-  let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  defer {
-    if let directory = opendir(path) {
-      while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        unlink("\(path)/\(name)")
-      }
-      closedir(directory)
-    }
-    rmdir(path)
-  }
-  return try body(path)
-}
-
-extension WorkerProcess.Failure {
-  static var noDirectory: any Error { SystemFailure(errno: errno) }
-  private struct SystemFailure: Error { let errno: Int32 }
-}
-
 func environment(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
 /// What is stopped stays so, however long the others wait for it.

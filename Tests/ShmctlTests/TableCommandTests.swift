@@ -192,4 +192,36 @@ import Testing
     let text = try handle.barrier { _ in try table.run("stat").text }
     #expect(text.contains("snapshot at version \(snapshot.version), ") && text.contains("pid \(getpid())"))
   }
+
+  @Test func statNamesWhoIsInTheWayForHowLongAndAtWhatCost() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, stalledReaderPolicy: .refuse))
+    let handle = try table.open()
+    for index in 0..<400 { try handle.set("k\(index)", [UInt8](repeating: 1, count: 1000)) }
+    let snapshot = try handle.snapshot()
+    for index in 0..<400 { try handle.set("k\(index)", [UInt8](repeating: 2, count: 1000)) }
+    let object = try #require(try table.run("stat", "--json").objects.first ?? nil)
+    let readers = try #require(object["readers"] as? [[String: Any]])
+    let reader = try #require(readers.first { $0["snapshot"] as? Bool == true })
+    #expect(reader["pid"] as? Int32 == getpid())
+    #expect(reader["version"] as? UInt64 == snapshot.version)
+    #expect(reader["stalledMilliseconds"] is NSNumber)
+    let kept = reader["keptBytes"] as? Int ?? 0
+    #expect(kept >= 400_000 && kept <= object["limboBytes"] as? Int ?? 0)
+    // Others cost nothing, and nothing is said of when they began to.
+    let idle = readers.filter { $0["snapshot"] as? Bool == false }
+    #expect(idle.allSatisfy { $0["keptBytes"] as? Int == 0 && $0["stalledMilliseconds"] == nil })
+    let line = try #require(try table.run("stat").text.split(separator: "\n").first { $0.contains(": snapshot at") })
+    #expect(line.contains("pid \(getpid())") && line.contains(", in the way for ") && line.contains(", keeps "))
+    withExtendedLifetime(snapshot) {}
+  }
+
+  @Test(arguments: Table.StalledReaderPolicy.allCases)
+  func createSetsWhatHappensToStalledReaders(_ policy: Table.StalledReaderPolicy) throws {
+    let table = try TestTable(isMade: false)
+    let made = try CommandRun([
+      "create", table.name, "--capacity", "4MiB", "--stalled-reader", "\(policy)", "--limbo-budget", "128KiB",
+    ])
+    #expect(made.status == 0)
+    #expect(try table.open().limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: policy))
+  }
 }

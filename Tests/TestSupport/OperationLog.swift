@@ -1,11 +1,5 @@
-import CShims
-import Glibc
-
 /// What one process did to a table, in a file that survives its `kill -9`.
-///
-/// A record is written before it is counted, so that what is counted is whole.
-public final class OperationLog: @unchecked Sendable {
-  // Sendable because one thread writes a log and others only read what is counted.
+public final class OperationLog: Sendable {
   public enum Kind: UInt64, Sendable {
     /// A barrier begins that will commit as `version`; what it did follows, then `commit` or `abort`.
     case begin = 1
@@ -34,45 +28,28 @@ public final class OperationLog: @unchecked Sendable {
     }
   }
 
-  private let base: UnsafeMutableRawPointer
-  private let capacity: Int
-  private static let headerBytes = 64
-  private static let recordBytes = 32
+  private let records: RecordFile
 
   /// Maps a log, which is made if there is none.
   public init(path: String, capacity: Int) {
-    self.capacity = capacity
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    precondition(descriptor >= 0, "cannot open the log \(path)")
-    let size = Self.headerBytes + capacity * Self.recordBytes
-    precondition(ftruncate(descriptor, size) == 0, "cannot size the log \(path)")
-    let mapping = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-    close(descriptor)
-    precondition(mapping != MAP_FAILED, "cannot map the log \(path)")
-    base = mapping!
+    records = RecordFile(path: path, wordsPerRecord: 4, capacity: capacity)
   }
 
-  deinit { munmap(base, Self.headerBytes + capacity * Self.recordBytes) }
-
-  public var count: Int { Int(shm_load_acquire(base)) }
+  public var count: Int { records.count }
 
   public func append(_ record: Record) {
-    let index = count
-    precondition(index < capacity, "the log is full")
-    let place = base + Self.headerBytes + index * Self.recordBytes
-    place.storeBytes(of: record.kind.rawValue | UInt64(record.key) << 8, as: UInt64.self)
-    place.storeBytes(of: record.version, toByteOffset: 8, as: UInt64.self)
-    place.storeBytes(of: record.other, toByteOffset: 16, as: UInt64.self)
-    place.storeBytes(of: record.value, toByteOffset: 24, as: UInt64.self)
-    shm_store_release(base, UInt64(index + 1))
+    records.append { words in
+      words[0] = record.kind.rawValue | UInt64(record.key) << 8
+      words[1] = record.version
+      words[2] = record.other
+      words[3] = record.value
+    }
   }
 
   public subscript(index: Int) -> Record {
-    let place = base + Self.headerBytes + index * Self.recordBytes
-    let first = place.load(as: UInt64.self)
+    let words = records[index]
     return Record(
-      Kind(rawValue: first & 0xff)!, key: Int(first >> 8), version: place.load(fromByteOffset: 8, as: UInt64.self),
-      other: place.load(fromByteOffset: 16, as: UInt64.self), value: place.load(fromByteOffset: 24, as: UInt64.self))
+      Kind(rawValue: words[0] & 0xff)!, key: Int(words[0] >> 8), version: words[1], other: words[2], value: words[3])
   }
 }
 
@@ -80,10 +57,7 @@ public final class OperationLog: @unchecked Sendable {
 public enum TracedValue {
   public static func bytes(_ id: UInt64) -> [UInt8] {
     var generator = SplitMix(seed: id)
-    let choice = generator.next()
-    // Mostly small, sometimes a run of frames.
-    let length = choice % 64 == 0 ? Int(choice >> 32 % 20_000) : Int(choice >> 32 % 300)
-    var bytes = [UInt8](repeating: 0, count: 8 + length)
+    var bytes = [UInt8](repeating: 0, count: 8 + length(generator.next()))
     withUnsafeBytes(of: id) { bytes.replaceSubrange(0..<8, with: $0) }
     for index in stride(from: 8, to: bytes.count, by: 8) {
       withUnsafeBytes(of: generator.next()) { word in
@@ -94,10 +68,33 @@ public enum TracedValue {
   }
 
   /// The id of a value; nil if it is not whole.
-  public static func id(_ bytes: [UInt8]) -> UInt64? {
+  public static func id(_ bytes: [UInt8]) -> UInt64? { bytes.withUnsafeBytes { id(of: $0) } }
+
+  /// The same in place, without a copy.
+  public static func id(of bytes: UnsafeRawBufferPointer) -> UInt64? {
     guard bytes.count >= 8 else { return nil }
-    let id = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-    return bytes == self.bytes(id) ? id : nil
+    let id = bytes.loadUnaligned(as: UInt64.self)
+    var generator = SplitMix(seed: id)
+    guard bytes.count == 8 + length(generator.next()) else { return nil }
+    var index = 8
+    while index < bytes.count {
+      let word = generator.next()
+      if index + 8 <= bytes.count {
+        guard bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) == word else { return nil }
+      } else {
+        for offset in index..<bytes.count
+        where bytes[offset] != UInt8(truncatingIfNeeded: word >> UInt64((offset - index) * 8)) {
+          return nil
+        }
+      }
+      index += 8
+    }
+    return id
+  }
+
+  /// Mostly small, sometimes a run of frames.
+  private static func length(_ choice: UInt64) -> Int {
+    choice % 64 == 0 ? Int(choice >> 32 % 20_000) : Int(choice >> 32 % 300)
   }
 }
 

@@ -16,7 +16,7 @@ struct Allocator {
   let work: WorkCounters
 
   /// Units whose pages are claimed and whose descriptors are valid.
-  var unitCount: Int { Int(ctl.loadRelaxed(ControlLayout.units)) }
+  var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
   /// Superframes that only tombstones may use: room for one of the longest key.
   static let reservedSuperframes = 5
@@ -273,7 +273,7 @@ struct Allocator {
     geometry.summaryOffset + which * (geometry.summaryWords + geometry.summaryTopWords) * 8
   }
 
-  private func setSummary(_ which: Int, _ unit: Int) {
+  func setSummary(_ which: Int, _ unit: Int) {
     let base = summary(which)
     ctl.setBit(unit / 64, at: base + geometry.summaryWords * 8)
     ctl.setBit(unit, at: base)

@@ -5,10 +5,11 @@
 public final class WorkCounters: @unchecked Sendable {
   // Sendable because only the owner of the writer lock touches it.
   private let fields: UnsafeMutablePointer<Int>
+  private static let count = 9
 
   init() {
-    unsafe fields = .allocate(capacity: 6)
-    unsafe fields.initialize(repeating: 0, count: 6)
+    unsafe fields = .allocate(capacity: Self.count)
+    unsafe fields.initialize(repeating: 0, count: Self.count)
   }
 
   deinit { unsafe fields.deallocate() }
@@ -43,4 +44,22 @@ public final class WorkCounters: @unchecked Sendable {
     get { unsafe fields[5] }
     set { unsafe fields[5] = newValue }
   }
+  /// Records of the journal looked at by commits, aborts and recovery.
+  public internal(set) var recordsReplayed: Int {
+    get { unsafe fields[6] }
+    set { unsafe fields[6] = newValue }
+  }
+  /// Words put back by aborts and recovery.
+  public internal(set) var wordsRestored: Int {
+    get { unsafe fields[7] }
+    set { unsafe fields[7] = newValue }
+  }
+  /// Blocks given back to the allocator.
+  public internal(set) var blocksFreed: Int {
+    get { unsafe fields[8] }
+    set { unsafe fields[8] = newValue }
+  }
+
+  /// All of it, field by field, to be compared.
+  public var all: [Int] { (0..<Self.count).map { unsafe fields[$0] } }
 }

@@ -26,6 +26,8 @@ public enum ControlLayout {
   public static let createdNanoseconds = 120
   /// 1 once the table's names were removed in good order.
   public static let dropped = 128
+  /// 1 if free passes overwrite what they free: a use after free is seen at once. For tests; see "Poison" in DESIGN.md.
+  public static let poisonsFreedBlocks = 136
 
   // writer area
   public static let writerMutex = 4096

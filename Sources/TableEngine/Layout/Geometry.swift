@@ -19,15 +19,15 @@ public final class Geometry: Sendable {
   public let slotCount: Int
   let summaryWords: Int
   let summaryTopWords: Int
-  let summaryOffset: Int
+  package let summaryOffset: Int
   let fixedControlBytes: Int
-  let descriptorsOffset: Int
-  let journalOffset: Int
+  package let descriptorsOffset: Int
+  package let journalOffset: Int
   let journalBytes: Int
-  let limboOffset: Int
-  let limboRecords: Int
-  let supersededOffset: Int
-  let retainedOffset: Int
+  package let limboOffset: Int
+  package let limboRecords: Int
+  package let supersededOffset: Int
+  package let retainedOffset: Int
   let supersededRecords: Int
   public let controlBytes: Int
 
@@ -69,13 +69,13 @@ public final class Geometry: Sendable {
 }
 
 /// Byte offsets in a unit's descriptor (ctl).
-enum UnitLayout {
+package enum UnitLayout {
   static let frameFree = 0
   static let kind = 32
   static let partial = 96
   static let used = partial + SizeClasses.maximumCount * 8
   static let usedBytesPerSlab = 64
-  static let byteCount = used + Geometry.superframesPerUnit * usedBytesPerSlab
+  package static let byteCount = used + Geometry.superframesPerUnit * usedBytesPerSlab
 }
 
 /// The summaries above the descriptors: one bit a unit, and one bit for every 64 of those. All are hints.

@@ -55,8 +55,11 @@ public struct Memory: @unchecked Sendable {
   }
 
   @inlinable
-  public func zero(_ offset: Int, count: Int) {
-    unsafe (base + offset).initializeMemory(as: UInt8.self, repeating: 0, count: count)
+  public func zero(_ offset: Int, count: Int) { fill(offset, count: count, with: 0) }
+
+  @inlinable
+  func fill(_ offset: Int, count: Int, with byte: UInt8) {
+    unsafe (base + offset).initializeMemory(as: UInt8.self, repeating: byte, count: count)
   }
 
   /// Bits, in words of 64, from `offset` on. Only the owner of the writer lock changes bits.

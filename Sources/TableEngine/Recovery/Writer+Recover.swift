@@ -10,20 +10,24 @@ extension Writer {
     data.loadRelaxed(DataLayout.wseq) & 1 != 0 || limbo.head < limbo.freeEnd || journal.count != 0
   }
 
-  ///
   /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
   /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
-    guard isJournalPlausible else { return ctl.storeRelease(ControlLayout.damaged, 1) }
-    #if !MUTANT_UNIT_UNPUBLISHED
-      allocator.publishUnits()
+    // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
+    guard ctl.loadRelaxed(ControlLayout.damaged) == 0, isRecoverable else { return giveUp() }
+    #if MUTANT_RECOVERY_WALKS_TABLE
+      _ = allocator.usedBytes
     #endif
+    allocator.publishUnits()
     finishFreePass()
     if journal.count > 0, journal.version == committed {
       // The crash came after the commit: finish what follows it.
       retire()
       journal.clear()
     } else {
+      #if MUTANT_RECOVER_TICKS_FIRST
+        publishVersion(keyCount: keyCount)
+      #endif
       if journal.count > 0 {
         version = journal.version
         #if !MUTANT_RECOVER_WITHOUT_UNDO
@@ -31,17 +35,15 @@ extension Writer {
         #endif
         journal.clear()
       }
-      publishVersion(keyCount: keyCount)
+      #if !MUTANT_RECOVER_TICKS_FIRST
+        publishVersion(keyCount: keyCount)
+      #endif
     }
     if data.loadRelaxed(DataLayout.wseq) & 1 != 0 { bumpSequence() }
     inTransaction = false
     ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
   }
 
-  /// The journal is empty, or of the newest version or the one after it, and within what was claimed for it.
-  private var isJournalPlausible: Bool {
-    let bytes = journal.count.multipliedReportingOverflow(by: JournalLayout.recordBytes)
-    if bytes.overflow || bytes.partialValue > Int(ctl.loadRelaxed(ControlLayout.journalAllocated)) { return false }
-    return journal.count == 0 || journal.version == committed || journal.version == committed + 1
-  }
+  /// Marks the table damaged, if it is not: every later barrier is refused until it is repaired.
+  private func giveUp() { ctl.storeRelease(ControlLayout.damaged, 1) }
 }

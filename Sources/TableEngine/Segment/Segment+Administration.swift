@@ -31,7 +31,8 @@ extension Segment {
     let ctl = try requireParticipant().ctl
     let policy = StalledReaderPolicy(rawValue: ctl.loadRelaxed(ControlLayout.stalledReaderPolicy))
     return Limits(
-      limboBudgetBytes: Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget)), stalledReaderPolicy: policy ?? .evict
+      limboBudgetBytes: Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget)),
+      stalledReaderPolicy: policy ?? .refuse
     )
   }
 

@@ -3,7 +3,8 @@ import Glibc
 import SharedMemory
 
 /// Creating and dropping. All of it under an exclusive flock on *ctl*, which ends with its holder: a creator that
-/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes.
+/// dies leaves a half-made table that the next one recognises (ready = 0, lock free) and removes. So it does with what a
+/// dropper that died left: a ready control object without a data object.
 extension Segment {
   /// Makes a table and attaches to it.
   ///
@@ -40,7 +41,7 @@ extension Segment {
     throw .exists
   }
 
-  /// Removes what a creator that died left under the name.
+  /// Removes what a creator or a dropper that died left under the name.
   /// - Throws: `exists` if the table is whole or still being made.
   private static func reclaimHalfMade(_ name: String) throws(EngineError) {
     do throws(SystemError) {
@@ -48,7 +49,7 @@ extension Segment {
       guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else {
         throw SystemError(call: "flock", errno: EEXIST)
       }
-      guard try control.status().isRegular, try !isReady(control) else {
+      guard try control.status().isRegular, try isHalf(control, name) else {
         throw SystemError(call: "shm_open", errno: EEXIST)
       }
       try? SharedObject.unlink(name: ObjectName.data(name))
@@ -63,15 +64,27 @@ extension Segment {
     }
   }
 
-  /// A table's control object with its ready flag set, or anything that is not a half-made table of ours.
-  private static func isReady(_ control: SharedObject) throws(SystemError) -> Bool {
+  /// A control object of ours, locked, that is not ready or has lost its data object. Not what is somebody else's.
+  private static func isHalf(_ control: SharedObject, _ name: String) throws(SystemError) -> Bool {
     let size = try control.status().size
-    if size == 0 { return false }
-    guard size >= HeaderPage.byteCount else { return true }
-    return try HeaderPage.with(control) { header in
-      let magic = header.loadAcquire(ControlLayout.magic)
-      return magic != 0 && (magic != DataLayout.magicValue || header.loadAcquire(ControlLayout.ready) != 0)
+    if size == 0 { return true }
+    guard size >= HeaderPage.byteCount else { return false }
+    let (magic, ready) = try HeaderPage.with(control) { header in
+      (header.loadAcquire(ControlLayout.magic), header.loadAcquire(ControlLayout.ready))
     }
+    if magic == 0 { return true }
+    guard magic == DataLayout.magicValue else { return false }
+    #if !MUTANT_HALF_DROPPED_STAYS
+      if ready != 0 {
+        do {
+          _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
+        } catch {
+          guard error.errno == ENOENT else { throw error }
+          return true
+        }
+      }
+    #endif
+    return ready == 0
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
@@ -133,9 +146,13 @@ extension Segment {
     let ctl = participant.ctl
     let writer = participant.writer
     header.write(to: ctl)
+    #if MUTANT_READY_EARLY
+      ctl.storeRelease(ControlLayout.ready, 1)
+    #endif
     ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
     ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)
+    ctl.storeRelaxed(ControlLayout.poisonsFreedBlocks, options.poisonsFreedBlocks ? 1 : 0)
     ctl.storeRelaxed(ControlLayout.creatorPid, UInt64(UInt32(bitPattern: ProcessIdentity.pid)))
     ctl.storeRelaxed(ControlLayout.createdNanoseconds, HostClock.realtimeNanoseconds)
     do throws(SystemError) {
@@ -219,6 +236,9 @@ extension Segment {
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
     if isPrivate.load(ordering: .relaxed) { return }
+    #if MUTANT_RECREATION_UNSEEN
+      return
+    #endif
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }

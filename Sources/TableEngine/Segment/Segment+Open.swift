@@ -148,9 +148,11 @@ extension Segment {
     }
     let namespace: UInt64
     do throws(SystemError) { namespace = try ProcessIdentity.pidNamespace() } catch { throw .system(error) }
-    guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
-      throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
-    }
+    #if !MUTANT_NAMESPACE_UNSEEN
+      guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
+        throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
+      }
+    #endif
     let byteCount: Int
     do throws(SystemError) { byteCount = try participant!.object.status().size } catch { throw .system(error) }
     #if !MUTANT_CONTROL_UNCHECKED

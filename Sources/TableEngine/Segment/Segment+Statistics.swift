@@ -74,8 +74,10 @@ extension Segment {
     return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
+      // A reader on its way in or out has only one of the two, and keeps memory all the same.
+      let version = SlotWord.oldest(word, participant.ctl.loadAcquire(offset + SlotLayout.pin))
       return Statistics.Reader(
-        holder: slots.holder(index), version: word == SlotWord.idle ? nil : word & SlotWord.versionMask,
+        holder: slots.holder(index), version: version == SlotWord.idle ? nil : version,
         isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
         isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0,
         stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 }, keptBytes: kept[index] ?? 0)

@@ -60,7 +60,11 @@ public final class Segment: Sendable {
     self.dataMapping = dataMapping
     data = unsafe Memory(base: dataMapping.base)
     id = control?.id ?? SegmentRegistry.shared.newID()
-    fenced = Membarrier.mode == .fenced
+    #if MUTANT_LIGHT_UNREGISTERED
+      fenced = false
+    #else
+      fenced = Membarrier.mode == .fenced
+    #endif
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu
@@ -93,6 +97,9 @@ public final class Segment: Sendable {
 
   /// What this process's writes took, for participants.
   package var work: WorkCounters? { participant?.writer.work }
+
+  /// The control object's memory, for tests that damage it.
+  package var controlMemory: Memory? { participant?.ctl }
 
   /// False in a child that inherited the handle through fork.
   public var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }

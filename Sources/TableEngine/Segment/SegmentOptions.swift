@@ -12,6 +12,9 @@ public struct SegmentOptions: Sendable, Equatable {
   public var stalledReaderPolicy: StalledReaderPolicy
   /// Claim all pages at creation: a later write never finds the file system full.
   public var preallocate: Bool
+  /// Overwrite blocks when they become free, in every process that uses the table: for tests, which see a use after
+  /// free by it.
+  package var poisonsFreedBlocks = false
 
   public init(
     variant: Variant = .rcu, capacityBytes: Int = 64 << 20, mode: UInt32 = 0o600, owner: UInt32? = nil,

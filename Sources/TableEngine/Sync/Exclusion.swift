@@ -235,6 +235,27 @@ struct Exclusion {
     wakeSleepers()
   }
 
+  /// Keeps readers out whatever state the lock is in, for a repair of the whole table: a fresh instance, and nobody
+  /// inside an older one. Ends with ``leaveExclusive()``.
+  /// - Throws: `timedOut` naming a reader.
+  func takeOver(slot: Int, deadline: UInt64) throws(EngineError) {
+    ctl.storeRelease(RWLayout.writerWaiting, UInt64(slot) + 1)
+    do throws(EngineError) {
+      try fresh(deadline: deadline)
+      do throws(EngineError) {
+        try drain(deadline: deadline)
+      } catch {
+        // With `wseq` odd it stays locked: see repair().
+        if !isWriting { instance(generation).unlock() }
+        throw error
+      }
+    } catch {
+      ctl.storeRelease(RWLayout.writerWaiting, 0)
+      wakeSleepers()
+      throw error
+    }
+  }
+
   /// Undoes or finishes what the dead owner of W was doing. Set by the segment: this floor knows no transactions.
   let recoverTransaction: @Sendable () -> Void
 

@@ -77,12 +77,14 @@ extension Segment {
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer) -> UInt64 {
     let bound = data.loadAcquire(DataLayout.committed)
-    if fenced {
-      _ = unsafe shm_exchange_seqcst(slot, SlotWord.pending | bound)
-    } else {
-      unsafe shm_store_release(slot, SlotWord.pending | bound)
-      shm_fence_compiler()
-    }
+    #if !MUTANT_GET_UNANNOUNCED
+      if fenced {
+        _ = unsafe shm_exchange_seqcst(slot, SlotWord.pending | bound)
+      } else {
+        unsafe shm_store_release(slot, SlotWord.pending | bound)
+        shm_fence_compiler()
+      }
+    #endif
     return data.loadAcquire(DataLayout.committed)
   }
 

@@ -18,7 +18,7 @@ struct ReaderScan {
         lowestPending = min(lowestPending, version)
         lowestPin = min(lowestPin, version)
         noteOldest(slot, version)
-      } else if snapshot & SlotWord.evicted == 0 || pin != SlotWord.idle {
+      } else if snapshot & SlotWord.evicted == 0 || Self.protects(pin) {
         exact.append(version)
         noteOldest(slot, version)
       }
@@ -27,6 +27,15 @@ struct ReaderScan {
       lowestPin = min(lowestPin, pin)
       noteOldest(slot, pin)
     }
+  }
+
+  /// Whether a pin makes an evicted snapshot's versions needed all the same.
+  private static func protects(_ pin: UInt64) -> Bool {
+    #if MUTANT_PINS_EVICTED
+      return false
+    #else
+      return pin != SlotWord.idle
+    #endif
   }
 
   private mutating func noteOldest(_ slot: Int, _ version: UInt64) {

@@ -18,7 +18,7 @@ struct Slots {
   }
 
   /// Slots that were ever claimed lie below this.
-  var highWater: Int { Int(ctl.loadAcquire(ControlLayout.slotsHighWater)) }
+  var highWater: Int { Int(min(UInt64(count), ctl.loadAcquire(ControlLayout.slotsHighWater))) }
 
   /// Claims a slot for the calling thread. Never blocks.
   /// - Throws: `slotsExhausted` when as many threads as there are slots hold one.
@@ -29,10 +29,14 @@ struct Slots {
         take(index, purpose)
         return index
       case .acquiredOwnerDied:
-        reap(index)
-        try? mutex(index).markConsistent()
-        take(index, purpose)
-        return index
+        #if MUTANT_SLOTS_LEAK
+          continue
+        #else
+          reap(index)
+          try? mutex(index).markConsistent()
+          take(index, purpose)
+          return index
+        #endif
       default:
         continue
       }
@@ -66,7 +70,7 @@ struct Slots {
 
   /// PAIR slots-high-water. Other end: the scan. The mark must cover the slot before the slot announces anything;
   /// the compare-and-swap is sequentially consistent, and so is the scan's side by way of HEAVY.
-  private func raiseHighWater(_ needed: Int) {
+  func raiseHighWater(_ needed: Int) {
     while true {
       let current = ctl.loadAcquire(ControlLayout.slotsHighWater)
       if current >= UInt64(needed) { return }

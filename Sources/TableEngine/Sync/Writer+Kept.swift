@@ -37,7 +37,11 @@ extension Writer {
     let offset = Slots(ctl: ctl, count: geometry.slotCount).offset(slot)
     let snapshot = ctl.loadAcquire(offset + SlotLayout.snapshot)
     let pin = ctl.loadAcquire(offset + SlotLayout.pin)
-    if snapshot == SlotWord.idle || (snapshot & SlotWord.evicted != 0 && pin == SlotWord.idle) { return nil }
+    if snapshot == SlotWord.idle {
+      // On its way in or out: of the versions it wants none.
+      return pin == SlotWord.idle ? nil : Keeping(slot: slot, version: .max, isPending: false, pin: pin)
+    }
+    if snapshot & SlotWord.evicted != 0, pin == SlotWord.idle { return nil }
     let isPending = snapshot & SlotWord.pending != 0
     let version = snapshot & SlotWord.versionMask
     return Keeping(slot: slot, version: version, isPending: isPending, pin: isPending ? min(version, pin) : pin)

@@ -16,6 +16,9 @@ extension Writer {
   static let gcBatch = 256
   /// Superseded versions that must have piled up before a commit runs gc: HEAVY's cost is shared among them.
   static let gcThreshold = 128
+  /// What a freed block is filled with, if the table was made so. As an entry: of a version above every snapshot, and
+  /// linked to an offset beyond every address.
+  static let poison: UInt8 = 0xdb
   /// Bytes in limbo that make gc due all the same: old sub-tables are few and large.
   static let gcThresholdBytes = 128 << 10
 
@@ -81,7 +84,9 @@ extension Writer {
   /// The gc transaction. Keeps what is needed, unlinks the rest; commits as a tick.
   private func unlinkSuperseded(_ scan: ReaderScan) -> Int {
     if ctl.loadRelaxed(ControlLayout.retainedSignature) != scan.signature {
+      // ORDER due-signature. Recovery's gc must not find the signature without what it makes due.
       ctl.storeRelaxed(ControlLayout.retainedRescanEnd, retained.tail)
+      crashFence()
       ctl.storeRelaxed(ControlLayout.retainedSignature, scan.signature)
     }
     let rescanEnd = ctl.loadRelaxed(ControlLayout.retainedRescanEnd)
@@ -106,9 +111,13 @@ extension Writer {
     }
     journal.save(JournalLayout.supersededHeadAfter, superseded.head + UInt64(fresh))
     journal.save(JournalLayout.retainedHeadAfter, retained.head + UInt64(old))
-    commit()
     // What a pending reader kept may be free to go a moment later; what a snapshot keeps waits for the snapshot.
-    if keptForPending { ctl.storeRelaxed(ControlLayout.retainedSignature, 0) }
+    // ORDER kept-commit. Before the commit: whoever dies after it leaves no entry kept that nobody would look at again.
+    if keptForPending {
+      ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
+      crashFence()
+    }
+    commit()
     return unlinked
   }
 
@@ -223,6 +232,11 @@ extension Writer {
     guard count > 0 else { return 0 }
     limbo.setBytesPoppedAfter(bytes)
     crashFence()
+    #if MUTANT_FREE_BEFORE_FREE_END
+      for position in limbo.head..<end {
+        allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      }
+    #endif
     limbo.setFreeEnd(end)
     crashFence()
     finishFreePass()
@@ -233,8 +247,13 @@ extension Writer {
   func finishFreePass() {
     var position = limbo.head
     guard position < limbo.freeEnd else { return }
+    let poisons = ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0
     while position < limbo.freeEnd {
-      allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(position)))
+      // Before its bits are cleared, and again after a crash: until the head moves nobody can have got it anew.
+      if poisons { data.fill(block.offset, count: block.byteCount, with: Self.poison) }
+      allocator.release(block)
+      work.blocksFreed += 1
       position += 1
     }
     crashFence()

@@ -35,7 +35,7 @@ struct Journal {
   static let chunkBytes = 1 << 16
 
   var version: UInt64 { ctl.loadRelaxed(Self.header + JournalLayout.version) }
-  var count: Int { Int(ctl.loadRelaxed(Self.header + JournalLayout.count)) }
+  var count: Int { Int(truncatingIfNeeded: ctl.loadRelaxed(Self.header + JournalLayout.count)) }
   func saved(_ field: Int) -> UInt64 { ctl.loadRelaxed(Self.header + field) }
   func save(_ field: Int, _ value: UInt64) { ctl.storeRelaxed(Self.header + field, value) }
 

@@ -24,8 +24,8 @@ struct Ring {
   var bytesPushed: UInt64 { ctl.loadRelaxed(header + 32) }
   var bytesPopped: UInt64 { ctl.loadRelaxed(header + 40) }
   var bytesPoppedAfter: UInt64 { ctl.loadRelaxed(header + 48) }
-  var count: Int { Int(tail &- head) }
-  var bytes: Int { Int(bytesPushed &- bytesPopped) }
+  var count: Int { Int(truncatingIfNeeded: tail &- head) }
+  var bytes: Int { Int(truncatingIfNeeded: bytesPushed &- bytesPopped) }
 
   func setHead(_ value: UInt64) { ctl.storeRelease(header, value) }
   func setTail(_ value: UInt64) { ctl.storeRelease(header + 8, value) }

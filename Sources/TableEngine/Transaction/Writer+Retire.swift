@@ -7,8 +7,12 @@ extension Writer {
     var limboBytes = journal.saved(JournalLayout.limboBytes)
     var supersededTail = journal.saved(JournalLayout.supersededTail)
     var retainedTail = journal.saved(JournalLayout.retainedTail)
+    #if MUTANT_RETIRE_TAIL_NOT_RESET
+      supersededTail = superseded.tail
+    #endif
     var garbage = journal.saved(JournalLayout.garbageBytes)
     var allocated = 0
+    work.recordsReplayed += journal.count
 
     for index in 0..<journal.count {
       let record = journal[index]
@@ -64,13 +68,16 @@ extension Writer {
     #endif
     var limboTail = journal.saved(JournalLayout.limboTail)
     var limboBytes = journal.saved(JournalLayout.limboBytes)
+    work.recordsReplayed += journal.count
     for index in stride(from: journal.count - 1, through: 0, by: -1) {
       let record = journal[index]
       switch record.kind {
       case .put:
         data.storeRelease(record.offset, record.second)
+        work.wordsRestored += 1
       case .fill:
         for word in 0..<record.count { data.storeRelease(record.offset + word * 8, record.second) }
+        work.wordsRestored += record.count
       case .allocate, .allocateTombstone:
         allocator.mark(record.block)
         pushLimbo(record.block, &limboTail, &limboBytes)

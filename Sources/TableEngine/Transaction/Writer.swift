@@ -58,7 +58,7 @@ final class Writer: @unchecked Sendable {
   var committed: UInt64 { data.loadRelaxed(DataLayout.committed) }
 
   /// Number of keys as of the newest committed version.
-  var keyCount: Int { Int(data.loadRelaxed(Self.keyCountWord(committed))) }
+  var keyCount: Int { Int(clamping: data.loadRelaxed(Self.keyCountWord(committed))) }
 
   static func keyCountWord(_ version: UInt64) -> Int {
     DataLayout.keyCounts + Int(version % UInt64(DataLayout.keyCountSlots)) * 8

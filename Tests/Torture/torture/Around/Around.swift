@@ -11,6 +11,7 @@ let aroundGroup = Group(
     Item("around.read-only", "a /dev/shm that is mounted read-only", readOnly),
     Item("around.pid-namespace", "a second PID namespace", secondPIDNamespace),
     Item("around.no-membarrier", "a filter of system calls that denies membarrier, to some or to all", noMembarrier),
+    Item("around.fences", "the fences of a get, with and without membarrier", fencesOfAGet),
     Item("around.fork", "fork without exec: from one thread, from several, inside a barrier", forkWithoutExec),
     Item("around.exec", "exec: idle, inside a section, inside a barrier", execInPlace),
     Item("around.threads", "4,096 threads that come and go", threadsComeAndGo),
@@ -25,7 +26,7 @@ let aroundGroup = Group(
   ])
 
 /// Another process that knows its commands (``Neighbour``).
-func startNeighbour() throws -> WorkerProcess { try startWorker("neighbour") }
+func startNeighbour() throws -> WorkerProcess { try startWorker("neighbour", timeoutSeconds: 900) }
 
 /// The same in namespaces of its own: `unshare`'s options, and a line of shell before it starts.
 /// - Throws: `NotRun` where making namespaces is not permitted.

@@ -29,6 +29,10 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .recovery,
+  .storm,
+  .history,
+  stalledGroup,
   hostileGroup,
   aroundGroup,
   threadsGroup,

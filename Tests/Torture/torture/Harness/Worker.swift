@@ -3,14 +3,29 @@ import TestSupport
 
 /// What a process of an item does, by the name of its role. It gets the arguments that follow.
 let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
+  "stall": stall,
+  "step-through": stepThrough,
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
   "image-checker": serveImageChecker,
+  "image-recoverer": serveImageRecoverer,
+  "image-maker": serveImageMaker,
+  "storm-daemon": StormRoles.daemon,
+  "storm-forker": StormForker.role,
+  "storm-holder": StormRoles.holder,
+  "storm-observer": StormRoles.observer,
+  "storm-reader": StormRoles.reader,
+  "storm-untouched": StormRoles.untouched,
+  "storm-writer": StormWriter.role,
   "neighbour": Neighbour.serve,
   "scribbler": playScribbler,
   "scribbled-on": playScribbledOn,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
+  "history-worker": HistoryWorker.role,
+  "recovery-victim": RecoveryTime.victim,
+  "recovery-next": RecoveryTime.next,
+  "recovery-repairer": Repair.repairer,
 ]
 
 /// The role that the command line asks for; nil if it is no worker's.

@@ -38,6 +38,14 @@ final class Judges {
     bench.place = place
   }
 
+  /// Has a table itself judged, in the place of an image.
+  func judge(inPlace table: String, _ job: [String], _ place: String) throws {
+    try settle()
+    try benches[0].checker.send(job.map { $0 == "IMAGE" ? table : $0 }.joined(separator: " "))
+    benches[0].place = place
+    try settle()
+  }
+
   /// Waits for all verdicts.
   func settle() throws { for bench in benches { try settle(bench) } }
 

@@ -2,6 +2,7 @@ import CTrace
 import Glibc
 import SharedMemory
 import SharedTable
+import TableEngine
 import TestSupport
 
 /// A worker that is traced through an operation, and what its table held before and holds after it.
@@ -22,7 +23,7 @@ struct TracedOperation {
   ]
 
   /// Starts the worker and lets it come to the operation's beginning.
-  init(_ operation: Operation, _ variant: Table.Variant, _ name: String) throws {
+  init(_ operation: ImageOperation, _ variant: Table.Variant, _ name: String) throws {
     self.name = name
     tracee = try Tracee(
       "image-writer", ["\(variant)", operation.rawValue, name], environment: Self.environment, timeoutSeconds: 24 * 3600
@@ -42,47 +43,71 @@ struct TracedOperation {
     table = WatchedTable(name)
   }
 
-  var job: [String] { ["table", "IMAGE", "\(version)", "\(before)", "\(after)"] }
+  /// Version and journal length in the state watched.
+  var committed: UInt64 { table.data.word(DataLayout.committed) }
+  var journalCount: UInt64 { table.control.word(ControlLayout.journal + 8) }
+
+  /// The job of judging an image.
+  /// - Parameter isDecided: of a recovery: what is not committed in the state watched never will be.
+  func job(isDecided: Bool = false) -> [String] {
+    let after = isDecided && committed <= version ? before : after
+    return ["table", "IMAGE", "\(version)", "\(before)", "\(after)"]
+  }
 }
 
-/// Every store of one operation: an image each, judged.
-func tryOperation(_ operation: Operation, _ variant: Table.Variant, _ run: Run) throws {
+/// An image at each store of one operation, judged; and of some of them an image at each store of their recovery.
+func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: Run) throws {
   try withTableName { name in
     let judges = try Judges(run, table: name)
     ct_stay_on_one_processor(true)
     defer { ct_stay_on_one_processor(false) }
     let traced = try TracedOperation(operation, variant, name)
-    var generator = run.generator
-    let share = operation.share(run)
+    let recoverer = try Recoverer(table: name, judges)
+    var choice = RecoveryChoice(operation, run)
     var changes = 0
     let stores = StoreTrace(traced.tracee, traced.table) { cause, marks in
       changes += 1
-      guard share == 1 || Double(generator.next() >> 11) / Double(1 << 53) < share else { return }
       let place = "\(operation) \(variant), change \(changes) (\(cause))"
-      try judges.judge(traced.table, dead: marks, traced.job, place)
+      try judges.judge(traced.table, dead: marks, traced.job(), place)
+      if choice.takes(traced) { try recoverer.recover(traced, dead: marks, place) { true } }
     }
     try stores.run(to: Marker.end)
     try judges.settle()
     try traced.tracee.finish()
     let table = try Table.open(name)
     try run.expect(try Contents(of: table) == traced.after, "\(operation) \(variant): its outcome is another")
-    run.row("\(operation)", "\(variant)", "", "\(stores.stores)", "\(judges.images) of \(changes)", "")
+    run.row(
+      "\(operation)", "\(variant)", "\(stores.stores)", "\(changes)", "\(recoverer.recoveries)", "\(recoverer.images)")
   }
 }
 
-extension Operation {
-  /// How many of the images are judged.
-  func share(_ run: Run) -> Double {
-    switch self {
-    case .put, .overwrite, .delete, .barrier: 1
-    default: 1
-    }
+/// Which images' recoveries are traced: of one-key operations each; of the others the first at each length of the
+/// journal, before and after the commit, or a sample of those, and some between.
+private struct RecoveryChoice {
+  private let operation: ImageOperation
+  private let share: Double
+  private var generator: SplitMix
+  private var last: [UInt64] = []
+
+  init(_ operation: ImageOperation, _ run: Run) {
+    self.operation = operation
+    share = run.isLong ? 1 : 0.03
+    generator = run.generator
   }
 
+  mutating func takes(_ traced: TracedOperation) -> Bool {
+    if operation.isShort { return true }
+    let state = [traced.journalCount, traced.committed]
+    defer { last = state }
+    return generator.happens(state == last ? share / 20 : share)
+  }
+}
+
+extension ImageOperation {
   func isFor(_ variant: Table.Variant) -> Bool { self != .gc || variant == .rcu }
 }
 
-let operationItems = Operation.allCases.flatMap { operation in
+let operationItems = ImageOperation.allCases.flatMap { operation in
   Table.Variant.allCases.filter { operation.isFor($0) }.map { variant in
     Item("images.\(operation)-\(variant)", "an image at each store of: \(operation)") { run in
       try tryOperation(operation, variant, run)

@@ -74,7 +74,10 @@ struct ThreadRoles {
 
   func observe(_ generator: inout SplitMix) throws {
     try Self.tolerating(.snapshotTooOld, .busy) {
-      try observer.read { view in try Self.check(view, generator.below(48)) }
+      try observer.read { view in
+        try Self.check(view, generator.below(48))
+        try view.forEach { key, entry in key.byteCount + entry.bytes.byteCount > 0 && entry.version <= view.version }
+      }
       _ = try observer.bytes(Self.others[generator.below(48)])
     }
   }

@@ -159,7 +159,8 @@ final class StoreTrace {
     }
   }
 
-  private func openAreas() throws {
+  /// Lets the tracee store freely again, and lets the kernel mark its mutexes should it be killed now.
+  func openAreas() throws {
     for area in areas {
       let count = area.range.upperBound - area.range.lowerBound
       // One that was mapped read-only stays so: nothing stores there.

@@ -138,7 +138,7 @@ final class Tracee {
   /// Waits for the next stop of a thread, or of any (nil); `tid` is then the one.
   func wait(tid thread: Int32? = nil) throws -> Stop {
     var status = ct_status()
-    try check(ct_wait(pid, thread ?? 0, &status), "wait")
+    try check(ct_wait(pid, thread ?? (isGroup ? 0 : pid), &status), "wait")
     tid = status.tid
     let stop = try decode(status)
     switch stop {
@@ -280,7 +280,7 @@ final class Tracee {
     _ = ct_kill(pid)
     while end == nil {
       // An exit may be an event to stop at.
-      guard let stop = try? wait(tid: isGroup ? nil : pid) else { break }
+      guard let stop = try? wait() else { break }
       if case .exited = stop { continue }
       if case .killed = stop { continue }
       try? resume(.run)

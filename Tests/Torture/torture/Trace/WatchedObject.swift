@@ -37,6 +37,9 @@ final class WatchedObject {
     (view, descriptor, inode) = (nil, -1, 0)
   }
 
+  /// A word as it was seen last.
+  func word(_ offset: Int) -> UInt64 { copy.load(fromByteOffset: offset, as: UInt64.self) }
+
   /// Looks at everything: existence, size, mode, every byte.
   /// - Returns: whether anything is new.
   func refresh() -> Bool {

@@ -1,0 +1,62 @@
+import ArgumentParser
+import SharedTable
+
+struct Repair: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Repair a damaged table: keep what is provably whole, and say what is given up.",
+    discussion: """
+      For damage that no crash explains: after a crash nobody needs it. Does nothing to a sound table. Prints a line \
+      for each key or place that is given up. Processes that have the table open go on using it; long snapshots end. \
+      Writers wait meanwhile, with --sync rwlock readers too. If it is killed, run it again. Exit 0 if the table is \
+      sound afterwards, 9 if it is not, or with --dry-run if it would have to be repaired.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Flag(help: "Change nothing, and print what would be given up.")
+  var dryRun = false
+
+  @Flag(help: "Repair even if more than half of the keys have to be given up.")
+  var force = false
+
+  @Argument(help: "The table's name.")
+  var name: RawArgument
+
+  func validate() throws { try options.refuseTable(for: "repair") }
+
+  func run() throws {
+    let table = try Table.open(name.text, timeout: options.timeout.duration)
+    let report: Table.RepairReport
+    do {
+      report = try table.repair(timeout: options.timeout.duration, dryRun: dryRun, force: force)
+    } catch let error where error.code == .damaged && !force && !dryRun {
+      throw Complaint(
+        .damaged, table: table.name,
+        "\(error.message.prefix { $0 != ";" }); 'shmctl repair --dry-run \(table.name)' shows what, --force does it")
+    }
+    if options.json {
+      try StandardOutput.write(description(of: table, report).line)
+    } else {
+      for loss in report.losses { try StandardOutput.write(line: StandardError.printable("given up: \(loss)")) }
+      if report.isRepaired {
+        try StandardOutput.write(line: "repaired: \(report.keptCount) keys kept, \(report.droppedCount) given up")
+      }
+    }
+    if !report.isRepaired, let problem = report.problems.first {
+      throw Complaint(
+        .damaged, table: table.name,
+        "damaged: \(problem); 'shmctl repair \(table.name)' would keep \(report.keptCount) keys")
+    }
+  }
+
+  private func description(of table: Table, _ report: Table.RepairReport) -> JSONObject {
+    var object = JSONObject()
+    object.add("table", table.name)
+    object.add("repaired", report.isRepaired)
+    object.add("kept", report.keptCount)
+    object.add("givenUp", report.droppedCount)
+    object.add("losses", strings: report.losses)
+    object.add("problems", strings: report.problems)
+    return object
+  }
+}
