@@ -16,6 +16,12 @@ others=$(printf '%s\n' $items | grep -vx models || true)
 if [ "$others" != "" ] || [ "$items" = "" ]; then
   $swift build -c release --product torture "$@"
   torture=$($swift build -c release "$@" --show-bin-path)/torture
+  case " $others" in
+    ' ' | *' fuzz'*)
+      SHAREDTABLE_FUZZER=$(Tests/fuzz.sh "$swift" build "$@")
+      export SHAREDTABLE_FUZZER
+      ;;
+  esac
   # shellcheck disable=SC2086 # a list
   "$torture" --long --report "$figures" $others || status=$?
 fi
