@@ -32,7 +32,7 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross torture-bounded
+TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross torture-bounded fuzz-bounded sanitize
 test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
 	@set -e; for phase in $(TEST_PHASES); do \
 	  echo "== $$phase"; begin=$$(date +%s); \
@@ -68,6 +68,15 @@ torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS
 torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=...)
 	@scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
 
+fuzz-bounded: ## fuzz what observers and openers look at, for a minute
+	@Tests/fuzz.sh '$(SWIFT)' bounded $(FLAGS)
+
+fuzz: setup ## the same for hours, and scribbling; figures into RELIABILITY.md
+	@scripts/torture.sh '$(SWIFT)' fuzz $(FLAGS)
+
+sanitize: ## thread and address sanitizer over the library's tests and the protocol's threads
+	@Tests/sanitize.sh '$(SWIFT)' $(FLAGS)
+
 models: ## check the protocol's models with Spin
 	@Models/run.sh
 
@@ -83,6 +92,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth torture torture-bounded models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
 
 -include systemd/install.mk

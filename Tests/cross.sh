@@ -38,6 +38,7 @@ for source in CShims/*.c "$work/headers.c"; do
   compile "$cross" "$source"
   compile "$cross" "$source" -DSHM_OUTLINE=1
 done
+compile "$cross" Tests/Torture/CTrace/ctrace.c -ITests/Torture/CTrace/include
 for header in CShims/include/*.h; do
   printf '#include "%s"\n' "$(basename "$header")" >"$work/alone.c"
   echo "cross: $cross: $header by itself"

@@ -21,7 +21,8 @@ public final class Snapshot: Sendable {
   public func read<R: ~Copyable>(_ body: (borrowing ReadView) throws -> R) throws -> R {
     let section: ReadSection
     do { section = try long.beginRead(now: table.clock.now) } catch { throw table.named(error) }
-    return try table.run(section, body)
+    // The keeper's slot must stand until the section has ended: gc, passing slot by slot, could miss the hand-over.
+    return try withExtendedLifetime(long) { try table.run(section, body) }
   }
 
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws -> T? {

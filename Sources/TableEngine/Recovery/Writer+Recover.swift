@@ -18,15 +18,16 @@ extension Writer {
     #if MUTANT_RECOVERY_WALKS_TABLE
       _ = allocator.usedBytes
     #endif
-    #if !MUTANT_UNIT_UNPUBLISHED
-      allocator.publishUnits()
-    #endif
+    allocator.publishUnits()
     finishFreePass()
     if journal.count > 0, journal.version == committed {
       // The crash came after the commit: finish what follows it.
       retire()
       journal.clear()
     } else {
+      #if MUTANT_RECOVER_TICKS_FIRST
+        publishVersion(keyCount: keyCount)
+      #endif
       if journal.count > 0 {
         version = journal.version
         #if !MUTANT_RECOVER_WITHOUT_UNDO
@@ -34,7 +35,9 @@ extension Writer {
         #endif
         journal.clear()
       }
-      publishVersion(keyCount: keyCount)
+      #if !MUTANT_RECOVER_TICKS_FIRST
+        publishVersion(keyCount: keyCount)
+      #endif
     }
     if data.loadRelaxed(DataLayout.wseq) & 1 != 0 { bumpSequence() }
     inTransaction = false

@@ -79,7 +79,8 @@ extension Segment {
         do {
           _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
         } catch {
-          return error.errno == ENOENT
+          guard error.errno == ENOENT else { throw error }
+          return true
         }
       }
     #endif
@@ -145,6 +146,9 @@ extension Segment {
     let ctl = participant.ctl
     let writer = participant.writer
     header.write(to: ctl)
+    #if MUTANT_READY_EARLY
+      ctl.storeRelease(ControlLayout.ready, 1)
+    #endif
     ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
     ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)

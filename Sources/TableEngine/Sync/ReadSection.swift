@@ -216,6 +216,7 @@ extension Segment {
     guard let participant else { return shm_thread_remove(id) }
     if variant == .rcu {
       let slot = unsafe record.pointee.slot!
+      // PAIR slot-scan. Other end: Writer.scanReaders. Release: our last look comes before.
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
     } else {

@@ -28,7 +28,8 @@ public final class LongSnapshot: Sendable {
     Keeper.shared.release(participant.slots, slot)
   }
 
-  /// Opens a section of this thread at the snapshot's version; close it with ``Segment/endRead(_:)``.
+  /// Opens a section of this thread at the snapshot's version; close it with ``Segment/endRead(_:)``, and hold the
+  /// snapshot until then: a scan that passed our slot before and the keeper's after would see neither.
   ///
   /// PAIR evict-snapshot. Other end: Writer.evictSnapshots. Our own slot announces the version, with a pin, before
   /// we look whether the keeper's slot still stands: either the evictor's scan sees our pin, or we see its mark.

@@ -35,6 +35,8 @@ extension Writer {
     // a process that sets it after that look reads at C or later.
     shm_fence_seqcst()
     // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
+    // PAIR light-slot. Other end: Slots.take. Where HEAVY is denied, the same fence, with the slots' own flags: without a
+    // living light reader every announcement was an exchange, and whoever turns up later reads at C or later.
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
     #if MUTANT_HEAVY_ASSUMED
       _ = Membarrier.heavy()
@@ -47,6 +49,7 @@ extension Writer {
     for index in 0..<slots.highWater {
       work.slotsScanned += 1
       let slot = slots.offset(index)
+      // PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last.
       let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
       let pin = ctl.loadAcquire(slot + SlotLayout.pin)
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }
@@ -84,7 +87,9 @@ extension Writer {
   /// The gc transaction. Keeps what is needed, unlinks the rest; commits as a tick.
   private func unlinkSuperseded(_ scan: ReaderScan) -> Int {
     if ctl.loadRelaxed(ControlLayout.retainedSignature) != scan.signature {
+      // ORDER due-signature. Recovery's gc must not find the signature without what it makes due.
       ctl.storeRelaxed(ControlLayout.retainedRescanEnd, retained.tail)
+      crashFence()
       ctl.storeRelaxed(ControlLayout.retainedSignature, scan.signature)
     }
     let rescanEnd = ctl.loadRelaxed(ControlLayout.retainedRescanEnd)
@@ -109,9 +114,13 @@ extension Writer {
     }
     journal.save(JournalLayout.supersededHeadAfter, superseded.head + UInt64(fresh))
     journal.save(JournalLayout.retainedHeadAfter, retained.head + UInt64(old))
-    commit()
     // What a pending reader kept may be free to go a moment later; what a snapshot keeps waits for the snapshot.
-    if keptForPending { ctl.storeRelaxed(ControlLayout.retainedSignature, 0) }
+    // ORDER kept-commit. Before the commit: whoever dies after it leaves no entry kept that nobody would look at again.
+    if keptForPending {
+      ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
+      crashFence()
+    }
+    commit()
     return unlinked
   }
 
@@ -213,7 +222,7 @@ extension Writer {
     #endif
   }
 
-  /// Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
+  /// ORDER freeend-bits-head. Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
   /// cleared: after a crash the same blocks are cleared again, never fewer and never others.
   func freePass(upTo stamp: UInt64) -> Int {
     var end = limbo.head
@@ -226,6 +235,11 @@ extension Writer {
     guard count > 0 else { return 0 }
     limbo.setBytesPoppedAfter(bytes)
     crashFence()
+    #if MUTANT_FREE_BEFORE_FREE_END
+      for position in limbo.head..<end {
+        allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
+      }
+    #endif
     limbo.setFreeEnd(end)
     crashFence()
     finishFreePass()

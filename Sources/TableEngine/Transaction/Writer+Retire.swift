@@ -7,6 +7,9 @@ extension Writer {
     var limboBytes = journal.saved(JournalLayout.limboBytes)
     var supersededTail = journal.saved(JournalLayout.supersededTail)
     var retainedTail = journal.saved(JournalLayout.retainedTail)
+    #if MUTANT_RETIRE_TAIL_NOT_RESET
+      supersededTail = superseded.tail
+    #endif
     var garbage = journal.saved(JournalLayout.garbageBytes)
     var allocated = 0
     work.recordsReplayed += journal.count

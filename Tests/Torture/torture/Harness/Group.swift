@@ -29,9 +29,12 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .kills,
   .recovery,
   .storm,
   .history,
   stalledGroup,
+  hostileGroup,
   aroundGroup,
+  threadsGroup,
 ]

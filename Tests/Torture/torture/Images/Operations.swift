@@ -4,7 +4,7 @@ import SharedTable
 
 /// What a traced writer does between the markers.
 enum ImageOperation: String, CaseIterable {
-  case put, overwrite, delete, barrier, aborted, gc, split, growth, expiry
+  case put, overwrite, delete, barrier, aborted, gc, split, node, deep, link, growth, expiry
 
   /// One transaction of one key: few enough stores to look at each of its recovery's, too.
   var isShort: Bool { [.put, .overwrite, .delete].contains(self) }
@@ -41,7 +41,7 @@ let serveImageWriter: @Sendable ([String]) throws -> Void = { arguments in
 struct Scene {
   let table: Table
   /// What readers find now.
-  private(set) var model: [[UInt8]: [UInt8]] = [:]
+  var model: [[UInt8]: [UInt8]] = [:]
   private var outcome: [[UInt8]: [UInt8]]?
 
   static func options(_ variant: Table.Variant) -> Table.Options {
@@ -53,7 +53,7 @@ struct Scene {
     Array("key \(index) ".utf8) + [UInt8](repeating: UInt8(ascii: "k"), count: 232)
   }
 
-  private static func value(_ index: Int, round: Int) -> [UInt8] {
+  static func value(_ index: Int, round: Int) -> [UInt8] {
     Array("value \(index) of round \(round) ".utf8) + [UInt8](repeating: UInt8(round), count: 1 + index % 7 * 24)
   }
 
@@ -61,7 +61,7 @@ struct Scene {
   init(_ name: String, _ variant: Table.Variant) throws {
     table = try Table.create(name, Self.options(variant))
     for index in 0..<120 { try set(index, round: 0) }
-    for round in 0..<10 { for index in 0..<120 { try set(index, round: round) } }
+    for round in 1..<10 { for index in 0..<120 { try set(index, round: round) } }
     _ = try table.maintain()
     for index in 0..<10 { try set(index, round: 10) }
     for index in 10..<14 { try remove(index) }
@@ -92,26 +92,30 @@ struct Scene {
       outcome = model
       outcome![Self.key(7)] = nil
       return { _ = try table.remove(Self.key(7)) }
-    case .barrier: return barrier(aborted: false)
-    case .aborted: return barrier(aborted: true)
+    case .barrier: return try barrier(aborted: false)
+    case .aborted: return try barrier(aborted: true)
     case .gc: return try collecting()
     case .split: return try splitting()
+    case .node: return try doublingANode()
+    case .deep: return try deepening()
+    case .link: return try linking()
     case .growth: return try growing()
     case .expiry: return try expiring()
     }
   }
 
-  private mutating func putting(_ key: [UInt8], _ value: [UInt8]) -> () throws -> Void {
+  mutating func putting(_ key: [UInt8], _ value: [UInt8]) -> () throws -> Void {
     outcome = model
     outcome![key] = value
     let table = table
     return { try table.set(key, value) }
   }
 
-  private struct ChangeOfMind: Error {}
+  struct ChangeOfMind: Error {}
 
-  /// 100 keys: 60 overwritten, 20 removed, 20 new.
-  private mutating func barrier(aborted: Bool) -> () throws -> Void {
+  /// 100 keys: 60 overwritten, 20 removed, 20 new. So much was superseded before that a ring doubles on the way.
+  private mutating func barrier(aborted: Bool) throws -> () throws -> Void {
+    for index in 20..<120 { try set(index, round: 29) }
     var after = model
     for index in 0..<80 { after[Self.key(20 + index)] = index % 4 == 3 ? nil : Self.value(index, round: 30) }
     for index in 0..<20 { after[Self.key(2000 + index)] = Self.value(index, round: 31) }
@@ -144,28 +148,6 @@ struct Scene {
     for index in 60..<80 { try remove(index) }
     let table = table
     return { _ = try table.maintain(passes: 1) }
-  }
-
-  /// Keys of one home bucket, until one more has no room in its window.
-  private mutating func splitting() throws -> () throws -> Void {
-    let work = table.segment.work!
-    var index = 10_000
-    while true {
-      index += 1
-      let key = Self.key(index)
-      guard key.withUnsafeBytes({ table.segment.hash($0) }) & 0xff == 77 else { continue }
-      let moved = work.wordsMoved
-      do {
-        try table.barrier { (tx: inout Transaction) in
-          try tx.set(key, Self.value(1, round: 50))
-          if work.wordsMoved > moved { throw ChangeOfMind() }
-        }
-        model[key] = Self.value(1, round: 50)
-      } catch is ChangeOfMind {
-        _ = try table.maintain()
-        return putting(key, Self.value(1, round: 50))
-      }
-    }
   }
 
   /// Values until one more needs another unit: how many that are is tried on another table.

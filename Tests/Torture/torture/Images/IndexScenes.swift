@@ -1,0 +1,81 @@
+import SharedTable
+import TestSupport
+
+/// Tables whose index is about to make room in each of its ways. Keys are forged for it: in good faith it takes millions.
+extension Scene {
+  /// The next key has no room in its window: its sub-table splits.
+  mutating func splitting() throws -> () throws -> Void {
+    let seed = table.segment.hashSeed
+    return try putUntilWordsMove { Self.key($0, prefix: 0, bits: 0, seed) }
+  }
+
+  /// The same below a node of 8 directory words, which becomes one of 16.
+  mutating func doublingANode() throws -> () throws -> Void {
+    let prefix: UInt64 = 0b1011_0010_1101
+    // Too many for one window, alike in 12 bits and parted by the next.
+    for index in 0..<33 { try put(key(index, prefix: prefix << 1 | UInt64(index & 1), bits: 13)) }
+    _ = try table.maintain()
+    let seed = table.segment.hashSeed
+    return try putUntilWordsMove { Self.key(1000 + $0, prefix: prefix << 2 | UInt64($0 & 1), bits: 14, seed) }
+  }
+
+  /// A sub-table at the deepest level has no room: it is rebuilt deep.
+  mutating func deepening() throws -> () throws -> Void {
+    try putDownToTheDeepest()
+    let seed = table.segment.hashSeed
+    return try putUntilWordsMove { Self.key(1000 + $0, prefix: Self.deepest, bits: 22, seed) }
+  }
+
+  /// A deep sub-table is full: a further one is linked to it.
+  mutating func linking() throws -> () throws -> Void {
+    try putDownToTheDeepest()
+    // 17 of those put so far are in it.
+    for index in 17..<2048 { try put(key(1000 + index, prefix: Self.deepest, bits: 22)) }
+    _ = try table.maintain()
+    return putting(key(9000, prefix: Self.deepest, bits: 22), Self.value(1, round: 50))
+  }
+
+  private static let deepest: UInt64 = 0b10_1100_1011_0100_1101_0110
+
+  private mutating func putDownToTheDeepest() throws {
+    for index in 0..<33 { try put(key(index, prefix: Self.deepest ^ UInt64(index & 1), bits: 22)) }
+    _ = try table.maintain()
+  }
+
+  /// A key whose hash begins with these bits, of one home bucket.
+  private func key(_ index: Int, prefix: UInt64, bits: UInt64) -> [UInt8] {
+    Self.key(index, prefix: prefix, bits: bits, table.segment.hashSeed)
+  }
+
+  private static func key(_ index: Int, prefix: UInt64, bits: UInt64, _ seed: UInt64) -> [UInt8] {
+    var random = SplitMix(seed: UInt64(index))
+    let rest = random.next() >> bits & ~0xff | 77
+    return KeyForge(seed: seed).key(hash: bits == 0 ? rest : prefix << (64 - bits) | rest)
+  }
+
+  private mutating func put(_ key: [UInt8]) throws {
+    try table.set(key, Self.value(1, round: 50))
+    model[key] = Self.value(1, round: 50)
+  }
+
+  /// Sets keys until one more makes the index move words; that is tried in barriers that are taken back.
+  private mutating func putUntilWordsMove(_ key: (Int) -> [UInt8]) throws -> () throws -> Void {
+    let work = table.segment.work!
+    var index = 0
+    while true {
+      let next = key(index)
+      index += 1
+      let moved = work.wordsMoved
+      do {
+        try table.barrier { (tx: inout Transaction) in
+          try tx.set(next, Self.value(1, round: 50))
+          if work.wordsMoved > moved { throw ChangeOfMind() }
+        }
+        model[next] = Self.value(1, round: 50)
+      } catch is ChangeOfMind {
+        _ = try table.maintain()
+        return putting(next, Self.value(1, round: 50))
+      }
+    }
+  }
+}
