@@ -190,7 +190,7 @@ struct OtherReading: SharedStruct {
       }
       #expect(try reader.get("k", as: Int.self) == nil)
       try table.set("k", 1, expires: .after(.seconds(1)))
-      try table.barrier { tx in
+      try table.barrier { tx throws in
         #expect(try tx.contains("k"))
         clock.advance(2)
         #expect(try tx.contains("k"))
