@@ -92,7 +92,9 @@ struct Slots {
   /// of the rwlock is held for ever; that is noted before the slot forgets it (PAIR rw-reap).
   func reap(_ index: Int) {
     let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
-    if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
+    #if !MUTANT_REAP_FORGETS_LOCK
+      if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
+    #endif
     reset(index)
   }
 

@@ -59,7 +59,11 @@ struct WriterLock {
   }
 
   /// The last step of recovery: never before everything W protects is in order.
-  func markConsistent() { try? mutex.markConsistent() }
+  func markConsistent() {
+    #if !MUTANT_NEVER_CONSISTENT
+      try? mutex.markConsistent()
+    #endif
+  }
 
   func unlock() {
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)

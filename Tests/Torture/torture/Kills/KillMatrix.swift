@@ -64,7 +64,7 @@ final class KillMatrix {
     try victim.finish()
     try depart()
     let count = profile.count
-    let limit = run.bounded(200, long: 20_000)
+    let limit = run.bounded(120, long: 20_000)
     if count <= limit { return (profile, Array(1...count)) }
     var generator = run.generator
     let stride = (count + limit - 1) / limit

@@ -23,11 +23,8 @@ enum StopMatrix {
   private static func stop(_ run: Run, _ window: KillWindow, _ table: Table) throws {
     let matrix = try KillMatrix(run, window, table)
     let victim = try matrix.prepare()
-    let stride = run.bounded(17, long: 1)
-    var (steps, stops) = (0, 0)
+    var stops = 0
     while try victim.step() {
-      steps += 1
-      guard steps % stride == 0 else { continue }
       stops += 1
       try matrix.examine { try matrix.peers.progress(window == .barrier ? .readers : .all) }
     }
@@ -37,7 +34,7 @@ enum StopMatrix {
     try matrix.checkTable()
     try matrix.peers.finish()
     run.row(
-      "\(window.rawValue), stopped", "rcu", "\(steps)", "\(stops)", milliseconds(matrix.peers.longestMicroseconds),
+      "\(window.rawValue), stopped", "rcu", "\(stops)", "\(stops)", milliseconds(matrix.peers.longestMicroseconds),
       "\(matrix.failures)")
   }
 }
