@@ -19,8 +19,9 @@ extension Segment {
     #if !MUTANT_BARRIER_IN_READ
       if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
     #endif
-    // Only the rwlock variant is likely to wait for more than W: the other asks the clock that is a tick behind.
-    let start = variant == .rwlock ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
+    // Who may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick behind.
+    let keepsTime = variant == .rwlock || policy(participant) == .wait
+    let start = keepsTime ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
     try checkLinked(participant, now: start)
     try takeTurn(participant, slot: unsafe Int(record.pointee.slotIndex), start, timeoutNanoseconds)
     unsafe record.pointee.inBarrier = 1

