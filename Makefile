@@ -7,7 +7,7 @@ SCRATCH ?= .build
 JOBS ?=
 override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
 CROSS_CC ?= aarch64-linux-gnu-gcc
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross torture-bounded
+TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross torture-bounded fuzz-bounded sanitize
 test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
 	@set -e; for phase in $(TEST_PHASES); do \
 	  echo "== $$phase"; begin=$$(date +%s); \
@@ -56,6 +56,9 @@ floor: ## measure get against the same lookup without any synchronisation
 	$(SWIFT) build -c release --product get-floor $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/get-floor
 
+bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and GCD (CONTESTS="get-10k")
+	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' $(CONTESTS)
+
 KEYS ?= 10000000
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
 	$(SWIFT) build -c release --product growth-probe $(FLAGS)
@@ -67,6 +70,15 @@ torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS
 
 torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=...)
 	@scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
+
+fuzz-bounded: ## fuzz what observers and openers look at, for a minute
+	@Tests/fuzz.sh '$(SWIFT)' bounded $(FLAGS)
+
+fuzz: setup ## the same for hours, and scribbling; figures into RELIABILITY.md
+	@scripts/torture.sh '$(SWIFT)' fuzz $(FLAGS)
+
+sanitize: ## thread and address sanitizer over the library's tests and the protocol's threads
+	@Tests/sanitize.sh '$(SWIFT)' $(FLAGS)
 
 models: ## check the protocol's models with Spin
 	@Models/run.sh
@@ -83,6 +95,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth torture torture-bounded models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor bench growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
 
 -include systemd/install.mk

@@ -17,6 +17,23 @@ let mutant: [SwiftSetting] =
   Context.environment["SHAREDTABLE_MUTANT"].map { [.define("MUTANT_\($0)"), .unsafeFlags(["-no-warnings-as-errors"])] }
   ?? []
 
+/// Build with libFuzzer and the address sanitizer, and the program `fuzz` with it (Tests/fuzz.sh).
+let fuzzes = Context.environment["SHAREDTABLE_FUZZ"] != nil
+let fuzzed: [SwiftSetting] =
+  fuzzes
+  ? [
+    .unsafeFlags([
+      "-sanitize=address", "-sanitize-coverage=edge,inline-8bit-counters,pc-table", "-enable-testing",
+      "-Xcc", "-DSHM_OUTLINE=1",
+    ])
+  ] : []
+let fuzzedC: [CSetting] =
+  fuzzes
+  ? [
+    .unsafeFlags(["-fsanitize=address", "-fsanitize-coverage=edge,inline-8bit-counters,pc-table"]),
+    .define("SHM_OUTLINE", to: "1"),
+  ] : []
+
 // Tests handle raw memory on every line: `unsafe` before each would say nothing.
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
@@ -38,15 +55,17 @@ let package = Package(
       name: "CShims",
       path: "CShims",
       exclude: ["DESIGN.md"],
+      cSettings: fuzzedC,
       linkerSettings: [.linkedLibrary("urcu-bp"), .linkedLibrary("urcu-common")]
     ),
-    .target(name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+    .target(
+      name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings + fuzzed),
     .target(
       name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings + mutant),
+      swiftSettings: swiftSettings + mutant + fuzzed),
     .target(
       name: "SharedTable", dependencies: ["CShims", "SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings + fuzzed),
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
@@ -122,3 +141,22 @@ let package = Package(
       name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
   ]
 )
+
+if fuzzes {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport"],
+      path: "Tests/Fuzz/fuzz", swiftSettings: testSettings + [.enableExperimentalFeature("Extern")],
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
+}
+
+// A sanitizer's build leaves out what it has nothing to say about: the programs and their tests, which are processes
+// of their own and stand on the same library.
+if Context.environment["SHAREDTABLE_SANITIZE"] != nil {
+  let leftOut = [
+    "ShmdCore", "shmd", "shmd-test-worker", "ShmdTests", "shmctl", "ShmctlTests", "shm-demo", "readme-example",
+    "growth-probe", "get-floor", "CFloor",
+  ]
+  package.targets.removeAll { leftOut.contains($0.name) }
+  package.products.removeAll { leftOut.contains($0.name) }
+}

@@ -8,12 +8,18 @@ cd "$(dirname "$0")/.." || exit 2
 swift=${SWIFT:-swift}
 scratch=${SCRATCH:-.build}/mutants
 log=$(mktemp) || exit 2
-trap 'rm -f "$log"' EXIT
+trap 'rm -rf "$log" "$log".*' EXIT
 export SWIFT_BACKTRACE=enable=no
 
-# Tests are named by a regular expression; torture:ITEM names an item of the torture program, built for release.
+# Tests are named by a regular expression; torture:ITEM names an item of the torture program, built for release,
+# thread:ITEM and address:ITEM the same in a sanitizer's build, fuzz:TARGET a target of the fuzzer.
 build() {
   case $1 in
+    fuzz:*) SHAREDTABLE_FUZZ=1 $swift build -c release --product fuzz --scratch-path "$scratch/fuzz" ;;
+    thread:* | address:*)
+      SHAREDTABLE_SANITIZE=1 $swift build --product torture --sanitize="${1%%:*}" -Xcc -DSHM_OUTLINE=1 \
+        --scratch-path "$scratch/${1%%:*}"
+      ;;
     torture:*) $swift build -c release --product torture --scratch-path "$scratch" ;;
     *) $swift build --build-tests --scratch-path "$scratch" ;;
   esac >"$log" 2>&1 </dev/null
@@ -23,6 +29,14 @@ build() {
 run() {
   # A mutant may hang as well as fail: both are caught.
   case $1 in
+    fuzz:*)
+      mkdir -p "$log.corpus"
+      FUZZ_TARGET=${1#fuzz:} timeout 180 "$scratch/fuzz/release/fuzz" -max_total_time=60 -timeout=30 -max_len=130 -seed=1 \
+        -artifact_prefix="$log." "$log.corpus" "Tests/Fuzz/corpus/${1#fuzz:}"
+      ;;
+    thread:* | address:*)
+      TSAN_OPTIONS=halt_on_error=1 timeout 300 "$scratch/${1%%:*}/debug/torture" --fail-fast --seed 1 "${1#*:}"
+      ;;
     torture:*) timeout 300 "$scratch/release/torture" --fail-fast --seed 1 "${1#torture:}" ;;
     *) timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" ;;
   esac >"$log" 2>&1 </dev/null
@@ -36,8 +50,8 @@ sound() {
     exit 2
   fi
 }
-sound "$(awk '!/^#/ && NF && $3 !~ /^torture:/ { printf "%s%s", separator, $3; separator = "|" }' Tests/Mutants.txt)"
-for item in $(awk '!/^#/ && $3 ~ /^torture:/ { print $3 }' Tests/Mutants.txt | sort -u); do sound "$item"; done
+sound "$(awk '!/^#/ && NF && $3 !~ /^[a-z]+:/ { printf "%s%s", separator, $3; separator = "|" }' Tests/Mutants.txt)"
+for item in $(awk '!/^#/ && $3 ~ /^[a-z]+:/ { print $3 }' Tests/Mutants.txt | sort -u); do sound "$item"; done
 
 total=0
 survivors=
@@ -66,7 +80,7 @@ while read -r name guarantee tests; do
   elif [ $status -eq 124 ]; then
     echo 'caught (hung)'
   else
-    echo "caught: $(grep -m 1 -oE '(Expectation failed|Caught error|unexpected signal code|broken:|failed:).*' "$log" | cut -c 1-90)"
+    echo "caught: $(grep -m 1 -oE '(Expectation failed|Caught error|unexpected signal code|broken:|failed:|(ERROR|WARNING): (libFuzzer|[A-Za-z]*Sanitizer):).*' "$log" | cut -c 1-90)"
   fi
 done <Tests/Mutants.txt
 

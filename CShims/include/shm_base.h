@@ -18,9 +18,9 @@
 #define SHM_INLINE static inline __attribute__((always_inline))
 
 /*
- * SHM_OUTLINE=1 (given to C and to Swift's importer alike: -Xcc -DSHM_OUTLINE=1) is for the thread sanitizer, which
- * does not see plain accesses in functions that Swift inlined from a header. It sees __atomic_* there, so only
- * the few functions that access memory plainly move out of line, into shm_outline.c.
+ * SHM_OUTLINE=1 (given to C and to Swift's importer alike: -Xcc -DSHM_OUTLINE=1) is for the sanitizers. They do not
+ * see plain accesses in functions that Swift inlined from a header. They see __atomic_* there, so only the few
+ * functions that access memory plainly move out of line, into shm_outline.c.
  */
 #if defined(SHM_OUTLINE) && !defined(SHM_PORTABLE)
 #define SHM_PORTABLE 1 /* the vector load of a bucket races on purpose; the portable form loads atomically */

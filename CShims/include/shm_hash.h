@@ -18,10 +18,18 @@
 
 /* The long form is a call; the short one, which the compiler cuts down to what 16 bytes need, is not. */
 uint64_t shm_hash_long(const void *key, size_t length, uint64_t seed);
-static inline __attribute__((always_inline, flatten)) uint64_t shm_hash(
-    const void *key, size_t length, uint64_t seed) {
+#if defined(SHM_OUTLINE) && !defined(SHM_OUTLINE_DEFINE)
+uint64_t shm_hash(const void *key, size_t length, uint64_t seed);
+#else
+#ifdef SHM_OUTLINE
+#define SHM_HASH
+#else
+#define SHM_HASH static inline __attribute__((always_inline, flatten))
+#endif
+SHM_HASH uint64_t shm_hash(const void *key, size_t length, uint64_t seed) {
   return length <= 16 ? XXH3_64bits_withSeed(key, length, seed) : shm_hash_long(key, length, seed);
 }
+#endif
 
 /*
  * Bit i set: the upper 16 bits of word i equal `tag`. `bucket` is 64 bytes, aligned to 64.
@@ -88,6 +96,20 @@ SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
 SHM_PLAIN_ACCESS void shm_copy(void *to, const void *from, size_t length) {
   memcpy(to, from, length);
 }
+#endif
+
+/*
+ * The same for an observer, whose source may be overwritten while it looks: what comes of it is believed only after
+ * validation. A race by design, so the thread sanitizer is not shown it.
+ */
+#ifdef SHM_OUTLINE
+bool shm_equal_racy(const void *x, const void *y, size_t length);
+void shm_copy_racy(void *to, const void *from, size_t length);
+uint64_t shm_hash_racy(const void *key, size_t length, uint64_t seed);
+#else
+SHM_INLINE bool shm_equal_racy(const void *x, const void *y, size_t length) { return shm_equal(x, y, length); }
+SHM_INLINE void shm_copy_racy(void *to, const void *from, size_t length) { shm_copy(to, from, length); }
+SHM_INLINE uint64_t shm_hash_racy(const void *key, size_t length, uint64_t seed) { return shm_hash(key, length, seed); }
 #endif
 
 #endif

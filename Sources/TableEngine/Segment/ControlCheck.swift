@@ -34,12 +34,12 @@ struct ControlCheck {
     if data.loadAcquire(DataLayout.committed) > SlotWord.versionMask >> 1 { throw impossible("newest version") }
   }
 
-  /// The published size is raised before the number of units.
+  /// The published size may be one unit behind, if a writer died while the table grew.
   private func checkUnits() throws(EngineError) {
     let units = try expect(ControlLayout.units, in: 1...UInt64(geometry.unitCount), "number of units")
     let descriptorsEnd = geometry.descriptor(Int(units))
     if descriptorsEnd > byteCount
-      || data.loadAcquire(DataLayout.publishedBytes) < UInt64(geometry.unitOffset(Int(units)))
+      || data.loadAcquire(DataLayout.publishedBytes) < UInt64(geometry.unitOffset(Int(units) - 1))
     {
       throw impossible("number of units")
     }

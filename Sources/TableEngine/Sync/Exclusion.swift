@@ -59,20 +59,20 @@ struct Exclusion {
     while !tryEnterShared(slot) {
       guard pause(&round) else {
         ctl.storeRelease(wait, 0)
-        throw .timedOut(WriterLock(ctl: ctl).holder)
+        throw .timedOut(WriterLock(ctl: ctl, slots: slots).holder)
       }
       if round.isDueToLook {
         if isDamaged {
           ctl.storeRelease(wait, 0)
           throw .damaged("a barrier in it was left beyond repair")
         }
-        try repairIfWriterDied(deadline: deadline, wait: wait)
+        try repairIfWriterDied(slot, deadline: deadline, wait: wait)
       }
     }
     ctl.storeRelease(wait, 0)
   }
 
-  private func tryEnterShared(_ slot: Int) -> Bool {
+  func tryEnterShared(_ slot: Int) -> Bool {
     let word = slots.offset(slot) + SlotLayout.rw
     let generation = generation
     guard mayPass(slot) else { return false }
@@ -116,9 +116,9 @@ struct Exclusion {
   }
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
-  private func repairIfWriterDied(deadline: UInt64, wait: Int) throws(EngineError) {
-    let lock = WriterLock(ctl: ctl)
-    guard let outcome = lock.tryLock() else { return }
+  private func repairIfWriterDied(_ slot: Int, deadline: UInt64, wait: Int) throws(EngineError) {
+    let lock = WriterLock(ctl: ctl, slots: slots)
+    guard let outcome = lock.tryLock(slot: slot) else { return }
     defer { lock.unlock() }
     if outcome == .ownerDied {
       inherit()

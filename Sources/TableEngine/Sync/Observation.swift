@@ -9,8 +9,6 @@ final class Observation {
   let snapshot: UInt64
   private let data: Memory
   private var walk: ObserverWalk
-  /// What the scan under way has met so far; single reads in between count for themselves.
-  private var scannedBytes = 0
   private var copies: [UnsafeMutableRawPointer] = unsafe []
 
   /// - Throws: `busy` if the rwlock variant's barrier does not end in time.
@@ -33,46 +31,47 @@ final class Observation {
     unsafe copies.forEach { unsafe $0.deallocate() }
   }
 
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, now: UInt64) throws(EngineError) -> FoundEntry? {
+  /// The version of a key that the snapshot sees, be it a tombstone or expired.
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> FoundEntry? {
     var copy: FoundEntry?
     let result: Result<Void, ObserverWalk.Inconsistent>
     do throws(ObserverWalk.Inconsistent) {
-      if let (entry, meta) = try unsafe walk.find(key, hash: hash) { copy = self.copy(entry, meta) }
+      if let (entry, meta) = try unsafe walk.find(key, hash: hash) { copy = unsafe self.copy(entry, meta, &copies) }
       result = .success(())
     } catch {
       result = .failure(error)
     }
     try walk.settle(result)
-    return copy.flatMap { Self.isPresent($0, now) ? $0 : nil }
+    return copy
   }
 
-  /// One sub-table, validated as a whole before `body` sees the first entry.
-  func scan(_ cursor: inout ScanCursor, now: UInt64, _ body: (FoundEntry) -> Bool) throws(EngineError) {
+  /// One sub-table, validated as a whole before `body` sees the first entry. Its copies go when `body` has seen them: a
+  /// scan of a large table must not need its size in private memory.
+  func scan(_ cursor: inout ScanCursor, _ body: (FoundEntry) -> Bool) throws(EngineError) {
     guard let position = cursor.position else { return }
-    walk.begin(havingMet: position == 0 ? 0 : scannedBytes)
     var found: [FoundEntry] = []
+    var copies: [UnsafeMutableRawPointer] = unsafe []
+    defer { unsafe copies.forEach { unsafe $0.deallocate() } }
     let result: Result<Int, ObserverWalk.Inconsistent>
     do throws(ObserverWalk.Inconsistent) {
-      result = .success(try walk.visit(hash: position) { entry, meta in found.append(copy(entry, meta)) })
+      result = .success(
+        try walk.visit(hash: position) { entry, meta in unsafe found.append(copy(entry, meta, &copies)) })
     } catch {
       result = .failure(error)
     }
-    scannedBytes = walk.metBytes
     cursor.advance(past: position, depth: try walk.settle(result))
-    for entry in found where Self.isPresent(entry, now) {
-      if !body(entry) { return }
-    }
+    #if MUTANT_COPIES_GONE_EARLY
+      unsafe copies.forEach { unsafe $0.deallocate() }
+      unsafe copies.removeAll()
+    #endif
+    for entry in found where !body(entry) { return }
   }
 
   /// A private copy of an entry whose bounds were checked. Its bytes may be torn until the walk is validated.
-  private func copy(_ entry: Int, _ meta: EntryMeta) -> FoundEntry {
+  private func copy(_ entry: Int, _ meta: EntryMeta, _ copies: inout [UnsafeMutableRawPointer]) -> FoundEntry {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: meta.byteCount, alignment: 16)
-    unsafe shm_copy(bytes, data.pointer(entry), meta.byteCount)
+    unsafe shm_copy_racy(bytes, data.pointer(entry), meta.byteCount)
     unsafe copies.append(bytes)
     return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: meta)
-  }
-
-  private static func isPresent(_ found: FoundEntry, _ now: UInt64) -> Bool {
-    !found.meta.isTombstone && !(found.meta.hasExpiry && found.expiry <= now)
   }
 }

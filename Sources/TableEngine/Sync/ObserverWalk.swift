@@ -7,8 +7,9 @@ import SharedMemory
 /// have been reused meanwhile: throw the result away. rwlock variant: a seqlock reader on `wseq`.
 ///
 /// Bounds are the smallest of the published size, the object's real size and what is mapped of it; each length and
-/// offset is read once into a local; alignment is checked. What a walk meets lies side by side in the table, so a walk
-/// that has met more bytes than there are goes in circles: that bounds them all, over chains, links and directory.
+/// offset is read once into a local; alignment is checked. What a walk through one sub-table meets lies side by side in
+/// the table, so one that has met more bytes than there are goes in circles: that bounds chains and links. A scan meets a
+/// sub-table once, and an entry at most once a level of the directory, if splits are undone under it: that bounds it all.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverWalk {
   let data: Memory
@@ -18,10 +19,13 @@ struct ObserverWalk {
   let snapshot: UInt64
   /// rwlock variant: the even sequence the walk began at.
   let sequence: UInt64
-  let object: SharedObject
-  var limit: Int
+  private let segment: Segment
+  private(set) var limit: Int
   /// Bytes of sub-tables and entries met since the walk began.
-  private(set) var metBytes = 0
+  private var metBytes = 0
+  /// The same over the whole scan under way: all of it, and sub-tables alone.
+  private var scannedBytes = 0
+  private var scannedSubTableBytes = 0
 
   /// The walk met something impossible; ``settle(_:)`` finds out whether that was a race.
   struct Inconsistent: Error {
@@ -54,13 +58,13 @@ struct ObserverWalk {
     hashSeed = segment.hashSeed
     self.snapshot = snapshot
     self.sequence = sequence
-    object = segment.dataObject
-    limit = segment.geometry.unitsOffset
+    self.segment = segment
+    limit = max(segment.observedLimit.load(ordering: .relaxed), segment.geometry.unitsOffset)
   }
 
   /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load:
   /// had one of them seen a reuse, it would see `reclaimed` raised.
-  /// PAIR wseq. Other end: Writer.bumpSequence.
+  /// PAIR wseq-data. Other end: Writer.bumpSequence.
   var isStillValid: Bool {
     #if MUTANT_OBSERVER_TRUSTS_RACES
       return true
@@ -89,26 +93,27 @@ struct ObserverWalk {
     #endif
     if offset + count <= limit { return }
     let published = Int(truncatingIfNeeded: data.loadAcquire(DataLayout.publishedBytes) & ((1 << 48) - 1))
-    guard let size = try? object.status().size else { throw Inconsistent(what: "the object cannot be examined") }
+    guard let size = try? segment.dataObject.status().size else {
+      throw Inconsistent(what: "the object cannot be examined")
+    }
     #if MUTANT_OBSERVER_TRUSTS_SIZE
       limit = min(published, size)
     #else
       limit = min(published, size, mappedBytes)
     #endif
+    // Relaxed: an older limit only costs another look.
+    segment.observedLimit.store(limit, ordering: .relaxed)
     if offset + count > limit {
       throw Inconsistent(what: "\(what) at \(offset) lies beyond the table's \(limit) bytes")
     }
   }
-
-  /// Begins to count anew, from what an earlier part of the walk had met.
-  mutating func begin(havingMet bytes: Int = 0) { metBytes = bytes }
 
   private mutating func meet(_ count: Int) throws(Inconsistent) {
     metBytes += count
     #if MUTANT_WALK_UNBOUNDED
       return
     #endif
-    if metBytes > limit { throw Inconsistent(what: "its chains, links or directory lead in circles") }
+    if metBytes > limit { throw Inconsistent(what: "its chains or links lead in circles") }
   }
 
   mutating func directoryWord(hash: UInt64) throws(Inconsistent) -> DirectoryWord {
@@ -132,7 +137,7 @@ struct ObserverWalk {
     let tag = BucketWord.tag(hash: hash)
     let steps = directory.isDeep ? SubTable.bucketCount : SubTable.window
     var subTable = directory.offset
-    begin()
+    metBytes = 0
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
       for step in 0..<steps {
@@ -174,7 +179,7 @@ struct ObserverWalk {
   private mutating func match(_ key: UnsafeRawBufferPointer, _ entry: Int) throws(Inconsistent) -> EntryMeta? {
     let meta = try checkedMeta(entry)
     guard meta.keyLength == key.count,
-      unsafe shm_equal(data.pointer(entry + meta.keyOffset), key.baseAddress!, key.count)
+      unsafe shm_equal_racy(data.pointer(entry + meta.keyOffset), key.baseAddress!, key.count)
     else { return nil }
     return meta
   }
@@ -203,20 +208,30 @@ struct ObserverWalk {
     guard directory.bits <= SubTable.maximumDepth else {
       throw Inconsistent(what: "a sub-table claims depth \(directory.bits)")
     }
+    if position == 0 { (scannedBytes, scannedSubTableBytes) = (0, 0) }
+    metBytes = 0
     // See Segment.scan.
     let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
+      scannedSubTableBytes += SubTable.byteCount
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0, let (entry, meta) = try visible(newest, checkedMeta(newest)) else { continue }
-        if isPartial, unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed) < position {
+        if isPartial, unsafe shm_hash_racy(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed) < position {
           continue
         }
         body(entry, meta)
       }
       subTable = directory.isDeep ? next(subTable) : 0
+    }
+    scannedBytes += metBytes
+    #if MUTANT_WALK_UNBOUNDED
+      return directory.bits
+    #endif
+    if scannedSubTableBytes > limit || scannedBytes / (SubTable.maximumDepth + 1) > limit {
+      throw Inconsistent(what: "its directory leads in circles")
     }
     return directory.bits
   }

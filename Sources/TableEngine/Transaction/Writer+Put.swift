@@ -95,6 +95,10 @@ extension Writer {
       data.storeRelease(offset, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry))
     #endif
     journal.append(.put, offset: offset, value: old)
-    data.storeRelease(offset, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry))
+    let word = BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry)
+    #if MUTANT_ENTRY_PUBLISHED_PLAINLY
+      return data.storeRelaxed(offset, word)
+    #endif
+    data.storeRelease(offset, word)
   }
 }

@@ -34,5 +34,7 @@ let groups: [Group] = [
   .storm,
   .history,
   stalledGroup,
+  hostileGroup,
   aroundGroup,
+  threadsGroup,
 ]

@@ -20,6 +20,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "storm-untouched": StormRoles.untouched,
   "storm-writer": StormWriter.role,
   "neighbour": Neighbour.serve,
+  "scribbler": playScribbler,
+  "scribbled-on": playScribbledOn,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "history-worker": HistoryWorker.role,

@@ -108,7 +108,7 @@ final class Tracee {
 
   /// Takes over the process that a tracee, started with `CT_TRACE_FORK`, has just forked: at the event of that number.
   /// It is traced already, and stopped at its first instruction; its parent may go on.
-  init(forkedBy parent: Tracee, _ child: UInt64, timeoutSeconds: Int = 60) throws {
+  init(forkedBy parent: Tracee, _ child: UInt64, timeoutSeconds: Int = 600) throws {
     (pid, tid, isGroup) = (Int32(truncatingIfNeeded: child), Int32(truncatingIfNeeded: child), false)
     gadget = parent.gadget
     input = dup(parent.input)

@@ -1,0 +1,85 @@
+import Glibc
+@testable import SharedTable
+import TestSupport
+
+@testable import SharedMemory
+@testable import TableEngine
+
+/// Observes a table whose data object was changed: errors or values, and nothing else.
+final class ObserverTarget {
+  private let images: [Image]
+  private var sum: UInt64 = 0
+
+  init() throws { images = try Template.allCases.map { try Image($0) } }
+
+  func execute(_ input: UnsafeRawBufferPointer) {
+    guard input.count >= 2 else { return }
+    let image = images[Int(input[0]) % images.count]
+    for edit in Edit.all(in: input.dropFirst(2)) { edit.apply(image.words, image.places) }
+    observe(image, Int(input[1]))
+    image.words.restore()
+  }
+
+  /// Everything an observer can do. Which of it, the input says: a whole scan is not needed each time.
+  private func observe(_ image: Image, _ choice: Int) {
+    guard
+      let segment = try? Segment.observe(
+        "fuzz", image.words.object,
+        { count throws(SystemError) in
+          count == image.mapping.count ? image.mapping : try image.words.object.map(count: count, writable: false)
+        })
+    else { return }
+    let table = Table(segment, timeout: .nanoseconds(1), clock: WallClock { 2_000_000_000 })
+    sum &+= UInt64(truncatingIfNeeded: table.count) &+ table.version
+    sum &+= UInt64(table.statistics.claimedBytes)
+    if choice & 1 == 0 { get(table, image) }
+    if choice & 14 == 0 { scan(table) }
+    if choice & 14 == 2 { readSection(table, image) }
+  }
+
+  private func get(_ table: Table, _ image: Image) {
+    for key in image.keys {
+      do {
+        switch key.count % 4 {
+        case 0: take(try table.bytes(key))
+        case 1: take(try table.entry(key)?.bytes)
+        case 2: sum &+= UInt64(bitPattern: Int64(try table.get(key, as: Int.self) ?? 0))
+        default: sum &+= UInt64(try table.get(key, as: String.self)?.utf8.count ?? 0)
+        }
+      } catch let error {
+        if error.code == .busy { return }
+        sum &+= UInt64("\(error)".utf8.count)
+      }
+    }
+  }
+
+  private func readSection(_ table: Table, _ image: Image) {
+    _ = try? table.read { view in
+      for key in image.keys.prefix(4) {
+        if let bytes = try view.bytes(forKey: key) { bytes.withUnsafeBytes { take($0) } }
+        take(try table.bytes(key))
+        _ = try view.get(key, as: Double.self)
+      }
+      sum &+= UInt64(try view.keys(prefix: "k").count)
+    }
+  }
+
+  private func scan(_ table: Table) {
+    _ = try? table.read { view in
+      try view.forEach { key, entry in
+        key.withUnsafeBytes { take($0) }
+        entry.bytes.withUnsafeBytes { take($0) }
+        sum &+= entry.version &+ (entry.expiry ?? 0) &+ UInt64(entry.type?.rawValue ?? 0)
+        _ = entry.value(as: Int.self)
+        return true
+      }
+    }
+  }
+
+  private func take(_ bytes: [UInt8]?) { bytes?.withUnsafeBytes { take($0) } }
+
+  /// Touches every byte: the sanitizer judges.
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    for byte in bytes { sum &+= UInt64(byte) }
+  }
+}

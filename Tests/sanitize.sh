@@ -1,0 +1,41 @@
+#!/bin/sh
+# The library's tests, and the protocol's threads over one mapping, under the thread and the address sanitizer.
+#
+#   Tests/sanitize.sh SWIFT [FLAG OF SWIFT BUILD...]
+#   SANITIZERS=thread Tests/sanitize.sh SWIFT           one of the two
+#
+# Debug builds in directories of their own. SHM_OUTLINE moves the shim's plain accesses out of line, where the sanitizers
+# see them; SHAREDTABLE_SANITIZE leaves the programs out. See RELIABILITY.md, chapter 10, for what is suppressed and why.
+set -eu
+cd "$(dirname "$0")/.."
+swift=$1
+shift
+
+scratch=.build
+while [ $# -gt 0 ]; do
+  case $1 in
+    --scratch-path) scratch=$2 && shift ;;
+    *) rest="${rest-} $1" ;;
+  esac
+  shift
+done
+
+export SHAREDTABLE_SANITIZE=1 SWIFT_BACKTRACE=enable=no
+# Tests that look at how a process was ended by a signal want the signal.
+export TSAN_OPTIONS="halt_on_error=0:exitcode=66:handle_segv=0:handle_sigbus=0"
+export ASAN_OPTIONS="handle_segv=0:handle_sigbus=0:detect_leaks=1"
+export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/leak.supp:print_suppressions=0"
+# Random operations of several processes: what takes minutes in a sanitizer shows no more there than a few hundred.
+export MODEL_OPERATIONS="${MODEL_OPERATIONS:-400}"
+
+for sanitizer in ${SANITIZERS:-thread address}; do
+  # shellcheck disable=SC2086 # lists
+  set -- --sanitize="$sanitizer" -Xcc -DSHM_OUTLINE=1 --scratch-path "$scratch/$sanitizer" ${rest-}
+  echo "-- $sanitizer: build"
+  $swift build --build-tests "$@" </dev/null
+  echo "-- $sanitizer: tests"
+  $swift test --skip-build "$@" --filter 'SharedTableTests|SharedMemoryTests|CrashTests|ConformanceTests' \
+    --skip IndexTests </dev/null
+  echo "-- $sanitizer: threads"
+  "$($swift build "$@" --show-bin-path)/torture" --seed 1 threads </dev/null
+done
