@@ -31,7 +31,7 @@ import Testing
     #expect(check.status == 9)
     #expect(check.text == "it is marked damaged\n")
     #expect(
-      check.errors.hasPrefix("shmctl: table '\(table.name)': damaged: ") && check.errors.contains("; 'shmctl repair"))
+      check.errors.hasPrefix("shmctl: table '\(table.name)': damaged, ") && check.errors.contains("; 'shmctl repair"))
     let look = try CommandRun(["repair", "--dry-run", table.name])
     #expect(look.status == 9 && look.output.isEmpty)
     #expect(look.errors.contains("would keep 500 keys"))

@@ -31,7 +31,7 @@ struct Check: ParsableCommand {
     guard problems.isEmpty else {
       throw Complaint(
         .damaged, table: table.name,
-        "damaged: \(problems.count) problems found; 'shmctl repair --dry-run \(table.name)' shows what a repair would cost"
+        "damaged, problems found: \(problems.count); 'shmctl repair --dry-run \(table.name)' shows what a repair would cost"
       )
     }
   }

@@ -26,16 +26,7 @@ struct Repair: ParsableCommand {
 
   func run() throws {
     let table = try Table.open(name.text, timeout: options.timeout.duration)
-    let report: Table.RepairReport
-    do {
-      report = try table.repair(timeout: options.timeout.duration, dryRun: dryRun, force: force)
-    } catch {
-      // Not as a pattern's condition: Swift 6.3.1 crashes over that in a debug build.
-      guard error.code == .damaged, !force, !dryRun else { throw error }
-      throw Complaint(
-        .damaged, table: table.name,
-        "\(error.message.prefix { $0 != ";" }); 'shmctl repair --dry-run \(table.name)' shows what, --force does it")
-    }
+    let report = try repair(table)
     if options.json {
       try StandardOutput.write(description(of: table, report).line)
     } else {
@@ -48,6 +39,17 @@ struct Repair: ParsableCommand {
       throw Complaint(
         .damaged, table: table.name,
         "damaged: \(problem); 'shmctl repair \(table.name)' would keep \(report.keptCount) keys")
+    }
+  }
+
+  private func repair(_ table: Table) throws -> Table.RepairReport {
+    do {
+      return try table.repair(timeout: options.timeout.duration, dryRun: dryRun, force: force)
+    } catch {
+      guard error.code == .damaged, !force, !dryRun else { throw error }
+      throw Complaint(
+        .damaged, table: table.name,
+        "\(error.message.prefix { $0 != ";" }); 'shmctl repair --dry-run \(table.name)' shows what, --force does it")
     }
   }
 
