@@ -216,6 +216,10 @@ extension Segment {
     guard let participant else { return shm_thread_remove(id) }
     if variant == .rcu {
       let slot = unsafe record.pointee.slot!
+      #if MUTANT_SECTION_LEFT_PLAINLY
+        unsafe shm_store_relaxed(slot, SlotWord.idle)
+        return unsafe shm_store_relaxed(slot + SlotLayout.pin, SlotWord.idle)
+      #endif
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
     } else {
