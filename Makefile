@@ -7,7 +7,7 @@ SCRATCH ?= .build
 JOBS ?=
 override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
 CROSS_CC ?= aarch64-linux-gnu-gcc
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
@@ -56,6 +56,9 @@ floor: ## measure get against the same lookup without any synchronisation
 	$(SWIFT) build -c release --product get-floor $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/get-floor
 
+bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and GCD (CONTESTS="get-10k")
+	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' $(CONTESTS)
+
 KEYS ?= 10000000
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
 	$(SWIFT) build -c release --product growth-probe $(FLAGS)
@@ -92,6 +95,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor bench growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
 
 -include systemd/install.mk

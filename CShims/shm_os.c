@@ -163,6 +163,7 @@ static uint64_t now(clockid_t clock) {
 
 uint64_t shmos_realtime_ns(void) { return now(CLOCK_REALTIME); }
 uint64_t shmos_monotonic_ns(void) { return now(CLOCK_MONOTONIC); }
+uint64_t shmos_monotonic_coarse_ns(void) { return now(CLOCK_MONOTONIC_COARSE); }
 
 void shmos_sleep(uint64_t ns) {
   struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};

@@ -155,6 +155,7 @@ static void after_fork_in_child(void) {
   }
   __atomic_store_n(&fork_generation, fork_generation + 1, __ATOMIC_RELAXED);
   memset(shm_thread.records, 0, sizeof shm_thread.records);
+  shm_thread.observing = 0;
   for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);
 }
 

@@ -130,7 +130,7 @@ inline walk(S) {
 copy: atomic { assert(used[cur] && ver[cur]==seen); cur = 0; seen = 0 };
   skip }
 
-/* PAIR pend-committed: pin, PEND|e, S, then exact by compare-and-swap */
+/* PAIR heavy-light, PAIR pend-committed: pin, PEND|e, S, then exact by compare-and-swap */
 inline announce(t,slot) {
   skip;
 again:
@@ -336,7 +336,7 @@ inline HEAVY() {
 #endif
 }
 
-/* PAIR pend-committed, PAIR slot-scan: C before HEAVY, slots after; in each slot the snapshot before the pin (I2) */
+/* PAIR heavy-light, PAIR slot-scan: C before HEAVY, slots after; in each slot the snapshot before the pin (I2) */
 inline scan() {
   C = committed;
 #ifdef BY_RECLAIMED
@@ -497,7 +497,7 @@ inline forget() { d_step { i = 0; do :: i<NS -> ss[i] = IDLE; sp[i] = IDLE; i++ 
 /* one pass of gc: its own transaction, then a free pass. What only the owner of W looks at or changes is one step with
    the store beside it. */
 inline collect() {
-  signature();
+  signature();                         /* ORDER due-signature */
   if
   :: sig!=lastSig ->
 #ifdef SIGNATURE_FIRST
@@ -530,7 +530,7 @@ inline collect() {
   if
   :: worked -> worked = 0;
 #ifndef KEPT_LATE
-     /* ORDER kept-signature-commit: what a pending reader kept is looked at again, whoever dies */
+     /* ORDER kept-commit: what a pending reader kept is looked at again, whoever dies */
      if :: pendKept -> lastSig = -1; CRASH :: else -> skip fi;
 #endif
      tick(); CRASH; retire();
@@ -616,8 +616,8 @@ put:
 #else
   d_step { used[b] = 1; ring[b] = FRESH; ver[b] = V; prev[b] = word }; CRASH;
 #endif
-  word = b; CRASH;                     /* PAIR commit-word */
-  d_step { x = prev[b]; ring[x] = SUP; ring[b] = NONE; expv[V] = V; committed = V; V = 0; b = 0; x = 0 };   /* PAIR committed-data */
+  word = b; CRASH;                     /* PAIR publish-entry */
+  d_step { x = prev[b]; ring[x] = SUP; ring[b] = NONE; expv[V] = V; committed = V; V = 0; b = 0; x = 0 };   /* PAIR pend-committed */
   CRASH;
   goto idle;
 

@@ -35,7 +35,7 @@ byte truth[MAXP];
 active proctype reader() { byte p, S, end, v, copy, h, reads = READS;
   do
   :: reads>0 -> reads--;
-     S = committed;                                /* PAIR committed-data */
+     S = committed;                                /* PAIR pend-committed */
      end = tail;
      if
      :: p<end ->
@@ -47,7 +47,7 @@ active proctype reader() { byte p, S, end, v, copy, h, reads = READS;
 #ifdef CHECK_TAIL
         h = tail;
 #elif !defined(LOG_NOFENCE)
-        h = high;                                  /* PAIR high-record */
+        h = high;                                  /* PAIR log-tail */
 #endif
         if
         :: h>p+N -> p = (h-N<end -> h-N : end)     /* missed some */
@@ -76,13 +76,13 @@ idle:
   do
   :: n>0 -> n--;
 #ifndef HIGH_LATE
-     if :: t+1>high -> high = t+1; CRASH :: else -> skip fi;   /* then a release fence */
+     if :: t+1>high -> high = t+1; CRASH :: else -> skip fi;   /* PAIR log-tail: then a release fence */
 #endif
      version[t%N] = V; CRASH; body[t%N] = V; CRASH;
 #ifdef HIGH_LATE
      if :: t+1>high -> high = t+1; CRASH :: else -> skip fi;
 #endif
-     t++; tail = t; CRASH
+     t++; tail = t; CRASH              /* PAIR log-end */
   :: else -> break
   od;
   if

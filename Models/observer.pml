@@ -71,7 +71,7 @@ again:
   if :: S%2==1 -> goto again :: else -> skip fi;
 #endif
 #elif !defined(OBS_S_LATE)
-  S = committed;                       /* PAIR committed-data */
+  S = committed;                       /* PAIR pend-committed */
 #endif
   do
   :: k<NK -> cur = word[k]; steps = 0;
@@ -184,7 +184,7 @@ idle:
 #ifdef SEQLOCK
         if :: word[k]!=0 && state[word[k]]==LIVE -> state[word[k]] = GONE :: else -> skip fi;
 #endif
-        put(NB+1+k,b);                 /* PAIR commit-word */
+        put(NB+1+k,b);                 /* PAIR publish-entry */
         CRASH; now[k] = V
      fi; k = 0
   :: else -> break

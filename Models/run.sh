@@ -2,12 +2,22 @@
 # Checks the models with Spin: every line of `cases` must end as it says.
 #   Models/run.sh              all
 #   Models/run.sh NAME...      the lines of these models, or those with -DNAME among their flags
+#   Models/run.sh --long ...   the lines of `cases-long` as well: larger configurations, 600 s each (unless LIMIT says other)
+#   Models/run.sh --report F   ... and writes a table of what was found to the file F
 # Prints one line a case and exits 1 if any is a surprise. A clean model must have been searched exhaustively.
 # JOBS (default 2) cases run at once; each may take LIMIT (default 60) seconds of processor time and 2 GB.
 # (Not of wall time: a busy machine is no reason to fail. Five times LIMIT on the wall is the end all the same.)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 jobs=${JOBS:-2}
+lists=("$here/cases") report=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --long) lists+=("$here/cases-long"); LIMIT=${LIMIT:-600}; shift ;;
+        --report) report=$2; shift 2 ;;
+        *) break ;;
+    esac
+done
 export LIMIT=${LIMIT:-60}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -62,6 +72,7 @@ check() {
         error/ok)    echo "FAILED $label: the bug was not found in $states states" ;;
         *)           echo "FAILED $label: $result" ;;
     esac >"$work/$number.line"
+    echo "$model|$expectation|${result%% *}|${seconds:-0}|${memory:-0}" >"$work/$number.figures"
     cd / && rm -rf "$dir"
 }
 export -f check
@@ -87,7 +98,7 @@ while IFS= read -r line; do
     wanted "$line" || continue
     number=$((number + 1))
     printf '%s\0%s\0' "$number" "$line" >>"$queue"
-done <"$here/cases"
+done < <(cat "${lists[@]}")
 [ -s "$queue" ] || { echo "no such case" >&2; exit 1; }
 
 start=$SECONDS
@@ -95,5 +106,23 @@ xargs -0 -n 2 -P "$jobs" bash -c 'check "$@" && cat "$work/$1.line"' check <"$qu
 cat "$work"/*.line >"$work/all" 2>/dev/null || true
 failed=$(grep -c '^FAILED' "$work/all" || true)
 lines=$(grep -cE '^(ok|caught|FAILED) ' "$work/all" || true)
+# One line a model: clean searches, bugs found, harmless changes, the longest search and the largest.
+cat "$work"/*.figures 2>/dev/null | awk -F '|' -v report="$report" '
+    { name = $1
+      if ($2 == "ok" && $3 == "ok") clean[name]++
+      if ($2 == "error" && $3 == "error") found[name]++
+      if ($2 == "harmless" && $3 == "ok") harmless[name]++
+      if (!(name in seen)) { seen[name] = 1; order[++models] = name }
+      if ($4 + 0 > longest[name]) longest[name] = $4 + 0
+      if ($5 + 0 > largest[name]) largest[name] = $5 + 0
+      if (longest[name] > top) top = longest[name]
+      if (largest[name] > big) big = largest[name] }
+    END {
+      if (report != "") {
+        print "| model | clean | bugs found | harmless | longest search | largest |" >report
+        print "|---|---|---|---|---|---|" >report
+        for (i = 1; i <= models; i++) { name = order[i]
+          printf "| `%s.pml` | %d | %d | %d | %.0f s | %d MB |\n", name, clean[name], found[name], harmless[name], longest[name], largest[name] >report } }
+      printf "longest search %.1f s, largest %d MB\n", top, big }'
 echo "$((number - 1000)) cases, $failed failed, $((SECONDS - start)) s"
 [ "$failed" = 0 ] && [ "$lines" = "$((number - 1000))" ]

@@ -306,8 +306,22 @@ inline drain() {
   atomic { i = 0; if :: !out -> drained = gen :: else fi }
 }
 
+/* WITNESS=n: that a recoverer dies in step n and another one recovers after it must be *found*: it shows that such deaths
+ * are tried at all. */
+#ifdef WITNESS
+byte stage[NP]; bool diedThere;
+#define AT(n) stage[me] = n;
+#define RECOVERED ; atomic { assert(!diedThere); stage[me] = 0 }
+#define DIED if :: stage[me] == WITNESS -> diedThere = 1 :: else fi; stage[me] = 0;
+#else
+#define AT(n)
+#define RECOVERED
+#define DIED
+#endif
+
 /* PAIR rw-recover: W is ours and something is STALE */
 inline recover() {
+  AT(1)
 #ifndef UNLOCKDEADW
   fresh();
 #else
@@ -316,6 +330,7 @@ inline recover() {
   if
   :: atomic { out -> skip }
   :: atomic { !out && ODD -> skip }
+     AT(2)
      drain();
      if
      :: atomic { out ->
@@ -328,14 +343,17 @@ inline recover() {
      :: atomic { !out -> skip }
         if
         :: atomic { journal -> assert(inside == 0); x = jold }
-           y = jold; journal = 0
+           AT(3) y = jold; AT(4) journal = 0
         :: atomic { !journal -> skip }
         fi;
+        AT(5)
         wseq++;
+        AT(6)
         wr[IDX(gen)] = 0
      fi
   :: atomic { !out && !ODD -> wr[IDX(gen)] = 0 }
   fi
+  RECOVERED
 }
 
 /* what EOWNERDEAD tells is stored at once: a later timeout must not lose it */
@@ -367,7 +385,7 @@ inline markslots() {
 }
 inline markW() { atomic { skip; if :: wown == me + 1 -> wown = 0; wdead = 1 :: else fi } }
 inline die() {
-  atomic { inside = inside - inme; inme = 0; g = 0; k = 0; c = 0; i = 0; n = 0; ok = 0; out = 0; a = 0; over[me] = 1;
+  atomic { DIED inside = inside - inme; inme = 0; g = 0; k = 0; c = 0; i = 0; n = 0; ok = 0; out = 0; a = 0; over[me] = 1;
            if :: wown != me + 1 || (mine == 0 && !slotted) -> markslots(); markW(); goto dead :: else fi }
   if :: markslots(); markW() :: markW(); markslots() fi
 }

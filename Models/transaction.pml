@@ -98,7 +98,7 @@ done: skip }
 proctype getter() { byte e,S,cur,seen,k,n=GETS; byte t;
   do
   :: n>0 -> n--;
-     e = committed; BUFFERED(0,0,PEND+e);                      /* PAIR pend-committed */
+     e = committed; BUFFERED(0,0,PEND+e);                      /* PAIR heavy-light, PAIR pend-committed */
 #ifdef NORELOAD
      S = e;
 #else
@@ -179,7 +179,7 @@ inline HEAVY() {
 #endif
 }
 
-inline scan() {                        /* PAIR pend-committed, PAIR slot-scan: one slot word at a time; C before HEAVY, slots after (I2) */
+inline scan() {                        /* PAIR heavy-light, PAIR slot-scan: one slot word at a time; C before HEAVY, slots after (I2) */
   C = committed; HEAVY();
 #if GETS > 0
   ss[0] = snapOf[0];                     /* a get-reader has no pin */
@@ -192,6 +192,7 @@ inline scan() {                        /* PAIR pend-committed, PAIR slot-scan: o
 }
 inline forget() { d_step { ss[0]=IDLE; ss[1]=IDLE; sp[0]=IDLE; sp[1]=IDLE; C=0; m=0 } }
 
+/* ORDER begin-count */
 inline begin() {
   jver = committed+1; CRASH;
 #ifdef NOTAILS
@@ -223,7 +224,7 @@ inline begin() {
 #define RECORD(t,x,y) d_step { jt[count]=t; ja[count]=x; jb[count]=y }; CRASH; COUNT
 #endif
 
-/* PAIR commit-word. Places: 1..NB the prev of a block, NB+1+k the word of key k */
+/* PAIR publish-entry, PAIR chain-prev, PAIR publish-directory. Places: 1..NB the prev of a block, NB+1+k the word of key k */
 #ifdef SPLIT
 #define PLACE(k) dir[0]
 inline setPlace(p,x) { prev[p] = x }
@@ -314,7 +315,7 @@ inline undo(freeing) {
   ltail = lt; CRASH; lt = 0 }
 
 inline tick(to) { d_step { q = 0; do :: q<NK -> EXP(q,to) = EXP(q,committed); pending[q] = EXP(q,committed); q++ :: else -> break od; q = 0; committed = to } }
-/* PAIR committed-data */
+/* PAIR pend-committed */
 inline publish() { d_step { q = 0; do :: q<NK -> EXP(q,jver) = pending[q]; q++ :: else -> break od; q = 0; committed = jver } }
 
 /* a cleared bit; the contents are wiped so that equal states look equal */

@@ -79,6 +79,26 @@ for file in $(git ls-files -- '*.swift' '*.c' '*.h' '*.sh'); do
   [ "$lines" -le 500 ] || violation "$file: $lines lines; past 500, look for a second idea"
 done
 
+# A label of a memory-order comment (PAIR or ORDER) is in the code, in a model and in Models/README.md's first table; or
+# in the second (outside the models: in no model) or the third (ahead of the code: not in the code).
+labels() { grep -rhoE '(PAIR|ORDER) [a-z][a-z-]*' "$@" | sort -u; }
+rows() { sed -n "/^##* $1\$/,/^##* /p" Models/README.md | sed -n -E 's/^\| ((PAIR|ORDER) [a-z][a-z-]*) \|.*/\1/p'; }
+code=$(labels --include='*.swift' --include='*.c' --include='*.h' Sources CShims)
+modelled=$(labels --include='*.pml' Models)
+checked=$(rows Labels)
+outside=$(rows 'Outside the models')
+ahead=$(rows 'Ahead of the code')
+among() { if printf '%s\n' "$1" | grep -qxF "$label"; then echo "$2"; fi; }
+labels_file=$(mktemp)
+printf '%s\n' "$code" "$modelled" "$checked" "$outside" "$ahead" | grep . | sort -u >"$labels_file"
+while read -r label; do
+  found=$(among "$code" code; among "$modelled" models)
+  listed=$(among "$checked" "code
+models"; among "$outside" code; among "$ahead" models)
+  [ "$found" = "$listed" ] || violation "$label: it is in $(echo ${found:-neither}), Models/README.md says $(echo ${listed:-nothing})"
+done <"$labels_file"
+rm -f "$labels_file"
+
 # The README's example is compiled: it is this file, from its first import on.
 example=Tests/Workers/readme-example/main.swift
 shown=$(awk '/^```swift$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md 2>/dev/null || true)
@@ -91,4 +111,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, designs, sizes and the README's example are as they should be"
+echo "tidy: imports, designs, sizes, labels and the README's example are as they should be"

@@ -1,10 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, as root or by `sudo -n`, and says so; without either, prints the
 # line to run and exits 2. Swift itself is looked for, not installed.
+#
+# scripts/setup.sh [PACKAGE...]    besides what building and testing need
 set -eu
 
 # Building: liburcu and xxhash headers. Testing: Spin (models), a cross compiler, binutils (disassembly).
 packages="gcc make libc6-dev liburcu-dev libxxhash-dev binutils spin gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+packages="$packages $*"
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: this is no Debian; you need the equivalents of: $packages" >&2

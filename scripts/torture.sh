@@ -1,27 +1,33 @@
 #!/bin/sh
 # Runs every item of the torture program at full length, and puts the figures into RELIABILITY.md.
 #
-# scripts/torture.sh SWIFT 'ITEM...' [BUILD FLAG...]    no items: all of them
+# scripts/torture.sh SWIFT 'ITEM...' [BUILD FLAG...]    no items: all of them; `models` is Models/run.sh --long
 set -eu
 cd "$(dirname "$0")/.."
 swift=$1
 items=$2
 shift 2
 
-$swift build -c release --product torture "$@"
-torture=$($swift build -c release "$@" --show-bin-path)/torture
-case " $items" in
-  ' ' | *' fuzz'*)
-    SHAREDTABLE_FUZZER=$(Tests/fuzz.sh "$swift" build "$@")
-    export SHAREDTABLE_FUZZER
-    ;;
-esac
 figures=$(mktemp -d)
 trap 'rm -rf "$figures"' EXIT
 
 status=0
-# shellcheck disable=SC2086 # a list
-"$torture" --long --report "$figures" $items || status=$?
+others=$(printf '%s\n' $items | grep -vx models || true)
+if [ "$others" != "" ] || [ "$items" = "" ]; then
+  $swift build -c release --product torture "$@"
+  torture=$($swift build -c release "$@" --show-bin-path)/torture
+  case " $others" in
+    ' ' | *' fuzz'*)
+      SHAREDTABLE_FUZZER=$(Tests/fuzz.sh "$swift" build "$@")
+      export SHAREDTABLE_FUZZER
+      ;;
+  esac
+  # shellcheck disable=SC2086 # a list
+  "$torture" --long --report "$figures" $others || status=$?
+fi
+case " $items " in
+  "  " | *" models "*) Models/run.sh --long --report "$figures/04.md" || status=$? ;;
+esac
 
 # A chapter that was not run keeps the figures it had.
 for chapter in "$figures"/*.md; do

@@ -72,6 +72,8 @@ int shmos_membarrier_global_expedited(void);
 
 uint64_t shmos_realtime_ns(void);
 uint64_t shmos_monotonic_ns(void);
+/* As of the last tick: some milliseconds old, a fraction of the price. */
+uint64_t shmos_monotonic_coarse_ns(void);
 /* May return early when a signal handler runs. */
 void shmos_sleep(uint64_t ns);
 

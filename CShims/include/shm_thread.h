@@ -27,6 +27,7 @@ typedef struct {
   shm_thread_record records[SHM_THREAD_RECORDS];
   shm_thread_record *_Nullable overflow; /* further records, freed when the thread ends */
   uint32_t overflowCount;
+  uint32_t observing; /* observers' outermost sections that this thread is in, over all tables */
 } shm_thread_state;
 
 extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
@@ -43,6 +44,12 @@ static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_th
   shm_thread_record *home = shm_thread_home(segment);
   return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
 }
+/* Enters (+1) or leaves (-1) an observer's outermost section. */
+static inline __attribute__((always_inline)) void shm_thread_observe(int32_t change) {
+  shm_thread.observing += (uint32_t)change;
+}
+/* Is this thread in no observer's section of any table? */
+static inline __attribute__((always_inline)) bool shm_thread_observes_nothing(void) { return shm_thread.observing == 0; }
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */

@@ -9,4 +9,8 @@ public enum HostClock {
   /// CLOCK_MONOTONIC: the same for every process (outside time namespaces), until the reboot. For timeouts.
   @inlinable @inline(__always)
   public static var monotonicNanoseconds: UInt64 { shmos_monotonic_ns() }
+
+  /// CLOCK_MONOTONIC_COARSE: the same time as of the last tick, some milliseconds old at most, at a fraction of the price.
+  @inlinable @inline(__always)
+  public static var coarseNanoseconds: UInt64 { shmos_monotonic_coarse_ns() }
 }

@@ -9,25 +9,26 @@ public struct ReadView: ~Escapable {
   @usableFromInline let table: Table
   @usableFromInline let section: ReadSection
 
-  @usableFromInline @_lifetime(borrow table)
+  @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table, _ section: ReadSection) {
     self.table = copy table
     self.section = section
   }
 
   /// The version this view shows.
-  public var version: UInt64 { section.snapshot }
+  @inlinable public var version: UInt64 { section.snapshot }
   /// The instant by which this section judges expiry, in nanoseconds since 1970.
-  public var now: UInt64 { section.now }
+  public var now: UInt64 { table.segment.instant(table.clock) }
 
   /// The value of a key, copied out; nil if absent or expired.
   /// - Throws: `typeMismatch`; for an observer `snapshotTooOld` once gc has passed the view's version.
+  @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     try table.checked(find(key).map { decode($0, as: type) }, key)
   }
 
   /// A value's bytes in place, whatever its type; nil if absent or expired. No copy.
-  @_lifetime(copy self)
+  @inlinable @_lifetime(copy self)
   public func bytes(forKey key: some TableKey) throws(TableError) -> RawSpan? {
     guard let found = try find(key) else { return nil }
     let value = unsafe found.value
@@ -37,6 +38,7 @@ public struct ReadView: ~Escapable {
   /// A value with its version, type and expiry.
   public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
+  @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
 
   /// Visits every key that begins with `prefix`, in no particular order, each exactly once; expired ones left out.
@@ -77,10 +79,11 @@ public struct ReadView: ~Escapable {
     return count
   }
 
-  private func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
+  @inlinable
+  func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {
       return try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        try unsafe table.segment.find(bytes, section)
+        try unsafe table.segment.find(bytes, section, table.clock)
       }
     } catch {
       throw table.named(error)
@@ -93,7 +96,7 @@ public struct ReadView: ~Escapable {
       var goesOn = true
       while !cursor.isAtEnd, goesOn {
         do throws(EngineError) {
-          try table.segment.scan(&cursor, section) { found in
+          try table.segment.scan(&cursor, section, table.clock) { found in
             if unsafe found.hasPrefix(wanted) { goesOn = body(found) }
             return goesOn
           }

@@ -1,4 +1,4 @@
-import TableEngine
+public import TableEngine
 
 /// One version of a table, for as long as it is held; usable from any thread.
 ///
@@ -18,13 +18,18 @@ public final class Snapshot: Sendable {
   /// Runs `body` on the snapshot. Never waits.
   /// - Throws: what `body` throws; `snapshotTooOld` once the snapshot was evicted; `wouldDeadlock` inside another
   ///   section of the same table on this thread.
+  @inlinable
   public func read<R: ~Copyable>(_ body: (borrowing ReadView) throws -> R) throws -> R {
-    let section: ReadSection
-    do { section = try long.beginRead(now: table.clock.now) } catch { throw table.named(error) }
     // The keeper's slot must stand until the section has ended: gc, passing slot by slot, could miss the hand-over.
-    return try withExtendedLifetime(long) { try table.run(section, body) }
+    try withExtendedLifetime(self) { try table.run(try beginRead(), body) }
   }
 
+  @usableFromInline
+  func beginRead() throws(TableError) -> ReadSection {
+    do { return try long.beginRead() } catch { throw table.named(error) }
+  }
+
+  @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws -> T? {
     try read { view in try view.get(key, as: type) }
   }

@@ -52,6 +52,7 @@ extension Table {
   }
 
   /// A value's bytes, whatever its type; nil if absent or expired.
+  @inlinable
   public func bytes(_ key: some TableKey) throws(TableError) -> [UInt8]? {
     try withEntry(key) { found in unsafe [UInt8](found.value) }
   }
@@ -62,6 +63,7 @@ extension Table {
   }
 
   /// Whether the key is present and not expired.
+  @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool {
     try withEntry(key) { _ in true } ?? false
   }
@@ -69,6 +71,7 @@ extension Table {
   /// The values of several keys, all of one snapshot; nil where absent or expired.
   ///
   /// - Throws: `typeMismatch` if any value is of another type.
+  @inlinable
   public func get<T: TableValue>(_ keys: [some TableKey], as type: T.Type = T.self) throws(TableError) -> [T?] {
     try withSection(timeout: nil) { view throws(TableError) in
       var values: [T?] = []

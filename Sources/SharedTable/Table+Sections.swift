@@ -1,4 +1,4 @@
-import TableEngine
+public import TableEngine
 
 extension Table {
   /// Runs `body` on one snapshot of the whole table.
@@ -11,6 +11,7 @@ extension Table {
   /// - Parameter timeout: for the rwlock variant's wait, and an observer's; nil = the table's.
   /// - Throws: what `body` throws; `wouldDeadlock` inside a barrier of this table, `timedOut`, `busy` (observer),
   ///   `slotsExhausted`, `forked`.
+  @inlinable
   public func read<R: ~Copyable>(
     timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R
   ) throws -> R {
@@ -18,12 +19,14 @@ extension Table {
   }
 
   /// Runs `body` in an open section and closes it.
+  @inlinable
   func run<R: ~Copyable>(_ section: ReadSection, _ body: (borrowing ReadView) throws -> R) throws -> R {
     defer { segment.endRead(section) }
     return try body(ReadView(self, section))
   }
 
   /// The same for bodies that throw only `TableError`.
+  @inlinable
   func withSection<R>(
     timeout: Duration?, _ body: (borrowing ReadView) throws(TableError) -> R
   ) throws(TableError) -> R {
@@ -32,9 +35,10 @@ extension Table {
     return try body(ReadView(self, section))
   }
 
-  private func beginRead(_ timeout: Duration?) throws(TableError) -> ReadSection {
+  @usableFromInline
+  func beginRead(_ timeout: Duration?) throws(TableError) -> ReadSection {
     do throws(EngineError) {
-      return try segment.beginRead(timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
+      return try segment.beginRead(timeoutNanoseconds: nanoseconds(timeout))
     } catch {
       throw named(error)
     }
@@ -49,42 +53,45 @@ extension Table {
   /// - Parameter timeout: for the wait, not for `body`; nil = the table's.
   /// - Throws: what `body` throws, after undoing everything; `wouldDeadlock` inside any section of this table on this
   ///   thread, `timedOut` naming the holder, `full`, `damaged`, `unlinked`, `notPermitted` (observer), `forked`.
+  @inlinable
   public func barrier<R: ~Copyable>(
     timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
   ) throws -> R {
-    try run(at: try beginBarrier(timeout), body)
+    try beginBarrier(timeout)
+    return try runBarrier(body)
   }
 
   /// The same for bodies that throw only `TableError`; starts over once, after gc, when the table was full.
+  @inlinable
   func withBarrier<R>(
     timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      return try run(at: try beginBarrier(timeout), body)
+      try beginBarrier(timeout)
+      return try runBarrier(body)
     } catch {
       // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
       guard error.code == .full, error.holder == nil else { throw error }
-      return try run(at: try beginBarrier(timeout), body)
+      try beginBarrier(timeout)
+      return try runBarrier(body)
     }
   }
 
-  /// Waits for the table and opens a barrier; the instant by which it judges expiry.
-  private func beginBarrier(_ timeout: Duration?) throws(TableError) -> UInt64 {
-    let now = clock.now
+  /// Waits for the table and opens a barrier.
+  @usableFromInline
+  func beginBarrier(_ timeout: Duration?) throws(TableError) {
     do throws(EngineError) {
-      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout), now: now)
+      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout))
     } catch {
       throw named(error)
     }
-    return now
   }
 
   /// Runs `body` in the open barrier and closes it: committed, or undone if it throws.
-  private func run<R: ~Copyable, E: Error>(
-    at now: UInt64, _ body: (inout Transaction) throws(E) -> R
-  ) throws(E) -> R {
+  @inlinable
+  func runBarrier<R: ~Copyable, E: Error>(_ body: (inout Transaction) throws(E) -> R) throws(E) -> R {
     do throws(E) {
-      var transaction = Transaction(self, now: now)
+      var transaction = Transaction(self)
       let result = try body(&transaction)
       segment.commitBarrier()
       return result

@@ -55,6 +55,7 @@ extension Table {
 
   /// Replaces a value if its version is still the one that was read: a lost update is impossible.
   /// - Returns: whether it was.
+  @inlinable
   public func compareAndSet<T: TableValue>(
     _ key: some TableKey, _ value: T, ifVersion version: UInt64, timeout: Duration? = nil
   ) throws(TableError) -> Bool {
@@ -63,6 +64,7 @@ extension Table {
 
   /// - Returns: whether the key was there.
   @discardableResult
+  @inlinable
   public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
     try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.remove(key) }
   }

@@ -117,11 +117,11 @@ public enum Expiration: Sendable, Equatable {
   case at(UInt64)
 
   /// Nanoseconds since 1970, 0 for never.
-  func nanoseconds(now: UInt64) -> UInt64 {
+  func nanoseconds(now: @autoclosure () -> UInt64) -> UInt64 {
     switch self {
     case .never: 0
     case .at(let instant): max(1, instant)
-    case .after(let duration): now &+ max(1, duration.clampedNanoseconds)
+    case .after(let duration): now() &+ max(1, duration.clampedNanoseconds)
     }
   }
 }

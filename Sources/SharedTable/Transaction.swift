@@ -1,18 +1,17 @@
-import TableEngine
+public import TableEngine
 
 /// The table inside a barrier: reads see the barrier's own changes, writes become visible when it ends.
 ///
 /// Cannot be copied, returned, stored, captured or carried over an `await`.
 @safe
 public struct Transaction: ~Copyable, ~Escapable {
-  private let table: Table
+  @usableFromInline let table: Table
   /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
-  public let now: UInt64
+  public var now: UInt64 { table.segment.instant(table.clock) }
 
-  @_lifetime(borrow table)
-  init(_ table: borrowing Table, now: UInt64) {
+  @inlinable @_lifetime(borrow table)
+  init(_ table: borrowing Table) {
     self.table = copy table
-    self.now = now
   }
 
   /// Stores a value.
@@ -40,10 +39,11 @@ public struct Transaction: ~Copyable, ~Escapable {
 
   /// - Returns: whether the key was there (expired or not).
   @discardableResult
+  @inlinable
   public mutating func remove(_ key: some TableKey) throws(TableError) -> Bool {
     do throws(EngineError) {
       return try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        let present = try unsafe table.segment.findInBarrier(bytes, now: now) != nil
+        let present = try unsafe table.segment.findInBarrier(bytes, table.clock) != nil
         return try unsafe table.segment.remove(bytes) && present
       }
     } catch {
@@ -52,12 +52,14 @@ public struct Transaction: ~Copyable, ~Escapable {
   }
 
   /// The value of a key as this barrier sees it.
+  @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     try table.checked(find(key).map { decode($0, as: type) }, key)
   }
 
   public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
+  @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
 
   /// Adds to an integer and returns the sum; an absent key counts as 0. The key's expiry stays.
@@ -89,7 +91,7 @@ public struct Transaction: ~Copyable, ~Escapable {
       var keys: [[UInt8]] = []
       var cursor = ScanCursor()
       while !cursor.isAtEnd {
-        table.segment.scanInBarrier(&cursor, now: now) { found in
+        table.segment.scanInBarrier(&cursor, table.clock) { found in
           if unsafe found.hasPrefix(wanted) { keys.append(unsafe [UInt8](found.key)) }
           return true
         }
@@ -98,10 +100,11 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  private func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
+  @inlinable
+  func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {
       return try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        try unsafe table.segment.findInBarrier(bytes, now: now)
+        try unsafe table.segment.findInBarrier(bytes, table.clock)
       }
     } catch {
       throw table.named(error)

@@ -97,6 +97,17 @@ import Testing
     #expect(problems(barrier(2, [1: 10], 0, 5, .undone), section(2, [1: 0], 10, 20)) == [])
   }
 
+  @Test func aRemovalByAKilledBarrierMayHaveHappened() {
+    let killed = [barrier(2, [1: 10, 2: 11], 0, 5), barrier(3, [1: 0, 3: 12], 6, nil)]
+    #expect(History(killed + [barrier(4, [1: 13], reads: [1: 0], 20, 30)]).problems() == [])
+    #expect(History(killed + [section(3, [1: 0, 3: 12], 20, 30)]).problems() == [])
+    #expect(History(killed + [section(3, [1: 10, 3: 0], 20, 30)]).problems() == [])
+    #expect(History(killed + [section(3, [1: 0, 3: 0], 20, 30)]).problems() != [])
+    #expect(History(killed + [section(2, [1: 0], 20, 30)]).problems() != [])
+    #expect(History(killed + [section(3, [1: 0], 20, 30), section(3, [1: 10], 40, 50)]).problems() != [])
+    #expect(History(killed + [section(3, [2: 0], 20, 30)]).problems() != [])
+  }
+
   // MARK: - Versions
 
   @Test func aTornMultiKeyReadIsFound() {

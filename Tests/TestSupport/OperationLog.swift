@@ -92,6 +92,12 @@ public enum TracedValue {
     return id
   }
 
+  /// How many bytes a value has.
+  public static func byteCount(_ id: UInt64) -> Int {
+    var generator = SplitMix(seed: id)
+    return 8 + length(generator.next())
+  }
+
   /// Mostly small, sometimes a run of frames.
   private static func length(_ choice: UInt64) -> Int {
     choice % 64 == 0 ? Int(choice >> 32 % 20_000) : Int(choice >> 32 % 300)

@@ -16,21 +16,21 @@ extension Segment {
   /// writer died between two of them.
   /// - Parameter body: runs on each entry, expired ones left out; returns false to stop early (the cursor moves on).
   public func scan(
-    _ cursor: inout ScanCursor, _ section: ReadSection, _ body: (FoundEntry) -> Bool
+    _ cursor: inout ScanCursor, _ section: ReadSection, _ clock: WallClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
     if access == .observer {
       guard let observation = section.observation else { throw .closed }
-      return try observation.scan(&cursor, now: section.now, body)
+      return try observation.scan(&cursor) { found in !isPresent(found, clock) || body(found) }
     }
-    scan(&cursor, snapshot: section.snapshot, now: section.now, body)
+    scan(&cursor, snapshot: section.snapshot, clock, body)
   }
 
   /// The same for the barrier in flight on this thread, its own changes included.
-  public func scanInBarrier(_ cursor: inout ScanCursor, now: UInt64, _ body: (FoundEntry) -> Bool) {
-    scan(&cursor, snapshot: participant!.writer.version, now: now, body)
+  public func scanInBarrier(_ cursor: inout ScanCursor, _ clock: WallClock, _ body: (FoundEntry) -> Bool) {
+    scan(&cursor, snapshot: participant!.writer.version, clock, body)
   }
 
-  func scan(_ cursor: inout ScanCursor, snapshot: UInt64, now: UInt64, _ body: (FoundEntry) -> Bool) {
+  func scan(_ cursor: inout ScanCursor, snapshot: UInt64, _ clock: WallClock, _ body: (FoundEntry) -> Bool) {
     guard let position = cursor.position else { return }
     let lookup = Lookup(data: data)
     let directory = lookup.directoryWord(hash: position).word
@@ -41,7 +41,7 @@ extension Segment {
       for slot in 0..<(SubTable.bucketCount * 8) {
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0,
-          let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), now: now)
+          let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), clock)
         else { continue }
         if isPartial, unsafe hash(found.key) < position { continue }
         if !body(found) { return }

@@ -31,8 +31,8 @@ public enum ControlLayout {
 
   // writer area
   public static let writerMutex = 4096
-  /// pid << 32 | tid of the owner, for people; 0 when free. Stale after a crash until the next owner.
-  public static let writerIdentity = 4160
+  /// 1 + slot of the owner, for people; 0 when free. Stale after a crash until the next owner.
+  public static let writerSlot = 4160
   public static let writerSince = 4168
   public static let journal = 4224
   public static let limbo = 4352

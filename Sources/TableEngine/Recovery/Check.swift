@@ -24,9 +24,9 @@ extension Segment {
       throw .wouldDeadlock(outer: "section")
     }
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
-    let outcome = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
-    defer { participant.lock.unlock() }
     let slot = unsafe Int(record.pointee.slotIndex)
+    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)
+    defer { participant.lock.unlock() }
     var check = TableCheck(self, participant.writer)
     do throws(EngineError) {
       try enter(participant, slot: slot, died: outcome == .ownerDied, deadline)

@@ -9,15 +9,18 @@ extension Segment {
   /// `timeoutNanoseconds` in all. The calling thread must close it with ``commitBarrier()`` or ``abortBarrier()``.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
   ///   `unlinked`, `forked`.
-  /// - Parameter now: the instant by which the barrier judges expiry.
-  public func beginBarrier(timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) {
+  /// - Parameter now: the instant by which the barrier judges expiry; by default when the first such value is met.
+  public func beginBarrier(
+    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
+  ) throws(EngineError) {
     let participant = try requireParticipant()
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     #if !MUTANT_BARRIER_IN_READ
       if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
     #endif
-    let start = HostClock.monotonicNanoseconds
+    // Only the rwlock variant is likely to wait for more than W: the other asks the clock that is a tick behind.
+    let start = variant == .rwlock ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
     try checkLinked(participant, now: start)
     try takeTurn(participant, slot: unsafe Int(record.pointee.slotIndex), start, timeoutNanoseconds)
     unsafe record.pointee.inBarrier = 1
@@ -39,7 +42,7 @@ extension Segment {
     while true {
       let outcome: WriterLock.Outcome
       do throws(EngineError) {
-        outcome = try participant.lock.lock(timeoutNanoseconds: left)
+        outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: left)
       } catch {
         throw refusal ?? error
       }
@@ -189,7 +192,7 @@ extension Segment {
     guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else {
       throw .wouldDeadlock(outer: "section")
     }
-    guard let outcome = participant.lock.tryLock() else { return nil }
+    guard let outcome = participant.lock.tryLock(slot: unsafe Int(record.pointee.slotIndex)) else { return nil }
     defer { participant.lock.unlock() }
     var changed = false
     if outcome == .ownerDied || participant.writer.needsRecovery {

@@ -43,7 +43,7 @@ extension Segment {
     while left > 0, !cursor.isAtEnd, keys.count < limit {
       left -= 1
       let before = cursor
-      try scan(&cursor, section) { found in
+      try scan(&cursor, section, WallClock { 0 }) { found in
         if found.meta.hasExpiry, found.expiry <= now { keys.append(unsafe [UInt8](found.key)) }
         return keys.count < limit
       }
@@ -52,13 +52,18 @@ extension Segment {
     return keys
   }
 
+  /// What the barrier in flight sees of a key, expired or not.
+  private func newestInBarrier(_ key: UnsafeRawBufferPointer) -> FoundEntry? {
+    let entry = unsafe Lookup(data: data).newest(key.baseAddress!, key.count, hash: hash(key))
+    guard entry != 0 else { return nil }
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    return meta.isTombstone ? nil : unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+  }
+
   private func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
     let result = unsafe key.withUnsafeBytes { bytes in
       Result { () throws(EngineError) in
-        // Present by any clock, but expired by this one.
-        guard let found = try unsafe findInBarrier(bytes, now: 0), found.meta.hasExpiry, found.expiry <= now else {
-          return false
-        }
+        guard let found = unsafe newestInBarrier(bytes), found.meta.hasExpiry, found.expiry <= now else { return false }
         return try unsafe remove(bytes)
       }
     }

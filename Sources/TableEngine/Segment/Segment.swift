@@ -34,17 +34,28 @@ public final class Segment: Sendable {
   let forkGeneration: UInt64
   /// The names were given up on purpose: nobody else can open the table.
   let isPrivate = Atomic(false)
+  /// How far an observer may look: what of the published size was seen to be in the object. Objects never shrink.
+  let observedLimit = Atomic(0)
   /// CLOCK_MONOTONIC of the last look at the link counts.
   let lastLinkCheck = Atomic<UInt64>(0)
 
-  /// What only a participant has.
-  struct Participant: Sendable {
+  /// What only a participant has. A class, so that handing it on is one reference.
+  final class Participant: Sendable {
     let ctl: Memory
     let object: SharedObject
     let slots: Slots
     let lock: WriterLock
     let exclusion: Exclusion
     let writer: Writer
+
+    init(ctl: Memory, object: SharedObject, slots: Slots, exclusion: Exclusion, writer: Writer) {
+      self.ctl = ctl
+      self.object = object
+      self.slots = slots
+      lock = WriterLock(ctl: ctl, slots: slots)
+      self.exclusion = exclusion
+      self.writer = writer
+    }
   }
 
   init(
@@ -76,7 +87,7 @@ public final class Segment: Sendable {
         backing: Backing(data: dataObject, control: control.object), variant: header.variant,
         hashSeed: header.hashSeed)
       return Participant(
-        ctl: ctl, object: control.object, slots: slots, lock: WriterLock(ctl: ctl),
+        ctl: ctl, object: control.object, slots: slots,
         exclusion: Exclusion(
           ctl: ctl, data: writer.data, slots: slots, recoverTransaction: { [unowned writer] in writer.recover() }),
         writer: writer)

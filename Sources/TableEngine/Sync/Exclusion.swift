@@ -59,20 +59,20 @@ struct Exclusion {
     while !tryEnterShared(slot) {
       guard pause(&round) else {
         ctl.storeRelease(wait, 0)
-        throw .timedOut(WriterLock(ctl: ctl).holder)
+        throw .timedOut(WriterLock(ctl: ctl, slots: slots).holder)
       }
       if round.isDueToLook {
         if isDamaged {
           ctl.storeRelease(wait, 0)
           throw .damaged("a barrier in it was left beyond repair")
         }
-        try repairIfWriterDied(deadline: deadline, wait: wait)
+        try repairIfWriterDied(slot, deadline: deadline, wait: wait)
       }
     }
     ctl.storeRelease(wait, 0)
   }
 
-  private func tryEnterShared(_ slot: Int) -> Bool {
+  func tryEnterShared(_ slot: Int) -> Bool {
     let word = slots.offset(slot) + SlotLayout.rw
     let generation = generation
     guard mayPass(slot) else { return false }
@@ -116,9 +116,9 @@ struct Exclusion {
   }
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
-  private func repairIfWriterDied(deadline: UInt64, wait: Int) throws(EngineError) {
-    let lock = WriterLock(ctl: ctl)
-    guard let outcome = lock.tryLock() else { return }
+  private func repairIfWriterDied(_ slot: Int, deadline: UInt64, wait: Int) throws(EngineError) {
+    let lock = WriterLock(ctl: ctl, slots: slots)
+    guard let outcome = lock.tryLock(slot: slot) else { return }
     defer { lock.unlock() }
     if outcome == .ownerDied {
       inherit()
@@ -137,6 +137,10 @@ struct Exclusion {
 
   /// Records that W's last owner died: its instance may be write-locked for ever, its flag raised for ever.
   func inherit() {
+    #if MUTANT_UNLOCK_FOR_DEAD
+      instance(generation).unlock()
+      return ctl.storeRelease(RWLayout.writerWaiting, 0)
+    #endif
     raiseAbandoned(to: generation + 1)
     ctl.storeRelease(RWLayout.writerWaiting, 0)
     ctl.storeRelease(RWLayout.hint, 1)
@@ -277,8 +281,10 @@ struct Exclusion {
       throw .system(error)
     }
     guard instance(candidate).tryWrite() == .acquired else { throw .damaged("a fresh rwlock is not free") }
-    // Sequentially consistent: see rw-intent.
-    _ = ctl.exchange(RWLayout.generation, candidate)
+    #if !MUTANT_GENERATION_STAYS
+      // Sequentially consistent: see rw-intent.
+      _ = ctl.exchange(RWLayout.generation, candidate)
+    #endif
   }
 
   /// Does a living slot name this generation's instance, at any generation? Dead ones are cleared on the way.

@@ -31,7 +31,8 @@ final class Observation {
     unsafe copies.forEach { unsafe $0.deallocate() }
   }
 
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, now: UInt64) throws(EngineError) -> FoundEntry? {
+  /// The version of a key that the snapshot sees, be it a tombstone or expired.
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> FoundEntry? {
     var copy: FoundEntry?
     let result: Result<Void, ObserverWalk.Inconsistent>
     do throws(ObserverWalk.Inconsistent) {
@@ -41,12 +42,12 @@ final class Observation {
       result = .failure(error)
     }
     try walk.settle(result)
-    return copy.flatMap { Self.isPresent($0, now) ? $0 : nil }
+    return copy
   }
 
   /// One sub-table, validated as a whole before `body` sees the first entry. Its copies go when `body` has seen them: a
   /// scan of a large table must not need its size in private memory.
-  func scan(_ cursor: inout ScanCursor, now: UInt64, _ body: (FoundEntry) -> Bool) throws(EngineError) {
+  func scan(_ cursor: inout ScanCursor, _ body: (FoundEntry) -> Bool) throws(EngineError) {
     guard let position = cursor.position else { return }
     var found: [FoundEntry] = []
     var copies: [UnsafeMutableRawPointer] = unsafe []
@@ -63,9 +64,7 @@ final class Observation {
       unsafe copies.forEach { unsafe $0.deallocate() }
       unsafe copies.removeAll()
     #endif
-    for entry in found where Self.isPresent(entry, now) {
-      if !body(entry) { return }
-    }
+    for entry in found where !body(entry) { return }
   }
 
   /// A private copy of an entry whose bounds were checked. Its bytes may be torn until the walk is validated.
@@ -74,9 +73,5 @@ final class Observation {
     unsafe shm_copy_racy(bytes, data.pointer(entry), meta.byteCount)
     unsafe copies.append(bytes)
     return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: meta)
-  }
-
-  private static func isPresent(_ found: FoundEntry, _ now: UInt64) -> Bool {
-    !found.meta.isTombstone && !(found.meta.hasExpiry && found.expiry <= now)
   }
 }

@@ -19,8 +19,8 @@ struct ObserverWalk {
   let snapshot: UInt64
   /// rwlock variant: the even sequence the walk began at.
   let sequence: UInt64
-  let object: SharedObject
-  var limit: Int
+  private let segment: Segment
+  private(set) var limit: Int
   /// Bytes of sub-tables and entries met since the walk began.
   private var metBytes = 0
   /// The same over the whole scan under way: all of it, and sub-tables alone.
@@ -58,13 +58,13 @@ struct ObserverWalk {
     hashSeed = segment.hashSeed
     self.snapshot = snapshot
     self.sequence = sequence
-    object = segment.dataObject
-    limit = segment.geometry.unitsOffset
+    self.segment = segment
+    limit = max(segment.observedLimit.load(ordering: .relaxed), segment.geometry.unitsOffset)
   }
 
   /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load:
   /// had one of them seen a reuse, it would see `reclaimed` raised.
-  /// PAIR wseq. Other end: Writer.bumpSequence.
+  /// PAIR wseq-data. Other end: Writer.bumpSequence.
   var isStillValid: Bool {
     #if MUTANT_OBSERVER_TRUSTS_RACES
       return true
@@ -93,12 +93,16 @@ struct ObserverWalk {
     #endif
     if offset + count <= limit { return }
     let published = Int(truncatingIfNeeded: data.loadAcquire(DataLayout.publishedBytes) & ((1 << 48) - 1))
-    guard let size = try? object.status().size else { throw Inconsistent(what: "the object cannot be examined") }
+    guard let size = try? segment.dataObject.status().size else {
+      throw Inconsistent(what: "the object cannot be examined")
+    }
     #if MUTANT_OBSERVER_TRUSTS_SIZE
       limit = min(published, size)
     #else
       limit = min(published, size, mappedBytes)
     #endif
+    // Relaxed: an older limit only costs another look.
+    segment.observedLimit.store(limit, ordering: .relaxed)
     if offset + count > limit {
       throw Inconsistent(what: "\(what) at \(offset) lies beyond the table's \(limit) bytes")
     }

@@ -11,7 +11,7 @@ public enum QuickCopy {
 extension Segment {
   /// Copies a key's newest committed value: the read at memory speed, in the most frequent case.
   ///
-  /// That is: a participant of the RCU variant, in no section; the key in its home bucket, first of its tag; no expiry,
+  /// That is: a thread in no section, in its participant's or observer's second use of the table at the least; the key in its home bucket, first of its tag; no expiry,
   /// fingerprint, alignment; no newer version in flight. Whatever else is the case costs a second look, by the
   /// general read. The cases are told apart because a processor overlaps the cache misses of consecutive reads as
   /// far as its window reaches (448 instructions on Zen 5): a straight path of half the length reads a table that does
@@ -21,8 +21,9 @@ extension Segment {
   public func copyQuickly(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
+    guard readsDirectly else { return unsafe copyWatched(key, keyLength, to: target, capacity) }
     let record = unsafe shm_thread_home(id)
-    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
+    guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
       unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
     else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)

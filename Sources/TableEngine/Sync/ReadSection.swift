@@ -102,10 +102,10 @@ extension Segment {
     var attempts = 0
     var deadline: UInt64 = 0
     while true {
-      let section = try beginRead(timeoutNanoseconds: timeoutNanoseconds, now: clock.now)
+      let section = try beginRead(timeoutNanoseconds: timeoutNanoseconds)
       defer { endRead(section) }
       do throws(EngineError) {
-        return try unsafe find(UnsafeRawBufferPointer(start: key, count: keyLength), section).map(body)
+        return try unsafe find(UnsafeRawBufferPointer(start: key, count: keyLength), section, clock).map(body)
       } catch {
         // An observer that was overtaken by gc, or by a barrier of the rwlock variant, starts over.
         guard case .snapshotTooOld = error, section.observation != nil, !section.nested else { throw error }
@@ -119,6 +119,12 @@ extension Segment {
 
   /// How often an observer's single read starts over before it says `busy`.
   static var observerAttempts: Int { 1000 }
+}
+
+/// What a thread's record says of the instant by which its section judges expiry.
+public enum SectionTime {
+  /// No clock was asked yet.
+  public static var notYetRead: UInt64 { .max }
 }
 
 /// The clock by which expiry is judged: the host's, or one that a test drives.
@@ -136,8 +142,6 @@ public struct WallClock: Sendable {
 /// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``.
 public struct ReadSection {
   public let snapshot: UInt64
-  /// The instant by which the section judges expiry.
-  public let now: UInt64
   /// Joined an outer section of the same thread: that one withdraws.
   let nested: Bool
   /// An observer's copies, and the sequence it must still find.
@@ -149,8 +153,11 @@ extension Segment {
   ///
   /// RCU variant: never waits. rwlock variant: waits for the running barrier, at most `timeoutNanoseconds`. A
   /// section inside a section joins it and its snapshot, and never waits.
+  /// - Parameter now: the instant by which the section judges expiry; by default when the first such value is met.
   /// - Throws: `wouldDeadlock` inside a barrier of the same table, `timedOut`, `forked`, `slotsExhausted`, `busy`.
-  public func beginRead(timeoutNanoseconds: UInt64, now: UInt64) throws(EngineError) -> ReadSection {
+  public func beginRead(
+    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
+  ) throws(EngineError) -> ReadSection {
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     #if MUTANT_NESTED_READ_ANEW
@@ -161,15 +168,15 @@ extension Segment {
     if joins, unsafe record.pointee.readDepth != 0 {
       unsafe record.pointee.readDepth += 1
       return unsafe ReadSection(
-        snapshot: unsafe record.pointee.snapshot, now: unsafe record.pointee.now, nested: true,
-        observation: joinedObservation(unsafe record))
+        snapshot: unsafe record.pointee.snapshot, nested: true, observation: joinedObservation(unsafe record))
     }
     var observation: Observation?
     if let participant {
       let slot = unsafe record.pointee.slot!
       if variant == .rcu {
         #if MUTANT_READERS_WAIT
-          _ = try participant.lock.lock(timeoutNanoseconds: timeoutNanoseconds)
+          _ = try participant.lock.lock(
+            slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
           participant.lock.unlock()
         #endif
         unsafe record.pointee.snapshot = unsafe pinSnapshot(slot)
@@ -182,11 +189,11 @@ extension Segment {
       observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)
       unsafe record.pointee.snapshot = observation!.snapshot
       unsafe record.pointee.sequence = observation!.sequence
+      shm_thread_observe(1)
     }
     unsafe record.pointee.readDepth = 1
     unsafe record.pointee.now = now
-    return ReadSection(
-      snapshot: unsafe record.pointee.snapshot, now: now, nested: false, observation: observation)
+    return ReadSection(snapshot: unsafe record.pointee.snapshot, nested: false, observation: observation)
   }
 
   /// Announces a pin and an exact snapshot: what the section can reach is neither freed nor unlinked.
@@ -213,13 +220,17 @@ extension Segment {
     unsafe record.pointee.readDepth -= 1
     guard unsafe record.pointee.readDepth == 0 else { return }
     // An observer's number is new with every opening: what its records say ends with the section.
-    guard let participant else { return shm_thread_remove(id) }
+    guard let participant else {
+      shm_thread_observe(-1)
+      return shm_thread_remove(id)
+    }
     if variant == .rcu {
       let slot = unsafe record.pointee.slot!
       #if MUTANT_SECTION_LEFT_PLAINLY
         unsafe shm_store_relaxed(slot, SlotWord.idle)
         return unsafe shm_store_relaxed(slot + SlotLayout.pin, SlotWord.idle)
       #endif
+      // PAIR slot-scan. Other end: Writer.scanReaders. Release: our last look comes before.
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
     } else {
@@ -229,38 +240,52 @@ extension Segment {
 
   /// The value of a key in the section's snapshot; nil if absent or expired.
   /// - Throws: for an observer, `snapshotTooOld` once the snapshot's versions may have been reused, `damaged`.
-  public func find(_ key: UnsafeRawBufferPointer, _ section: ReadSection) throws(EngineError) -> FoundEntry? {
+  public func find(
+    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: WallClock
+  ) throws(EngineError) -> FoundEntry? {
     try unsafe check(key: key)
     let hash = unsafe hash(key)
     if access == .observer {
       guard let observation = section.observation else { throw .closed }
-      return try unsafe observation.find(key, hash: hash, now: section.now)
+      return try unsafe observation.find(key, hash: hash).flatMap { isPresent($0, clock) ? $0 : nil }
     }
-    return unsafe find(key, hash: hash, snapshot: section.snapshot, now: section.now)
+    return unsafe find(key, hash: hash, snapshot: section.snapshot, clock)
   }
 
   /// For participants: the version of a key that `snapshot` sees, in place.
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, now: UInt64) -> FoundEntry? {
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, _ clock: WallClock) -> FoundEntry? {
     let lookup = Lookup(data: data)
     let newest = unsafe lookup.newest(key.baseAddress!, key.count, hash: hash)
-    return foundEntry(lookup.visible(from: newest, snapshot: snapshot), now: now)
+    return foundEntry(lookup.visible(from: newest, snapshot: snapshot), clock)
   }
 
-  func foundEntry(_ entry: Int, now: UInt64) -> FoundEntry? {
+  func foundEntry(_ entry: Int, _ clock: WallClock) -> FoundEntry? {
     guard entry != 0 else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+    return isPresent(found, clock) ? found : nil
+  }
+
+  /// Is it a value, and one whose time has not come?
+  func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {
     #if MUTANT_EXPIRY_IGNORED
-      return meta.isTombstone ? nil : found
+      return !found.meta.isTombstone
     #endif
-    if meta.isTombstone || (meta.hasExpiry && found.expiry <= now) { return nil }
-    return found
+    return !found.meta.isTombstone && !(found.meta.hasExpiry && found.expiry <= instant(clock))
+  }
+
+  /// The instant by which the section that this thread is in judges expiry, in nanoseconds since 1970: that of its
+  /// first such judgement, so that who reads nothing that expires does not ask the clock.
+  public func instant(_ clock: WallClock) -> UInt64 {
+    guard let record = unsafe shm_thread_find(id) else { return clock.now }
+    if unsafe record.pointee.now == SectionTime.notYetRead { unsafe record.pointee.now = clock.now }
+    return unsafe record.pointee.now
   }
 
   /// What the barrier in flight on this thread sees: its own changes included.
-  public func findInBarrier(_ key: UnsafeRawBufferPointer, now: UInt64) throws(EngineError) -> FoundEntry? {
+  public func findInBarrier(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> FoundEntry? {
     try unsafe check(key: key)
-    return unsafe find(key, hash: hash(key), snapshot: participant!.writer.version, now: now)
+    return unsafe find(key, hash: hash(key), snapshot: participant!.writer.version, clock)
   }
 
   /// A nested section of an observer keeps copies of its own, at the outer one's snapshot and sequence.

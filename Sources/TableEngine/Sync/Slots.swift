@@ -58,7 +58,7 @@ struct Slots {
     ctl.storeRelaxed(slot + SlotLayout.command, command.0)
     ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
     raiseHighWater(index + 1)
-    // PAIR light-slot. Other end: lightReader(). Sequentially consistent: either who may not issue membarrier finds us
+    // PAIR light-slot. Other end: Writer.scanReaders. Sequentially consistent: either who may not issue membarrier finds us
     // and leaves gc alone, or we read at the version it started from, or later.
     _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)
   }
@@ -92,7 +92,9 @@ struct Slots {
   /// of the rwlock is held for ever; that is noted before the slot forgets it (PAIR rw-reap).
   func reap(_ index: Int) {
     let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
-    if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
+    #if !MUTANT_REAP_FORGETS_LOCK
+      if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
+    #endif
     reset(index)
   }
 

@@ -34,14 +34,14 @@ public final class LongSnapshot: Sendable {
   /// PAIR evict-snapshot. Other end: Writer.evictSnapshots. Our own slot announces the version, with a pin, before
   /// we look whether the keeper's slot still stands: either the evictor's scan sees our pin, or we see its mark.
   /// - Throws: `snapshotTooOld` once evicted; `wouldDeadlock` inside a section of the same table.
-  public func beginRead(now: UInt64) throws(EngineError) -> ReadSection {
+  public func beginRead() throws(EngineError) -> ReadSection {
     let participant = try segment.requireParticipant()
     let record = try unsafe segment.threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     if unsafe record.pointee.readDepth != 0 {
       guard unsafe record.pointee.snapshot == version else { throw .wouldDeadlock(outer: "read section") }
       unsafe record.pointee.readDepth += 1
-      return ReadSection(snapshot: version, now: unsafe record.pointee.now, nested: true, observation: nil)
+      return ReadSection(snapshot: version, nested: true, observation: nil)
     }
     let slot = unsafe record.pointee.slot!
     unsafe shm_store_release(slot + SlotLayout.pin, segment.committed)
@@ -59,7 +59,7 @@ public final class LongSnapshot: Sendable {
     }
     unsafe record.pointee.readDepth = 1
     unsafe record.pointee.snapshot = version
-    unsafe record.pointee.now = now
-    return ReadSection(snapshot: version, now: now, nested: false, observation: nil)
+    unsafe record.pointee.now = SectionTime.notYetRead
+    return ReadSection(snapshot: version, nested: false, observation: nil)
   }
 }

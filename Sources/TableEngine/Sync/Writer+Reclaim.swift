@@ -35,6 +35,8 @@ extension Writer {
     // a process that sets it after that look reads at C or later.
     shm_fence_seqcst()
     // PAIR heavy-light. Other end: Segment.announce. I2: C before HEAVY, slots after.
+    // PAIR light-slot. Other end: Slots.take. Where HEAVY is denied, the same fence, with the slots' own flags: without a
+    // living light reader every announcement was an exchange, and whoever turns up later reads at C or later.
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
     #if MUTANT_HEAVY_ASSUMED
       _ = Membarrier.heavy()
@@ -47,6 +49,7 @@ extension Writer {
     for index in 0..<slots.highWater {
       work.slotsScanned += 1
       let slot = slots.offset(index)
+      // PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last.
       let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
       let pin = ctl.loadAcquire(slot + SlotLayout.pin)
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }
@@ -219,7 +222,7 @@ extension Writer {
     #endif
   }
 
-  /// Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
+  /// ORDER freeend-bits-head. Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
   /// cleared: after a crash the same blocks are cleared again, never fewer and never others.
   func freePass(upTo stamp: UInt64) -> Int {
     var end = limbo.head

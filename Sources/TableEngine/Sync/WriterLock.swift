@@ -7,6 +7,7 @@ import SharedMemory
 /// to *data*. It is taken before the rwlock variant's exclusion and released after it.
 struct WriterLock {
   let ctl: Memory
+  let slots: Slots
 
   private var mutex: RobustMutex { unsafe RobustMutex(at: ctl.pointer(ControlLayout.writerMutex)) }
 
@@ -19,17 +20,18 @@ struct WriterLock {
   func initialize() throws(SystemError) { try mutex.initialize() }
 
   /// Waits for W; spins for some microseconds first.
+  /// - Parameter slot: the calling thread's, which says who it is.
   /// - Throws: `timedOut` naming the holder; `damaged` if the lock itself is beyond repair.
-  func lock(timeoutNanoseconds: UInt64) throws(EngineError) -> Outcome {
+  func lock(slot: Int, timeoutNanoseconds: UInt64) throws(EngineError) -> Outcome {
     #if MUTANT_LOCK_NOTHING
       return .acquired
     #endif
     switch mutex.lock(timeoutNanoseconds: timeoutNanoseconds) {
     case .acquired:
-      noteOwner()
+      noteOwner(slot)
       return .acquired
     case .acquiredOwnerDied:
-      noteOwner()
+      noteOwner(slot)
       return .ownerDied
     case .busy, .timedOut:
       throw .timedOut(holder)
@@ -43,13 +45,13 @@ struct WriterLock {
   }
 
   /// One attempt, for work that can wait: true if acquired from a living owner's hands.
-  func tryLock() -> Outcome? {
+  func tryLock(slot: Int) -> Outcome? {
     switch mutex.tryLock() {
     case .acquired:
-      noteOwner()
+      noteOwner(slot)
       return .acquired
     case .acquiredOwnerDied:
-      noteOwner()
+      noteOwner(slot)
       return .ownerDied
     default:
       return nil
@@ -57,28 +59,30 @@ struct WriterLock {
   }
 
   /// The last step of recovery: never before everything W protects is in order.
-  func markConsistent() { try? mutex.markConsistent() }
+  func markConsistent() {
+    #if !MUTANT_NEVER_CONSISTENT
+      try? mutex.markConsistent()
+    #endif
+  }
 
   func unlock() {
-    ctl.storeRelaxed(ControlLayout.writerIdentity, 0)
+    ctl.storeRelaxed(ControlLayout.writerSlot, 0)
     try? mutex.unlock()
   }
 
-  private func noteOwner() {
-    let identity =
-      UInt64(UInt32(bitPattern: ProcessIdentity.pid)) << 32 | UInt64(UInt32(bitPattern: ProcessIdentity.tid))
-    ctl.storeRelaxed(ControlLayout.writerIdentity, identity)
-    ctl.storeRelaxed(ControlLayout.writerSince, HostClock.monotonicNanoseconds)
+  private func noteOwner(_ slot: Int) {
+    ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(slot) + 1)
+    ctl.storeRelaxed(ControlLayout.writerSince, HostClock.coarseNanoseconds)
   }
 
   /// Who holds W, for people: it may have changed hands by the time it is read.
   var holder: Holder? {
-    let identity = ctl.loadRelaxed(ControlLayout.writerIdentity)
-    if identity == 0 { return nil }
+    let slot = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.writerSlot)) - 1
+    guard slot >= 0, slot < slots.count else { return nil }
     let since = ctl.loadRelaxed(ControlLayout.writerSince)
-    let pid = Int32(truncatingIfNeeded: identity >> 32)
+    let thread = slots.holder(slot)
     return Holder(
-      pid: pid, tid: Int32(truncatingIfNeeded: identity), command: ProcessIdentity.commandName(of: pid) ?? "?",
+      pid: thread.pid, tid: thread.tid, command: thread.command,
       heldNanoseconds: HostClock.monotonicNanoseconds &- since)
   }
 }

@@ -54,6 +54,8 @@ struct Journal {
   }
 
   /// Appends a record. The caller's effect follows; room was reserved.
+  ///
+  /// ORDER record-count-effect. Undo sees every record whose effect may have happened, and no half record.
   @inline(__always)
   func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
     let index = self.count

@@ -81,12 +81,14 @@ final class Writer: @unchecked Sendable {
     journal.save(JournalLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes))
     journal.save(JournalLayout.logEndPosition, log.endPosition)
     journal.save(JournalLayout.logEndOrdinal, log.endOrdinal)
+    // ORDER begin-count. Recovery: no record may count before the positions it is undone to are saved.
     crashFence()
     bumpSequence()
   }
 
   /// Makes the transaction's changes visible all at once, then retires what it superseded.
   func commit() {
+    // ORDER commit-retire-empty. Recovery knows by the full journal that there is still to retire.
     publishVersion(keyCount: keyCount + keyDelta)
     retire()
     journal.clear()
@@ -96,6 +98,7 @@ final class Writer: @unchecked Sendable {
 
   /// Undoes the transaction and leaves an empty version in its place.
   func abort() {
+    // ORDER undo-empty-tick. I4.
     undo()
     journal.clear()
     #if !MUTANT_ABORT_WITHOUT_TICK
@@ -115,7 +118,7 @@ final class Writer: @unchecked Sendable {
     data.storeRelease(DataLayout.committed, next)
   }
 
-  /// PAIR wseq. Other end: the rwlock variant's observers and readers, and recovery. Release on both edges, with a
+  /// PAIR wseq-data. Other end: the rwlock variant's observers and readers, and recovery. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
     #if !MUTANT_SEQUENCE_STILL

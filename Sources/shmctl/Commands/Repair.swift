@@ -29,7 +29,9 @@ struct Repair: ParsableCommand {
     let report: Table.RepairReport
     do {
       report = try table.repair(timeout: options.timeout.duration, dryRun: dryRun, force: force)
-    } catch let error where error.code == .damaged && !force && !dryRun {
+    } catch {
+      // Not as a pattern's condition: Swift 6.3.1 crashes over that in a debug build.
+      guard error.code == .damaged, !force, !dryRun else { throw error }
       throw Complaint(
         .damaged, table: table.name,
         "\(error.message.prefix { $0 != ";" }); 'shmctl repair --dry-run \(table.name)' shows what, --force does it")

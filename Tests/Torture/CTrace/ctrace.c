@@ -112,6 +112,21 @@ static int resume(int how, int tid, int signal) { return (int)request(how, tid, 
 int ct_continue(int tid, int signal) { return resume(PTRACE_CONT, tid, signal); }
 int ct_continue_to_syscall(int tid, int signal) { return resume(PTRACE_SYSCALL, tid, signal); }
 int ct_step(int tid, int signal) { return resume(PTRACE_SINGLESTEP, tid, signal); }
+int ct_step_many(int tid, long count, struct ct_status *status) {
+  memset(status, 0, sizeof *status);
+  for (long i = 0; i < count; i++) {
+    int word;
+    if (ptrace(PTRACE_SINGLESTEP, tid, 0, 0) < 0) return -errno;
+    while (waitpid(tid, &word, __WALL) < 0)
+      if (errno != EINTR) return -errno;
+    if (WIFSTOPPED(word) && WSTOPSIG(word) == SIGTRAP && word >> 16 == 0) continue;
+    status->tid = tid;
+    status->kind = WIFEXITED(word) ? CT_EXITED : WIFSIGNALED(word) ? CT_KILLED : CT_SIGNAL;
+    status->value = WIFEXITED(word) ? WEXITSTATUS(word) : WIFSIGNALED(word) ? WTERMSIG(word) : WSTOPSIG(word);
+    return 0;
+  }
+  return 0;
+}
 int ct_detach(int tid, int signal) { return resume(PTRACE_DETACH, tid, signal); }
 int ct_kill(int pid) { return (int)result(kill(pid, SIGKILL)); }
 

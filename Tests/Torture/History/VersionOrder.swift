@@ -26,8 +26,9 @@ struct VersionOrder {
   mutating func problems() -> [String] {
     nameWriters()
     witness()
-    checkDistinctVersions()
     fold()
+    witnessAbsence()
+    checkDistinctVersions()
     for index in operations.indices { checkReads(index) }
     checkRealTime()
     return found
@@ -100,7 +101,42 @@ struct VersionOrder {
     }
   }
 
+  /// Nobody can see who removed a key. A key that only barriers write, and that is absent where the fold holds a
+  /// value, is taken for the removal by a pending barrier, if there is one: it has happened then, in all its keys.
+  private mutating func witnessAbsence() {
+    while let removal = unexplainedRemoval() {
+      versions[removal] = operations[removal].version
+      fold()
+    }
+  }
+
+  private func unexplainedRemoval() -> Int? {
+    var removals: [Int: [Int]] = [:]
+    for (index, operation) in operations.enumerated() {
+      guard operation.kind == .barrier, operation.outcome == .pending, versions[index] == nil else { continue }
+      for access in operation.accesses where access.write == 0 { removals[access.key, default: []].append(index) }
+    }
+    if removals.isEmpty { return nil }
+    for operation in operations where operation.kind != .single {
+      guard let shown = operation.kind == .barrier ? operation.version.map({ $0 - 1 }) : operation.version else {
+        continue
+      }
+      var written: Set<Int> = []
+      for access in operation.accesses {
+        if let candidates = removals[access.key], access.condition == .equals(0), !written.contains(access.key),
+          !isPartlyKnown.contains(access.key), let known = last(access.key, upTo: shown), known.value != 0
+        {
+          let fitting = candidates.filter { (known.version + 1..<shown + 1).contains(operations[$0].version ?? 0) }
+          if let newest = fitting.max(by: { operations[$0].version! < operations[$1].version! }) { return newest }
+        }
+        if access.write != nil { written.insert(access.key) }
+      }
+    }
+    return nil
+  }
+
   private mutating func fold() {
+    changes = [:]
     for (index, version) in versions {
       var last: [Int: UInt64] = [:]
       for access in operations[index].accesses {

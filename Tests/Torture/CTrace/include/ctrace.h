@@ -83,6 +83,8 @@ int ct_wait(int group, int tid, struct ct_status *status);
 int ct_continue(int tid, int signal);
 int ct_continue_to_syscall(int tid, int signal);
 int ct_step(int tid, int signal);
+/* `count` steps, a system call being one, and the wait after each; ends early, with the status, at any other stop. */
+int ct_step_many(int tid, long count, struct ct_status *status);
 int ct_detach(int tid, int signal);
 /* SIGKILL to the process; whoever traces it still has to wait for its end. */
 int ct_kill(int pid);

@@ -45,7 +45,7 @@ func startWorkerUnshared(
   return try WorkerProcess(
     "/usr/bin/unshare",
     ["--mount"] + options + ["sh", "-c", preparation + " && exec \"$0\" \"$@\"", torture, "worker", role] + arguments,
-    timeoutSeconds: 300)
+    timeoutSeconds: 1800)
 }
 
 /// A tmpfs of its own in /dev/shm.

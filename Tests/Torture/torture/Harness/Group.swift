@@ -29,6 +29,7 @@ struct Item: Sendable {
 /// In the order of the report.
 let groups: [Group] = [
   imagesGroup,
+  .kills,
   .recovery,
   .storm,
   .history,

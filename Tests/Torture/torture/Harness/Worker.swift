@@ -10,6 +10,8 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "image-checker": serveImageChecker,
   "image-recoverer": serveImageRecoverer,
   "image-maker": serveImageMaker,
+  "kill-server": Victim.serve,
+  "kill-peer": Peers.serve,
   "storm-daemon": StormRoles.daemon,
   "storm-forker": StormForker.role,
   "storm-holder": StormRoles.holder,

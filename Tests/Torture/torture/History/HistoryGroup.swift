@@ -36,7 +36,7 @@ private struct HistoryItem {
   }
 
   mutating func perform() throws {
-    let histories = run.bounded(6, long: 400)
+    let histories = run.bounded(8, long: 400)
     var problems = 0
     for _ in 0..<histories {
       let found = try record()
@@ -120,7 +120,7 @@ private struct HistoryFleet {
   private mutating func start(access: String = "participant") throws {
     let number = logs.count
     let path = "\(directory)/log\(number)"
-    logs.append(HistoryLog(path: path) { HostClock.monotonicNanoseconds })
+    logs.append(HistoryLog(path: path, capacity: HistoryWorker.records) { HostClock.monotonicNanoseconds })
     let seed = generator.next() >> 8
     running.append((try startWorker("history-worker", [table.name, path, "\(number)", "\(seed)", access]), number))
   }
@@ -131,7 +131,7 @@ private struct HistoryFleet {
       let index = running.indices.filter { running[$0].number != Self.participants }[generator.below(Self.participants)]
       let (process, number) = running[index]
       let target = logs[number].count + generator.below(2000)
-      while logs[number].count < target, !process.hasEnded { usleep(50) }
+      while logs[number].count < target, logs[number].hasRoom(for: 64), !process.hasEnded { usleep(50) }
       process.kill(SIGKILL)
       let exit = try process.wait()
       if exit != .signal(SIGKILL) {

@@ -1,3 +1,4 @@
+import Glibc
 import History
 import SharedMemory
 import SharedTable
@@ -9,6 +10,8 @@ import TestSupport
 struct HistoryWorker {
   static let registers = 16
   static let keys = 120
+  /// Of a log: after so many a process waits to be killed. Where processes start slowly, others would write for ever.
+  static let records = 20_000
 
   private let table: Table
   private let log: HistoryLog
@@ -27,9 +30,11 @@ struct HistoryWorker {
   static let role: @Sendable ([String]) throws -> Void = { arguments in
     let access: Table.Access = arguments[4] == "observer" ? .observer : .participant
     let table = try Table.open(arguments[0], access: access, timeout: .seconds(30))
-    let log = HistoryLog(path: arguments[1]) { HostClock.monotonicNanoseconds }
+    let log = HistoryLog(path: arguments[1], capacity: records) { HostClock.monotonicNanoseconds }
     var worker = HistoryWorker(table, log, number: Int(arguments[2])!, seed: UInt64(arguments[3])!)
-    while !log.isStopRequested, log.hasRoom(for: 64) { try worker.step() }
+    while !log.isStopRequested {
+      if log.hasRoom(for: 64) { try worker.step() } else { usleep(1000) }
+    }
   }
 
   private init(_ table: Table, _ log: HistoryLog, number: Int, seed: UInt64) {

@@ -25,9 +25,12 @@ enum StormContents {
 
   private static let balanceBits: UInt64 = 24
 
+  /// All of about the same length, so that a reader's figures mean the same in every phase.
   static func account(balance: Int, salt: UInt64) -> [UInt8] {
     let biased = UInt64(balance + 1 << (balanceBits - 1))
-    return TracedValue.bytes(salt << balanceBits | biased)
+    var id = salt << balanceBits | biased
+    while !(96..<160).contains(TracedValue.byteCount(id)) { id &+= 1 << balanceBits }
+    return TracedValue.bytes(id)
   }
 
   static func balance(_ bytes: UnsafeRawBufferPointer, _ key: String) throws -> Int {

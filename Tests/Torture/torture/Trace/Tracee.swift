@@ -108,7 +108,7 @@ final class Tracee {
 
   /// Takes over the process that a tracee, started with `CT_TRACE_FORK`, has just forked: at the event of that number.
   /// It is traced already, and stopped at its first instruction; its parent may go on.
-  init(forkedBy parent: Tracee, _ child: UInt64, timeoutSeconds: Int = 60) throws {
+  init(forkedBy parent: Tracee, _ child: UInt64, timeoutSeconds: Int = 600) throws {
     (pid, tid, isGroup) = (Int32(truncatingIfNeeded: child), Int32(truncatingIfNeeded: child), false)
     gadget = parent.gadget
     input = dup(parent.input)
@@ -152,6 +152,9 @@ final class Tracee {
     }
     return stop
   }
+
+  /// From here on a stopped thread counts as the one that stopped last.
+  func use(_ thread: Int32) { tid = thread }
 
   /// Lets the thread that stopped last go on, to its next stop.
   func next(_ how: Resumption, delivering signal: Int32 = 0) throws -> Stop {
@@ -216,6 +219,26 @@ final class Tracee {
     return try next(isCall || isInCall ? .toSyscall : .step, delivering: signal).noting(&isInCall)
   }
   private var isInCall = false
+
+  /// To the next system call's entry or exit, as many steps would.
+  func stepToCall() throws -> Stop { try next(.toSyscall).noting(&isInCall) }
+
+  /// Many instructions at once, a system call being one.
+  /// - Returns: false if it ended, or a signal came, before they were over.
+  func leap(_ count: Int) throws -> Bool {
+    var status = ct_status()
+    try check(ct_step_many(tid, count, &status), "step")
+    switch Int(status.kind) {
+    case 0: return true
+    case CT_EXITED, CT_KILLED:
+      if tid == pid {
+        end = Int(status.kind) == CT_EXITED ? .exited(status.value) : .killed(status.value)
+        life.state.withLock { $0.isReaped = true }
+      }
+      return false
+    default: return false
+    }
+  }
 
   // MARK: - Looking and meddling
 

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Glibc
+
+/// A contest that is set up only when its turn comes: a million keys for each of ten peers take memory.
+struct Event: Sendable {
+  let name: String
+  let make: @Sendable (Bench) throws -> Contest
+}
+
+let events: [Event] = [
+  Event(name: "get-10k") {
+    try getContest(keyCount: 10_000, order: .uniform, valueBytes: 100, name: "get-10k", peers: $0.peers)
+  },
+  Event(name: "get-1m") {
+    try getContest(keyCount: 1_000_000, order: .uniform, valueBytes: 100, name: "get-1m", peers: $0.peers)
+  },
+  Event(name: "get-misses") {
+    try getContest(keyCount: 1_000_000, order: .tenthMissing, valueBytes: 100, name: "get-misses", peers: $0.peers)
+  },
+  Event(name: "get-zipf") {
+    try getContest(keyCount: 1_000_000, order: .zipf, valueBytes: 100, name: "get-zipf", peers: $0.peers)
+  },
+  Event(name: "get-8-bytes") {
+    try getContest(keyCount: 1_000_000, order: .uniform, valueBytes: 8, name: "get-8-bytes", peers: $0.peers)
+  },
+  Event(name: "get-1-kib") {
+    try getContest(keyCount: 100_000, order: .uniform, valueBytes: 1024, name: "get-1-kib", peers: $0.peers)
+  },
+  Event(name: "get-10k-writer") { _ in try getUnderWriterContest(keyCount: 10_000, name: "get-10k-writer") },
+  Event(name: "get-1m-writer") { _ in try getUnderWriterContest(keyCount: 1_000_000, name: "get-1m-writer") },
+  Event(name: "set-10k") { try setContest(keyCount: 10_000, name: "set-10k", peers: $0.peers) },
+  Event(name: "set-1m") { try setContest(keyCount: 1_000_000, name: "set-1m", peers: $0.peers) },
+  Event(name: "mix-100-1") { _ in try mixContest(readsPerWrite: 100) },
+  Event(name: "mix-10-1") { _ in try mixContest(readsPerWrite: 10) },
+  Event(name: "mix-1-1") { _ in try mixContest(readsPerWrite: 1) },
+  Event(name: "types") { _ in try typeContest() },
+  Event(name: "delete-and-scan") { _ in try deleteAndScanContest(keyCount: 100_000) },
+  Event(name: "growth") { bench in
+    try growthContest(keyCounts: bench.large ? [100_000, 1_000_000, 10_000_000] : [100_000, 1_000_000])
+  },
+  Event(name: "memory") { try memoryContest(keyCount: 1_000_000, peers: $0.peers) },
+  Event(name: "recovery") { _ in try recoveryContest() },
+  Event(name: "processes") { _ in try processContests() },
+  Event(name: "command") { try commandContest(shmctl: $0.shmctl) },
+]
+
+@main
+struct Bench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench", abstract: "SharedTable beside its peers: the same work in one run, in turns.")
+
+  @Option(help: "Rounds of each contestant.") var rounds = 31
+  @Option(help: "The release build of shmctl.") var shmctl = "shmctl"
+  @Option(help: "What must hold.") var bars = "bars.txt"
+  @Option(help: ArgumentHelp("Write results.md and the plots there.", valueName: "directory")) var output: String?
+  @Flag(inversion: .prefixedNo, help: "Redis and memcached too.") var peers = true
+  @Flag(help: "Growth to 10 million keys as well.") var large = false
+  @Flag(help: "Fail if a bar is missed, after three repetitions.") var check = false
+  @Argument(help: "Contests; none: all.") var names: [String] = []
+
+  static func main() {
+    let arguments = CommandLine.arguments
+    if arguments.count > 2, arguments[1] == "worker" {
+      do { try serveAsWorker(Array(arguments.dropFirst(2))) } catch {
+        fputs("bench worker: \(error)\n", fdopen(STDERR_FILENO, "w"))
+        Glibc.exit(1)
+      }
+      Glibc.exit(0)
+    }
+    main(nil)
+  }
+
+  func run() throws {
+    for name in names where !events.contains(where: { $0.name == name }) {
+      throw ValidationError("there is no contest \(name); there are \(events.map(\.name).joined(separator: ", "))")
+    }
+    let bars = try Bar.read(bars)
+    var report = Report()
+    var missed: [String] = []
+    for event in events where names.isEmpty || names.contains(event.name) {
+      missed += try perform(event, bars, &report)
+    }
+    print(report.markdown)
+    if let output { try writeFile("\(output)/results.md", report.markdown) }
+    if check, !missed.isEmpty {
+      for line in missed { print("missed: \(line)") }
+      throw ExitCode(1)
+    }
+  }
+
+  /// - Returns: the bars missed, in words.
+  private func perform(_ event: Event, _ bars: [Bar], _ report: inout Report) throws -> [String] {
+    let contest = try event.make(self)
+    var results = try contest.run(rounds: rounds)
+    let own = bars.filter { $0.contest == contest.name }
+    func missed() -> [Bar] { own.filter { bar in bar.measure(results).map { !bar.holds($0) } ?? false } }
+    // A row that fails is repeated, so that a moment of noise does not fail a build.
+    for _ in 0..<3 where check && !missed().isEmpty { results = try contest.run(rounds: rounds) }
+    report.add(contest, results, bars)
+    if let output { try writeFile("\(output)/\(contest.name).svg", plot(contest, results).svg) }
+    return missed().map { bar in
+      "\(bar.contest): \(bar.named) is \(shown(bar.measure(results)!)), must be \(bar.described)"
+    }
+  }
+
+  private func plot(_ contest: Contest, _ results: [String: Samples]) -> Plot {
+    let ours = ["participant", "observer", "variant", "as ", "in place", "set", "barrier of", "shmctl", "process"]
+    return Plot(
+      title: "\(contest.name): \(contest.work), ns (logarithmic)",
+      bars: contest.contestants.compactMap { contestant in
+        results[contestant.name].map { samples in
+          (
+            contestant.name, samples.median,
+            ours.contains { contestant.name.contains($0) } && contestant.name != contest.reference
+          )
+        }
+      })
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+
+/// What must hold: a ratio of two contestants' medians within one contest, from Benchmarks/bars.txt.
+///
+/// A line: CONTEST | CONTESTANT | OVER | <= or >= | RATIO. Their figures are divided as written; with a plus before the
+/// number they are subtracted.
+struct Bar {
+  let contest: String
+  let contestant: String
+  let over: String
+  let isUpper: Bool
+  let limit: Double
+  /// The limit is one of the difference, not of the ratio.
+  let isDifference: Bool
+
+  static func read(_ path: String) throws -> [Bar] {
+    guard let file = fopen(path, "re") else { throw Failure("cannot read \(path)") }
+    defer { fclose(file) }
+    var bars: [Bar] = []
+    var line = [CChar](repeating: 0, count: 1024)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let cells = text.split(separator: "|").map { $0.trimmed }
+      if cells.count < 5 || cells[0].hasPrefix("#") { continue }
+      guard let limit = Double(cells[4]), cells[3] == "<=" || cells[3] == ">=" else {
+        throw Failure("\(path): not a bar: \(text)")
+      }
+      bars.append(
+        Bar(
+          contest: cells[0], contestant: cells[1], over: cells[2], isUpper: cells[3] == "<=", limit: limit,
+          isDifference: cells[4].hasPrefix("+")))
+    }
+    return bars
+  }
+
+  /// - Returns: nil if one of the two did not take part.
+  func measure(_ results: [String: Samples]) -> Double? {
+    guard let a = results[contestant], let b = results[over] else { return nil }
+    return isDifference ? a.median - b.median : a.median / b.median
+  }
+
+  func holds(_ measured: Double) -> Bool { isUpper ? measured <= limit : measured >= limit }
+
+  var described: String { "\(isUpper ? "≤" : "≥") \(shown(limit))\(isDifference ? " more" : "×")" }
+  var named: String { "\(contestant) \(isDifference ? "−" : "÷") \(over)" }
+}
+
+extension Substring {
+  fileprivate var trimmed: String {
+    var rest = self
+    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
+    while let last = rest.last, last.isWhitespace { rest.removeLast() }
+    return String(rest)
+  }
+}

@@ -1,0 +1,91 @@
+/// A piece of work that several do in turn, round by round: whatever else the machine does falls on all alike, and
+/// only ratios within one contest mean something.
+struct Contest {
+  /// get-10k
+  let name: String
+  /// What is done, in a sentence of the report.
+  let work: String
+  /// The contestant that the others' figures are divided by.
+  let reference: String
+  /// What the figures are.
+  let unit: String
+  /// Fewer rounds than asked for, where one takes long.
+  let mostRounds: Int
+  let contestants: [Contestant]
+
+  init(
+    name: String, work: String, reference: String, unit: String = "Nanoseconds", mostRounds: Int = .max,
+    contestants: [Contestant]
+  ) {
+    self.name = name
+    self.work = work
+    self.reference = reference
+    self.unit = unit
+    self.mostRounds = mostRounds
+    self.contestants = contestants
+  }
+}
+
+/// One who does the work.
+struct Contestant {
+  let name: String
+  /// Is told before and after each round, outside the time measured: a writer beside it, say.
+  let surroundings: (any Surroundings)?
+  /// What an operation of round `number`, which takes other keys than the last, cost: nanoseconds.
+  let cost: (_ number: Int) throws -> Double
+
+  /// - Parameter round: does the operations of a round and returns how many they were. Wall time counts.
+  init(_ name: String, beside surroundings: (any Surroundings)? = nil, round: @escaping (Int) throws -> Int) {
+    self.init(
+      name, beside: surroundings,
+      measuring: { number in
+        let begin = now()
+        let operations = try round(number)
+        return Double(now() - begin) / Double(operations)
+      })
+  }
+
+  /// - Parameter cost: measures for itself.
+  init(_ name: String, beside surroundings: (any Surroundings)?, measuring cost: @escaping (Int) throws -> Double) {
+    self.name = name
+    self.surroundings = surroundings
+    self.cost = cost
+  }
+}
+
+/// Somebody who disturbs.
+protocol Surroundings {
+  func begin() throws
+  func end() throws
+}
+
+extension Contest {
+  /// Nanoseconds an operation, by contestant.
+  func run(rounds: Int) throws -> [String: Samples] {
+    var times: [String: [Double]] = [:]
+    for number in 0..<min(rounds, mostRounds) {
+      for contestant in contestants {
+        try contestant.surroundings?.begin()
+        // The others have had the caches since its last turn: what it meets there must be its own work.
+        _ = try contestant.cost(number)
+        times[contestant.name, default: []].append(try contestant.cost(number + 1))
+        try contestant.surroundings?.end()
+      }
+    }
+    return times.mapValues { Samples($0) }
+  }
+}
+
+/// What the rounds of one contestant came to.
+struct Samples: Sendable {
+  let sorted: [Double]
+  init(_ values: [Double]) { sorted = values.sorted() }
+
+  var median: Double { at(0.5) }
+  /// The quartiles: where the middle half of the rounds lies.
+  var spread: (low: Double, high: Double) { (at(0.25), at(0.75)) }
+
+  private func at(_ quantile: Double) -> Double {
+    sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * quantile))]
+  }
+}

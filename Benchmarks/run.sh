@@ -1,0 +1,17 @@
+#!/bin/sh
+# Measures SharedTable beside its peers, in one run. Installs what the peers need.
+#
+#   Benchmarks/run.sh SWIFT SCRATCH [OPTION OR CONTEST...]    those of `bench --help`
+set -eu
+cd "$(dirname "$0")"
+swift=$1
+scratch=$2
+shift 2
+
+../scripts/setup.sh liblmdb-dev libhiredis-dev libmemcached-dev libboost-dev libdpdk-dev redis-server redis-tools memcached
+case $scratch in /*) ;; *) scratch=$PWD/../$scratch ;; esac
+$swift build --package-path .. -c release --product shmctl --scratch-path "$scratch"
+shmctl=$($swift build --package-path .. -c release --scratch-path "$scratch" --show-bin-path)/shmctl
+$swift build -c release --scratch-path "$scratch/benchmarks"
+bench=$($swift build -c release --scratch-path "$scratch/benchmarks" --show-bin-path)/bench
+exec "$bench" --shmctl "$shmctl" --bars bars.txt "$@"

@@ -1,0 +1,133 @@
+import CShims
+
+/// Many keys at once. A read that misses the cache waits twice, for a bucket and for an entry; those of a batch wait
+/// together: all buckets are asked for, then all entries, and only then is anything looked at.
+extension Segment {
+  /// Keys looked up together: as many as a processor's line-fill buffers make worth while.
+  @inlinable public static var batchCount: Int { 32 }
+
+  /// Copies the newest committed values of at most ``batchCount`` keys, all of one snapshot, for a participant of the RCU
+  /// variant that is in no section.
+  ///
+  /// - Parameters:
+  ///   - keys: `count` keys of `keyLength` bytes, one behind the other.
+  ///   - target: the value of key i goes to `i * stride`, if it is no longer than `stride`.
+  ///   - lengths: becomes each value's length, or -1 where the key is absent or expired.
+  /// - Returns: false, and nothing was done, for whoever must read in a section.
+  public func copyManyQuickly(
+    _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
+    lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
+  ) -> Bool {
+    let record = unsafe shm_thread_home(id)
+    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
+      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
+    else { return false }
+    unsafe record.pointee.now = SectionTime.notYetRead
+    let snapshot = unsafe announce(slot)
+    unsafe copyBatch(
+      keys, keyLength: keyLength, count: count, snapshot: snapshot, to: target, stride: stride, lengths: lengths, clock)
+    unsafe shm_store_release(slot, SlotWord.idle)
+    return true
+  }
+
+  /// The same at the snapshot of the section that a participant's thread is in; see ``copyManyQuickly``.
+  public func copyMany(
+    _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
+    lengths: UnsafeMutablePointer<Int>, _ section: ReadSection, _ clock: WallClock
+  ) {
+    unsafe copyBatch(
+      keys, keyLength: keyLength, count: count, snapshot: section.snapshot, to: target, stride: stride,
+      lengths: lengths, clock)
+  }
+
+  private func copyBatch(
+    _ keys: UnsafeRawPointer, keyLength: Int, count: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
+  ) {
+    precondition(count <= Self.batchCount)
+    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * Self.batchCount) { scratch in
+      let hashes = scratch.baseAddress!
+      let places = unsafe hashes + Self.batchCount
+      unsafe fetchBuckets(keys, keyLength, count, hashes, places)
+      unsafe fetchEntries(count, hashes, places)
+      for index in 0..<count {
+        let key = unsafe keys + index &* keyLength
+        let length = unsafe copyFetched(
+          key, keyLength, entry: Int(truncatingIfNeeded: places[index]), snapshot: snapshot,
+          to: target + index &* stride,
+          stride)
+        unsafe lengths[index] =
+          length >= 0
+          ? length
+          : copySlowly(
+            key, keyLength, hash: hashes[index], snapshot: snapshot, to: target + index &* stride, stride, clock)
+      }
+    }
+  }
+
+  /// First pass: where each key's home bucket is.
+  @inline(__always)
+  private func fetchBuckets(
+    _ keys: UnsafeRawPointer, _ keyLength: Int, _ count: Int, _ hashes: UnsafeMutablePointer<UInt64>,
+    _ places: UnsafeMutablePointer<UInt64>
+  ) {
+    let lookup = Lookup(data: data)
+    for index in 0..<count {
+      let hash = unsafe shm_hash(keys + index &* keyLength, keyLength, hashSeed)
+      let bucket = SubTable.bucket(lookup.directoryWord(hash: hash).word.offset, hash: hash, step: 0)
+      unsafe shm_prefetch(data.pointer(bucket))
+      unsafe hashes[index] = hash
+      unsafe places[index] = UInt64(truncatingIfNeeded: bucket)
+    }
+  }
+
+  /// Second pass: the entry that each tag points to, most likely the key's; 0 where the home bucket has none.
+  @inline(__always)
+  private func fetchEntries(
+    _ count: Int, _ hashes: UnsafeMutablePointer<UInt64>, _ places: UnsafeMutablePointer<UInt64>
+  ) {
+    for index in 0..<count {
+      let bucket = unsafe Int(truncatingIfNeeded: places[index])
+      let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hashes[index]))
+      guard candidates != 0 else {
+        unsafe places[index] = 0
+        continue
+      }
+      let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
+      unsafe shm_prefetch(data.pointer(entry))
+      unsafe shm_prefetch(data.pointer(entry &+ 64))
+      unsafe shm_prefetch(data.pointer(entry &+ 128))
+      unsafe places[index] = UInt64(truncatingIfNeeded: entry)
+    }
+  }
+
+  /// Third pass. - Returns: the value's length, or `undecided`.
+  @inline(__always)
+  private func copyFetched(
+    _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    _ capacity: Int
+  ) -> Int {
+    guard entry != 0 else { return QuickCopy.undecided }
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    guard meta.isPlain(keyLength: keyLength), data.loadRelaxed(entry &+ Entry.version) <= snapshot,
+      unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
+    else { return QuickCopy.undecided }
+    let length = meta.valueLength
+    if length <= capacity { unsafe shm_copy(target, data.pointer(entry &+ Entry.headerBytes &+ keyLength), length) }
+    return length
+  }
+
+  @inline(never)
+  private func copySlowly(
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    _ capacity: Int, _ clock: WallClock
+  ) -> Int {
+    let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyLength)
+    guard let found = unsafe find(bytes, hash: hash, snapshot: snapshot, clock) else { return QuickCopy.absent }
+    let value = unsafe found.value
+    if value.count <= capacity, let source = value.baseAddress {
+      unsafe target.copyMemory(from: source, byteCount: value.count)
+    }
+    return value.count
+  }
+}
