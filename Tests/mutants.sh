@@ -35,7 +35,7 @@ run() {
         -artifact_prefix="$log." "$log.corpus" "Tests/Fuzz/corpus/${1#fuzz:}"
       ;;
     thread:* | address:*)
-      TSAN_OPTIONS=halt_on_error=1 timeout 300 "$scratch/${1%%:*}/debug/torture" --fail-fast --seed 1 "${1#*:}"
+      TSAN_OPTIONS=halt_on_error=1:history_size=7 timeout 300 "$scratch/${1%%:*}/debug/torture" --fail-fast --seed 1 "${1#*:}"
       ;;
     torture:*) timeout 300 "$scratch/release/torture" --fail-fast --seed 1 "${1#torture:}" ;;
     *) timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" ;;

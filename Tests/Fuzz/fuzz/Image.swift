@@ -24,7 +24,7 @@ final class Image {
   init(_ template: Template) throws {
     (words, keys) = try withTableName { (name: String) throws -> (Words, [[UInt8]]) in
       let variant: Table.Variant = template == .rwlock ? .rwlock : .rcu
-      let table = try Table.create(name, .init(variant: variant, capacityBytes: 2 << 20))
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 2 << 20, preallocate: true))
       let snapshot = variant == .rcu ? try table.snapshot() : nil
       let keys = template == .deep ? try Self.fillDeep(table) : try Self.fill(table)
       _ = snapshot?.version

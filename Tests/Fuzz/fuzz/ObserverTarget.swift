@@ -15,13 +15,16 @@ final class ObserverTarget {
   func execute(_ input: UnsafeRawBufferPointer) {
     guard input.count >= 2 else { return }
     let image = images[Int(input[0]) % images.count]
-    for edit in Edit.all(in: input.dropFirst(2)) { edit.apply(image.words, image.places) }
-    observe(image, Int(input[1]))
+    let edits = Edit.all(in: input.dropFirst(2))
+    observe(image, Int(input[1]), edits)
     image.words.restore()
   }
 
   /// Everything an observer can do. Which of it, the input says: a whole scan is not needed each time.
-  private func observe(_ image: Image, _ choice: Int) {
+  /// The words change before the opening, which would refuse some of it, or after.
+  private func observe(_ image: Image, _ choice: Int, _ edits: [Edit]) {
+    let changesOpened = choice & 16 != 0
+    if !changesOpened { for edit in edits { edit.apply(image.words, image.places) } }
     guard
       let segment = try? Segment.observe(
         "fuzz", image.words.object,
@@ -29,6 +32,7 @@ final class ObserverTarget {
           count == image.mapping.count ? image.mapping : try image.words.object.map(count: count, writable: false)
         })
     else { return }
+    if changesOpened { for edit in edits { edit.apply(image.words, image.places) } }
     let table = Table(segment, timeout: .nanoseconds(1), clock: WallClock { 2_000_000_000 })
     sum &+= UInt64(truncatingIfNeeded: table.count) &+ table.version
     sum &+= UInt64(table.statistics.claimedBytes)

@@ -70,10 +70,12 @@ struct Survey {
       entries.map { $0 + Entry.headerBytes + 8 }, (0..<(1 << DataLayout.rootBits)).map { DataLayout.root + $0 * 8 },
       Array(stride(from: 0, to: published, by: 8)),
     ].filter { !$0.isEmpty }
+    // What lies at an end comes first: corpus files count on it.
+    let end = words.byteCount - (1 << 20)
     places.targets =
-      entries + subTables.sorted() + nodes.sorted().prefix(4) + buckets.prefix(64)
-      + [0, DataLayout.root, DataLayout.log, published, words.byteCount, words.byteCount - (1 << 20)]
-      + (1...8).map { words.byteCount - (1 << 20) - $0 * 16 } + (1...8).map { published - $0 * 16 }
+      [0, DataLayout.root, DataLayout.log, published, words.byteCount, end]
+      + (1...8).map { end - $0 * 16 } + (1...8).map { published - $0 * 16 }
+      + entries + subTables.sorted() + nodes.sorted().prefix(4) + buckets.prefix(64)
     return places
   }
 }

@@ -52,7 +52,7 @@ func protocolThreads(_ run: Run, _ variant: Table.Variant) throws {
 }
 
 /// Threads, what they counted, and what went wrong in them.
-private final class Crew: Sendable {
+final class Crew: Sendable {
   private struct State {
     var threads: [UInt] = []
     var counts: [String: Int] = [:]

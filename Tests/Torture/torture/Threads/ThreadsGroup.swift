@@ -10,5 +10,6 @@ let threadsGroup = Group(
       try protocolThreads(run, .rcu)
     },
     Item("threads.rwlock", "The same for the rwlock variant") { run in try protocolThreads(run, .rwlock) },
+    Item("threads.turns", "A reader and a writer in turns that only the engine orders", handover),
     Item("threads.shared", "Handles found by name while others make the process forget them", sharedHandles),
   ])
