@@ -226,10 +226,6 @@ extension Segment {
     }
     if variant == .rcu {
       let slot = unsafe record.pointee.slot!
-      #if MUTANT_SECTION_LEFT_PLAINLY
-        unsafe shm_store_relaxed(slot, SlotWord.idle)
-        return unsafe shm_store_relaxed(slot + SlotLayout.pin, SlotWord.idle)
-      #endif
       // PAIR slot-scan. Other end: Writer.scanReaders. Release: our last look comes before.
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)

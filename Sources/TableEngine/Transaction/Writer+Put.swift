@@ -96,9 +96,6 @@ extension Writer {
     #endif
     journal.append(.put, offset: offset, value: old)
     let word = BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry)
-    #if MUTANT_ENTRY_PUBLISHED_PLAINLY
-      return data.storeRelaxed(offset, word)
-    #endif
     data.storeRelease(offset, word)
   }
 }
