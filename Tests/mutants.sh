@@ -50,16 +50,15 @@ sound() {
     exit 2
   fi
 }
-sound "$(awk '!/^#/ && NF && $3 !~ /^[a-z]+:/ { printf "%s%s", separator, $3; separator = "|" }' Tests/Mutants.txt)"
-for item in $(awk '!/^#/ && $3 ~ /^[a-z]+:/ { print $3 }' Tests/Mutants.txt | sort -u); do sound "$item"; done
+chosen=$(awk -v names=" $* " '!/^#/ && NF && (names == "  " || index(names, " " $1 " "))' Tests/Mutants.txt)
+tests=$(echo "$chosen" | awk '$3 !~ /^[a-z]+:/ { printf "%s%s", separator, $3; separator = "|" }')
+[ -z "$tests" ] || sound "$tests"
+for item in $(echo "$chosen" | awk '$3 ~ /^[a-z]+:/ { print $3 }' | sort -u); do sound "$item"; done
 
 total=0
 survivors=
 while read -r name guarantee tests; do
-  case $name in '' | '#'*) continue ;; esac
-  if [ $# -gt 0 ]; then
-    case " $* " in *" $name "*) ;; *) continue ;; esac
-  fi
+  [ -n "$name" ] || continue
   total=$((total + 1))
   printf '%-24s %-4s ' "$name" "$guarantee"
   export SHAREDTABLE_MUTANT="$name"
@@ -82,7 +81,9 @@ while read -r name guarantee tests; do
   else
     echo "caught: $(grep -m 1 -oE '(Expectation failed|Caught error|unexpected signal code|broken:|failed:|(ERROR|WARNING): (libFuzzer|[A-Za-z]*Sanitizer):).*' "$log" | cut -c 1-90)"
   fi
-done <Tests/Mutants.txt
+done <<END
+$chosen
+END
 
 if [ "$total" -eq 0 ]; then
   echo 'no such mutant' >&2
