@@ -60,6 +60,7 @@ bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and 
 	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' $(CONTESTS)
 
 KEYS ?= 10000000
+LENGTH ?= long
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
 	$(SWIFT) build -c release --product growth-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
@@ -68,8 +69,8 @@ override TORTURE = $(SWIFT) build -c release --product torture $(FLAGS) && $$($(
 torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS="images storm")
 	$(TORTURE) $(ITEMS)
 
-torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=...)
-	@scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
+torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=..., LENGTH=bounded)
+	@LENGTH='$(LENGTH)' scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
 
 fuzz-bounded: ## fuzz what observers and openers look at, for a minute
 	@Tests/fuzz.sh '$(SWIFT)' bounded $(FLAGS)

@@ -76,7 +76,7 @@ final class Run {
 
   /// Writes `DIRECTORY/NN.md`, the figures of this group's chapter.
   func writeReport(to directory: String) throws {
-    var text = "\n"
+    var text = "\n\(provenance(self))\n\n"
     if !rows.isEmpty {
       text += "| \(group.columns.joined(separator: " | ")) |\n|\(group.columns.map { _ in "---|" }.joined())\n"
       for row in rows { text += "| \(row.joined(separator: " | ")) |\n" }
