@@ -16,7 +16,7 @@ struct Allocator {
   let work: WorkCounters
 
   /// Units whose pages are claimed and whose descriptors are valid.
-  var unitCount: Int { Int(ctl.loadRelaxed(ControlLayout.units)) }
+  var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
   /// Superframes that only tombstones may use: room for one of the longest key.
   static let reservedSuperframes = 5

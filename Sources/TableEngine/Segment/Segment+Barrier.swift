@@ -167,7 +167,7 @@ extension Segment {
       participant.ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
       writer.collectAll()
     }
-    let budget = Int(participant.ctl.loadRelaxed(ControlLayout.limboBudget))
+    let budget = Int(clamping: participant.ctl.loadRelaxed(ControlLayout.limboBudget))
     #if MUTANT_NO_BUDGET
       return
     #endif

@@ -58,7 +58,7 @@ extension Segment {
     let ctl = participant.ctl
     result.usedBytes = participant.writer.allocator.usedBytes
     result.limboBytes = participant.writer.reclaimableBytes
-    result.limboBudgetBytes = Int(ctl.loadRelaxed(ControlLayout.limboBudget))
+    result.limboBudgetBytes = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
     result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
     result.writer = participant.lock.holder

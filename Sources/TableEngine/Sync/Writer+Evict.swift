@@ -4,7 +4,7 @@ import SharedMemory
 /// Eviction: how a snapshot held too long is ended without ever showing wrong data (G7).
 extension Writer {
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
-  var reclaimableBytes: Int { limbo.bytes + Int(ctl.loadRelaxed(ControlLayout.garbageBytes)) }
+  var reclaimableBytes: Int { limbo.bytes &+ Int(clamping: ctl.loadRelaxed(ControlLayout.garbageBytes)) }
 
   /// Runs gc until it gains nothing more, or `passes` times.
   ///
