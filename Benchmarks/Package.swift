@@ -3,7 +3,8 @@ import PackageDescription
 
 // What the peers need (liblmdb, hiredis, libmemcached, Boost, DPDK, Redis, memcached) is installed by run.sh. That
 // weight is why this is a package of its own.
-let floors = "\(Context.packageDirectory)/../CShims/include"
+let shims = "-I\(Context.packageDirectory)/../CShims/include"
+let floor = "-I\(Context.packageDirectory)/../Tests/Floor/CFloor/include"
 let dpdk: [String] = ["-I/usr/include/dpdk", "-I/usr/include/x86_64-linux-gnu/dpdk", "-march=corei7"]
 
 let package = Package(
@@ -16,7 +17,7 @@ let package = Package(
     .target(
       name: "CPeers",
       exclude: ["rculfhash.inc"],
-      cSettings: [.unsafeFlags(["-O2", "-I\(floors)"] + dpdk)],
+      cSettings: [.unsafeFlags(["-O2", shims, floor] + dpdk)],
       linkerSettings: [
         "urcu-memb", "urcu-qsbr", "urcu-bp", "urcu-cds", "lmdb", "hiredis", "memcached", "rte_hash", "rte_eal",
       ]

@@ -15,7 +15,7 @@ import SharedTable
     let keyBytes = Int(FLOOR_KEY_BYTES)
     let valueBytes = Int(FLOOR_VALUE_BYTES)
     table = try Table.temporary(capacityBytes: (8 << 20) + keyCount * 512)
-    unsafe floor = floor_create(keyCount)
+    unsafe floor = floor_create(keyCount, valueBytes)
     lookups = max(keyCount, 200_000)
     unsafe keys = .allocate(byteCount: lookups * keyBytes, alignment: 16)
     unsafe buffer = .allocate(byteCount: valueBytes, alignment: 16)

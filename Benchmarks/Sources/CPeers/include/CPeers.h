@@ -12,25 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../../../Tests/Floor/CFloor/include/floor.h"
+
 #pragma clang assume_nonnull begin
 
 #define PEER_KEY_BYTES 16
 
 /* Says what could not be set up, and exits with status 2. */
 _Noreturn void peer_fail(const char *what, const char *why);
-
-/*
- * The floor: the lookup that synchronises with nobody. The same hash and buckets of eight tagged words as ours, the
- * same copy; one table of fixed size, entries {version, lengths, key, value} packed, no snapshots, versions, expiry
- * or types. A stride of 128 bytes for values of 100.
- */
-typedef struct floor_table floor_table;
-floor_table *floor_create(size_t keys, size_t value_bytes);
-void floor_destroy(floor_table *t);
-void floor_put(floor_table *t, const void *key, const void *value);
-uint64_t floor_get_all(const floor_table *t, const void *keys, size_t count, void *buffer);
-/* Overwrites in place, with nobody to be careful of. */
-uint64_t floor_set_all(floor_table *t, const void *keys, size_t count, const void *value);
 
 /* liburcu's hash table, in one process, in three flavours of RCU. A thread of qsbr must say when it is quiescent:
  * it does so after each round. */
