@@ -66,7 +66,7 @@ final class OurTable {
         key += batch * Workload.keyBytes
       }
     }
-    guard sum == bytes || workload.keyCount == 0 else { throw Failure("\(sum) bytes were found, not \(bytes)") }
+    guard sum == bytes else { throw Failure("\(sum) bytes were found, not \(bytes)") }
     return Workload.roundLookups
   }
 
@@ -106,22 +106,22 @@ final class OurTable {
   }
 }
 
-/// A process that overwrites values for as long as a round lasts.
-final class NonstopWriter: Surroundings {
+/// A process that overwrites or reads values for as long as a round lasts.
+final class Companion: Surroundings {
   private let process: ChildProcess
 
-  init(_ ours: OurTable, keyCount: Int) throws {
-    process = try ChildProcess(ownPath, ["worker", "overwrite", ours.table.name, "\(keyCount)"])
-    guard try process.readLine() == "ready" else { throw Failure("the writer is not ready") }
+  init(_ role: String, _ ours: OurTable, keyCount: Int) throws {
+    process = try ChildProcess(ownPath, ["worker", role, ours.table.name, "\(keyCount)"])
+    guard try process.readLine() == "ready" else { throw Failure("the \(role) process is not ready") }
   }
 
   func begin() throws {
     try process.send("go")
-    guard try process.readLine() == "going" else { throw Failure("the writer does not write") }
+    guard try process.readLine() == "going" else { throw Failure("process \(process.pid) does not begin") }
   }
 
   func end() throws {
     try process.send("stop")
-    guard try process.readLine() == "stopped" else { throw Failure("the writer does not stop") }
+    guard try process.readLine() == "stopped" else { throw Failure("process \(process.pid) does not stop") }
   }
 }

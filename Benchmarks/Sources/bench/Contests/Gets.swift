@@ -46,8 +46,8 @@ func getUnderWriterContest(keyCount: Int, name: String) throws -> Contest {
   let workload = Workload(keyCount: keyCount)
   let ours = try OurTable(workload)
   let locked = try OurTable(workload, variant: .rwlock)
-  let writer = try NonstopWriter(ours, keyCount: keyCount)
-  let lockedWriter = try NonstopWriter(locked, keyCount: keyCount)
+  let writer = try Companion("overwrite", ours, keyCount: keyCount)
+  let lockedWriter = try Companion("overwrite", locked, keyCount: keyCount)
   let dictionary = GuardedDictionary(workload)
   let queue = BarrierQueueGuard()
   let thread = NonstopThread { number in

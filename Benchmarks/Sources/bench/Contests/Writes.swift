@@ -8,7 +8,7 @@ func setContest(keyCount: Int, name: String, peers: Bool) throws -> Contest {
   let locked = try OurTable(workload, variant: .rwlock)
   let floor = workload.floor().table
   let lmdb = try workload.lmdb().table
-  let reader = try NonstopReader(ours, keyCount: keyCount)
+  let reader = try Companion("read", ours, keyCount: keyCount)
   let buffer = workload.value
   var contestants = [
     Contestant("floor, in place") { number in
@@ -46,24 +46,4 @@ func setContest(keyCount: Int, name: String, peers: Bool) throws -> Contest {
   }
   return Contest(
     name: name, work: "one value of 100 bytes overwritten", reference: "floor, in place", contestants: contestants)
-}
-
-/// A process that reads for as long as a round lasts.
-final class NonstopReader: Surroundings {
-  private let process: ChildProcess
-
-  init(_ ours: OurTable, keyCount: Int) throws {
-    process = try ChildProcess(ownPath, ["worker", "read", ours.table.name, "\(keyCount)"])
-    guard try process.readLine() == "ready" else { throw Failure("the reader is not ready") }
-  }
-
-  func begin() throws {
-    try process.send("go")
-    guard try process.readLine() == "going" else { throw Failure("the reader does not read") }
-  }
-
-  func end() throws {
-    try process.send("stop")
-    guard try process.readLine() == "stopped" else { throw Failure("the reader does not stop") }
-  }
 }

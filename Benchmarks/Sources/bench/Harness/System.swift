@@ -85,12 +85,6 @@ final class ChildProcess {
       pending += buffer[..<count]
     }
   }
-
-  /// Everything until its end.
-  func drain() {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while read(output, &buffer, buffer.count) > 0 {}
-  }
 }
 
 /// The path of this program, which is also its own worker.
