@@ -52,7 +52,7 @@ extension Segment {
       unsafe fetchEntries(count, hashes, places)
       for index in 0..<count {
         let key = unsafe keys + index &* keyLength
-        let length = unsafe copyFetched(
+        let length = unsafe copyPlain(
           key, keyLength, entry: Int(truncatingIfNeeded: places[index]), snapshot: snapshot,
           to: target + index &* stride,
           stride)
@@ -99,22 +99,6 @@ extension Segment {
       unsafe shm_prefetch(data.pointer(entry &+ 128))
       unsafe places[index] = UInt64(truncatingIfNeeded: entry)
     }
-  }
-
-  /// Third pass. - Returns: the value's length, or `undecided`.
-  @inline(__always)
-  private func copyFetched(
-    _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    _ capacity: Int
-  ) -> Int {
-    guard entry != 0 else { return QuickCopy.undecided }
-    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    guard meta.isPlain(keyLength: keyLength), data.loadRelaxed(entry &+ Entry.version) <= snapshot,
-      unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
-    else { return QuickCopy.undecided }
-    let length = meta.valueLength
-    if length <= capacity { unsafe shm_copy(target, data.pointer(entry &+ Entry.headerBytes &+ keyLength), length) }
-    return length
   }
 
   @inline(never)

@@ -49,6 +49,16 @@ extension Segment {
     // How far the value reaches is known only when the entry's first line has come: fetch what is next meanwhile.
     unsafe shm_prefetch(data.pointer(entry &+ 64))
     unsafe shm_prefetch(data.pointer(entry &+ 128))
+    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, to: target, capacity)
+  }
+
+  /// The value of `entry`, if that is the key's, plain, and not newer than the snapshot.
+  /// - Returns: its length, or `undecided`.
+  @inlinable @inline(__always)
+  func copyPlain(
+    _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    _ capacity: Int
+  ) -> Int {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     guard entry != 0, meta.isPlain(keyLength: keyLength), data.loadRelaxed(entry &+ Entry.version) <= snapshot,
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)

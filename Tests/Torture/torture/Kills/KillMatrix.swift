@@ -111,13 +111,22 @@ final class KillMatrix {
     switch window {
     case .exitAwaited:
       try peers.beginOneWriter()
-      while table.segment.controlMemory!.loadAcquire(ControlLayout.rwState + 64) == 0 { usleep(50) }
+      try awaitWord(RWLayout.writerWaiting)
     case .commitAwaited:
-      table.segment.controlMemory!.storeRelease(ControlLayout.rwState + 72, 0)
+      table.segment.controlMemory!.storeRelease(RWLayout.hint, 0)
       try peers.begin(.readers)
-      while table.segment.controlMemory!.loadAcquire(ControlLayout.rwState + 72) == 0 { usleep(50) }
+      try awaitWord(RWLayout.hint)
     default: break
     }
+  }
+
+  /// Returns when a peer has set the word; one that never does has died or hangs.
+  private func awaitWord(_ offset: Int) throws {
+    for _ in 0..<1_200_000 {
+      if table.segment.controlMemory!.loadAcquire(offset) != 0 { return }
+      usleep(50)
+    }
+    throw Unavailable("no peer came to wait within a minute")
   }
 
   /// A broken promise, with the point at which it broke.
