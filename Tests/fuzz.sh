@@ -11,19 +11,13 @@ cd "$(dirname "$0")/.."
 swift=$1
 form=$2
 shift 2
+. Tests/flags.sh
 
 build() (
-  scratch=.build
-  while [ $# -gt 0 ]; do
-    case $1 in
-      --scratch-path) scratch=$2 && shift ;;
-      *) rest="${rest-} $1" ;;
-    esac
-    shift
-  done
+  split_flags "$@"
   export SHAREDTABLE_FUZZ=1
   # shellcheck disable=SC2086 # a list
-  set -- -c release --scratch-path "$scratch/fuzz" ${rest-}
+  set -- -c release --scratch-path "$scratch/fuzz" $rest
   $swift build --product fuzz "$@" >&2 </dev/null
   echo "$($swift build "$@" --show-bin-path)/fuzz"
 )

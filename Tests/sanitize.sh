@@ -11,14 +11,8 @@ cd "$(dirname "$0")/.."
 swift=$1
 shift
 
-scratch=.build
-while [ $# -gt 0 ]; do
-  case $1 in
-    --scratch-path) scratch=$2 && shift ;;
-    *) rest="${rest-} $1" ;;
-  esac
-  shift
-done
+. Tests/flags.sh
+split_flags "$@"
 
 export SHAREDTABLE_SANITIZE=1 SWIFT_BACKTRACE=enable=no
 # A race is reported only while the thread sanitizer remembers the first of the two accesses: hence the longest history.
@@ -31,7 +25,7 @@ export MODEL_OPERATIONS="${MODEL_OPERATIONS:-400}"
 
 for sanitizer in ${SANITIZERS:-thread address}; do
   # shellcheck disable=SC2086 # lists
-  set -- --sanitize="$sanitizer" -Xcc -DSHM_OUTLINE=1 --scratch-path "$scratch/$sanitizer" ${rest-}
+  set -- --sanitize="$sanitizer" -Xcc -DSHM_OUTLINE=1 --scratch-path "$scratch/$sanitizer" $rest
   echo "-- $sanitizer: build"
   $swift build --build-tests "$@" </dev/null
   echo "-- $sanitizer: tests"

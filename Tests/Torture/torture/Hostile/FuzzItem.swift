@@ -47,20 +47,3 @@ func grouped(_ number: Int) -> String {
       index > 0 && (digits.count - index) % 3 == 0 ? [",", digit] : [digit]
     })
 }
-
-private func withTemporaryDirectory(_ body: (String) throws -> Void) throws {
-  var template = Array("/tmp/fuzz-XXXXXX".utf8CString)
-  guard mkdtemp(&template) != nil else { throw Unavailable("no directory in /tmp") }
-  let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  defer {
-    if let directory = opendir(path) {
-      while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        unlink("\(path)/\(name)")
-      }
-      closedir(directory)
-    }
-    rmdir(path)
-  }
-  try body(path)
-}
