@@ -18,7 +18,8 @@ func fuzz(_ run: Run, _ target: String, executions: Int) throws {
       [
         run.isLong ? "-runs=\(executions)" : "-max_total_time=25", "-seed=\(run.seed & 0x7fff_ffff)", "-max_len=130",
         // Of the clock, not of the processor: the slowest takes tenths of a second, on a quiet machine.
-        "-timeout=100", "-rss_limit_mb=4096", "-print_final_stats=1", "-artifact_prefix=\(target)-", directory, corpus,
+        "-timeout=100", "-report_slow_units=100", "-rss_limit_mb=4096", "-print_final_stats=1",
+        "-artifact_prefix=\(target)-", directory, corpus,
       ], environment: ["FUZZ_TARGET": target], timeoutSeconds: run.isLong ? 6 * 3600 : 300)
     let lines = log.split(separator: "\n")
     try run.expect(exit == .code(0), "the fuzzer ended with \(exit): \(lines.suffix(12).joined(separator: "\n    "))")
