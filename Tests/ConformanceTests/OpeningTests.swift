@@ -170,6 +170,21 @@ import Testing
     }
   }
 
+  @Test func aCreatorBetweenMakingAndLockingIsWaitedFor() throws {
+    try withTableName { (name: String) throws -> Void in
+      let object = "shmtable.\(name).ctl"
+      _ = try SharedObject.create(name: object, mode: 0o600)
+      let opener = try WorkerProcess("table-worker")
+      try opener.send("open \(name) participant")
+      // It sleeps between two looks: it has seen the name with nothing behind it.
+      try opener.waitUntilAsleep()
+      try SharedObject.unlink(name: object)
+      try Table.create(name, .init(capacityBytes: 4 << 20)).set("k", "1")
+      try opener.expectLine("ok")
+      try opener.ask("get k", expecting: "1")
+    }
+  }
+
   @Test func withoutRightsItIsNotPermitted() throws {
     try withTable(.rcu) { table throws in
       let stranger = try WorkerProcess("table-worker")

@@ -144,6 +144,26 @@ extension WorkerProcess {
     if answer != expected { throw failure("\(line): expected \"\(expected)\", got \"\(answer)\"") }
   }
 
+  /// Waits until the process's main thread is in clock_nanosleep(2): see `syscall` in proc(5).
+  public func waitUntilAsleep() throws {
+    #if arch(x86_64)
+      let number = 230
+    #else
+      let number = 115
+    #endif
+    var text = [UInt8](repeating: 0, count: 32)
+    while !hasOutput {
+      let file = open("/proc/\(pid)/syscall", O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { throw failure("/proc/\(pid)/syscall: \(String(cString: strerror(errno)))") }
+      let count = read(file, &text, text.count)
+      close(file)
+      if count > 0, Int(String(decoding: text[..<count].prefix { $0 != 0x20 }, as: UTF8.self)) == number { return }
+      if millisecondsLeft == 0 { throw failure("never seen asleep") }
+      sched_yield()
+    }
+    throw failure("it answered instead of sleeping: \(try readLine())")
+  }
+
   /// Ends the process's input: a worker that reads commands ends by itself.
   public func closeInput() {
     state.withLock { state in

@@ -38,17 +38,10 @@ extension Segment {
   private static func openParticipant(
     _ name: String, _ trusted: [UInt32], _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    let control: SharedObject
     let data: SharedObject
-    let controlStatus: SharedObject.Status
-    do throws(SystemError) {
-      control = try SharedObject.open(name: ObjectName.control(name), writable: true)
-      controlStatus = try control.status()
-    } catch {
-      throw EngineError(opening: error)
-    }
-    guard controlStatus.isRegular else { throw .notATable("its control object is no regular object") }
-    try checkTrust(controlStatus, trusted)
+    let (control, status) = try openControl(name, timeoutNanoseconds)
+    guard status.isRegular else { throw .notATable("its control object is no regular object") }
+    try checkTrust(status, trusted)
     try waitUntilReady(control, timeoutNanoseconds)
     do throws(SystemError) {
       data = try SharedObject.open(name: ObjectName.data(name), writable: true)
@@ -56,6 +49,28 @@ extension Segment {
       throw EngineError(opening: error)
     }
     return try attach(name, control, data)
+  }
+
+  /// A name without a byte behind it: its creator is between making and locking it, or died there. Unlike one that was
+  /// locked it cannot be waited for, so it is looked for again, this long at most.
+  private static let graceNanoseconds: UInt64 = 1_000_000_000
+
+  private static func openControl(
+    _ name: String, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
+    let deadline = HostClock.monotonicNanoseconds &+ min(timeoutNanoseconds, graceNanoseconds)
+    do throws(SystemError) {
+      while true {
+        let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
+        let status = try control.status()
+        if status.size > 0 || !status.isRegular || HostClock.monotonicNanoseconds >= deadline {
+          return (control, status)
+        }
+        shmos_sleep(1_000_000)
+      }
+    } catch {
+      throw EngineError(opening: error)
+    }
   }
 
   /// Participants can misdirect each other's robust locks, so they choose whose tables they take part in.
