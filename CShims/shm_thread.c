@@ -102,10 +102,9 @@ void shm_thread_remove(uint64_t segment) {
 /* ---- fork ---- */
 
 /* Written only in a fork's child while it has one thread; atomic because threads it makes later read it. */
-static uint64_t fork_generation;
+uint64_t shm_fork_count;
 static bool forked_inside_section;
 
-uint64_t shm_fork_generation(void) { return __atomic_load_n(&fork_generation, __ATOMIC_RELAXED); }
 
 bool shm_rcu_synchronize(void) {
   /* Inside a section it would wait for itself. */
@@ -153,7 +152,7 @@ static void after_fork_in_child(void) {
     urcu_bp_after_fork_child();
     pthread_mutex_unlock(&fork_lock);
   }
-  __atomic_store_n(&fork_generation, fork_generation + 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&shm_fork_count, shm_fork_count + 1, __ATOMIC_RELAXED);
   memset(shm_thread.records, 0, sizeof shm_thread.records);
   shm_thread.observing = 0;
   for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);

@@ -56,7 +56,10 @@ shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 void shm_thread_remove(uint64_t segment);
 
 /* How often this process image has been forked from the one that loaded the library: handles compare it. */
-uint64_t shm_fork_generation(void);
+extern uint64_t shm_fork_count;
+static inline __attribute__((always_inline)) uint64_t shm_fork_generation(void) {
+  return __atomic_load_n(&shm_fork_count, __ATOMIC_RELAXED);
+}
 /* Keeps fork() out: for what a child must find unlocked and whole. Not recursive, and never for long. */
 void shm_fork_lock(void);
 void shm_fork_unlock(void);

@@ -64,7 +64,12 @@ extension String: TableValue {
   }
   /// Nil for bytes that are not UTF-8.
   @inlinable
-  public init?(tableBytes: UnsafeRawBufferPointer) { unsafe self.init(validating: tableBytes, as: UTF8.self) }
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    // Not `init(validating:as:)`: unspecialized for raw bytes, it looks up metadata on every call.
+    let bytes = unsafe tableBytes.assumingMemoryBound(to: UInt8.self)
+    guard let utf8 = try? unsafe UTF8Span(validating: bytes.span) else { return nil }
+    self.init(copying: utf8)
+  }
 }
 
 extension Int: TableValue {

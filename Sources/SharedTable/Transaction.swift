@@ -5,13 +5,15 @@ public import TableEngine
 /// Cannot be copied, returned, stored, captured or carried over an `await`.
 @safe
 public struct Transaction: ~Copyable, ~Escapable {
-  @usableFromInline let table: Table
+  /// Not counted: the lifetime of this value is a borrow of it.
+  @usableFromInline unowned(unsafe) let uncounted: Table
+  @inlinable var table: Table { unsafe uncounted }
   /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
   public var now: UInt64 { table.segment.instant(table.clock) }
 
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table) {
-    self.table = copy table
+    unsafe uncounted = copy table
   }
 
   /// Stores a value.

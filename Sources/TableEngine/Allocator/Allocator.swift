@@ -14,6 +14,7 @@ struct Allocator {
   let backing: Backing
   let data: Memory
   let work: WorkCounters
+  let recent = RecentSlabs()
 
   /// Units whose pages are claimed and whose descriptors are valid.
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
@@ -26,8 +27,13 @@ struct Allocator {
   /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
   func find(code: Int, fromReserve: Bool) throws(EngineError) -> BlockRef {
     if code < SizeClasses.runCode {
+      if let block = findInRecentSlab(code) { return block }
       while true {
-        if let block = findInSlab(code, fromReserve) ?? findInNewSlab(code, fromReserve) { return block }
+        if let block = findInSlab(code, fromReserve) ?? findInNewSlab(code, fromReserve) {
+          // Never one of the reserve: what is found here first is for everybody.
+          if !fromReserve { recent[code] = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes }
+          return block
+        }
         try growOneUnit()
       }
     }
@@ -64,7 +70,7 @@ struct Allocator {
     let (unit, within) = place(block.offset)
     if block.code < SizeClasses.runCode {
       let superframe = within / SizeClasses.slabBytes
-      let index = within % SizeClasses.slabBytes / block.byteCount
+      let index = SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code)
       ctl.setBit(index, at: usedBits(unit, superframe))
     } else {
       setFrames(block, free: false)
@@ -82,7 +88,7 @@ struct Allocator {
     // Hints first: were they set after the bit, a crash between would hide the room for ever.
     ctl.setBit(superframe, at: partial)
     setSummary(block.code, unit)
-    ctl.clearBit(within % SizeClasses.slabBytes / block.byteCount, at: used)
+    ctl.clearBit(SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: used)
     if isEmpty(used) {
       setSummary(Summary.freeSuperframe, unit)
       setSummary(Summary.freeFrame, unit)
@@ -98,7 +104,8 @@ struct Allocator {
     if block.code < SizeClasses.runCode {
       let superframe = within / SizeClasses.slabBytes
       return kind(unit, superframe) == block.code + 1
-        && ctl.bit(within % SizeClasses.slabBytes / block.byteCount, at: usedBits(unit, superframe))
+        && ctl.bit(
+          SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: usedBits(unit, superframe))
     }
     for frame in frames(block) where isFree(frame: frame) { return false }
     return true
@@ -126,6 +133,27 @@ struct Allocator {
 
   // MARK: - Slabs
 
+  /// A free block in the slab that gave the last one.
+  private func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
+    let place = recent[sizeClass]
+    guard place >= 0 else { return nil }
+    let unit = place / Geometry.superframesPerUnit
+    let superframe = place % Geometry.superframesPerUnit
+    work.bitmapWords += 1
+    guard kind(unit, superframe) == sizeClass + 1,
+      let index = firstClear(usedBits(unit, superframe), limit: SizeClasses.blocksPerSlab(sizeClass))
+    else {
+      recent[sizeClass] = -1
+      return nil
+    }
+    return block(unit, superframe, index, sizeClass)
+  }
+
+  private func block(_ unit: Int, _ superframe: Int, _ index: Int, _ sizeClass: Int) -> BlockRef {
+    let slab = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
+    return BlockRef(offset: slab + index * SizeClasses.sizes[sizeClass], code: sizeClass)
+  }
+
   /// A free block in an existing slab of this class.
   private func findInSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
     let capacity = SizeClasses.blocksPerSlab(sizeClass)
@@ -140,9 +168,7 @@ struct Allocator {
         if kind(unit, superframe) == sizeClass + 1,
           let index = firstClear(usedBits(unit, superframe), limit: capacity)
         {
-          let offset =
-            geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes + index * SizeClasses.sizes[sizeClass]
-          return BlockRef(offset: offset, code: sizeClass)
+          return block(unit, superframe, index, sizeClass)
         }
         ctl.clearBit(superframe, at: partial)
         candidates &= candidates - 1
@@ -176,7 +202,7 @@ struct Allocator {
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))
     crashFence()
     work.slabs += 1
-    return BlockRef(offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: sizeClass)
+    return block(unit, superframe, 0, sizeClass)
   }
 
   /// The first superframe that is no slab and whose four frames are free.

@@ -1,7 +1,10 @@
-/// Which blocks there are: slab classes up to 16 KiB, then runs of 4-KiB frames.
+/// Which blocks there are: slab classes up to 8 KiB, then runs of 4-KiB frames.
 ///
 /// A class's size is the largest multiple of 16 of which k fit into a slab; neighbours differ by at least an
 /// eighth, so rounding up costs at most that much (less than 16 bytes for small ones).
+///
+/// The tables are written out: what the compiler can lay down as data costs a load, and what is made at the first use
+/// costs every later use a call. Their rule is in `SizeClassTests`.
 public enum SizeClasses {
   public static let slabBytes = 16_384
   public static let frameBytes = 4_096
@@ -9,38 +12,30 @@ public enum SizeClasses {
   static let maximumCount = 64
   static let runCode = 64
 
-  static let sizes: [Int] = {
-    var sizes: [Int] = []
-    var size = 32
-    while size <= 512 {
-      sizes.append(size)
-      size += max(16, (size / 12) & ~15)
-    }
-    var count = slabBytes / 512 - 1
-    while count >= 2 {
-      let next = (slabBytes / count) & ~15
-      if next * 8 >= sizes[sizes.count - 1] * 9 { sizes.append(next) }
-      count -= 1
-    }
-    precondition(sizes.count <= maximumCount)
-    return sizes
-  }()
+  static let sizes: [Int] = [
+    32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 272, 288, 304, 320, 336, 352, 368, 384, 416,
+    448, 480, 512, 576, 672, 768, 896, 1024, 1168, 1360, 1632, 2048, 2336, 2720, 3264, 4096, 5456, 8192,
+  ]
+  static let largest = 8192
 
-  /// Class of a size, by sixteenths: one load for what the hot path asks.
-  static let classBySixteenth: [UInt8] = {
-    var table: [UInt8] = []
-    var index = 0
-    for sixteenth in 0...(sizes[sizes.count - 1] / 16) {
-      while sizes[index] < sixteenth * 16 { index += 1 }
-      table.append(UInt8(index))
-    }
-    return table
-  }()
+  /// Class of a size of at most 512, by sixteenths.
+  private static let classBySixteenth: [UInt8] = [
+    0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 23, 24, 24, 25, 25, 26,
+    26,
+  ]
+  /// Class of a larger size, by how many blocks of that size fit into a slab.
+  private static let classByCount: [UInt8] = [
+    0, 0, 41, 40, 39, 38, 37, 36, 35, 35, 34, 34, 33, 33, 32, 32, 31, 31, 30, 30, 30, 29, 29, 29, 28, 28, 28, 28, 27,
+    27,
+    27, 27,
+  ]
 
   /// The size code for a block of at least `byteCount` bytes.
   @usableFromInline
   static func code(byteCount: Int) -> Int {
-    if byteCount <= sizes[sizes.count - 1] { return Int(classBySixteenth[(byteCount + 15) >> 4]) }
+    let sixteenths = (byteCount + 15) >> 4
+    if sixteenths <= 32 { return Int(classBySixteenth[sixteenths]) }
+    if byteCount <= largest { return Int(classByCount[slabBytes / 16 / sixteenths]) }
     return runCode + (byteCount + frameBytes - 1) / frameBytes
   }
 
@@ -49,5 +44,10 @@ public enum SizeClasses {
     code < runCode ? sizes[code] : (code - runCode) * frameBytes
   }
 
-  static func blocksPerSlab(_ sizeClass: Int) -> Int { slabBytes / sizes[sizeClass] }
+  static func blocksPerSlab(_ sizeClass: Int) -> Int { indexInSlab(slabBytes, sizeClass) }
+
+  /// Which block of its slab lies at `within` bytes. In 32 bits: a division of 64 takes twice as long.
+  static func indexInSlab(_ within: Int, _ sizeClass: Int) -> Int {
+    Int(UInt32(truncatingIfNeeded: within) / UInt32(truncatingIfNeeded: sizes[sizeClass]))
+  }
 }

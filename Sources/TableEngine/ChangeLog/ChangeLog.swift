@@ -40,11 +40,12 @@ struct ChangeLog {
   static func byteCount(_ header: UInt64) -> UInt64 { header & 0xffff_ffff }
   static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: header >> 32 & 0xff) }
 
-  private func place(_ position: UInt64) -> Int { DataLayout.log + Int(position % UInt64(byteCount)) }
+  /// The ring's size is a power of two (``Geometry/logBytes``).
+  private func place(_ position: UInt64) -> Int { DataLayout.log + Int(position & UInt64(byteCount - 1)) }
 
   /// Appends one record, pushing out the oldest as needed. Never fails: half the ring holds the longest record.
   func append(_ operation: Operation, key: UnsafeRawBufferPointer, version: UInt64) {
-    let size = roundUp(Self.headerBytes + key.count, to: 16)
+    let size = (Self.headerBytes + key.count + 15) & ~15
     let remaining = byteCount - (place(endPosition) - DataLayout.log)
     if remaining < size {
       makeRoom(remaining)

@@ -13,7 +13,16 @@ extension Segment {
   public func beginBarrier(
     timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
   ) throws(EngineError) {
-    let participant = try requireParticipant()
+    guard isOfThisProcess else { throw .forked }
+    let begun: Void? = try withParticipant { participant throws(EngineError) in
+      try beginBarrier(participant, timeoutNanoseconds, now)
+    }
+    if begun == nil { throw .notPermitted("this handle only observes the table") }
+  }
+
+  private func beginBarrier(
+    _ participant: Participant, _ timeoutNanoseconds: UInt64, _ now: UInt64
+  ) throws(EngineError) {
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     #if !MUTANT_BARRIER_IN_READ
@@ -94,13 +103,13 @@ extension Segment {
   }
 
   /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
-  public func commitBarrier() { closeBarrier { $0.commit() } }
+  public func commitBarrier() { withParticipant { closeBarrier($0) { $0.commit() } } }
 
   /// Undoes the transaction: nobody ever sees a part of it.
-  public func abortBarrier() { closeBarrier { $0.abort() } }
+  public func abortBarrier() { withParticipant { closeBarrier($0) { $0.abort() } } }
 
-  private func closeBarrier(_ close: (Writer) -> Void) {
-    guard let participant, let record = unsafe shm_thread_find(id) else { return }
+  private func closeBarrier(_ participant: Participant, _ close: (Writer) -> Void) {
+    guard let record = unsafe shm_thread_quick_find(id) else { return }
     let writer = participant.writer
     close(writer)
     if variant == .rwlock {
@@ -126,7 +135,7 @@ extension Segment {
     }
     let hash = unsafe hash(key)
     do {
-      try unsafe writerInBarrier().put(key, hash: hash, value, attributes)
+      try withWriter { writer throws(EngineError) in try unsafe writer.put(key, hash: hash, value, attributes) }
     } catch {
       noteShortage(error)
       #if MUTANT_FULL_UNSAID
@@ -140,7 +149,8 @@ extension Segment {
   public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
     try unsafe check(key: key)
     do {
-      return try unsafe writerInBarrier().remove(key, hash: hash(key))
+      let hash = unsafe hash(key)
+      return try withWriter { writer throws(EngineError) in try unsafe writer.remove(key, hash: hash) }
     } catch {
       noteShortage(error)
       throw error
@@ -148,9 +158,11 @@ extension Segment {
   }
 
   /// The writer, for the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
-  private func writerInBarrier() throws(EngineError) -> Writer {
-    guard let record = unsafe shm_thread_find(id), unsafe record.pointee.inBarrier != 0 else { throw .forked }
-    return participant!.writer
+  private func withWriter<R>(_ body: (Writer) throws(EngineError) -> R) throws(EngineError) -> R {
+    guard let record = unsafe shm_thread_quick_find(id), unsafe record.pointee.inBarrier != 0,
+      let result = try withParticipant({ participant throws(EngineError) in try body(participant.writer) })
+    else { throw .forked }
+    return result
   }
 
   private func noteShortage(_ error: EngineError) {

@@ -4,6 +4,7 @@ import Synchronization
 
 /// One table as this process has it mapped. Every handle of the same table in a process shares one segment, so that
 /// a thread's sections are known whichever handle they were entered through (G11).
+@safe
 public final class Segment: Sendable {
   /// How this process takes part ("Three ways in" in the README).
   public enum Access: Sendable {
@@ -31,6 +32,10 @@ public final class Segment: Sendable {
   package let dataMapping: Mapping
   /// Present for participants.
   let participant: Participant?
+  /// The same, for paths on which counting its references would be a good part of the work.
+  private let uncounted: Unmanaged<Participant>?
+  /// Present for participants of the rwlock variant: how they read.
+  let gate: SharedGate?
   let forkGeneration: UInt64
   /// The names were given up on purpose: nobody else can open the table.
   let isPrivate = Atomic(false)
@@ -79,7 +84,10 @@ public final class Segment: Sendable {
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu
-    participant = control.map { control in
+    gate =
+      header.variant == .rcu
+      ? nil : control.map { unsafe SharedGate(ctl: $0.memory, data: Memory(base: dataMapping.base)) }
+    let participant = control.map { control in
       let ctl = control.memory
       let slots = Slots(ctl: ctl, count: geometry.slotCount)
       let writer = Writer(
@@ -89,9 +97,12 @@ public final class Segment: Sendable {
       return Participant(
         ctl: ctl, object: control.object, slots: slots,
         exclusion: Exclusion(
-          ctl: ctl, data: writer.data, slots: slots, recoverTransaction: { [unowned writer] in writer.recover() }),
+          gate: SharedGate(ctl: ctl, data: writer.data), slots: slots,
+          recoverTransaction: { [unowned writer] in writer.recover() }),
         writer: writer)
     }
+    self.participant = participant
+    unsafe uncounted = participant.map { unsafe Unmanaged.passUnretained($0) }
   }
 
   /// The newest committed version.
@@ -120,5 +131,19 @@ public final class Segment: Sendable {
     guard shm_fork_generation() == forkGeneration else { throw .forked }
     guard let participant else { throw .notPermitted("this handle only observes the table") }
     return participant
+  }
+
+  /// Runs `body` with the participant, whose references are not counted: this segment holds it meanwhile.
+  @inline(__always)
+  func withParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R? {
+    guard let uncounted = unsafe uncounted else { return nil }
+    let outcome = unsafe uncounted._withUnsafeGuaranteedRef { participant -> Result<R, E> in
+      do throws(E) {
+        return .success(try body(participant))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try outcome.get()
   }
 }

@@ -9,7 +9,7 @@ extension Segment {
   ///
   /// - Throws: `forked` in a child that inherited the handle, `slotsExhausted`.
   func threadRecord() throws(EngineError) -> ThreadRecord {
-    if let record = unsafe shm_thread_find(id) { return unsafe record }
+    if let record = unsafe shm_thread_quick_find(id) { return unsafe record }
     #if !MUTANT_FORK_UNSEEN
       guard shm_fork_generation() == forkGeneration else { throw .forked }
     #endif

@@ -15,9 +15,10 @@ import SharedMemory
 /// The protocol is `Models/rwlock.pml`, label by label: rw-intent, rw-generation, rw-fresh, rw-drain, rw-recover,
 /// rw-polite, rw-exclusive, rw-reap.
 struct Exclusion {
-  let ctl: Memory
-  let data: Memory
+  let gate: SharedGate
   let slots: Slots
+
+  private var ctl: Memory { gate.ctl }
 
   /// How often to try before sleeping: a barrier is usually over sooner than a thread switch.
   private static let spins = 2000
@@ -26,21 +27,18 @@ struct Exclusion {
 
   // MARK: - State in ctl
 
-  private var generation: UInt64 { ctl.loadAcquire(RWLayout.generation) }
+  private var generation: UInt64 { gate.generation }
   private var abandoned: UInt64 { ctl.loadAcquire(RWLayout.abandoned) }
-  private var isWriting: Bool { data.loadAcquire(DataLayout.wseq) & 1 != 0 }
-  private var barriersEnded: UInt64 { data.loadAcquire(DataLayout.wseq) >> 1 }
-  private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(RWLayout.event)) }
+  private var isWriting: Bool { gate.isWriting }
 
   /// A dead barrier, or a dead holder of the current instance, has left something to put right.
   var isStale: Bool { isWriting || abandoned > generation }
 
   private var isDamaged: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
 
-  private func instance(_ generation: UInt64) -> SharedRWLock {
-    let index = Int(generation % UInt64(ControlLayout.rwlockInstances))
-    return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
-  }
+  private func instance(_ generation: UInt64) -> SharedRWLock { gate.instance(generation) }
+
+  private func wakeSleepers() { gate.wakeSleepers() }
 
   func initialize() throws(SystemError) {
     for generation in 0..<UInt64(ControlLayout.rwlockInstances) { try instance(generation).initialize() }
@@ -53,7 +51,7 @@ struct Exclusion {
   func enterShared(slot: Int, deadline: UInt64) throws(EngineError) {
     if tryEnterShared(slot) { return }
     let wait = slots.offset(slot) + SlotLayout.wait
-    ctl.storeRelease(wait, barriersEnded + 1)
+    ctl.storeRelease(wait, gate.barriersEnded + 1)
     ctl.storeRelease(RWLayout.hint, 1)
     var round = Waiting(deadline: deadline)
     while !tryEnterShared(slot) {
@@ -72,48 +70,9 @@ struct Exclusion {
     ctl.storeRelease(wait, 0)
   }
 
-  func tryEnterShared(_ slot: Int) -> Bool {
-    let word = slots.offset(slot) + SlotLayout.rw
-    let generation = generation
-    guard mayPass(slot) else { return false }
-    // PAIR rw-intent. Other end: fresh(), drain(). Sequentially consistent: either the writer that moves the
-    // generation on sees our intent, or we see the new generation below.
-    _ = ctl.exchange(word, RWWord.intent(generation))
-    // PAIR rw-generation. Other end: fresh(). Before the lock: an older generation's instance may be being remade.
-    guard self.generation == generation else { return withdraw(word) }
-    guard instance(generation).tryRead() == .acquired else { return withdraw(word) }
-    // After it: the instance may have been abandoned between the check and the lock, or its writer may have died.
-    guard self.generation == generation, !isWriting else {
-      instance(generation).unlock()
-      return withdraw(word)
-    }
-    ctl.storeRelease(word, RWWord.held(generation))
-    return true
-  }
+  func tryEnterShared(_ slot: Int) -> Bool { gate.tryEnter(slot) }
 
-  private func withdraw(_ word: Int) -> Bool {
-    ctl.storeRelease(word, RWWord.idle)
-    return false
-  }
-
-  /// New readers let a waiting writer go first, but for those that waited through the barrier before.
-  private func mayPass(_ slot: Int) -> Bool {
-    if ctl.loadAcquire(RWLayout.writerWaiting) == 0 { return true }
-    return waitedThroughBarrier(slot)
-  }
-
-  private func waitedThroughBarrier(_ slot: Int) -> Bool {
-    let stamp = ctl.loadAcquire(slots.offset(slot) + SlotLayout.wait)
-    return stamp != 0 && stamp - 1 < barriersEnded
-  }
-
-  func leaveShared(slot: Int) {
-    let word = slots.offset(slot) + SlotLayout.rw
-    let generation = RWWord.generation(ctl.loadRelaxed(word))
-    instance(generation).unlock()
-    ctl.storeRelease(word, RWWord.idle)
-    if ctl.loadRelaxed(RWLayout.writerWaiting) != 0 || self.generation != generation { wakeSleepers() }
-  }
+  func leaveShared(slot: Int) { gate.leave(slot: slot) }
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
   private func repairIfWriterDied(_ slot: Int, deadline: UInt64, wait: Int) throws(EngineError) {
@@ -184,13 +143,13 @@ struct Exclusion {
     for slot in 0..<slots.highWater {
       let stamp = slots.offset(slot) + SlotLayout.wait
       if ctl.loadAcquire(stamp) == 0 { continue }
-      guard waitedThroughBarrier(slot) else {
+      guard gate.waitedThroughBarrier(slot) else {
         ctl.storeRelease(RWLayout.hint, 1)
         continue
       }
       let patience = min(deadline, HostClock.monotonicNanoseconds &+ Self.sliceNanoseconds)
       do throws(EngineError) {
-        try wait(deadline: patience, slot: slot) { !waitedThroughBarrier(slot) }
+        try wait(deadline: patience, slot: slot) { !gate.waitedThroughBarrier(slot) }
       } catch {
         ctl.storeRelease(RWLayout.hint, 1)
       }
@@ -353,17 +312,10 @@ struct Exclusion {
     let now = HostClock.monotonicNanoseconds
     guard now < round.deadline else { return false }
     round.isDueToLook = true
-    let value = event.value
+    let value = gate.event.value
     ctl.storeRelease(RWLayout.sleepers, 1)
-    _ = event.wait(while: value, timeoutNanoseconds: min(Self.sliceNanoseconds, round.deadline - now))
+    _ = gate.event.wait(while: value, timeoutNanoseconds: min(Self.sliceNanoseconds, round.deadline - now))
     return true
-  }
-
-  /// Wakes everybody who sleeps; nobody is missed for longer than a slice.
-  private func wakeSleepers() {
-    guard ctl.loadRelaxed(RWLayout.sleepers) != 0 else { return }
-    ctl.storeRelease(RWLayout.sleepers, 0)
-    event.advance()
   }
 }
 

@@ -49,7 +49,7 @@ struct Journal {
   }
 
   subscript(index: Int) -> Record {
-    let position = region + index * JournalLayout.recordBytes
+    let position = region &+ index &* JournalLayout.recordBytes
     return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position + 8))
   }
 
@@ -59,12 +59,13 @@ struct Journal {
   @inline(__always)
   func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
     let index = self.count
-    let position = region + index * JournalLayout.recordBytes
-    ctl.storeRelaxed(position, kind.rawValue << 60 | UInt64(count) << 44 | UInt64(offset >> 3))
+    let position = region &+ index &* JournalLayout.recordBytes
+    let place = UInt64(truncatingIfNeeded: count) << 44 | UInt64(truncatingIfNeeded: offset >> 3)
+    ctl.storeRelaxed(position, kind.rawValue << 60 | place)
     ctl.storeRelaxed(position + 8, value)
     crashFence()
     #if !MUTANT_RECORD_UNCOUNTED
-      save(JournalLayout.count, UInt64(index + 1))
+      save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
     #endif
     crashFence()
   }
@@ -73,8 +74,10 @@ struct Journal {
   /// - Throws: `full(.barrier)` when the journal is at its limit.
   @inline(__always)
   func reserve(_ extra: Int, _ backing: Backing) throws(EngineError) {
-    let needed = (count + extra) * JournalLayout.recordBytes
-    if needed > Int(ctl.loadRelaxed(ControlLayout.journalAllocated)) { try grow(to: needed, backing) }
+    let needed = (count &+ extra) &* JournalLayout.recordBytes
+    if needed > Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated)) {
+      try grow(to: needed, backing)
+    }
   }
 
   private func grow(to needed: Int, _ backing: Backing) throws(EngineError) {

@@ -36,7 +36,7 @@ struct Ring {
 
   /// Control offset of the record with this counter.
   @inline(__always)
-  func position(_ counter: UInt64) -> Int { region + Int(counter & mask) * recordBytes }
+  func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
 
   /// Claims the first records' pages. Called once, by the creator.
   func initialize(_ backing: Backing) throws(EngineError) {
@@ -49,7 +49,12 @@ struct Ring {
   /// Doubling copies the records whose place changes to places that were outside the ring, then publishes the new
   /// mask: until that store the old ring is whole, after it the new one is.
   /// - Throws: `full(.barrier)` at the ring's limit, `full(.fileSystem)` when pages cannot be had.
+  @inline(__always)
   func reserve(_ extra: Int, _ backing: Backing) throws(EngineError) {
+    if count &+ extra > Int(truncatingIfNeeded: mask) { try grow(by: extra, backing) }
+  }
+
+  private func grow(by extra: Int, _ backing: Backing) throws(EngineError) {
     while count + extra > Int(mask) + 1 {
       let records = Int(mask) + 1
       guard records * 2 <= maximumRecords else { throw .full(.barrier) }

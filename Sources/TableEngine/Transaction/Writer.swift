@@ -160,8 +160,8 @@ final class Writer: @unchecked Sendable {
   /// Room for `records` more records in the journal and in every ring they may lead to (I5).
   func reserve(_ records: Int) throws(EngineError) {
     try journal.reserve(records, backing)
-    let pending = journal.count + records
+    let pending = journal.count &+ records
     try limbo.reserve(pending, backing)
-    try superseded.reserve(pending * 2, backing)
+    try superseded.reserve(pending &* 2, backing)
   }
 }

@@ -1,0 +1,75 @@
+import CShims
+import SharedMemory
+
+/// The readers' side of the rwlock variant's lock: see ``Exclusion``. Words in shared memory and no object, so that a
+/// read counts no references.
+struct SharedGate {
+  let ctl: Memory
+  let data: Memory
+
+  var generation: UInt64 { ctl.loadAcquire(RWLayout.generation) }
+  var isWriting: Bool { data.loadAcquire(DataLayout.wseq) & 1 != 0 }
+  var barriersEnded: UInt64 { data.loadAcquire(DataLayout.wseq) >> 1 }
+  var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(RWLayout.event)) }
+
+  func instance(_ generation: UInt64) -> SharedRWLock {
+    let index = Int(generation % UInt64(ControlLayout.rwlockInstances))
+    return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
+  }
+
+  private func word(_ slot: Int, _ field: Int) -> Int { ControlLayout.slots + slot * ControlLayout.slotBytes + field }
+
+  /// Enters if no barrier runs or waits to; tried once. Ends with ``leave(slot:)``.
+  @inline(__always)
+  func tryEnter(_ slot: Int) -> Bool {
+    let word = word(slot, SlotLayout.rw)
+    let generation = generation
+    guard mayPass(slot) else { return false }
+    // PAIR rw-intent. Other end: fresh(), drain(). Sequentially consistent: either the writer that moves the
+    // generation on sees our intent, or we see the new generation below.
+    _ = ctl.exchange(word, RWWord.intent(generation))
+    // PAIR rw-generation. Other end: fresh(). Before the lock: an older generation's instance may be being remade.
+    guard self.generation == generation else { return withdraw(word) }
+    guard instance(generation).tryRead() == .acquired else { return withdraw(word) }
+    // After it: the instance may have been abandoned between the check and the lock, or its writer may have died.
+    guard self.generation == generation, !isWriting else {
+      instance(generation).unlock()
+      return withdraw(word)
+    }
+    ctl.storeRelease(word, RWWord.held(generation))
+    return true
+  }
+
+  private func withdraw(_ word: Int) -> Bool {
+    ctl.storeRelease(word, RWWord.idle)
+    return false
+  }
+
+  /// New readers let a waiting writer go first, but for those that waited through the barrier before.
+  private func mayPass(_ slot: Int) -> Bool {
+    if ctl.loadAcquire(RWLayout.writerWaiting) == 0 { return true }
+    return waitedThroughBarrier(slot)
+  }
+
+  /// Did the slot's thread wait while a barrier ended?
+  func waitedThroughBarrier(_ slot: Int) -> Bool {
+    let stamp = ctl.loadAcquire(word(slot, SlotLayout.wait))
+    return stamp != 0 && stamp - 1 < barriersEnded
+  }
+
+  @inline(__always)
+  func leave(slot: Int) {
+    let word = word(slot, SlotLayout.rw)
+    let generation = RWWord.generation(ctl.loadRelaxed(word))
+    instance(generation).unlock()
+    ctl.storeRelease(word, RWWord.idle)
+    if ctl.loadRelaxed(RWLayout.writerWaiting) != 0 || self.generation != generation { wakeSleepers() }
+  }
+
+  /// Wakes everybody who sleeps; nobody is missed for longer than a slice.
+  func wakeSleepers() {
+    guard ctl.loadRelaxed(RWLayout.sleepers) != 0 else { return }
+    ctl.storeRelease(RWLayout.sleepers, 0)
+    event.advance()
+  }
+}

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import TableEngine
+
+/// The rule that the written-out tables of ``SizeClasses`` follow.
+@Suite struct SizeClassTests {
+  @Test func sizesGrowByAnEighthAndFillTheirSlabs() {
+    var sizes: [Int] = []
+    var size = 32
+    while size <= 512 {
+      sizes.append(size)
+      size += max(16, (size / 12) & ~15)
+    }
+    for count in (2..<SizeClasses.slabBytes / 512).reversed() {
+      let next = (SizeClasses.slabBytes / count) & ~15
+      if next * 8 >= sizes[sizes.count - 1] * 9 { sizes.append(next) }
+    }
+    #expect(SizeClasses.sizes == sizes)
+    #expect(sizes.count <= SizeClasses.maximumCount)
+    #expect(sizes.last == SizeClasses.largest)
+  }
+
+  @Test func aBlockIsOfTheSmallestClassThatHoldsIt() {
+    for byteCount in 1...SizeClasses.largest {
+      let code = SizeClasses.code(byteCount: byteCount)
+      #expect(SizeClasses.sizes[code] >= byteCount)
+      #expect(code == 0 || SizeClasses.sizes[code - 1] < byteCount)
+    }
+    #expect(SizeClasses.code(byteCount: SizeClasses.largest + 1) == SizeClasses.runCode + 3)
+  }
+
+  @Test func aPlaceInASlabTellsTheBlock() {
+    for (sizeClass, size) in SizeClasses.sizes.enumerated() {
+      #expect(SizeClasses.blocksPerSlab(sizeClass) == SizeClasses.slabBytes / size)
+      for within in stride(from: 0, to: SizeClasses.slabBytes, by: 16) {
+        #expect(SizeClasses.indexInSlab(within, sizeClass) == within / size)
+      }
+    }
+  }
+}
