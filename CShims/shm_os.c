@@ -111,11 +111,40 @@ int shmos_allocate(int fd, uint64_t offset, uint64_t count) {
   return r;
 }
 
+/* Address space for `count` bytes at a multiple of SHMOS_HUGE_BYTES, or NULL: to be mapped over. */
+static void *reserve_aligned(size_t count) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t pages = (count + page - 1) & ~(page - 1);
+  if (count < SHMOS_HUGE_BYTES || pages < count || pages + SHMOS_HUGE_BYTES < pages) return NULL;
+  char *start = mmap(NULL, pages + SHMOS_HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) return NULL;
+  const size_t before = -(uintptr_t)start & (SHMOS_HUGE_BYTES - 1);
+  if (before > 0) munmap(start, before);
+  if (before < SHMOS_HUGE_BYTES) munmap(start + before + pages, SHMOS_HUGE_BYTES - before);
+  return start + before;
+}
+
 int shmos_map(int fd, size_t count, bool writable, void **base) {
-  void *p = mmap(NULL, count, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-  if (p == MAP_FAILED) return -errno;
+  void *place = reserve_aligned(count);
+  const int flags = place != NULL ? MAP_SHARED | MAP_FIXED : MAP_SHARED;
+  void *p = mmap(place, count, writable ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, 0);
+  if (p == MAP_FAILED) {
+    const int error = errno;
+    if (place != NULL) munmap(place, count);
+    return -error;
+  }
   *base = p;
   return 0;
+}
+
+size_t shmos_collapse(void *base, size_t count) {
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+  size_t collapsed = 0;
+  for (size_t at = 0; count - at >= SHMOS_HUGE_BYTES; at += SHMOS_HUGE_BYTES)
+    if (madvise((char *)base + at, SHMOS_HUGE_BYTES, MADV_COLLAPSE) == 0) collapsed += SHMOS_HUGE_BYTES;
+  return collapsed;
 }
 
 int shmos_unmap(void *base, size_t count) { return result(munmap(base, count)); }

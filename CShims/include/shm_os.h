@@ -39,8 +39,15 @@ int shmos_truncate(int fd, uint64_t size);
  * keep `count` bounded.
  */
 int shmos_allocate(int fd, uint64_t offset, uint64_t count);
-/* MAP_SHARED from offset 0. `count` may exceed the object's size: pages beyond it are SIGBUS until it grows. */
+/*
+ * MAP_SHARED from offset 0. `count` may exceed the object's size: pages beyond it are SIGBUS until it grows.
+ * Aligned to SHMOS_HUGE_BYTES where address space allows, as huge pages need it.
+ */
 int shmos_map(int fd, size_t count, bool writable, void *_Nullable *_Nonnull base);
+#define SHMOS_HUGE_BYTES ((size_t)2 << 20)
+/* How many of the first `count` bytes of a mapping are backed by huge pages now: madvise(2), MADV_COLLAPSE (Linux 6.1).
+ * Takes the kernel some 100 us for each 2 MiB. */
+size_t shmos_collapse(void *base, size_t count);
 int shmos_unmap(void *base, size_t count);
 /* flock without waiting: -EWOULDBLOCK when another open file description holds it. */
 int shmos_try_flock(int fd, bool exclusive);

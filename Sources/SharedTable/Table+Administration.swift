@@ -30,6 +30,17 @@ extension Table {
   /// two processes may use two tables without knowing. A few system calls; never blocks.
   public var isNamed: Bool { segment.isNamed }
 
+  /// Asks the kernel to back what the table holds now by huge pages (2 MiB), in this process: fewer misses of the TLB
+  /// when a table does not fit into the cache. A gain of some per cent at best, and none on some machines: measure.
+  ///
+  /// Blocks for some 100 µs for each 2 MiB, and holds up nobody else. What the table grows by later is not included.
+  /// Linux 6.1 or later, with enough free memory in one piece (madvise(2), MADV_COLLAPSE).
+  /// - Returns: how many bytes this process maps by huge pages now; 0 where the kernel does not do it.
+  @discardableResult
+  public func useHugePages() throws(TableError) -> Int {
+    do { return try segment.useHugePages() } catch { throw named(error) }
+  }
+
   /// How often a dead writer's work was repaired since the table was made; nil for observers.
   public var recoveryCount: UInt64? { segment.recoveryCount }
 

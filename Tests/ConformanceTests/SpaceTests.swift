@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import TableEngine
 import TestSupport
@@ -236,4 +237,44 @@ import Testing
   }
 
   private func key(_ index: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(index)) { [UInt8]($0) } }
+
+  @Test(arguments: Setting.all) func hugePagesBackTheTableWhereTheKernelDoesIt(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 16 << 20) { table, reader throws in
+      for index in 0..<7000 { try table.set("k\(index)", [UInt8](repeating: UInt8(index & 255), count: 1000)) }
+      let bytes = try reader.useHugePages()
+      #expect(bytes % (2 << 20) == 0)
+      // This process maps nothing else so: the kernel's count is at least ours.
+      #expect(try mappedByHugePages() >= bytes)
+      if kernelCollapses() { #expect(bytes >= 4 << 20) } else { #expect(bytes == 0) }
+      try table.set("k1", [UInt8](repeating: 9, count: 1000))
+      #expect(try reader.get("k1") == [UInt8](repeating: 9, count: 1000))
+      #expect(try reader.get("k6999") == [UInt8](repeating: UInt8(6999 & 255), count: 1000))
+      #expect(try table.check() == [])
+    }
+  }
+}
+
+/// Does madvise(2) know MADV_COLLAPSE (25) and find a huge page? Tried on memory of our own.
+private func kernelCollapses() -> Bool {
+  let huge = 2 << 20
+  let place = mmap(nil, 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+  defer { munmap(place, 2 * huge) }
+  let aligned = UnsafeMutableRawPointer(bitPattern: (UInt(bitPattern: place) + UInt(huge) - 1) & ~UInt(huge - 1))!
+  memset(aligned, 1, huge)
+  return madvise(aligned, huge, 25) == 0
+}
+
+/// Sum of `ShmemPmdMapped` in /proc/self/smaps (proc(5)), in bytes.
+private func mappedByHugePages() throws -> Int {
+  let file = try #require(fopen("/proc/self/smaps", "r"))
+  defer { fclose(file) }
+  var line: UnsafeMutablePointer<CChar>?
+  var capacity = 0
+  defer { free(line) }
+  var kilobytes = 0
+  while getline(&line, &capacity, file) >= 0 {
+    let words = String(cString: line!).split(whereSeparator: \.isWhitespace)
+    if words.first == "ShmemPmdMapped:" { kilobytes += Int(words[1]) ?? 0 }
+  }
+  return kilobytes << 10
 }

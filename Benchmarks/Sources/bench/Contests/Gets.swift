@@ -15,6 +15,11 @@ func getContest(keyCount: Int, order: Workload.Order, valueBytes: Int, name: Str
     Contestant("multi-get of 32") { number in try ours.getMany(number, batch: 32) },
     Contestant("in place, ten a section") { number in try ours.look(number, batch: 10) },
   ]
+  if keyCount >= 1_000_000 {
+    let huge = try OurTable(workload)
+    try huge.table.useHugePages()
+    contestants.append(Contestant("participant, huge pages") { number in try huge.get(number, from: huge.table) })
+  }
   contestants += workload.rculfhash().map { $0.contestant(workload) }
   let rte = workload.rteHash()
   contestants += [rte.single, rte.bulk].map { $0.contestant(workload) }
