@@ -12,6 +12,8 @@ shift 2
 case $scratch in /*) ;; *) scratch=$PWD/../$scratch ;; esac
 $swift build --package-path .. -c release --product shmctl --scratch-path "$scratch"
 shmctl=$($swift build --package-path .. -c release --scratch-path "$scratch" --show-bin-path)/shmctl
+# A plan made before does not know the files that SharedTable has got since.
+rm -f "$scratch/benchmarks/release.yaml"
 $swift build -c release --scratch-path "$scratch/benchmarks"
 bench=$($swift build -c release --scratch-path "$scratch/benchmarks" --show-bin-path)/bench
 exec "$bench" --shmctl "$shmctl" --bars bars.txt "$@"
