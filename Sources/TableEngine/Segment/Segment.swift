@@ -25,6 +25,8 @@ public final class Segment: Sendable {
   public let hashSeed: UInt64
   /// Participant of the RCU variant: the reads that need no help from elsewhere.
   @usableFromInline let readsDirectly: Bool
+  /// Observer of the RCU variant.
+  @usableFromInline let observesVersions: Bool
   /// Readers of this process must fence themselves: membarrier does not reach it.
   @usableFromInline let fenced: Bool
 
@@ -84,6 +86,7 @@ public final class Segment: Sendable {
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu
+    observesVersions = control == nil && header.variant == .rcu
     gate =
       header.variant == .rcu
       ? nil : control.map { unsafe SharedGate(ctl: $0.memory, data: Memory(base: dataMapping.base)) }

@@ -1,19 +1,14 @@
 import CShims
 
-/// The quick copy for those who must watch out for a writer: observers, and everybody in the rwlock variant.
+/// The quick copy for those who must watch out for a writer: participants in the rwlock variant, observers in the RCU
+/// variant. Both return as ``copyQuickly(_:_:to:_:)`` does.
 extension Segment {
-  /// - Returns: as ``copyQuickly(_:_:to:_:)``.
+  /// A participant's copy in the rwlock variant. (An observer's there is undecided.)
   @usableFromInline @inline(never)
-  func copyWatched(
+  func copyGated(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard UInt(bitPattern: keyLength &- 1) < 65_536 else { return QuickCopy.undecided }
-    guard let gate else {
-      guard access == .observer, variant == .rcu, shm_thread_observes_nothing(), isOfThisProcess else {
-        return QuickCopy.undecided
-      }
-      return unsafe copyObserved(key, keyLength, to: target, capacity)
-    }
+    guard let gate, UInt(bitPattern: keyLength &- 1) < 65_536 else { return QuickCopy.undecided }
     let record = unsafe shm_thread_home(id)
     guard unsafe record.pointee.segment == id, unsafe record.pointee.readDepth | record.pointee.inBarrier == 0
     else { return QuickCopy.undecided }
@@ -30,9 +25,13 @@ extension Segment {
   /// copied is thrown away if its memory may have been reused meanwhile.
   ///
   /// Offsets have 48 bits and lengths 32: no sum of them overflows.
-  private func copyObserved(
+  @usableFromInline @inline(never)
+  func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
+    guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(), isOfThisProcess else {
+      return QuickCopy.undecided
+    }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     // PAIR pend-committed. Other end: Writer.publishVersion.
     let snapshot = data.loadAcquire(DataLayout.committed)

@@ -21,7 +21,11 @@ extension Segment {
   public func copyQuickly(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard readsDirectly else { return unsafe copyWatched(key, keyLength, to: target, capacity) }
+    guard readsDirectly else {
+      return observesVersions
+        ? unsafe copyObserved(key, keyLength, to: target, capacity)
+        : unsafe copyGated(key, keyLength, to: target, capacity)
+    }
     let record = unsafe shm_thread_home(id)
     guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
       unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
