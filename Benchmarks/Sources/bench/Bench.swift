@@ -62,7 +62,7 @@ struct Bench: ParsableCommand {
     let arguments = CommandLine.arguments
     if arguments.count > 2, arguments[1] == "worker" {
       do { try serveAsWorker(Array(arguments.dropFirst(2))) } catch {
-        fputs("bench worker: \(error)\n", fdopen(STDERR_FILENO, "w"))
+        say("bench worker: \(error)")
         Glibc.exit(1)
       }
       Glibc.exit(0)
@@ -77,11 +77,16 @@ struct Bench: ParsableCommand {
     let bars = try Bar.read(bars)
     var report = Report()
     var missed: [String] = []
+    if let output, mkdir(output, 0o777) != 0, errno != EEXIST {
+      throw Failure("cannot make \(output): \(String(cString: strerror(errno)))")
+    }
     for event in events where names.isEmpty || names.contains(event.name) {
+      say(event.name)
       missed += try perform(event, bars, &report)
     }
-    print(report.markdown)
-    if let output { try writeFile("\(output)/results.md", report.markdown) }
+    let page = try provenance(rounds: rounds) + "\n" + report.markdown
+    print(page)
+    if let output { try writeFile("\(output)/results.md", page) }
     if check, !missed.isEmpty {
       for line in missed { print("missed: \(line)") }
       throw ExitCode(1)

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What must hold: a ratio of two contestants' medians within one contest, from Benchmarks/bars.txt.
 ///
 /// A line: CONTEST | CONTESTANT | OVER | <= or >= | RATIO. Their figures are divided as written; with a plus before the
@@ -14,12 +12,8 @@ struct Bar {
   let isDifference: Bool
 
   static func read(_ path: String) throws -> [Bar] {
-    guard let file = fopen(path, "re") else { throw Failure("cannot read \(path)") }
-    defer { fclose(file) }
     var bars: [Bar] = []
-    var line = [CChar](repeating: 0, count: 1024)
-    while fgets(&line, Int32(line.count), file) != nil {
-      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    for text in try lines(of: path) {
       let cells = text.split(separator: "|").map { $0.trimmed }
       if cells.count < 5 || cells[0].hasPrefix("#") { continue }
       guard let limit = Double(cells[4]), cells[3] == "<=" || cells[3] == ">=" else {
@@ -46,7 +40,7 @@ struct Bar {
 }
 
 extension Substring {
-  fileprivate var trimmed: String {
+  var trimmed: String {
     var rest = self
     while let first = rest.first, first.isWhitespace { rest.removeFirst() }
     while let last = rest.last, last.isWhitespace { rest.removeLast() }

@@ -46,9 +46,3 @@ func shown(_ value: Double) -> String {
   }
   return grouped
 }
-
-func writeFile(_ path: String, _ text: String) throws {
-  guard let file = fopen(path, "we") else { throw Failure("cannot write \(path): \(String(cString: strerror(errno)))") }
-  defer { fclose(file) }
-  guard fputs(text, file) >= 0 else { throw Failure("cannot write \(path)") }
-}
