@@ -47,6 +47,13 @@ extension Table {
   /// - Throws: `typeMismatch` if the value is of another type or layout.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
+    if T.tableFingerprint == 0 {
+      let value = unsafe key.withKeyBytes { bytes -> T? in
+        guard let start = bytes.baseAddress else { return nil }
+        return unsafe segment.readQuickly(start, bytes.count, type: T.tableType.rawValue) { unsafe T(tableBytes: $0) }
+      }
+      if let value { return value }
+    }
     let outcome = try withEntry(key) { found -> Result<T, ValueMismatch> in decode(found, as: type) }
     return try checked(outcome, key)
   }

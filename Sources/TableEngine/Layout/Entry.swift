@@ -28,9 +28,12 @@ public struct EntryMeta: Sendable, Equatable {
     keyLength: Int, valueLength: Int, type: UInt8, tombstone: Bool = false, hasExpiry: Bool = false,
     hasFingerprint: Bool = false, alignmentShift: Int = 0
   ) {
+    // What lies aligned by itself says nothing of it: then it is plain, and the quick reads take it.
+    let end = Entry.headerBytes + (hasExpiry ? 8 : 0) + (hasFingerprint ? 8 : 0) + keyLength
+    let shift = end & ((1 << alignmentShift) - 1) == 0 ? 0 : alignmentShift
     let flags =
       (tombstone ? Self.tombstoneFlag : 0) | (hasExpiry ? Self.expiryFlag : 0)
-      | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(alignmentShift) << 2
+      | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(shift) << 2
     raw = UInt64(valueLength) | UInt64(keyLength - 1) << 32 | UInt64(type) << 48 | flags << 56
   }
 
@@ -50,7 +53,12 @@ public struct EntryMeta: Sendable, Equatable {
   func isPlain(keyLength: Int) -> Bool {
     raw & 0xff00_ffff_0000_0000 == UInt64(truncatingIfNeeded: keyLength &- 1) << 32
   }
-  /// Base-2 logarithm of the value's alignment: 0 to 4.
+  /// The same, and of this type.
+  @inlinable @inline(__always)
+  func isPlain(keyLength: Int, type: UInt8) -> Bool {
+    raw >> 32 == UInt64(type) << 16 | UInt64(truncatingIfNeeded: keyLength &- 1)
+  }
+  /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.
   @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }
 
   @inlinable @inline(__always)

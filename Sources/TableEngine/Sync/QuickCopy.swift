@@ -43,6 +43,14 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
     _ capacity: Int
   ) -> Int {
+    let entry = candidate(hash: hash)
+    if entry < 0 { return entry }
+    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, to: target, capacity)
+  }
+
+  /// Where the first entry of the hash's tag in its home bucket is, if any; `absent` or `undecided`.
+  @inlinable @inline(__always)
+  func candidate(hash: UInt64) -> Int {
     let directory = Lookup(data: data).directoryWord(hash: hash).word
     let bucket = SubTable.bucket(directory.offset, hash: hash, step: 0)
     let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
@@ -53,7 +61,7 @@ extension Segment {
     // How far the value reaches is known only when the entry's first line has come: fetch what is next meanwhile.
     unsafe shm_prefetch(data.pointer(entry &+ 64))
     unsafe shm_prefetch(data.pointer(entry &+ 128))
-    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, to: target, capacity)
+    return entry
   }
 
   /// The value of `entry`, if that is the key's, plain, and not newer than the snapshot.

@@ -49,7 +49,7 @@ import SharedTable
   func checkProbes() throws {
     let key = unsafe UnsafeRawBufferPointer(rebasing: keys[..<Int(FLOOR_KEY_BYTES)])
     let length = try unsafe probeGet(table, key, buffer)
-    let bytes = try unsafe probeAllocatingGet(table, [UInt8](key))
+    let bytes = try unsafe probeCountingGet(table, [UInt8](key)).value
     guard length == Int(FLOOR_VALUE_BYTES), bytes?.count == Int(FLOOR_VALUE_BYTES) else { throw Failure.missed }
   }
 
