@@ -59,6 +59,9 @@ floor: ## measure get against the same lookup without any synchronisation
 bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and GCD (CONTESTS="get-10k")
 	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' $(CONTESTS)
 
+bench-check: ## fail if a ratio is worse than what Benchmarks/bars.txt says is held
+	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' --check --rounds 9 --no-peers get-10k get-1m get-10k-writer set-10k types
+
 KEYS ?= 10000000
 LENGTH ?= long
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
@@ -96,6 +99,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor bench growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit runtime-calls floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
 
 -include systemd/install.mk

@@ -69,7 +69,7 @@ extension Workload {
   }
 
   func lmdb() throws -> (peers: [Peer], table: LMDBTable) {
-    let table = try LMDBTable(capacityBytes: (64 << 20) + keyCount * (value.count + 200))
+    let table = try LMDBTable(capacityBytes: (64 << 20) + 3 * keyCount * (value.count + 200))
     lmdb_load(table.pointer, keys.baseAddress!, keyCount, value, value.count)
     let peers = [
       Peer(name: "LMDB", roundLookups: Self.roundLookups / 4) { keys, count in

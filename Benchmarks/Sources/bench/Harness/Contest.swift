@@ -78,10 +78,23 @@ extension Contest {
 
 /// What the rounds of one contestant came to.
 struct Samples: Sendable {
-  let sorted: [Double]
-  init(_ values: [Double]) { sorted = values.sorted() }
+  /// By round.
+  private let values: [Double]
+  private let sorted: [Double]
+
+  init(_ values: [Double]) {
+    self.values = values
+    sorted = values.sorted()
+  }
 
   var median: Double { at(0.5) }
+
+  /// The median of what this contestant took in a round, compared with what the other took in the same round: a
+  /// machine that is slower for some seconds is slower for both.
+  func compared(with other: Samples, _ compare: (Double, Double) -> Double) -> Double {
+    Samples(zip(values, other.values).map(compare)).median
+  }
+
   /// The quartiles: where the middle half of the rounds lies.
   var spread: (low: Double, high: Double) { (at(0.25), at(0.75)) }
 

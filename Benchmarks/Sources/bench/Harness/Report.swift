@@ -6,19 +6,19 @@ struct Report {
   private var barLines = ""
 
   mutating func add(_ contest: Contest, _ results: [String: Samples], _ bars: [Bar]) {
-    guard let reference = results[contest.reference]?.median else { return }
+    guard let reference = results[contest.reference] else { return }
     text += "### \(contest.name)\n\n\(contest.unit): \(contest.work).\n\n"
     text += "| | median | middle half | ÷ \(contest.reference) |\n|---|---:|---:|---:|\n"
     for contestant in contest.contestants {
       guard let samples = results[contestant.name] else { continue }
       let (low, high) = samples.spread
       text += "| \(contestant.name) | \(shown(samples.median)) | \(shown(low))–\(shown(high)) "
-      text += "| \(shown(samples.median / reference)) |\n"
+      text += "| \(shown(samples.compared(with: reference, /))) |\n"
     }
     text += "\n"
     for bar in bars where bar.contest == contest.name {
       guard let measured = bar.measure(results) else { continue }
-      let verdict = bar.holds(measured) ? "reached" : "**missed**"
+      let verdict = bar.isReached(by: measured) ? "reached" : "**missed**"
       barLines +=
         "| \(bar.contest) | \(bar.named) | \(bar.described) | \(shown(measured)) | \(verdict) |\n"
     }

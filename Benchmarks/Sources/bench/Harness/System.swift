@@ -81,6 +81,10 @@ final class ChildProcess {
       }
       var buffer = [UInt8](repeating: 0, count: 4096)
       let count = read(output, &buffer, buffer.count)
+      if count <= 0, !pending.isEmpty {
+        defer { pending = [] }
+        return String(decoding: pending, as: UTF8.self)
+      }
       guard count > 0 else { throw Failure("process \(pid) ended without an answer") }
       pending += buffer[..<count]
     }
