@@ -47,12 +47,10 @@ extension Table {
   /// - Throws: `typeMismatch` if the value is of another type or layout.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
-    if T.tableFingerprint == 0 {
-      let value = unsafe key.withKeyBytes { bytes -> T? in
-        guard let start = bytes.baseAddress else { return nil }
-        return unsafe segment.readQuickly(start, bytes.count, type: T.tableType.rawValue) { unsafe T(tableBytes: $0) }
-      }
-      if let value { return value }
+    if T.tableFingerprint == 0,
+      let value = unsafe quickly(key, T.tableType.rawValue, { unsafe T(tableBytes: $0) })
+    {
+      return value
     }
     let outcome = try withEntry(key) { found -> Result<T, ValueMismatch> in decode(found, as: type) }
     return try checked(outcome, key)
@@ -61,7 +59,8 @@ extension Table {
   /// A value's bytes, whatever its type; nil if absent or expired.
   @inlinable
   public func bytes(_ key: some TableKey) throws(TableError) -> [UInt8]? {
-    try withEntry(key) { found in unsafe [UInt8](found.value) }
+    if let value = unsafe quickly(key, nil, { unsafe [UInt8]($0) }) { return value }
+    return try withEntry(key) { found in unsafe [UInt8](found.value) }
   }
 
   /// A value with its version, type and expiry, whatever its type.
@@ -85,6 +84,15 @@ extension Table {
       values.reserveCapacity(keys.count)
       for key in keys { values.append(try view.get(key, as: type)) }
       return values
+    }
+  }
+
+  /// A plain value of this type (nil: of any), in the most frequent case; nil leaves it to ``withEntry(_:_:)``.
+  @inlinable @inline(__always)
+  func quickly<R>(_ key: some TableKey, _ type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?) -> R? {
+    unsafe key.withKeyBytes { bytes -> R? in
+      guard let start = bytes.baseAddress else { return nil }
+      return unsafe segment.readQuickly(start, bytes.count, type: type, body)
     }
   }
 

@@ -53,10 +53,11 @@ public struct EntryMeta: Sendable, Equatable {
   func isPlain(keyLength: Int) -> Bool {
     raw & 0xff00_ffff_0000_0000 == UInt64(truncatingIfNeeded: keyLength &- 1) << 32
   }
-  /// The same, and of this type.
+  /// The same, and of this type; nil: of any.
   @inlinable @inline(__always)
-  func isPlain(keyLength: Int, type: UInt8) -> Bool {
-    raw >> 32 == UInt64(type) << 16 | UInt64(truncatingIfNeeded: keyLength &- 1)
+  func isPlain(keyLength: Int, type: UInt8?) -> Bool {
+    guard let type else { return isPlain(keyLength: keyLength) }
+    return raw >> 32 == UInt64(type) << 16 | UInt64(truncatingIfNeeded: keyLength &- 1)
   }
   /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.
   @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }

@@ -2,12 +2,12 @@ public import CShims
 
 extension Segment {
   /// Gives `body` a key's newest committed value in place, in the cases of ``copyQuickly(_:_:to:_:)`` and if it is of
-  /// this type; nil otherwise, and then ``withValue(_:_:timeoutNanoseconds:clock:_:)`` knows.
+  /// this type (nil: of any); nil otherwise, and then ``withValue(_:_:timeoutNanoseconds:clock:_:)`` knows.
   ///
   /// Memory that `body` sees is kept from reuse until it returns: it must not wait, nor use the table.
   @inlinable @inline(__always)
   public func readQuickly<R>(
-    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8, _ body: (UnsafeRawBufferPointer) -> R?
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?
   ) -> R? {
     guard readsDirectly else { return nil }
     let record = unsafe shm_thread_home(id)
@@ -24,7 +24,7 @@ extension Segment {
   /// Between the announcement and its end. The pairs are those of ``Lookup``.
   @inlinable @inline(__always)
   func readAnnounced<R>(
-    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, _ type: UInt8,
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, _ type: UInt8?,
     _ body: (UnsafeRawBufferPointer) -> R?
   ) -> R? {
     let entry = candidate(hash: hash)
