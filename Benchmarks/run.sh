@@ -10,8 +10,10 @@ shift 2
 
 ../scripts/setup.sh liblmdb-dev libhiredis-dev libmemcached-dev libboost-dev libdpdk-dev redis-server redis-tools memcached
 case $scratch in /*) ;; *) scratch=$PWD/../$scratch ;; esac
-$swift build --package-path .. -c release --product shmctl --scratch-path "$scratch"
-shmctl=$($swift build --package-path .. -c release --scratch-path "$scratch" --show-bin-path)/shmctl
+# As `make install` builds it.
+build() { $swift build --package-path .. -c release --static-swift-stdlib --scratch-path "$scratch/static" "$@"; }
+build --product shmctl
+shmctl=$(build --show-bin-path)/shmctl
 # A plan made before does not know the files that SharedTable has got since.
 rm -f "$scratch/benchmarks/release.yaml"
 $swift build -c release --scratch-path "$scratch/benchmarks"

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check a table from end to end: exit 0 if it is sound, 9 if it is damaged.",
+    commandName: "check", abstract: "Check a table from end to end: exit 0 if it is sound, 9 if it is damaged.",
     discussion: """
       Prints what is wrong, a line each, and nothing if nothing is. Repairs after a dead writer first, as every write \
       does; changes nothing else. Writers wait meanwhile, with --sync rwlock readers too; the time grows with the table.

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Count: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the number of keys.",
+    commandName: "count", abstract: "Print the number of keys.",
     discussion: "Counts what 'ls' would list, so it looks at the whole table; 'stat' has a quick figure.")
 
   @OptionGroup var options: CommonOptions

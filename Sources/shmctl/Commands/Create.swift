@@ -3,7 +3,7 @@ import SharedTable
 
 struct Create: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make a table.",
+    commandName: "create", abstract: "Make a table.",
     discussion: "Exit 1 if there is one of that name already.")
 
   @OptionGroup var options: CommonOptions

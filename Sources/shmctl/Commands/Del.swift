@@ -3,7 +3,7 @@ import SharedTable
 
 struct Del: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove keys, all in one barrier.",
+    commandName: "del", abstract: "Remove keys, all in one barrier.",
     discussion: "Exit 1 if any was not found; those found are removed all the same.")
 
   @OptionGroup var options: CommonOptions

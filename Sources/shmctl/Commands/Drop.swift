@@ -3,7 +3,7 @@ import SharedTable
 
 struct Drop: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove a table.",
+    commandName: "drop", abstract: "Remove a table.",
     discussion: "Processes that have it open keep reading what it held; their next write fails.")
 
   @OptionGroup var options: CommonOptions

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Exists: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Ask whether keys are there: exit 0 if all are, 1 if any is not.",
+    commandName: "exists", abstract: "Ask whether keys are there: exit 0 if all are, 1 if any is not.",
     discussion: "Prints nothing; with --json an object for each key.")
 
   @OptionGroup var options: CommonOptions

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Get: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the values of keys.",
+    commandName: "get", abstract: "Print the values of keys.",
     discussion: """
       One key: exactly the value's bytes, with a newline only on a terminal. Several: each on a line of its own, all \
       of one snapshot. Integers, doubles and bools are printed as text. With --json each is an object with its type, \

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Incr: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Add to an integer and print the sum.",
+    commandName: "incr", abstract: "Add to an integer and print the sum.",
     discussion: """
       A key that is not there counts as 0. A string of decimal digits becomes an integer; any other value stays as it \
       is and exits 10. The key's expiry stays.

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Ls: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the keys, sorted bytewise.",
+    commandName: "ls", abstract: "List the keys, sorted bytewise.",
     discussion: "On a terminal control characters are shown as \\xNN. With --json an object for each key.")
 
   @OptionGroup var options: CommonOptions

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Repair a damaged table: keep what is provably whole, and say what is given up.",
+    commandName: "repair", abstract: "Repair a damaged table: keep what is provably whole, and say what is given up.",
     discussion: """
       For damage that no crash explains: after a crash nobody needs it. Does nothing to a sound table. Prints a line \
       for each key or place that is given up. Processes that have the table open go on using it; long snapshots end. \

@@ -3,7 +3,7 @@ import SharedTable
 
 struct Set: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Store a value.",
+    commandName: "set", abstract: "Store a value.",
     discussion: """
       A value that is UTF-8 is stored as a string, any other as bytes, unless --type says otherwise. A value of '-' \
       is read from standard input, every byte of it. Exit 1 if a condition was not met, and nothing was stored.

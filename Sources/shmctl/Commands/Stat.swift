@@ -3,7 +3,7 @@ import SharedTable
 
 struct Stat: TableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print figures about a table and who uses it.",
+    commandName: "stat", abstract: "Print figures about a table and who uses it.",
     discussion: """
       Figures are read one by one while the table lives on. Keys count those expired that nobody removed yet. An \
       observer, who may only read the table, sees fewer of them.

@@ -2,7 +2,7 @@ import ArgumentParser
 import SharedTable
 
 struct Tables: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "List the tables of this host.")
+  static let configuration = CommandConfiguration(commandName: "tables", abstract: "List the tables of this host.")
 
   @OptionGroup var options: CommonOptions
 
