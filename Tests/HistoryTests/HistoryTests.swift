@@ -97,6 +97,15 @@ import Testing
     #expect(problems(barrier(2, [1: 10], 0, 5, .undone), section(2, [1: 0], 10, 20)) == [])
   }
 
+  @Test func aKilledBarrierThatOnlyAnUndoneOneSawHasHappened() {
+    let killed = [
+      barrier(2, [1: 10], 0, 5), barrier(3, [1: 11], 6, nil), barrier(4, [2: 12], reads: [1: 11], 7, 9, .undone),
+    ]
+    #expect(History(killed).problems() == [])
+    #expect(History(killed + [section(4, [1: 11], 20, 30)]).problems() == [])
+    #expect(History(killed + [section(4, [1: 10], 20, 30)]).problems() != [])
+  }
+
   @Test func aRemovalByAKilledBarrierMayHaveHappened() {
     let killed = [barrier(2, [1: 10, 2: 11], 0, 5), barrier(3, [1: 0, 3: 12], 6, nil)]
     #expect(History(killed + [barrier(4, [1: 13], reads: [1: 0], 20, 30)]).problems() == [])

@@ -49,9 +49,11 @@ struct VersionOrder {
     }
   }
 
-  /// Every value that was read has a writer that may be seen; a pending one that was seen has happened.
+  /// Every value that was read has a writer that may be seen; a pending one that was seen has happened. Seen also by a
+  /// barrier that was undone: what it read was committed. (A single operation that was undone may not have looked.)
   private mutating func witness() {
-    for (reader, operation) in operations.enumerated() where operation.outcome != .undone {
+    for (reader, operation) in operations.enumerated() where operation.outcome != .undone || operation.kind == .barrier
+    {
       for access in operation.accesses {
         guard case .equals(let value) = access.condition, value != 0, access.write == nil else { continue }
         guard let writer = writers[value] else {
