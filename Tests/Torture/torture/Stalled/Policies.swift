@@ -16,7 +16,7 @@ private func stoppedInside(_ run: Run, _ place: String, _ policy: Table.StalledR
   let what = place == "get" ? "stopped inside a get" : "stopped in a section, values in place"
   try withTableName { name in
     let stalled = try StalledTable(name, keys: keys, budget: budget, policy)
-    let reader = try startWorker("stall", [name, place, "\(keys)"])
+    let reader = try startWorker("stall", [name, place, "\(keys)"], timeoutSeconds: run.isLong ? 3600 : 120)
     try reader.expectLine("inside")
     try reader.waitUntilStopped()
     let refusal = try stalled.write(run.bounded(100_000, long: writesOfAnHour))
