@@ -6,14 +6,12 @@ public import TableEngine
 /// copies that live as long as the section) and are valid as long as the view.
 @safe
 public struct ReadView: ~Escapable {
-  /// Not counted: the lifetime of this value is a borrow of it.
-  @usableFromInline unowned(unsafe) let uncounted: Table
-  @inlinable var table: Table { unsafe uncounted }
+  @usableFromInline let table: Table
   @usableFromInline let section: ReadSection
 
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table, _ section: ReadSection) {
-    unsafe uncounted = copy table
+    self.table = copy table
     self.section = section
   }
 

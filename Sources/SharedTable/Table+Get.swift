@@ -87,10 +87,10 @@ extension Table {
     }
   }
 
-  /// A plain value of this type (nil: of any), in the most frequent case; nil leaves it to ``withEntry(_:_:)``.
+  /// A plain value of this type (nil: of any), or none, in the most frequent case; nil leaves it to ``withEntry(_:_:)``.
   @inlinable @inline(__always)
-  func quickly<R>(_ key: some TableKey, _ type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?) -> R? {
-    unsafe key.withKeyBytes { bytes -> R? in
+  func quickly<R>(_ key: some TableKey, _ type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?) -> R?? {
+    unsafe key.withKeyBytes { bytes -> R?? in
       guard let start = bytes.baseAddress else { return nil }
       return unsafe segment.readQuickly(start, bytes.count, type: type, body)
     }

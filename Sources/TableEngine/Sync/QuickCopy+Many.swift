@@ -18,11 +18,8 @@ extension Segment {
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
     lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
   ) -> Bool {
-    let record = unsafe shm_thread_home(id)
-    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
-      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
-    else { return false }
-    unsafe record.pointee.now = SectionTime.notYetRead
+    guard readsDirectly, let slot = unsafe quickSlot(keyLength) else { return false }
+    unsafe shm_thread_home(id).pointee.now = SectionTime.notYetRead
     let snapshot = unsafe announce(slot)
     unsafe copyBatch(
       keys, keyLength: keyLength, count: count, snapshot: snapshot, to: target, stride: stride, lengths: lengths, clock)

@@ -11,9 +11,9 @@ public enum QuickCopy {
 extension Segment {
   /// Copies a key's newest committed value: the read at memory speed, in the most frequent case.
   ///
-  /// That is: a thread in no section, in its participant's or observer's second use of the table at the least; the key in its home bucket, first of its tag; no expiry,
-  /// fingerprint, alignment; no newer version in flight. Whatever else is the case costs a second look, by the
-  /// general read. The cases are told apart because a processor overlaps the cache misses of consecutive reads as
+  /// That is: a thread in no section, in its participant's or observer's second use of the table at the least; the key in
+  /// its home bucket, first of its tag; no expiry, fingerprint, padding; no newer version in flight. Whatever else is the
+  /// case costs a second look, by the general read. The cases are told apart because a processor overlaps the cache misses of consecutive reads as
   /// far as its window reaches (448 instructions on Zen 5): a straight path of half the length reads a table that does
   /// not fit into the cache at almost twice the rate.
   /// - Returns: the value's length (greater than `capacity`: nothing was copied), `absent` or `undecided`.
@@ -26,15 +26,22 @@ extension Segment {
         ? unsafe copyObserved(key, keyLength, to: target, capacity)
         : unsafe copyGated(key, keyLength, to: target, capacity)
     }
-    let record = unsafe shm_thread_home(id)
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
-      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
-    else { return QuickCopy.undecided }
+    guard let slot = unsafe quickSlot(keyLength) else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot)
     let length = unsafe copyAnnounced(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
     unsafe shm_store_release(slot, SlotWord.idle)
     return length
+  }
+
+  /// The calling thread's slot, if it is in no section of this table, and its record and the key are as most are.
+  @inlinable @inline(__always)
+  func quickSlot(_ keyLength: Int) -> UnsafeMutableRawPointer? {
+    let record = unsafe shm_thread_home(id)
+    guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
+      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0
+    else { return nil }
+    return unsafe record.pointee.slot
   }
 
   /// Between the announcement and its end. The pairs are those of ``Lookup``.
@@ -71,14 +78,25 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
     _ capacity: Int
   ) -> Int {
-    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    guard entry != 0, meta.isPlain(keyLength: keyLength), data.loadRelaxed(entry &+ Entry.version) <= snapshot,
-      unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
-    else { return QuickCopy.undecided }
-    let length = meta.valueLength
-    if length <= capacity {
-      unsafe shm_copy(target, data.pointer(entry &+ Entry.headerBytes &+ keyLength), length)
+    guard let value = unsafe plainValue(key, keyLength, entry: entry, snapshot: snapshot, type: nil) else {
+      return QuickCopy.undecided
     }
-    return length
+    if value.count <= capacity, let source = value.baseAddress { unsafe shm_copy(target, source, value.count) }
+    return value.count
+  }
+
+  /// The value of `entry` in place, if that is the key's, plain, of this type (nil: of any), and not newer than the
+  /// snapshot.
+  @inlinable @inline(__always)
+  func plainValue(
+    _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, type: UInt8?
+  ) -> UnsafeRawBufferPointer? {
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    guard entry != 0, meta.isPlain(keyLength: keyLength, type: type),
+      data.loadRelaxed(entry &+ Entry.version) <= snapshot,
+      unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
+    else { return nil }
+    return unsafe UnsafeRawBufferPointer(
+      start: data.pointer(entry &+ Entry.headerBytes &+ keyLength), count: meta.valueLength)
   }
 }
