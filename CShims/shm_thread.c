@@ -105,7 +105,6 @@ void shm_thread_remove(uint64_t segment) {
 uint64_t shm_fork_count;
 static bool forked_inside_section;
 
-
 bool shm_rcu_synchronize(void) {
   /* Inside a section it would wait for itself. */
   if (shm_rcu_is_reading() || __atomic_load_n(&forked_inside_section, __ATOMIC_RELAXED)) return false;

@@ -139,13 +139,17 @@ struct Allocator {
     guard place >= 0 else { return nil }
     let unit = place / Geometry.superframesPerUnit
     let superframe = place % Geometry.superframesPerUnit
+    let block = freeBlock(unit, superframe, sizeClass)
+    if block == nil { recent[sizeClass] = -1 }
+    return block
+  }
+
+  /// The first free block of the superframe, if that is a slab of this class.
+  private func freeBlock(_ unit: Int, _ superframe: Int, _ sizeClass: Int) -> BlockRef? {
     work.bitmapWords += 1
     guard kind(unit, superframe) == sizeClass + 1,
       let index = firstClear(usedBits(unit, superframe), limit: SizeClasses.blocksPerSlab(sizeClass))
-    else {
-      recent[sizeClass] = -1
-      return nil
-    }
+    else { return nil }
     return block(unit, superframe, index, sizeClass)
   }
 
@@ -156,7 +160,6 @@ struct Allocator {
 
   /// A free block in an existing slab of this class.
   private func findInSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
-    let capacity = SizeClasses.blocksPerSlab(sizeClass)
     while let unit = firstUnit(claimedBy: sizeClass) {
       let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
       let usable = usableSuperframes(unit, fromReserve)
@@ -164,12 +167,7 @@ struct Allocator {
       var candidates = hints & (.max >> UInt64(64 - usable))
       while candidates != 0 {
         let superframe = candidates.trailingZeroBitCount
-        work.bitmapWords += 1
-        if kind(unit, superframe) == sizeClass + 1,
-          let index = firstClear(usedBits(unit, superframe), limit: capacity)
-        {
-          return block(unit, superframe, index, sizeClass)
-        }
+        if let block = freeBlock(unit, superframe, sizeClass) { return block }
         ctl.clearBit(superframe, at: partial)
         candidates &= candidates - 1
       }

@@ -44,7 +44,7 @@ struct BlockMap {
     }
     let within = position % SizeClasses.slabBytes
     return within % SizeClasses.sizes[code] == 0
-      && within / SizeClasses.sizes[code] < SizeClasses.blocksPerSlab(code)
+      && SizeClasses.indexInSlab(within, code) < SizeClasses.blocksPerSlab(code)
   }
 
   /// Enters a block.
@@ -91,7 +91,7 @@ struct BlockMap {
   }
 
   private func slabBit(_ offset: Int, _ code: Int) -> (word: Int, bit: UInt64) {
-    let index = (offset - geometry.unitsOffset) % SizeClasses.slabBytes / SizeClasses.sizes[code]
+    let index = SizeClasses.indexInSlab((offset - geometry.unitsOffset) % SizeClasses.slabBytes, code)
     return (superframe(offset) * Self.slabWords + index / 64, 1 << UInt64(index % 64))
   }
 }

@@ -13,11 +13,10 @@ extension Segment {
   public func beginBarrier(
     timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
   ) throws(EngineError) {
-    guard isOfThisProcess else { throw .forked }
-    let begun: Void? = try withParticipant { participant throws(EngineError) in
+    try checkParticipation()
+    try withParticipant { participant throws(EngineError) in
       try beginBarrier(participant, timeoutNanoseconds, now)
     }
-    if begun == nil { throw .notPermitted("this handle only observes the table") }
   }
 
   private func beginBarrier(

@@ -131,13 +131,18 @@ public final class Segment: Sendable {
 
   /// What only a participant may do.
   func requireParticipant() throws(EngineError) -> Participant {
-    guard shm_fork_generation() == forkGeneration else { throw .forked }
-    guard let participant else { throw .notPermitted("this handle only observes the table") }
-    return participant
+    try checkParticipation()
+    return participant!
+  }
+
+  func checkParticipation() throws(EngineError) {
+    guard isOfThisProcess else { throw .forked }
+    guard participant != nil else { throw .notPermitted("this handle only observes the table") }
   }
 
   /// Runs `body` with the participant, whose references are not counted: this segment holds it meanwhile.
-  @inline(__always)
+  /// - Returns: nil for an observer.
+  @inline(__always) @discardableResult
   func withParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R? {
     guard let uncounted = unsafe uncounted else { return nil }
     let outcome = unsafe uncounted._withUnsafeGuaranteedRef { participant -> Result<R, E> in

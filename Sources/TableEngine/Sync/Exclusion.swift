@@ -46,15 +46,15 @@ struct Exclusion {
 
   // MARK: - Readers
 
-  /// Waits until no barrier runs, and keeps barriers out until ``leaveShared(slot:)``.
+  /// Waits until no barrier runs, and keeps barriers out until ``SharedGate/leave(slot:)``.
   /// - Throws: `timedOut` naming the writer.
   func enterShared(slot: Int, deadline: UInt64) throws(EngineError) {
-    if tryEnterShared(slot) { return }
+    if gate.tryEnter(slot) { return }
     let wait = slots.offset(slot) + SlotLayout.wait
     ctl.storeRelease(wait, gate.barriersEnded + 1)
     ctl.storeRelease(RWLayout.hint, 1)
     var round = Waiting(deadline: deadline)
-    while !tryEnterShared(slot) {
+    while !gate.tryEnter(slot) {
       guard pause(&round) else {
         ctl.storeRelease(wait, 0)
         throw .timedOut(WriterLock(ctl: ctl, slots: slots).holder)
@@ -69,10 +69,6 @@ struct Exclusion {
     }
     ctl.storeRelease(wait, 0)
   }
-
-  func tryEnterShared(_ slot: Int) -> Bool { gate.tryEnter(slot) }
-
-  func leaveShared(slot: Int) { gate.leave(slot: slot) }
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
   private func repairIfWriterDied(_ slot: Int, deadline: UInt64, wait: Int) throws(EngineError) {
@@ -222,7 +218,7 @@ struct Exclusion {
   /// Undoes or finishes what the dead owner of W was doing. Set by the segment: this floor knows no transactions.
   let recoverTransaction: @Sendable () -> Void
 
-  /// PAIR rw-fresh. Other end: tryEnterShared. Takes an instance that no living slot names, makes it new, locks it and
+  /// PAIR rw-fresh. Other end: SharedGate.tryEnter. Takes an instance that no living slot names, makes it new, locks it and
   /// only then moves the generation on.
   private func fresh(deadline: UInt64) throws(EngineError) {
     let current = generation
@@ -257,7 +253,7 @@ struct Exclusion {
     return false
   }
 
-  /// PAIR rw-drain. Other end: tryEnterShared. Waits until no living slot is inside another generation than the
+  /// PAIR rw-drain. Other end: SharedGate.tryEnter. Waits until no living slot is inside another generation than the
   /// current one, whose instance we hold.
   private func drain(deadline: UInt64) throws(EngineError) {
     let generation = generation

@@ -230,7 +230,7 @@ extension Segment {
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
     } else {
-      participant.exclusion.leaveShared(slot: unsafe Int(record.pointee.slotIndex))
+      participant.exclusion.gate.leave(slot: unsafe Int(record.pointee.slotIndex))
     }
   }
 

@@ -17,18 +17,16 @@ struct SharedGate {
     return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
   }
 
-  private func word(_ slot: Int, _ field: Int) -> Int { ControlLayout.slots + slot * ControlLayout.slotBytes + field }
-
   /// Enters if no barrier runs or waits to; tried once. Ends with ``leave(slot:)``.
   @inline(__always)
   func tryEnter(_ slot: Int) -> Bool {
-    let word = word(slot, SlotLayout.rw)
+    let word = Slots.offset(slot) + SlotLayout.rw
     let generation = generation
     guard mayPass(slot) else { return false }
-    // PAIR rw-intent. Other end: fresh(), drain(). Sequentially consistent: either the writer that moves the
+    // PAIR rw-intent. Other end: Exclusion.fresh, Exclusion.drain. Sequentially consistent: either the writer that moves the
     // generation on sees our intent, or we see the new generation below.
     _ = ctl.exchange(word, RWWord.intent(generation))
-    // PAIR rw-generation. Other end: fresh(). Before the lock: an older generation's instance may be being remade.
+    // PAIR rw-generation. Other end: Exclusion.fresh. Before the lock: an older generation's instance may be being remade.
     guard self.generation == generation else { return withdraw(word) }
     guard instance(generation).tryRead() == .acquired else { return withdraw(word) }
     // After it: the instance may have been abandoned between the check and the lock, or its writer may have died.
@@ -53,13 +51,13 @@ struct SharedGate {
 
   /// Did the slot's thread wait while a barrier ended?
   func waitedThroughBarrier(_ slot: Int) -> Bool {
-    let stamp = ctl.loadAcquire(word(slot, SlotLayout.wait))
+    let stamp = ctl.loadAcquire(Slots.offset(slot) + SlotLayout.wait)
     return stamp != 0 && stamp - 1 < barriersEnded
   }
 
   @inline(__always)
   func leave(slot: Int) {
-    let word = word(slot, SlotLayout.rw)
+    let word = Slots.offset(slot) + SlotLayout.rw
     let generation = RWWord.generation(ctl.loadRelaxed(word))
     instance(generation).unlock()
     ctl.storeRelease(word, RWWord.idle)

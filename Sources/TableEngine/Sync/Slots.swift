@@ -11,7 +11,10 @@ struct Slots {
   let count: Int
 
   @inline(__always)
-  func offset(_ index: Int) -> Int { ControlLayout.slots + index * ControlLayout.slotBytes }
+  func offset(_ index: Int) -> Int { Self.offset(index) }
+
+  @inline(__always)
+  static func offset(_ index: Int) -> Int { ControlLayout.slots + index * ControlLayout.slotBytes }
 
   func mutex(_ index: Int) -> RobustMutex {
     unsafe RobustMutex(at: ctl.pointer(offset(index) + SlotLayout.mutex))
