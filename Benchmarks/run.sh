@@ -18,4 +18,6 @@ shmctl=$(build --show-bin-path)/shmctl
 rm -f "$scratch/benchmarks/release.yaml"
 $swift build -c release --scratch-path "$scratch/benchmarks"
 bench=$($swift build -c release --scratch-path "$scratch/benchmarks" --show-bin-path)/bench
-exec "$bench" --shmctl "$shmctl" --bars bars.txt "$@"
+processor=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+on="$(date -u +%F): $(nproc) processors (${processor:-$(uname -m)}), Linux $(uname -r | cut -d - -f 1)"
+exec "$bench" --shmctl "$shmctl" --bars bars.txt --on "$on" "$@"

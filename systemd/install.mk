@@ -3,7 +3,7 @@
 #   make install                          into /usr/local
 #   make install PREFIX=/usr DESTDIR=pkg  for a package
 #
-# Needs a release build; builds one if there is none. An existing configuration is never overwritten.
+# Builds the programs first, without a dependency on Swift's runtime. An existing configuration is never overwritten.
 
 PREFIX ?= /usr/local
 DESTDIR ?=

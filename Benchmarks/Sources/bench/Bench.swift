@@ -53,6 +53,7 @@ struct Bench: ParsableCommand {
   @Option(help: "The release build of shmctl.") var shmctl = "shmctl"
   @Option(help: "What must hold.") var bars = "bars.txt"
   @Option(help: ArgumentHelp("Write results.md and the plots there.", valueName: "directory")) var output: String?
+  @Option(help: ArgumentHelp("Date and machine, for the page.", valueName: "text")) var on = "an unnamed machine"
   @Flag(inversion: .prefixedNo, help: "Redis and memcached too.") var peers = true
   @Flag(help: "Growth to 10 million keys as well.") var large = false
   @Flag(help: "Fail if what the bars' file says is held is not, after three repetitions.") var check = false
@@ -86,14 +87,21 @@ struct Bench: ParsableCommand {
       // After each: what was measured is there even if a later peer fails.
       if let output { try writeFile("\(output)/results.md", page(report)) }
     }
-    print(try page(report))
+    print(page(report))
     if check, !missed.isEmpty {
       for line in missed { print("missed: \(line)") }
       throw ExitCode(1)
     }
   }
 
-  private func page(_ report: Report) throws -> String { try provenance(rounds: rounds) + "\n" + report.markdown }
+  private func page(_ report: Report) -> String {
+    """
+    Run of \(on). Medians of \(rounds) rounds, all contestants in turns; in each round a contestant does the same \
+    work on the same keys.
+
+
+    """ + report.markdown
+  }
 
   /// - Returns: what is not held, in words.
   private func perform(_ event: Event, _ bars: [Bar], _ report: inout Report) throws -> [String] {
@@ -106,7 +114,7 @@ struct Bench: ParsableCommand {
     report.add(contest, results, bars)
     if let output { try writeFile("\(output)/\(contest.name).svg", plot(contest, results).svg) }
     return missed().map { bar in
-      "\(bar.contest): \(bar.named) is \(shown(bar.measure(results)!)), must be \(bar.isUpper ? "≤" : "≥") \(shown(bar.held))"
+      "\(bar.contest): \(bar.named) is \(shown(bar.measure(results)!)), must be \(bar.described(bar.held))"
     }
   }
 

@@ -39,7 +39,7 @@ struct Bar {
   func isReached(by measured: Double) -> Bool { isUpper ? measured <= limit : measured >= limit }
   func isHeld(by measured: Double) -> Bool { isUpper ? measured <= held : measured >= held }
 
-  var described: String { "\(isUpper ? "≤" : "≥") \(shown(limit))\(isDifference ? " more" : "×")" }
+  func described(_ limit: Double) -> String { "\(isUpper ? "≤" : "≥") \(shown(limit))\(isDifference ? " more" : "×")" }
   var named: String { "\(contestant) \(isDifference ? "−" : "÷") \(over)" }
 }
 

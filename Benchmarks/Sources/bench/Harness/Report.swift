@@ -20,7 +20,7 @@ struct Report {
       guard let measured = bar.measure(results) else { continue }
       let verdict = bar.isReached(by: measured) ? "reached" : "**missed**"
       barLines +=
-        "| \(bar.contest) | \(bar.named) | \(bar.described) | \(shown(measured)) | \(verdict) |\n"
+        "| \(bar.contest) | \(bar.named) | \(bar.described(bar.limit)) | \(shown(measured)) | \(verdict) |\n"
     }
   }
 

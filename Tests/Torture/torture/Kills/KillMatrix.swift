@@ -122,9 +122,10 @@ final class KillMatrix {
 
   /// Returns when a peer has set the word; one that never does has died or hangs.
   private func awaitWord(_ offset: Int) throws {
-    for _ in 0..<1_200_000 {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
       if table.segment.controlMemory!.loadAcquire(offset) != 0 { return }
-      usleep(50)
+      sched_yield()
     }
     throw Unavailable("no peer came to wait within a minute")
   }
