@@ -32,7 +32,7 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit runtime-calls growth models cross torture-bounded fuzz-bounded sanitize
+TEST_PHASES := setup build lint tidy unit docs runtime-calls growth models cross torture-bounded fuzz-bounded sanitize
 test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
 	@set -e; for phase in $(TEST_PHASES); do \
 	  echo "== $$phase"; begin=$$(date +%s); \
@@ -61,6 +61,9 @@ bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and 
 
 bench-check: ## fail if a ratio is worse than what Benchmarks/bars.txt says is held
 	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' --check --rounds 9 --no-peers get-10k get-1m get-10k-writer set-10k types
+
+docs: ## build the documentation of the library (DocC), without warnings
+	@scripts/docs.sh '$(SWIFT)' '$(SCRATCH)' $(FLAGS)
 
 KEYS ?= 10000000
 LENGTH ?= long
@@ -99,6 +102,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit runtime-calls floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit docs runtime-calls floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
 
 -include systemd/install.mk

@@ -38,6 +38,7 @@ public struct ReadView: ~Escapable {
   /// A value with its version, type and expiry.
   public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
+  /// Whether the key is present and not expired.
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
 
@@ -123,6 +124,7 @@ public struct EntryView: ~Escapable {
   }
   /// Nil for a type that this release does not know.
   public var type: ValueType? { ValueType(rawValue: found.meta.type) }
+  /// Of the barrier that stored it.
   public var version: UInt64 { found.version }
   /// Nanoseconds since 1970; nil for never.
   public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }

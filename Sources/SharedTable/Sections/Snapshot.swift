@@ -5,6 +5,7 @@ public import TableEngine
 /// What is written meanwhile costs memory, up to the table's limbo budget; past it, the table's policy ends the
 /// snapshot (`snapshotTooOld`, never wrong data) or refuses writes. RCU variant only.
 public final class Snapshot: Sendable {
+  /// The table that it is of.
   public let table: Table
   private let long: LongSnapshot
 
@@ -13,6 +14,7 @@ public final class Snapshot: Sendable {
     do { long = try LongSnapshot(table.segment) } catch { throw table.named(error) }
   }
 
+  /// The version that it shows.
   public var version: UInt64 { long.version }
 
   /// Runs `body` on the snapshot. Never waits.
@@ -29,6 +31,7 @@ public final class Snapshot: Sendable {
     do { return try long.beginRead() } catch { throw table.named(error) }
   }
 
+  /// The value of a key, copied out; nil if absent or expired. Never waits; throws as ``read(_:)`` does, and `typeMismatch`.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws -> T? {
     try read { view in try view.get(key, as: type) }

@@ -39,6 +39,7 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
+  /// Removes a key.
   /// - Returns: whether the key was there (expired or not).
   @discardableResult
   @inlinable
@@ -59,8 +60,10 @@ public struct Transaction: ~Copyable, ~Escapable {
     try table.checked(find(key).map { decode($0, as: type) }, key)
   }
 
+  /// A value with its version, type and expiry, as this barrier sees it.
   public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
+  /// Whether the key is present and not expired, as this barrier sees it.
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
 

@@ -7,6 +7,7 @@ extension Table {
   /// Permission bits, owner and group.
   public typealias Rights = Segment.Rights
 
+  /// The limits in force. Never blocks.
   public func limits() throws(TableError) -> Limits {
     do { return try segment.limits() } catch { throw named(error) }
   }
@@ -16,6 +17,7 @@ extension Table {
     do { try segment.setLimits(limits) } catch { throw named(error) }
   }
 
+  /// Who may open the table, as the system says now. Never blocks.
   public func rights() throws(TableError) -> Rights {
     do { return try segment.rights() } catch { throw named(error) }
   }
@@ -55,6 +57,7 @@ extension Table {
   public struct ExpirySweep: Sendable {
     var cursor = ScanCursor()
 
+    /// A new round.
     public init() {}
     /// The round is over: every key that was there all the time was looked at.
     public var isAtEnd: Bool { cursor.isAtEnd }
@@ -62,9 +65,11 @@ extension Table {
 
   /// One bounded step of a round that removes expired keys. Waits as ``barrier(timeout:_:)`` does if there are any.
   ///
-  /// - Parameter sweep: where to go on; begin a new round with a new one.
-  /// - Parameter subTables: the most sub-tables to look at, of about a thousand keys each.
-  /// - Parameter limit: the most keys to remove in the one barrier.
+  /// - Parameters:
+  ///   - sweep: where to go on; begin a new round with a new one.
+  ///   - subTables: the most sub-tables to look at, of about a thousand keys each.
+  ///   - limit: the most keys to remove in the one barrier.
+  ///   - timeout: for that barrier's wait; nil = the table's.
   /// - Returns: how many were removed.
   public func sweepExpired(
     _ sweep: inout ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil

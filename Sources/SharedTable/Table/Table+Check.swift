@@ -18,8 +18,10 @@ extension Table {
   /// For damage that no crash explains: after a crash nobody needs it. Writers wait meanwhile, in the rwlock variant
   /// readers too; in the RCU variant readers go on, but long snapshots end. A death in the middle leaves a table to be
   /// repaired again. Of a value's bytes nobody can tell whether they were changed.
-  /// - Parameter dryRun: change nothing, and say what would be given up.
-  /// - Parameter force: repair even if more than half of the keys have to be given up.
+  /// - Parameters:
+  ///   - timeout: for the wait for other barriers, not for the work.
+  ///   - dryRun: change nothing, and say what would be given up.
+  ///   - force: repair even if more than half of the keys have to be given up.
   /// - Throws: what ``check(timeout:)`` throws; `damaged` if too much would be given up; `full` without room in /dev/shm.
   public func repair(
     timeout: Duration = .seconds(60), dryRun: Bool = false, force: Bool = false

@@ -6,7 +6,9 @@ public import TableEngine
 extension Table {
   /// Copies a value into the caller's buffer, whatever its type: the fastest read, with no call into the runtime.
   ///
-  /// - Parameter key: 1 to 65,536 bytes.
+  /// - Parameters:
+  ///   - key: 1 to 65,536 bytes.
+  ///   - buffer: where the value goes.
   /// - Returns: the value's length in bytes, nil if the key is absent or expired. If the length exceeds `buffer.count`
   ///   nothing was copied.
   @inlinable @inline(__always)
@@ -127,9 +129,11 @@ extension Table {
 
 /// A value with what is stored beside it.
 public struct TableEntry: Sendable, Equatable {
+  /// As they are stored.
   public let bytes: [UInt8]
   /// Nil for a type that this release does not know.
   public let type: ValueType?
+  /// Of the barrier that stored it.
   public let version: UInt64
   /// Nanoseconds since 1970; nil for never.
   public let expiry: UInt64?

@@ -6,8 +6,10 @@ extension Table {
   ///
   /// RCU variant: never waits. rwlock variant: waits for the barrier that runs, at most the table's timeout.
   /// - Parameters:
-  ///   - keys: one behind the other, `keyLength` bytes each, 1 to 65,536.
+  ///   - keys: one behind the other.
+  ///   - keyLength: of each, 1 to 65,536 bytes.
   ///   - buffer: the value of key *i* goes to byte `i * stride`, if it is no longer than `stride`; room for all.
+  ///   - stride: from one value's place to the next, in bytes.
   ///   - lengths: becomes each value's length in bytes, -1 where the key is absent or expired; one for each key.
   /// - Throws: what ``get(_:into:)`` throws; `invalid` if the sizes do not fit each other.
   public func get(

@@ -6,8 +6,11 @@ extension Table {
   ///
   /// Blocks only for the system calls. With nothing left behind it throws `exists`, `invalid` (name or options),
   /// `full` (no room in /dev/shm), `notPermitted`.
-  /// - Parameter name: 1 to 200 letters, digits and `. _ - @ : +`, not starting with a dot.
-  /// - Parameter clock: by which expiry is judged, in nanoseconds since 1970; for tests.
+  /// - Parameters:
+  ///   - name: 1 to 200 letters, digits and `. _ - @ : +`, not starting with a dot.
+  ///   - options: capacity, variant, rights and policies.
+  ///   - timeout: what a wait lasts at most where the call does not say.
+  ///   - clock: by which expiry is judged, in nanoseconds since 1970; for tests.
   public static func create(
     _ name: String, _ options: Options = Options(), timeout: Duration = defaultTimeout,
     clock: (@Sendable () -> UInt64)? = nil
@@ -25,10 +28,14 @@ extension Table {
 
   /// Opens an existing table. Never creates one.
   ///
-  /// - Parameter access: `.automatic` takes part where rights, owner and PID namespace allow it, and else observes.
-  /// - Parameter variant: if given, another variant throws `incompatible`.
-  /// - Parameter trusting: user ids whose tables to take part in, besides root's, the daemon's and one's own: whoever owns a table
-  ///   can misdirect its participants.
+  /// - Parameters:
+  ///   - name: the table's.
+  ///   - access: `.automatic` takes part where rights, owner and PID namespace allow it, and else observes.
+  ///   - variant: if given, another variant throws `incompatible`.
+  ///   - trusting: user ids whose tables to take part in, besides root's, the daemon's and one's own: whoever owns a
+  ///     table can misdirect its participants.
+  ///   - timeout: what a wait lasts at most where the call does not say.
+  ///   - clock: by which expiry is judged, in nanoseconds since 1970; for tests.
   /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full` (address space).
   public static func open(
     _ name: String, access: Access = .automatic, variant: Variant? = nil, trusting: [UInt32] = [],

@@ -8,7 +8,9 @@ extension Table {
   /// for it. A read inside a read of the same table on the same thread joins the outer snapshot and never waits.
   ///
   /// The closure is synchronous on purpose: a section belongs to a thread and never spans a suspension.
-  /// - Parameter timeout: for the rwlock variant's wait, and an observer's; nil = the table's.
+  /// - Parameters:
+  ///   - timeout: for the rwlock variant's wait, and an observer's; nil = the table's.
+  ///   - body: gets the view, which is valid until it returns.
   /// - Throws: what `body` throws; `wouldDeadlock` inside a barrier of this table, `timedOut`, `busy` (observer),
   ///   `slotsExhausted`, `forked`.
   @inlinable
@@ -50,7 +52,9 @@ extension Table {
   /// Blocks while another barrier runs; in the rwlock variant also while readers are inside. Readers of the RCU
   /// variant go on meanwhile and see the version before. When this returns, every section that starts anywhere on
   /// the host sees the changes (G4).
-  /// - Parameter timeout: for the wait, not for `body`; nil = the table's.
+  /// - Parameters:
+  ///   - timeout: for the wait, not for `body`; nil = the table's.
+  ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` throws, after undoing everything; `wouldDeadlock` inside any section of this table on this
   ///   thread, `timedOut` naming the holder, `full`, `damaged`, `unlinked`, `notPermitted` (observer), `forked`.
   @inlinable

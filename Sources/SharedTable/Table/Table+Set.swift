@@ -3,6 +3,7 @@
 extension Table {
   /// What must hold for a write to happen.
   public enum Condition: Sendable, Equatable {
+    /// It happens.
     case always
     /// The key is absent or expired.
     case ifAbsent
@@ -62,6 +63,7 @@ extension Table {
     try set(key, value, .ifVersion(version), timeout: timeout)
   }
 
+  /// Removes a key.
   /// - Returns: whether the key was there.
   @discardableResult
   @inlinable

@@ -2,6 +2,7 @@ import Glibc
 public import TableEngine
 
 extension Table {
+  /// Sizes, holders and readers of a table at about one moment.
   public typealias Statistics = TableEngine.Statistics
   /// A process that holds what others may wait for.
   public typealias Holder = TableEngine.Holder

@@ -22,6 +22,7 @@ public final class Table: Sendable {
   /// How a process wants to take part.
   public typealias Access = AccessRequest
 
+  /// As it was opened.
   public let name: String
   /// How long a wait lasts where the call does not say.
   public let timeout: Duration
@@ -40,9 +41,11 @@ public final class Table: Sendable {
   /// What a wait lasts at most unless said otherwise: 5 seconds.
   public static var defaultTimeout: Duration { .seconds(5) }
 
+  /// Which of the two it was made as.
   public var variant: Variant { segment.variant }
   /// Whether this handle only observes: reads work, writes throw `notPermitted`.
   public var isObserver: Bool { segment.access == .observer }
+  /// The most the table may grow to, in bytes, its own bookkeeping included.
   public var capacityBytes: Int { segment.geometry.capacityBytes }
   /// The longest value this table takes, in bytes.
   public var maximumValueLength: Int { segment.geometry.maximumValueLength }

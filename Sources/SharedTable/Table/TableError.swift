@@ -6,6 +6,7 @@ public import TableEngine
 ///
 /// `code` is for programs, `description` one sentence for people.
 public struct TableError: Error, Sendable {
+  /// What kind of thing went wrong; raw values are the names.
   public enum Code: String, Sendable, CaseIterable {
     /// There is no table of that name.
     case noSuchTable
@@ -49,7 +50,9 @@ public struct TableError: Error, Sendable {
     case system
   }
 
+  /// For programs.
   public let code: Code
+  /// The table's name; `*` where it is about none in particular.
   public let table: String
   /// What happened and what to do, without the table's name.
   public let message: String
@@ -58,6 +61,7 @@ public struct TableError: Error, Sendable {
   /// Who holds what was waited for, as far as known.
   public let holder: Holder?
 
+  /// An error about a table; for those who build on this library.
   public init(_ code: Code, table: String, _ message: String, errno: Int32? = nil, holder: Holder? = nil) {
     self.code = code
     self.table = table
@@ -68,6 +72,7 @@ public struct TableError: Error, Sendable {
 }
 
 extension TableError: CustomStringConvertible {
+  /// One sentence for people.
   public var description: String { "table '\(table)': \(message)" }
 }
 

@@ -22,7 +22,9 @@ public protocol SharedStruct: TableValue, BitwiseCopyable {
 }
 
 extension SharedStruct {
+  /// `structure`.
   public static var tableType: ValueType { .structure }
+  /// Of schema name, size, alignment and fields; never 0.
   public static var tableFingerprint: UInt64 { Fingerprints.of(Self.self, schemaName) }
 }
 

@@ -3,6 +3,7 @@ import TableEngine
 /// What a stored value is, kept beside its bytes: reading it as another is an error, never a reinterpretation.
 @frozen
 public enum ValueType: UInt8, Sendable, CaseIterable {
+  /// Any bytes.
   case bytes = 1
   /// UTF-8.
   case string = 2
@@ -10,12 +11,14 @@ public enum ValueType: UInt8, Sendable, CaseIterable {
   case integer = 3
   /// IEEE 754, 64 bits.
   case double = 4
+  /// One byte, 0 or 1.
   case bool = 5
   /// JSON text of a Codable value, by way of the product SharedTableFoundation.
   case json = 6
   /// A `BitwiseCopyable` struct, with its layout's fingerprint: see ``SharedStruct``.
   case structure = 7
 
+  /// As `shmctl` writes it.
   public var name: String {
     switch self {
     case .bytes: "bytes"
@@ -31,6 +34,7 @@ public enum ValueType: UInt8, Sendable, CaseIterable {
 
 /// A type whose values a table can hold.
 public protocol TableValue: Sendable {
+  /// The type that is stored beside the bytes.
   static var tableType: ValueType { get }
   /// Distinguishes layouts or schemas of one type; 0 where there is only one.
   static var tableFingerprint: UInt64 { get }
@@ -115,6 +119,7 @@ extension Bool: TableValue {
 
 /// When a value ends by itself.
 public enum Expiration: Sendable, Equatable {
+  /// It does not.
   case never
   /// So long after the instant of the section that stores it.
   case after(Duration)
@@ -144,8 +149,10 @@ extension Duration {
 
 /// JSON text, UTF-8, as the type `json` stores it. Not validated: whoever decodes it does that.
 public struct JSONText: TableValue, Equatable {
+  /// UTF-8.
   public var bytes: [UInt8]
 
+  /// Text as it is.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
   @inlinable public static var tableType: ValueType { .json }

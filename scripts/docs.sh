@@ -1,0 +1,30 @@
+#!/bin/sh
+# Builds the documentation of the library, without warnings, by the toolchain's own docc.
+#
+#   scripts/docs.sh SWIFT SCRATCH [BUILD FLAG...]    the archive: SCRATCH/SharedTable.doccarchive
+set -eu
+cd "$(dirname "$0")/.."
+swift=$1
+scratch=$2
+shift 2
+
+graphs=$(mktemp -d)
+trap 'rm -rf "$graphs"' EXIT
+# Among all that it emits, what the catalog is about.
+$swift build "$@" --target SharedTable
+$swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$graphs/log" 2>&1 ||
+  { cat "$graphs/log" >&2; exit 1; }
+cp "$scratch"/*/symbolgraph/SharedTable.symbols.json "$scratch"/*/symbolgraph/SharedTable@Swift.symbols.json "$graphs"
+
+docc=$(dirname "$(command -v "$swift")")/docc
+[ -x "$docc" ] || docc=docc
+archive=$scratch/SharedTable.doccarchive
+"$docc" convert Sources/SharedTable/SharedTable.docc --additional-symbol-graph-dir "$graphs" --output-dir "$archive" \
+  --fallback-display-name SharedTable --fallback-bundle-identifier SharedTable --warnings-as-errors \
+  --experimental-documentation-coverage --coverage-summary-level detailed >"$graphs/coverage"
+
+# Every public symbol says what it is; conformances that the compiler writes cannot.
+bare=$(awk -F '[[:space:]]*[|][[:space:]]*' '$3 == "false" && $2 !~ /^(Article|CollectionGroup)$/ && $1 !~ /^init\(rawValue:\)/ { print $NF }' \
+  "$graphs/coverage")
+[ -z "$bare" ] || { printf 'docs: says nothing: %s\n' $bare >&2; exit 1; }
+echo "docs: $archive; to read it: $docc preview, or any web server"
