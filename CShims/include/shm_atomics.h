@@ -50,6 +50,17 @@ static inline __attribute__((always_inline)) void shm_fence_release(void) {
 static inline __attribute__((always_inline)) void shm_fence_seqcst(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+/*
+ * A full fence right after an atomic read-modify-write that somebody else made, such as pthread_mutex_unlock. On x86
+ * that was a locked instruction, a full fence by itself; elsewhere its release orders no later load.
+ */
+static inline __attribute__((always_inline)) void shm_fence_after_rmw(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
 /* Orders nothing between processors; keeps the compiler from moving stores across it. Enough between a store and
  * the crash that follows it: a killed process leaves a program-order prefix of its stores. */
 static inline __attribute__((always_inline)) void shm_fence_compiler(void) {

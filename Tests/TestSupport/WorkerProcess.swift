@@ -144,20 +144,28 @@ extension WorkerProcess {
     if answer != expected { throw failure("\(line): expected \"\(expected)\", got \"\(answer)\"") }
   }
 
-  /// Waits until the process's main thread is in clock_nanosleep(2): see `syscall` in proc(5).
-  public func waitUntilAsleep() throws {
+  /// The system calls that a worker may be seen asleep in.
+  public enum Sleep: Int {
     #if arch(x86_64)
-      let number = 230
+      case nanosleep = 230
+      case futex = 202
     #else
-      let number = 115
+      case nanosleep = 115
+      case futex = 98
     #endif
+  }
+
+  /// Waits until the process's main thread is in this system call: see `syscall` in proc(5).
+  public func waitUntilAsleep(in call: Sleep = .nanosleep) throws {
     var text = [UInt8](repeating: 0, count: 32)
     while !hasOutput {
       let file = open("/proc/\(pid)/syscall", O_RDONLY | O_CLOEXEC)
       guard file >= 0 else { throw failure("/proc/\(pid)/syscall: \(String(cString: strerror(errno)))") }
       let count = read(file, &text, text.count)
       close(file)
-      if count > 0, Int(String(decoding: text[..<count].prefix { $0 != 0x20 }, as: UTF8.self)) == number { return }
+      if count > 0, Int(String(decoding: text[..<count].prefix { $0 != 0x20 }, as: UTF8.self)) == call.rawValue {
+        return
+      }
       if millisecondsLeft == 0 { throw failure("never seen asleep") }
       sched_yield()
     }

@@ -50,6 +50,8 @@ public enum ControlLayout {
   public static let collectionWanted = 4608
   /// Bytes of entries in *superseded* and *retained*.
   public static let garbageBytes = 4592
+  /// Somebody waits for this version: see ``CommitSignal``. Alone on its line: every commit loads it, and few store it.
+  public static let awaitedVersion = 4672
 
   public static let rwlocks = 8192
   public static let rwlockInstances = 8

@@ -59,7 +59,7 @@ public final class Segment: Sendable {
       self.ctl = ctl
       self.object = object
       self.slots = slots
-      lock = WriterLock(ctl: ctl, slots: slots)
+      lock = WriterLock(ctl: ctl, data: writer.data, slots: slots)
       self.exclusion = exclusion
       self.writer = writer
     }

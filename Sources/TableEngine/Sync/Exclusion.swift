@@ -57,7 +57,7 @@ struct Exclusion {
     while !gate.tryEnter(slot) {
       guard pause(&round) else {
         ctl.storeRelease(wait, 0)
-        throw .timedOut(WriterLock(ctl: ctl, slots: slots).holder)
+        throw .timedOut(WriterLock(ctl: ctl, data: gate.data, slots: slots).holder)
       }
       if round.isDueToLook {
         if isDamaged {
@@ -72,7 +72,7 @@ struct Exclusion {
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
   private func repairIfWriterDied(_ slot: Int, deadline: UInt64, wait: Int) throws(EngineError) {
-    let lock = WriterLock(ctl: ctl, slots: slots)
+    let lock = WriterLock(ctl: ctl, data: gate.data, slots: slots)
     guard let outcome = lock.tryLock(slot: slot) else { return }
     defer { lock.unlock() }
     if outcome == .ownerDied {

@@ -7,6 +7,7 @@ import SharedMemory
 /// to *data*. It is taken before the rwlock variant's exclusion and released after it.
 struct WriterLock {
   let ctl: Memory
+  let data: Memory
   let slots: Slots
 
   private var mutex: RobustMutex { unsafe RobustMutex(at: ctl.pointer(ControlLayout.writerMutex)) }
@@ -68,6 +69,9 @@ struct WriterLock {
   func unlock() {
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)
     try? mutex.unlock()
+    // Here and not after each commit: whatever moves `committed` holds W, so nothing is forgotten, and who is woken
+    // finds W free.
+    CommitSignal(ctl: ctl, data: data).post()
   }
 
   private func noteOwner(_ slot: Int) {

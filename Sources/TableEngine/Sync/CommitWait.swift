@@ -1,0 +1,124 @@
+import CShims
+import SharedMemory
+
+/// Wakes whoever waits for the next version.
+///
+/// Who waits sleeps on the low half of `committed` itself: a futex needs no right to store, so observers wait on it
+/// too. A commit must not pay a system call for nobody; so a participant first says in ``ControlLayout/awaitedVersion``
+/// which version it waits for, and a committer that finds a number there wakes everybody.
+///
+/// ```
+/// waiter (W not held)                               committer (has just given W back)
+/// c = committed; c > version: done                  committed = V           (while it held W)
+/// awaited = max(awaited, c + 1)                     fence
+/// fence                                             a = awaited; 0: done
+/// committed > c: begin anew                         a <= committed: compare-and-swap a to 0
+/// sleep while committed == c, at most a slice       wake all
+/// ```
+/// The number, and not a mere flag, is what makes clearing safe. A committer that finds c + 1 when c is the newest
+/// leaves it: its owner may not sleep yet and would miss this wake-up, and the next committer must find it. That is also
+/// why nobody lowers it. Who waits for less is woken with the others. Cleared before the wake-up, never after it: who
+/// falls asleep between the two would be forgotten.
+///
+/// It is a hint: whoever dies between its commit and the wake-up costs the sleepers a slice and no more. The protocol is
+/// `Models/wait.pml`.
+struct CommitSignal {
+  let ctl: Memory
+  let data: Memory
+
+  /// The low half of `committed`; both supported machines are little-endian.
+  static func event(_ data: Memory) -> FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.committed)) }
+
+  /// By a participant that is about to sleep while `committed` is `version`.
+  func announce(after version: UInt64) {
+    while true {
+      let awaited = ctl.loadRelaxed(ControlLayout.awaitedVersion)
+      if awaited > version { break }
+      if ctl.compareAndSwap(ControlLayout.awaitedVersion, expected: awaited, desired: version &+ 1) { break }
+    }
+    // PAIR commit-wait. Other end: post(). The number must be visible before `committed` is looked at again, or the
+    // committer finds nobody and we find the old version: both are content and we sleep through a commit.
+    shm_fence_seqcst()
+  }
+
+  /// By whoever has just given W back: costs a load of a line that hardly anybody stores to.
+  func post() {
+    #if MUTANT_COMMIT_UNTOLD
+      return
+    #endif
+    // PAIR commit-wait. Other end: announce(after:). A full fence between the store of `committed` and this load: the
+    // exchange by which the writer lock was unlocked serves where it is one.
+    shm_fence_after_rmw()
+    let awaited = ctl.loadRelaxed(ControlLayout.awaitedVersion)
+    if awaited != 0 { wake(awaited) }
+  }
+
+  @inline(never)
+  private func wake(_ awaited: UInt64) {
+    // Relaxed: an older value only leaves the number for the next one.
+    if awaited <= data.loadRelaxed(DataLayout.committed) {
+      _ = ctl.compareAndSwap(ControlLayout.awaitedVersion, expected: awaited, desired: 0)
+    }
+    CommitSignal.event(data).wakeAll()
+  }
+}
+
+extension Segment {
+  /// How long a waiter sleeps at most before it looks by itself: what a committer costs that dies before its wake-up.
+  private static let sliceNanoseconds: UInt64 = 100_000_000
+  /// The same for observers, whom no committer knows of: they are woken only along with a participant.
+  private static let observerSliceNanoseconds: UInt64 = 10_000_000
+
+  /// Waits until a version above `version` is committed; misses none, whenever it came.
+  ///
+  /// Blocks the calling thread, at most `timeoutNanoseconds`, and takes no slot. Versions count aborted barriers and gc
+  /// too, so a new one need not have changed anything.
+  /// - Returns: true if there is such a version, false after the timeout.
+  /// - Throws: `wouldDeadlock` inside a section of this table on this thread; `unlinked`, at the latest a tenth of a second
+  ///   after the table was dropped; `forked`.
+  public func waitForCommit(after version: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
+    try waitForCommit(
+      after: version, timeoutNanoseconds: timeoutNanoseconds,
+      sliceNanoseconds: participant == nil ? Self.observerSliceNanoseconds : Self.sliceNanoseconds)
+  }
+
+  /// The same with slices of any length: in one that never ends, a lost wake-up shows.
+  package func waitForCommit(
+    after version: UInt64, timeoutNanoseconds: UInt64, sliceNanoseconds slice: UInt64
+  ) throws(EngineError) -> Bool {
+    guard isOfThisProcess else { throw .forked }
+    if let record = unsafe shm_thread_quick_find(id) {
+      if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    }
+    let event = CommitSignal.event(data)
+    let start = HostClock.monotonicNanoseconds
+    var now = start
+    while true {
+      let newest = committed
+      if newest > version { return true }
+      if now &- start >= timeoutNanoseconds { return false }
+      try checkLinked(now: now)
+      if let participant { CommitSignal(ctl: participant.ctl, data: data).announce(after: newest) }
+      if committed == newest {
+        _ = event.wait(
+          while: UInt32(truncatingIfNeeded: newest),
+          timeoutNanoseconds: min(slice, timeoutNanoseconds - (now &- start)))
+      }
+      now = HostClock.monotonicNanoseconds
+    }
+  }
+
+  /// - Throws: `unlinked` if the table was dropped or its names removed.
+  private func checkLinked(now: UInt64) throws(EngineError) {
+    if let participant { return try checkLinked(participant, now: now) }
+    if now &- lastLinkCheck.load(ordering: .relaxed) < Self.sliceNanoseconds { return }
+    lastLinkCheck.store(now, ordering: .relaxed)
+    let links: UInt64
+    do throws(SystemError) { links = try dataObject.status().links } catch { throw .system(error) }
+    if links == 0 {
+      lastLinkCheck.store(0, ordering: .relaxed)
+      throw .unlinked
+    }
+  }
+}
