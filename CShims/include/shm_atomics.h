@@ -29,6 +29,13 @@ static inline __attribute__((always_inline)) uint64_t shm_exchange_seqcst(void *
 static inline __attribute__((always_inline)) bool shm_cas_seqcst(void *p, uint64_t expected, uint64_t desired) {
   return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE);
 }
+/* Adds (wrapping) and returns what was there before. */
+static inline __attribute__((always_inline)) uint64_t shm_add_seqcst(void *p, uint64_t v) {
+  return __atomic_fetch_add((uint64_t *)p, v, __ATOMIC_SEQ_CST);
+}
+static inline __attribute__((always_inline)) uint64_t shm_load_seqcst(const void *p) {
+  return __atomic_load_n((const uint64_t *)p, __ATOMIC_SEQ_CST);
+}
 static inline __attribute__((always_inline)) uint32_t shm_load32_relaxed(const void *p) {
   return __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED);
 }

@@ -61,9 +61,9 @@ enum ExitStatus: Int32, Error, CaseIterable {
       case .invalid: .usage
       case .noSuchTable, .unlinked: .noSuchTable
       case .notPermitted: .notPermitted
-      case .full, .slotsExhausted: .full
+      case .full, .slotsExhausted, .queueFull: .full
       case .tooLarge: .tooLarge
-      case .timedOut, .busy, .snapshotTooOld: .timedOut
+      case .timedOut, .busy, .snapshotTooOld, .readersRemain: .timedOut
       case .incompatible, .notATable: .incompatible
       case .damaged: .damaged
       case .typeMismatch: .wrongType

@@ -46,6 +46,10 @@ public struct TableError: Error, Sendable {
     case slotsExhausted
     /// The variant, or the way in, does not offer it.
     case unsupported
+    /// As much asynchronous work waits in a queue as it takes. Nothing was submitted.
+    case queueFull
+    /// The barrier is committed, but a read section that began before it has not ended in time. The message names it.
+    case readersRemain
     /// A system call failed in a way that none of the above names.
     case system
   }
@@ -163,7 +167,7 @@ extension TableError {
     }
   }
 
-  private static func naming(_ holder: Holder?) -> String {
+  static func naming(_ holder: Holder?) -> String {
     guard let holder else { return "" }
     let held = holder.heldNanoseconds.map { " for \($0 / 1_000_000) ms" } ?? ""
     return " (held by \(holder.command), pid \(holder.pid)\(held))"

@@ -1,4 +1,4 @@
-import CShims
+public import CShims
 import SharedMemory
 
 /// What this thread knows of a segment: its slot and the sections it is in.
@@ -24,5 +24,23 @@ extension Segment {
       unsafe record.pointee.slotIndex = UInt32(slot)
     }
     return unsafe record
+  }
+}
+
+/// What the calling thread is doing with a table.
+public enum ThreadSection: Sendable { case none, read, barrier }
+
+extension Segment {
+  /// The section of this table that the calling thread is in, whichever handle of this process opened it.
+  @inlinable public var threadSection: ThreadSection {
+    guard let record = unsafe shm_thread_quick_find(id) else { return .none }
+    if unsafe record.pointee.inBarrier != 0 { return .barrier }
+    return unsafe record.pointee.readDepth != 0 ? .read : .none
+  }
+
+  /// A small number that no other living thread of this process has, once it has used the table; else 0.
+  @inlinable public var threadNumber: Int {
+    guard let record = unsafe shm_thread_quick_find(id) else { return 0 }
+    return unsafe Int(record.pointee.slotIndex)
   }
 }

@@ -1,0 +1,103 @@
+/// Sections that run on other threads.
+extension BarrierQueue {
+  /// Submits a read and returns at once. Never blocks.
+  ///
+  /// The closure runs on one snapshot, after all barriers submitted before it.
+  /// - Parameter timeout: for the wait for the table (rwlock variant, observers) once its turn has come; nil = the
+  ///   table's. What waits for its turn waits until what is before it has finished; cancel it to give up.
+  /// - Returns: a handle, which may be dropped.
+  /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
+  @discardableResult
+  public func async<R: Sendable>(
+    timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
+    let outcome = Outcome<R>(errorHandler: errorHandler)
+    let work = TypedRead(timeout, outcome, body)
+    try submit(work)
+    return WorkItem(self, work, outcome)
+  }
+
+  /// Submits a barrier and returns at once. Never blocks.
+  ///
+  /// Barriers that follow each other are committed together: see the module's DESIGN.md. Each is still all or nothing by
+  /// itself, and has ended only when its changes are visible on the whole host.
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
+  /// - Returns: a handle, which may be dropped.
+  /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
+  @discardableResult
+  public func async<R: Sendable>(
+    flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
+    let outcome = Outcome<R>(errorHandler: errorHandler)
+    let work = TypedBarrier(timeout, waitsForReaders: flags.contains(.waitForReaders), outcome, body)
+    try submit(work)
+    return WorkItem(self, work, outcome)
+  }
+
+  private func submit(_ work: Work) throws(TableError) {
+    try checkAsynchrony()
+    let isSubmitted = withOrder { order in
+      guard order.hasRoom else { return false }
+      order.submit(work)
+      return true
+    }
+    if !isSubmitted { throw full() }
+  }
+
+  func checkAsynchrony() throws(TableError) {
+    try checkProcess()
+    if !WorkerPool.shared.isOfThisProcess { throw labelled(table.named(.unsupported(Self.forkedPool))) }
+  }
+
+  private static var forkedPool: String { "asynchronous work in a child whose parent had done some (exec first)" }
+
+  /// Takes out work that has not begun.
+  func cancel(_ work: Work) -> Bool {
+    guard table.isUsable, withOrder({ $0.withdraw(work) }) else { return false }
+    work.fail(CancellationError())
+    return true
+  }
+}
+
+/// On the worker threads.
+extension BarrierQueue {
+  /// Runs one read, or one group of barriers.
+  func takeTurn() {
+    guard let work = withOrder({ $0.beginTurn() }) else { return withOrder { $0.endTurn() } }
+    (work as? Work)?.take(turnOf: self)
+  }
+
+  func endRead(_ announce: Announcement) {
+    withOrder { order in
+      order.endTurn()
+      order.finishRead()
+    }
+    announce()
+  }
+
+  func run(_ work: BarrierWork) {
+    let wait = Deadline(table.nanoseconds(work.timeout))
+    var announcement: Announcement
+    var version: UInt64?
+    do {
+      try beginBarrier(work.timeout)
+      let candidate = table.segment.versionInBarrier
+      announcement = try table.runBarrier { tx throws in try work.run(&tx) }
+      version = candidate
+    } catch {
+      announcement = { work.fail(error) }
+    }
+    withOrder { order in
+      order.endTurn()
+      order.finishBarrier()
+    }
+    if work.waitsForReaders, let version {
+      do throws(TableError) {
+        try waitAfterCommit(of: version, wait)
+      } catch {
+        announcement = { work.fail(error) }
+      }
+    }
+    announcement()
+  }
+}

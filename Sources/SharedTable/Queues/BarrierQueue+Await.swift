@@ -1,0 +1,67 @@
+/// The same sections from asynchronous code. They suspend and never block the task's thread; the closures stay synchronous, so
+/// no section ever spans a suspension.
+extension BarrierQueue {
+  /// Runs `body` on one snapshot, after all barriers submitted to this queue before.
+  ///
+  /// In the RCU variant, with no barrier pending, the closure runs at once on the task's thread: nothing there waits.
+  /// Else on one of the queue's threads. Suspends while the queue is full.
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for the
+  ///   turn, cancel the task.
+  /// - Throws: what `body` and ``Table/read(timeout:_:)`` throw; `CancellationError` if the task was cancelled before the
+  ///   closure began. What has begun runs to its end and gives its result.
+  public func read<R: Sendable>(
+    timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+  ) async throws -> R {
+    try Task.checkCancellation()
+    if let result = try readAtOnce(body) { return result }
+    let outcome = Outcome<R>(errorHandler: errorHandler)
+    return try await perform(TypedRead(timeout, outcome, body), outcome)
+  }
+
+  /// Runs `body` alone on the whole host, after everything submitted to this queue before.
+  ///
+  /// On one of the queue's threads. Suspends while the queue is full. When it returns, every section that begins anywhere
+  /// on the host sees the changes (G4).
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for the
+  ///   turn, cancel the task.
+  /// - Throws: what `body` and ``Table/barrier(timeout:_:)`` throw; `CancellationError` if the task was cancelled before the
+  ///   closure began. What has begun runs to its end, is committed and gives its result.
+  public func barrier<R: Sendable>(
+    flags: BarrierFlags = .barrier, timeout: Duration? = nil,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    try Task.checkCancellation()
+    let outcome = Outcome<R>(errorHandler: errorHandler)
+    let waits = flags.contains(.waitForReaders)
+    return try await perform(TypedBarrier(timeout, waitsForReaders: waits, outcome, body), outcome)
+  }
+
+  /// Nil: its turn has not come, or it might have to wait for the table.
+  private func readAtOnce<R: Sendable>(_ body: (borrowing ReadView) throws -> R) throws -> R? {
+    guard table.variant == .rcu, !table.isObserver, let stripe = gate.enter(thread: table.segment.threadNumber) else {
+      return nil
+    }
+    let pass = ReadPass(stripe: stripe, timeout: nil)
+    defer { leaveRead(pass) }
+    return try table.run(try beginRead(nil), body)
+  }
+
+  private func perform<R>(_ work: Work, _ outcome: Outcome<R>) async throws -> R {
+    try checkAsynchrony()
+    return try await withTaskCancellationHandler {
+      submitPatiently(work)
+      return try await outcome.value
+    } onCancel: {
+      _ = cancel(work)
+    }
+  }
+
+  /// Submits now or, if the queue is full, when there is room.
+  private func submitPatiently(_ work: Work) {
+    withOrder { order in
+      // Cancelled on the way here.
+      guard work.place == .new else { return }
+      if order.hasRoom { order.submit(work) } else { order.submitOutside(work) }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// Errors of a queue: the table's, with the queue's label.
+extension BarrierQueue {
+  func labelled(_ error: TableError) -> TableError {
+    TableError(
+      error.code, table: error.table, "queue '\(label)': \(error.message)", errno: error.errno, holder: error.holder)
+  }
+
+  private func error(_ code: TableError.Code, _ message: String) -> TableError {
+    labelled(TableError(code, table: table.name, message))
+  }
+
+  /// In a child that was forked since, the queue's lock may be locked for ever, and its threads are not there.
+  func checkProcess() throws(TableError) {
+    if !table.isUsable { throw labelled(table.named(.forked)) }
+  }
+
+  /// G11: what would wait for the section that this thread is in.
+  func checkOutsideSections(toDo what: String) throws(TableError) {
+    if table.segment.threadSection != .none { throw wouldDeadlock(what) }
+  }
+
+  func wouldDeadlock(_ what: String) -> TableError {
+    let outer = table.segment.threadSection == .barrier ? "barrier" : "read section"
+    return error(
+      .wouldDeadlock,
+      "\(what) would wait for the \(outer) of the table that this thread is in; use that section's view or transaction")
+  }
+
+  func full() -> TableError {
+    error(.queueFull, "\(limit) asynchronous items are waiting; wait for some to finish, or use an `await` form")
+  }
+
+  /// Who is in the way is known as far as it can be seen: whose barrier runs on the table, which our own may be waiting
+  /// for, or which thread of this process reads.
+  func timedOut(waitingFor what: String) -> TableError {
+    let (isBarrierOn, ahead) = withOrder { ($0.isBarrierOn, $0.waiting.count) }
+    let holder = isBarrierOn ? table.segment.barrierHolder : table.segment.readerOfThisProcess
+    let others = ahead == 0 ? "" : "; \(ahead) more are waiting"
+    return labelled(
+      TableError(
+        .timedOut, table: table.name,
+        "timed out waiting for \(what)\(TableError.naming(holder))\(others); try again or allow more time",
+        holder: holder))
+  }
+}

@@ -1,0 +1,170 @@
+public import TableEngine
+
+/// Sections that run on the calling thread.
+extension BarrierQueue {
+  /// Runs `body` on one snapshot of the whole table, on the calling thread.
+  ///
+  /// Waits only for barriers submitted to this queue before, and in the rwlock variant for the barrier that runs on the
+  /// table. Without a pending barrier that is two atomic additions more than ``Table/read(timeout:_:)``. Inside a read
+  /// section of the same table on this thread it joins that one and its snapshot, and never waits.
+  /// - Parameter timeout: for all waiting together; nil = the table's.
+  /// - Throws: what `body` throws; `timedOut` naming the holder, `wouldDeadlock` inside a barrier of this table on this
+  ///   thread, and what ``Table/read(timeout:_:)`` throws.
+  @available(*, noasync, message: "use `await queue.read`")
+  @inlinable
+  public func sync<R: ~Copyable>(
+    timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R
+  ) throws -> R {
+    let pass = try enterRead(timeout)
+    defer { leaveRead(pass) }
+    return try table.run(try beginRead(pass.timeout), body)
+  }
+
+  /// Runs `body` alone on the whole host, on the calling thread, and makes its changes visible all at once or, if it throws
+  /// or its process dies, not at all.
+  ///
+  /// Waits for everything submitted to this queue before, and for other barriers on the host; in the rwlock variant
+  /// also for readers. What is submitted to this queue meanwhile waits for it.
+  /// - Parameter timeout: for all waiting together, not for `body`; nil = the table's.
+  /// - Throws: what `body` throws, after undoing everything; `timedOut` naming the holder, `wouldDeadlock` inside any
+  ///   section of this table on this thread, and what ``Table/barrier(timeout:_:)`` throws; with `.waitForReaders`
+  ///   `readersRemain`.
+  @available(*, noasync, message: "use `await queue.barrier`")
+  @inlinable
+  public func sync<R: ~Copyable>(
+    flags: BarrierFlags, timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    if flags.contains(.waitForReaders) { return try syncThenWait(timeout, body) }
+    let timeout = try enterBarrier(timeout)
+    defer { leaveBarrier() }
+    try beginBarrier(timeout)
+    return try table.runBarrier(body)
+  }
+
+  @usableFromInline
+  func syncThenWait<R: ~Copyable>(_ timeout: Duration?, _ body: (inout Transaction) throws -> R) throws -> R {
+    let wait = Deadline(table.nanoseconds(timeout))
+    var version: UInt64 = 0
+    let result = try runBarrierInTurn(timeout, &version, body)
+    try waitAfterCommit(of: version, wait)
+    return result
+  }
+
+  private func runBarrierInTurn<R: ~Copyable>(
+    _ timeout: Duration?, _ version: inout UInt64, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    let timeout = try enterBarrier(timeout)
+    defer { leaveBarrier() }
+    try beginBarrier(timeout)
+    version = table.segment.versionInBarrier
+    return try table.runBarrier(body)
+  }
+
+  func waitAfterCommit(of version: UInt64, _ wait: Deadline) throws(TableError) {
+    do throws(TableError) { try table.waitAfterCommit(of: version, wait) } catch { throw labelled(error) }
+  }
+
+  // MARK: - Reads
+
+  /// How a read came in, and how long it may still wait.
+  @usableFromInline
+  struct ReadPass {
+    /// The gate's stripe that counts it; or one of those below.
+    @usableFromInline let stripe: Int
+    @usableFromInline let timeout: Duration?
+
+    @inlinable
+    init(stripe: Int, timeout: Duration?) {
+      self.stripe = stripe
+      self.timeout = timeout
+    }
+
+    /// Counted in the order.
+    static let inOrder = -1
+    /// Part of an outer section, and not counted.
+    static let joined = -2
+  }
+
+  @inlinable
+  func enterRead(_ timeout: Duration?) throws(TableError) -> ReadPass {
+    if table.segment.threadSection != .barrier, let stripe = gate.enter(thread: table.segment.threadNumber) {
+      return ReadPass(stripe: stripe, timeout: timeout)
+    }
+    return try enterReadInOrder(timeout)
+  }
+
+  @usableFromInline @inline(never)
+  func enterReadInOrder(_ timeout: Duration?) throws(TableError) -> ReadPass {
+    try checkProcess()
+    switch table.segment.threadSection {
+    case .barrier:
+      throw wouldDeadlock("a read")
+    case .read:
+      // The barrier that closed the gate waits for the outer section, or does not know of it: to wait for the barrier
+      // would be to wait for ourselves. It may have seen us turn back.
+      withOrder { $0.proceed() }
+      return ReadPass(stripe: ReadPass.joined, timeout: timeout)
+    case .none:
+      break
+    }
+    let left = try waitForTurn(timeout) { $0.submitRead() }
+    return ReadPass(stripe: ReadPass.inOrder, timeout: left)
+  }
+
+  @inlinable
+  func leaveRead(_ pass: ReadPass) {
+    if pass.stripe < 0 || gate.leave(pass.stripe) { leaveReadInOrder(pass) }
+  }
+
+  @usableFromInline @inline(never)
+  func leaveReadInOrder(_ pass: ReadPass) {
+    // A child forked inside the section ends it here too.
+    guard table.isUsable else { return }
+    switch pass.stripe {
+    case ReadPass.joined: break
+    case ReadPass.inOrder: withOrder { $0.finishRead() }
+    default: withOrder { $0.proceed() }
+    }
+  }
+
+  @usableFromInline
+  func beginRead(_ timeout: Duration?) throws(TableError) -> ReadSection {
+    do throws(TableError) { return try table.beginRead(timeout) } catch { throw labelled(error) }
+  }
+
+  // MARK: - Barriers
+
+  /// - Returns: how long the barrier may still wait for the table.
+  @usableFromInline
+  func enterBarrier(_ timeout: Duration?) throws(TableError) -> Duration? {
+    try checkProcess()
+    try checkOutsideSections(toDo: "a barrier")
+    return try waitForTurn(timeout) { $0.submitBarrier() }
+  }
+
+  @usableFromInline
+  func leaveBarrier() {
+    guard table.isUsable else { return }
+    withOrder { $0.finishBarrier() }
+  }
+
+  @usableFromInline
+  func beginBarrier(_ timeout: Duration?) throws(TableError) {
+    do throws(TableError) { try table.beginBarrier(timeout) } catch { throw labelled(error) }
+  }
+
+  // MARK: - Waiting
+
+  /// Submits the calling thread, and sleeps until its turn if that has not come.
+  /// - Returns: what is left of the timeout.
+  private func waitForTurn(
+    _ timeout: Duration?, _ submit: (inout SubmissionOrder) -> WaitingThread?
+  ) throws(TableError) -> Duration? {
+    guard let thread = withOrder(submit) else { return timeout }
+    let deadline = Deadline(table.nanoseconds(timeout))
+    guard thread.wait(deadline) || !withOrder({ $0.withdraw(thread) }) else {
+      throw timedOut(waitingFor: "what was submitted before it")
+    }
+    return deadline.left
+  }
+}

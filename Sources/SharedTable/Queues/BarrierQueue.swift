@@ -1,0 +1,120 @@
+import Glibc
+import Synchronization
+
+/// GCD's concurrent queue with barriers, over a table and so across processes.
+///
+/// A *read* runs on one snapshot of the table, beside other reads. A *barrier* runs alone on the whole host, and its changes
+/// become visible all at once or, if it throws or its process dies, not at all.
+///
+/// Within one queue object the order is that of a concurrent `DispatchQueue` (G4): a barrier begins when everything
+/// that was submitted before it has finished, what is submitted after it waits for it, and a read after an
+/// asynchronous barrier sees what that one did. Across queue objects and processes: a section that begins after
+/// another's barrier has ended sees it. Two queues over one table exclude each other's barriers, and know nothing of
+/// each other's order.
+///
+/// ```swift
+/// let queue = try BarrierQueue(table, label: "org.example.settings")
+/// try queue.async(flags: .barrier) { tx in try tx.set("greeting", "hello") }
+/// let greeting = try queue.sync { view in try view.get("greeting", as: String.self) }  // "hello"
+/// ```
+///
+/// Use it from any thread. `sync` bodies run on the calling thread; it blocks, which on the main thread holds up
+/// everything that the program does there. Asynchronous sections run on a few threads that all queues of the process
+/// share and that exist only while there is work. A queue that waits for nothing costs no thread.
+///
+/// A read inside a section of the same table on the same thread joins it and never waits. Whatever else would wait for
+/// its own thread throws `wouldDeadlock` at once (G11), and every wait has a timeout whose error names the holder.
+///
+/// After `fork()` the child's queues throw `forked`; make new ones over a table that was opened again.
+public final class BarrierQueue: Sendable {
+  public let table: Table
+  /// In reverse-DNS form, as `org.example.settings`; errors show it.
+  public let label: String
+  /// How much asynchronous work may wait at a time.
+  public let limit: Int
+  @usableFromInline let gate: ReaderGate
+  let errorHandler: @Sendable (any Error) -> Void
+  private let order: Mutex<SubmissionOrder>
+
+  /// How much asynchronous work may wait where the queue's maker does not say: 16,384 items.
+  public static var defaultLimit: Int { 16_384 }
+
+  /// Makes a queue over a table; any number may share one. Costs some hundred bytes, and no thread.
+  /// - Parameters:
+  ///   - label: two or more parts with dots between them, each of letters, digits, `_` and `-`; at most 200 bytes.
+  ///   - limit: how much asynchronous work may wait. With more, `async` throws `queueFull` and the `await` forms
+  ///     suspend until there is room.
+  ///   - errorHandler: told, on some thread, of each failure of asynchronous work that nobody can look at any more:
+  ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error.
+  /// - Throws: `invalid` for a label or limit that cannot be.
+  public init(
+    _ table: Table, label: String, limit: Int = defaultLimit,
+    errorHandler: (@Sendable (any Error) -> Void)? = nil
+  ) throws(TableError) {
+    guard Self.isReverseDNS(label) else {
+      throw TableError(
+        .invalid, table: table.name,
+        "'\(label)' cannot label a queue; use a reverse-DNS name such as 'org.example.settings'")
+    }
+    guard limit > 0 else {
+      throw TableError(.invalid, table: table.name, "a queue's limit is at least 1, not \(limit)")
+    }
+    self.table = table
+    self.label = label
+    self.limit = limit
+    self.errorHandler = errorHandler ?? { error in Self.reportToStandardError(label, error) }
+    let gate = ReaderGate()
+    self.gate = gate
+    order = Mutex(SubmissionOrder(gate, limit: limit))
+  }
+
+  deinit { gate.deallocate() }
+
+  static func isReverseDNS(_ label: String) -> Bool {
+    let parts = label.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count >= 2 && label.utf8.count <= 200
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.allSatisfy { $0 < 0x80 && (isAlphanumeric($0) || $0 == 0x2d || $0 == 0x5f) }
+      }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool { isalnum(Int32(byte)) != 0 }
+
+  /// Failures that nobody looks at would otherwise pass unseen.
+  private static func reportToStandardError(_ label: String, _ error: any Error) {
+    let line = Array("SharedTable: queue '\(label)': asynchronous work failed and nobody looked: \(error)\n".utf8)
+    // One call, so that lines of several threads stay whole. If it cannot be written there is nobody to tell.
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  // MARK: - Order
+
+  /// Changes the order, then has threads take up what may begin.
+  ///
+  /// A child forked from this process may have inherited the lock locked, and waits for nobody: it must not come here.
+  func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
+    let (result, turns) = order.withLock { order in
+      let result = change(&order)
+      return (result, order.ready.count == 0 ? 0 : order.turnsToRequest(width: WorkerPool.shared.width))
+    }
+    if turns > 0 { WorkerPool.shared.request(turns, of: self) }
+    return result
+  }
+
+  /// Nobody waits in it, runs in it, or has its work done by it: for tests.
+  package var isIdle: Bool {
+    order.withLock { $0.waiting.count + $0.ready.count + $0.outside.count + $0.reads + $0.barriers == 0 }
+      && !gate.isClosed && gate.isEmpty
+  }
+}
+
+/// Says of a section that it is a barrier, and what it waits for. What takes flags is a barrier, whatever they are.
+public struct BarrierFlags: OptionSet, Sendable {
+  public let rawValue: UInt
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+
+  public static let barrier = BarrierFlags(rawValue: 1)
+  /// Returns, or ends, only when no read section on the whole host is left that began before the barrier committed:
+  /// see ``Table/barrier(waitingForReaders:timeout:_:)``.
+  public static let waitForReaders = BarrierFlags(rawValue: 2)
+}

@@ -1,0 +1,201 @@
+/// GCD's order, as a state machine without threads: who waits, whose turn it is, who is inside. Under the queue's lock.
+///
+/// - A barrier's turn comes when all that was submitted before it has finished; what is submitted after it waits.
+/// - Reads between two barriers run side by side. While no barrier waits or runs, the gate is open and synchronous reads are
+///   counted there; all others are counted in `reads`.
+/// - Strictly first come, first served: a barrier is never overtaken by a read that came later, nor a read by a later
+///   barrier, so neither starves.
+struct SubmissionOrder {
+  private let gate: ReaderGate
+  private let limit: Int
+  private(set) var waiting = SubmissionList()
+  /// Asynchronous work whose turn has come.
+  private(set) var ready = SubmissionList()
+  /// `await` forms for which there is no room.
+  private(set) var outside = SubmissionList()
+  /// Asynchronous work in `waiting` and `ready`.
+  private(set) var pendingWork = 0
+  /// Reads whose turn has come and that have not finished, but for those that the gate counts.
+  private(set) var reads = 0
+  /// Barriers that wait or run. The gate is closed while there are any.
+  private(set) var barriers = 0
+  private(set) var isBarrierOn = false
+  private var isGateClosed = false
+  /// Turns asked of the worker threads, and those under way.
+  private(set) var turnsRequested = 0
+  private(set) var turnsTaken = 0
+
+  init(_ gate: ReaderGate, limit: Int) {
+    self.gate = gate
+    self.limit = limit
+  }
+
+  var hasRoom: Bool { pendingWork < limit }
+
+  // MARK: - Submitting
+
+  /// A synchronous read that found the gate closed. Nil: its turn has come.
+  mutating func submitRead() -> WaitingThread? {
+    if barriers == 0 {
+      reads += 1
+      return nil
+    }
+    let thread = WaitingThread(.read)
+    enqueue(thread)
+    return thread.place == .waiting ? thread : nil
+  }
+
+  /// A synchronous barrier. Nil: its turn has come.
+  mutating func submitBarrier() -> WaitingThread? {
+    announceBarrier()
+    if waiting.count == 0, isFree {
+      isBarrierOn = true
+      return nil
+    }
+    let thread = WaitingThread(.barrier)
+    append(thread)
+    return thread
+  }
+
+  mutating func submit(_ work: Submission) {
+    pendingWork += 1
+    if work.kind == .barrier { announceBarrier() }
+    enqueue(work)
+  }
+
+  mutating func submitOutside(_ work: Submission) {
+    work.place = .outside
+    outside.append(work)
+    // The gate may have counted a read for a moment that then came here.
+    proceed()
+  }
+
+  private mutating func announceBarrier() {
+    barriers += 1
+    if !isGateClosed { gate.close() }
+    isGateClosed = true
+  }
+
+  private mutating func enqueue(_ submission: Submission) {
+    append(submission)
+    proceed()
+  }
+
+  private mutating func append(_ submission: Submission) {
+    submission.place = .waiting
+    waiting.append(submission)
+  }
+
+  // MARK: - Turns
+
+  private var isFree: Bool { !isBarrierOn && reads == 0 && gate.isEmpty }
+
+  /// Lets in whoever may enter now. After everything that may have made room.
+  mutating func proceed() {
+    repeat { admit() } while bringInside()
+    if barriers == 0, isGateClosed {
+      isGateClosed = false
+      gate.open()
+    }
+  }
+
+  private mutating func admit() {
+    while !isBarrierOn, let first = waiting.first {
+      if first.kind == .barrier {
+        guard isFree else { return }
+        isBarrierOn = true
+      } else {
+        reads += 1
+      }
+      waiting.remove(first)
+      if let thread = first.waitingThread {
+        thread.place = .gone
+        thread.wake()
+      } else {
+        first.place = .ready
+        ready.append(first)
+      }
+    }
+  }
+
+  /// Submits `await` forms for which there is room by now.
+  /// - Returns: whether there were any.
+  private mutating func bringInside() -> Bool {
+    guard hasRoom, outside.count > 0 else { return false }
+    while hasRoom, let work = outside.popFirst() {
+      pendingWork += 1
+      if work.kind == .barrier { announceBarrier() }
+      append(work)
+    }
+    return true
+  }
+
+  mutating func finishRead() {
+    reads -= 1
+    if reads == 0, barriers > 0 { proceed() }
+  }
+
+  mutating func finishBarrier() {
+    isBarrierOn = false
+    barriers -= 1
+    proceed()
+  }
+
+  /// Takes out what has not begun.
+  /// - Returns: false if it has begun, or was taken out before.
+  mutating func withdraw(_ submission: Submission) -> Bool {
+    switch submission.place {
+    case .gone: return false
+    case .new: break
+    case .outside: outside.remove(submission)
+    case .waiting:
+      waiting.remove(submission)
+      if submission.kind == .barrier { barriers -= 1 }
+      if submission.waitingThread == nil { pendingWork -= 1 }
+    case .ready:
+      ready.remove(submission)
+      pendingWork -= 1
+      if submission.kind == .barrier {
+        isBarrierOn = false
+        barriers -= 1
+      } else {
+        reads -= 1
+      }
+    }
+    submission.place = .gone
+    proceed()
+    return true
+  }
+
+  // MARK: - Worker threads
+
+  /// How many turns to ask of the worker threads now, so that at most `width` of them serve this queue.
+  mutating func turnsToRequest(width: Int) -> Int {
+    let turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - turnsTaken))
+    turnsRequested += turns
+    return turns
+  }
+
+  /// Begins a turn: what to run in it.
+  mutating func beginTurn() -> Submission? {
+    turnsRequested -= 1
+    turnsTaken += 1
+    guard let work = ready.popFirst() else { return nil }
+    work.place = .gone
+    pendingWork -= 1
+    if outside.count > 0 { proceed() }
+    return work
+  }
+
+  /// The next asynchronous barrier, if it comes right after the one that runs: to be run in the same one of the table.
+  mutating func continueBarrier() -> Submission? {
+    guard let next = waiting.first, next.kind == .barrier, next.waitingThread == nil else { return nil }
+    waiting.remove(next)
+    next.place = .gone
+    pendingWork -= 1
+    barriers -= 1
+    return next
+  }
+
+  mutating func endTurn() { turnsTaken -= 1 }
+}

@@ -1,0 +1,57 @@
+public import Dispatch
+
+/// A handle on a piece of asynchronous work of a ``BarrierQueue``, in the manner of `DispatchWorkItem`.
+///
+/// May be used from any thread, and dropped: the work goes on. If it fails and nobody ever looked (no ``wait(timeout:)``,
+/// ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle is gone.
+public final class WorkItem<R: Sendable>: Sendable {
+  private let queue: BarrierQueue
+  private let work: Work
+  private let outcome: Outcome<R>
+
+  init(_ queue: BarrierQueue, _ work: Work, _ outcome: Outcome<R>) {
+    self.queue = queue
+    self.work = work
+    self.outcome = outcome
+  }
+
+  deinit { outcome.handleIsGone() }
+
+  /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
+  public var isFinished: Bool { outcome.isFinished }
+
+  /// Blocks until the work has ended.
+  ///
+  /// A barrier that has ended is committed, and is seen by every section that begins anywhere on the host (G4).
+  /// - Parameter timeout: nil = the table's. When it is over, the work goes on; wait again, or cancel it.
+  /// - Returns: what the closure returned.
+  /// - Throws: what the closure threw, what its section threw (as ``BarrierQueue/sync(timeout:_:)`` does),
+  ///   `CancellationError` if it was cancelled; `timedOut`; `wouldDeadlock` inside a section of the same table on
+  ///   this thread, unless the work has ended already: it might be waiting for that section.
+  @available(*, noasync, message: "use `await value`")
+  public func wait(timeout: Duration? = nil) throws -> R {
+    if !isFinished { try queue.checkOutsideSections(toDo: "waiting for its work") }
+    guard let result = outcome.wait(Deadline(queue.table.nanoseconds(timeout))) else {
+      throw queue.timedOut(waitingFor: "its asynchronous work")
+    }
+    return try result.get()
+  }
+
+  /// Calls `block` on `queue` with the result when the work has ended; at once if it has. Never blocks.
+  public func notify(queue: DispatchQueue, execute block: @escaping @Sendable (Result<R, any Error>) -> Void) {
+    outcome.observe { result in queue.async { block(result) } }
+  }
+
+  /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it cancels
+  /// neither the work nor the wait.
+  /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled.
+  public var value: R {
+    get async throws { try await outcome.value }
+  }
+
+  /// Takes the work out of its queue if it has not begun: its closure then never runs, and whoever waits gets
+  /// `CancellationError`. What has begun runs to its end. Never blocks.
+  /// - Returns: whether it was taken out.
+  @discardableResult
+  public func cancel() -> Bool { queue.cancel(work) }
+}

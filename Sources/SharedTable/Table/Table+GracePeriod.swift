@@ -1,0 +1,61 @@
+import TableEngine
+
+extension Table {
+  /// Returns when no read section that began before the call is left, on the whole host: what was unpublished before is
+  /// used by nobody any more.
+  ///
+  /// Blocks for other barriers, since it is an empty one itself, and then while such sections last (in the rwlock
+  /// variant they end before the barrier begins). Sections of participants count, also of single reads and those on
+  /// long snapshots; killed readers do not, and neither do observers, who announce nothing, nor a snapshot that
+  /// nobody is reading. Readers pay nothing for it.
+  /// - Parameter timeout: in all; nil = the table's.
+  /// - Throws: `timedOut` naming a reader or the barrier waited for; `wouldDeadlock` inside a section of this table
+  ///   on this thread; `notPermitted` (observer), `unsupported` (membarrier denied), and what a barrier throws.
+  @available(*, noasync, message: "it blocks its thread until the readers have left")
+  public func synchronize(timeout: Duration? = nil) throws(TableError) {
+    let wait = Deadline(nanoseconds(timeout))
+    // An empty version tells the sections apart that began before the call from those that begin after it.
+    try beginBarrier(timeout)
+    let version = segment.versionInBarrier
+    segment.commitBarrier()
+    do throws(EngineError) {
+      try segment.waitForReaders(before: version, timeoutNanoseconds: wait.leftNanoseconds)
+    } catch {
+      throw named(error)
+    }
+  }
+
+  /// Runs `body` as ``barrier(timeout:_:)`` does, and returns when no read section that began before it committed is
+  /// left: GCD's promise, which the RCU variant by itself does not make.
+  ///
+  /// Blocks like ``barrier(timeout:_:)``, and after it like ``synchronize(timeout:)``: other barriers run meanwhile.
+  /// - Throws: what a barrier throws, with nothing changed. `readersRemain` naming a reader, if the *changes are
+  ///   committed* and some section did not end in time: do not run the barrier again, call ``synchronize(timeout:)``.
+  @available(*, noasync, message: "it blocks its thread until the readers have left")
+  public func barrier<R: ~Copyable>(
+    waitingForReaders: Bool, timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    guard waitingForReaders else { return try barrier(timeout: timeout, body) }
+    let wait = Deadline(nanoseconds(timeout))
+    var version: UInt64 = 0
+    let result = try barrier(timeout: timeout) { tx throws in
+      version = segment.versionInBarrier
+      return try body(&tx)
+    }
+    try waitAfterCommit(of: version, wait)
+    return result
+  }
+
+  /// Waits for the readers of before `version`, whose barrier has committed.
+  func waitAfterCommit(of version: UInt64, _ wait: Deadline) throws(TableError) {
+    do throws(EngineError) {
+      try segment.waitForReaders(before: version, timeoutNanoseconds: wait.leftNanoseconds)
+    } catch {
+      let reason = named(error)
+      throw TableError(
+        .readersRemain, table: name,
+        "the barrier is committed, but not every reader from before it has left: \(reason.message)",
+        errno: reason.errno, holder: reason.holder)
+    }
+  }
+}

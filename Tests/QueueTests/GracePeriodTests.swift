@@ -1,0 +1,135 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+/// `Table.synchronize` and barriers that wait for readers: nobody is left who began before.
+@Suite struct GracePeriodTests {
+  @Test(arguments: Table.Variant.allCases) func synchronizingWaitsForSectionsThatBeganBefore(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      try table.set("k", "old")
+      let reader = try worker(table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      let error = try #require(error { try table.synchronize(timeout: .milliseconds(50)) })
+      #expect(error.code == .timedOut)
+      #expect(error.holder?.pid == reader.pid)
+      try reader.ask("end", expecting: "ok")
+      try table.synchronize()
+    }
+  }
+
+  @Test func sectionsThatBeginAfterAreNotWaitedFor() throws {
+    try withTable(.rcu) { table throws in
+      try table.set("k", "old")
+      let (before, after) = (try worker(table), try worker(table))
+      #expect(try before.ask("read").hasPrefix("in"))
+      let version = table.version
+      let other = TestThread { try table.synchronize() }
+      // Its empty version is out: who begins now is of no concern to it.
+      waitUntil { table.version > version }
+      #expect(try after.ask("read").hasPrefix("in"))
+      try before.ask("end", expecting: "ok")
+      try other.join()
+      try after.ask("get k", expecting: "old")
+      try after.ask("end", expecting: "ok")
+    }
+  }
+
+  @Test func anotherSectionAtTheSameVersionIsToldApart() throws {
+    // No version lies between the section and the call but the one that the call makes.
+    try withTable(.rcu) { table throws in
+      let reader = try worker(table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      #expect(error { try table.synchronize(timeout: .milliseconds(20)) }?.code == .timedOut)
+      try reader.ask("end", expecting: "ok")
+      #expect(try reader.ask("read").hasPrefix("in"))
+      #expect(error { try table.synchronize(timeout: .milliseconds(20)) }?.code == .timedOut)
+      try reader.killAndWait()
+      try table.synchronize()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aKilledReaderIsNotWaitedFor(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let reader = try worker(table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      let other = TestThread { try table.synchronize(timeout: .seconds(30)) }
+      try reader.killAndWait()
+      try other.join()
+    }
+  }
+
+  @Test func aStoppedReaderIsNamed() throws {
+    try withTable(.rcu) { table throws in
+      let reader = try worker(table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      stop(reader)
+      let queue = try BarrierQueue(table, label: "org.example.test")
+      let late = try #require(
+        error {
+          try queue.sync(flags: [.barrier, .waitForReaders], timeout: .milliseconds(50)) { tx in try tx.set("k", 1) }
+        })
+      #expect(late.code == .readersRemain)
+      #expect(late.holder?.pid == reader.pid)
+      #expect(late.description.contains("org.example.test") && late.description.contains("\(reader.pid)"))
+      #expect(try table.get("k", as: Int.self) == 1, "it is committed all the same")
+      let direct = error {
+        try table.barrier(waitingForReaders: true, timeout: .milliseconds(50)) { tx in try tx.set("k", 2) }
+      }
+      #expect(direct?.code == .readersRemain)
+      #expect(try table.get("k", as: Int.self) == 2)
+      #expect(queue.isIdle, "the queue goes on")
+    }
+  }
+
+  @Test func anObserverAndASnapshotAreNotWaitedFor() throws {
+    try withTable(.rcu) { table throws in
+      try table.set("k", "old")
+      let observer = try WorkerProcess("table-worker")
+      try observer.ask("open \(table.name) observer", expecting: "ok")
+      #expect(try observer.ask("read").hasPrefix("in"))
+      let snapshot = try table.snapshot()
+      try table.synchronize(timeout: .seconds(30))
+      #expect(try snapshot.get("k") == "old")
+      #expect(
+        try snapshot.read { _ in error { try table.synchronize() } }?.code == .wouldDeadlock, "its use is a section")
+      try observer.ask("end", expecting: "ok")
+    }
+  }
+
+  @Test func theUseOfAnOldSnapshotIsWaitedFor() throws {
+    try withTable(.rcu) { table throws in
+      try table.set("k", "old")
+      let holder = try worker(table)
+      _ = try holder.ask("snapshot")
+      try table.set("k", "new")
+      #expect(try holder.ask("snapshot-read").hasPrefix("in"))
+      #expect(error { try table.synchronize(timeout: .milliseconds(20)) }?.holder?.pid == holder.pid)
+      try holder.ask("get k", expecting: "old")
+      try holder.ask("end", expecting: "ok")
+      try table.synchronize()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aBarrierWaitsForReadersOrFailsBeforeAnythingChanged(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      #expect(throws: Refusal.self) {
+        try table.barrier(waitingForReaders: true) { tx in
+          try tx.set("k", 1)
+          throw Refusal()
+        }
+      }
+      #expect(try table.get("k", as: Int.self) == nil)
+      #expect(try table.barrier(waitingForReaders: true) { tx in try tx.increment("k") } == 1)
+      #expect(try table.barrier(waitingForReaders: false) { tx in try tx.increment("k") } == 2)
+      #expect(try table.read { _ in error { try table.synchronize() } }?.code == .wouldDeadlock)
+      #expect(try table.barrier { _ in error { try table.synchronize() } }?.code == .wouldDeadlock)
+      let observer = try Table.open(table.name, access: .observer)
+      #expect(error { try observer.synchronize() }?.code == .notPermitted)
+    }
+  }
+}
