@@ -145,6 +145,22 @@ private struct Refusal: Error {
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func theChangeLogDoesNotSayWhatWasUndone(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      func records() -> UInt64 { table.segment.data.loadRelaxed(DataLayout.logEndOrdinal) }
+      let before = records()
+      try table.barrier { (tx: inout Transaction) throws in
+        try tx.set("a", 1)
+        failingPart(&tx) { (part: inout Transaction) throws in
+          try part.set("b", 1)
+          try part.remove("a")
+        }
+        try tx.set("c", 1)
+      }
+      #expect(records() - before == 2)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aPartThatFillsTheChangeLogLeavesItSound(
     _ variant: Table.Variant
   ) throws {

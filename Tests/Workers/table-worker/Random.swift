@@ -109,7 +109,10 @@ struct RandomOperations {
         let version = table.version + 1
         began = version
         log.append(.init(.begin, version: version))
-        for _ in 0..<changes { try change(&tx, version) }
+        for _ in 0..<changes {
+          if generator.below(8) == 0 { try failInAPart(of: &tx) }
+          try change(&tx, version)
+        }
         barriers += 1
         let own = keys + worker
         log.append(.init(.set, key: own, version: version, value: barriers))
@@ -121,6 +124,19 @@ struct RandomOperations {
       if let began { log.append(.init(.abort, version: began)) }
       if !(error is Change) { throw error }
     }
+  }
+
+  /// Changes that nobody may ever see, and that no log tells of.
+  private mutating func failInAPart(of tx: inout Transaction) throws {
+    do {
+      try tx.withSavepoint { (part: inout Transaction) throws in
+        for _ in 0..<(1 + generator.below(12)) {
+          let key = Self.name(generator.below(keys))
+          if generator.below(3) == 0 { try part.remove(key) } else { try part.set(key, bytes: TracedValue.bytes(.max)) }
+        }
+        throw Change()
+      }
+    } catch is Change {}
   }
 
   private mutating func change(_ tx: inout Transaction, _ version: UInt64) throws {
