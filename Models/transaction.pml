@@ -11,7 +11,7 @@
  * Block b holds an entry {ver, prev, tomb} or, with SPLIT, a sub-table whose one bucket word is prev[b].
  * Parameters: NB blocks, NK keys, MAXV versions begun, OPS operations a transaction, CRASHES, ABORTS,
  *   GETS (0: no get-reader), WALKS (0: no snapshot reader), PINNED (snapshot reader is a zero-copy `read {}`),
- *   DELETES, SPLIT, INBARRIER (free pass inside an open barrier), SB (depth of a store buffer).
+ *   ROLLBACKS (0: no savepoints), DELETES, SPLIT, INBARRIER (free pass inside an open barrier), SB (depth of a store buffer).
  * Every other -D is an injected bug; see README.md.
  */
 #ifndef NB
@@ -32,6 +32,9 @@
 #ifndef ABORTS
 #define ABORTS 1
 #endif
+#ifndef ROLLBACKS
+#define ROLLBACKS 0
+#endif
 #ifndef GETS
 #define GETS 1
 #endif
@@ -45,6 +48,7 @@
 #define NR    2                        /* slots: 0 the get-reader, 1 the snapshot reader */
 #define IDLE  255
 #define PEND  64                       /* PEND + e */
+#define NONE  255
 #define NJ    (2*NB+2)                 /* journal records */
 #define NV    (MAXV+CRASHES+2)         /* versions, with the ticks of recoveries */
 #define EXP(k,v) expv[(k)*NV+(v)]
@@ -169,6 +173,8 @@ proctype snapshotReader() { byte e,S,cur,seen,k,n=WALKS; byte t;
 #define RETIRE 5                       /* a: block */
 #define KEEP   6                       /* a: entry */
 #define FILL   7                       /* b: old directory word */
+#define VOID   8                       /* was rolled back */
+#define DISCARD 9                      /* a: block; its allocation was rolled back */
 
 inline HEAVY() {
 #ifdef NOMB
@@ -269,6 +275,9 @@ inline retire() {
         fi
      :: jt[i]==RETIRE -> pushLimbo(ja[i])
      :: jt[i]==KEEP -> ret[rt] = ja[i]; rt++; CRASH
+#ifndef DISCARD_FORGOTTEN
+     :: jt[i]==DISCARD -> pushLimbo(ja[i])
+#endif
      :: else -> skip
      fi; i++
   :: else -> break
@@ -289,7 +298,7 @@ inline undo(freeing) {
      i = count-1-i;
 #endif
      if
-     :: jt[i]==ALLOC || jt[i]==ALLOCT ->
+     :: jt[i]==ALLOC || jt[i]==ALLOCT || jt[i]==DISCARD ->
         if
         :: freeing -> clear(ja[i]); CRASH
         :: else ->
@@ -313,6 +322,56 @@ inline undo(freeing) {
   :: else -> break
   od;
   ltail = lt; CRASH; lt = 0 }
+
+#if ROLLBACKS > 0
+inline restore() {
+  if
+  :: jt[i]==PUT -> setPlace(ja[i],jb[i]); CRASH
+#ifdef SPLIT
+  :: jt[i]==FILL -> dir[0] = jb[i]; CRASH; dir[1] = jb[i]; CRASH
+#endif
+  :: else -> skip
+  fi }
+
+/* One store: the record's first word. A void record's fields are wiped so that equal states look equal */
+inline turn() {
+  if
+#ifdef ROLLBACK_FREES
+  :: jt[i]==ALLOC || jt[i]==ALLOCT || jt[i]==DISCARD -> clear(ja[i]); CRASH; d_step { jt[i] = VOID; ja[i] = 0 }
+#else
+  :: jt[i]==ALLOC || jt[i]==ALLOCT || jt[i]==DISCARD -> jt[i] = DISCARD
+#endif
+#ifdef RETIRE_STAYS
+  :: jt[i]==RETIRE -> skip
+#endif
+  :: else -> d_step { jt[i] = VOID; ja[i] = 0; jb[i] = 0 }
+  fi; CRASH }
+
+/* ORDER restore-turn. To the savepoint, in the open transaction */
+inline rollBack() {
+  i = count;
+#ifdef ROLLBACK_OLDEST_FIRST
+  do :: i>sv -> i--; restore() :: else -> break od;
+  do :: i<count -> turn(); i++ :: else -> break od;
+  skip;
+#elif defined(TURN_FIRST)
+  do
+  :: i>sv -> i--; d_step { w = jt[i]; m = ja[i]; q = jb[i] }; turn();
+     if
+     :: w==PUT -> setPlace(m,q); CRASH
+#ifdef SPLIT
+     :: w==FILL -> dir[0] = q; CRASH; dir[1] = q; CRASH
+#endif
+     :: else -> skip
+     fi
+  :: else -> break
+  od; skip; d_step { w = 0; m = 0; q = 0 };
+#else
+  do :: i>sv -> i--; restore(); turn() :: else -> break od;
+  skip;
+#endif
+  d_step { k = 0; do :: k<NK -> pending[k] = marked[k]; k++ :: else -> break od; k = 0; i = 0 } }
+#endif
 
 inline tick(to) { d_step { q = 0; do :: q<NK -> EXP(q,to) = EXP(q,committed); pending[q] = EXP(q,committed); q++ :: else -> break od; q = 0; committed = to } }
 /* PAIR pend-committed */
@@ -465,6 +524,9 @@ active proctype owner() {
   byte i, x, nx, b, c, k, m, C, lt, st, rt, q, w, v, ops, p;
   bool need, passed;
   byte ss[NR] = IDLE, sp[NR] = IDLE;
+#if ROLLBACKS > 0
+  byte sv = NONE, rollbacks = ROLLBACKS, marked[NK];   /* the savepoint, and the ghost's values at it */
+#endif
   /* ghost */
   byte crashes = CRASHES, aborts = ABORTS, pending[NK];
 
@@ -535,8 +597,15 @@ again: skip;
         RECORD(RETIRE,x,0) LATECOUNT x = 0
 #endif
      fi; b = 0; k = 0
-  :: else -> break
+#if ROLLBACKS > 0
+  :: sv!=count && rollbacks>0 && ops>0 -> d_step { sv = count; k = 0; do :: k<NK -> marked[k] = pending[k]; k++ :: else -> break od; k = 0 }
+  :: sv!=NONE && count>sv && rollbacks>0 -> rollbacks--; rollBack()
+#endif
+  :: ops==0 -> break
   od; skip; d_step { ops = 0; b = 0; k = 0; passed = 0 };
+#if ROLLBACKS > 0
+  d_step { sv = NONE; k = 0; do :: k<NK -> marked[k] = 0; k++ :: else -> break od; k = 0 };
+#endif
   if
   :: aborts>0 && count>0 -> aborts--; goto abort
   :: count>0 -> publish(); CRASH; retire(); goto emptied
@@ -591,6 +660,9 @@ recover:
   skip;
   d_step { i = 0; x = 0; nx = 0; b = 0; c = 0; k = 0; m = 0; C = 0; lt = 0; st = 0; rt = 0; q = 0; w = 0; v = 0; ops = 0; p = 0; need = 0; passed = 0;
     ss[0] = IDLE; ss[1] = IDLE; sp[0] = IDLE; sp[1] = IDLE };
+#if ROLLBACKS > 0
+  d_step { sv = NONE; k = 0; do :: k<NK -> marked[k] = 0; k++ :: else -> break od; k = 0 };
+#endif
 #ifndef RECOVER_NO_FREEPASS
   if :: lhead<freeEnd -> freeBlocks() :: else -> skip fi;
 #endif

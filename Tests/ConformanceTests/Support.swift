@@ -102,6 +102,8 @@ func error(_ body: () throws -> Void) -> TableError? {
   }
 }
 
+func environment(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
+
 extension Table {
   /// Reads through the same engine segment as this handle.
   var forge: KeyForge { get throws { KeyForge(seed: try Segment.open(name, .participant).hashSeed) } }

@@ -53,6 +53,28 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
+  /// Runs `body` as a part of this barrier that can fail by itself: if it throws, its changes alone are undone, and the
+  /// error is rethrown. Catch it, and the barrier goes on with what was there before.
+  ///
+  /// Never waits; may be nested. What was undone takes room in the table and in the barrier's journal until the barrier
+  /// ends: after a `full` in `body` the rest of the barrier may find no room either.
+  ///
+  /// What SQL calls a savepoint, rolled back to if `body` throws.
+  /// - Throws: what `body` throws.
+  @inlinable
+  public mutating func withSavepoint<R: ~Copyable, E: Error>(
+    _ body: (inout Transaction) throws(E) -> R
+  ) throws(E) -> R {
+    // A child forked in here has the closure but not the barrier: whatever it asks of the table is refused.
+    let savepoint = try? table.segment.savepoint()
+    do throws(E) {
+      return try body(&self)
+    } catch {
+      if let savepoint { try? table.segment.rollback(to: savepoint) }
+      throw error
+    }
+  }
+
   /// The value of a key as this barrier sees it.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {

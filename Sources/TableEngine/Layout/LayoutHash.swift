@@ -25,7 +25,8 @@ enum LayoutHash {
     ControlLayout.limbo, ControlLayout.superseded, ControlLayout.retained, ControlLayout.units,
     ControlLayout.garbageBytes, ControlLayout.rwlocks, ControlLayout.rwlockInstances, ControlLayout.rwlockBytes,
     ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
-    JournalLayout.recordBytes, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex, SlotLayout.light,
+    JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
+    SlotLayout.light,
   ]
   private static let shapes =
     SizeClasses.sizes + [

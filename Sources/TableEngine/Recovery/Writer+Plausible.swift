@@ -55,17 +55,21 @@ extension Writer {
         if variant == .rcu { superseded += 1 } else { retired += 1 }
       case .retire: retired += 1
       case .keep: kept += 1
-      case .fill, nil: break
+      case .discard:
+        undone += 1
+        retired += 1
+      case .fill, .void, nil: break
       }
     }
   }
 
   private func isPlausible(_ record: Journal.Record) -> Bool {
     switch record.kind {
-    case .allocate, .allocateTombstone, .retire: isBlock(record.block)
+    case .allocate, .allocateTombstone, .retire, .discard: isBlock(record.block)
     case .put: isPlace(record.offset, 8) && isEntry(BucketWord.offset(record.second), orNone: true)
     case .fill: record.count > 0 && isPlace(record.offset, record.count * 8)
     case .keep: isEntry(Int(truncatingIfNeeded: record.second & ~1), orNone: false)
+    case .void: true
     case nil: false
     }
   }

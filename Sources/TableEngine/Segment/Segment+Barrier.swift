@@ -156,6 +156,20 @@ extension Segment {
     }
   }
 
+  /// Marks where the transaction in flight has got to; only inside a barrier, on its thread.
+  /// - Throws: `forked`.
+  public func savepoint() throws(EngineError) -> Savepoint {
+    try withWriter { writer throws(EngineError) in writer.savepoint }
+  }
+
+  /// Takes back what the barrier changed since a savepoint of its own; the rest stands, and the barrier goes on.
+  ///
+  /// Savepoints nest: those taken after this one are void. Memory of what is taken back is reused after the barrier.
+  /// - Throws: `forked`, with nothing done.
+  public func rollback(to savepoint: Savepoint) throws(EngineError) {
+    try withWriter { writer throws(EngineError) in writer.rollback(to: savepoint) }
+  }
+
   /// The writer, for the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
   private func withWriter<R>(_ body: (Writer) throws(EngineError) -> R) throws(EngineError) -> R {
     guard let record = unsafe shm_thread_quick_find(id), unsafe record.pointee.inBarrier != 0,

@@ -10,13 +10,17 @@ struct Journal {
   let region: Int
   let regionBytes: Int
 
-  enum Kind: UInt64 {
+  enum Kind: UInt64, CaseIterable {
     case allocate = 1
     case allocateTombstone = 2
     case put = 3
     case fill = 4
     case retire = 5
     case keep = 6
+    /// Was rolled back: nothing is to be done for it, whatever becomes of the transaction.
+    case void = 7
+    /// An allocation that was rolled back: to limbo, whatever becomes of the transaction.
+    case discard = 8
   }
 
   /// ```
@@ -68,6 +72,11 @@ struct Journal {
       save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
     #endif
     crashFence()
+  }
+
+  /// Makes a record one of another kind, in one store: its second word stays.
+  func turn(_ index: Int, into kind: Kind) {
+    ctl.storeRelaxed(region &+ index &* JournalLayout.recordBytes, kind.rawValue << 60)
   }
 
   /// Claims pages for `extra` further records.

@@ -43,7 +43,11 @@ extension Writer {
       case .keep:
         ctl.storeRelaxed(retained.position(retainedTail), record.second)
         retainedTail += 1
-      case .fill, nil:
+      case .discard:
+        #if !MUTANT_DISCARD_FORGOTTEN
+          pushLimbo(record.block, &limboTail, &limboBytes)
+        #endif
+      case .fill, .void, nil:
         break
       }
     }
@@ -72,22 +76,25 @@ extension Writer {
     for index in stride(from: journal.count - 1, through: 0, by: -1) {
       let record = journal[index]
       switch record.kind {
-      case .put:
-        data.storeRelease(record.offset, record.second)
-        work.wordsRestored += 1
-      case .fill:
-        for word in 0..<record.count { data.storeRelease(record.offset + word * 8, record.second) }
-        work.wordsRestored += record.count
-      case .allocate, .allocateTombstone:
+      case .put, .fill:
+        restoreWords(record)
+      case .allocate, .allocateTombstone, .discard:
         allocator.mark(record.block)
         pushLimbo(record.block, &limboTail, &limboBytes)
-      case .retire, .keep, nil:
+      case .retire, .keep, .void, nil:
         break
       }
     }
     crashFence()
     limbo.setBytesPushed(limboBytes)
     limbo.setTail(limboTail)
+  }
+
+  /// Stores back what the effect of a `put` or `fill` overwrote.
+  func restoreWords(_ record: Journal.Record) {
+    let count = record.kind == .put ? 1 : record.count
+    for word in 0..<count { data.storeRelease(record.offset + word * 8, record.second) }
+    work.wordsRestored += count
   }
 
   private func pushLimbo(_ block: BlockRef, _ tail: inout UInt64, _ bytes: inout UInt64) {

@@ -154,6 +154,8 @@ func inside(_ tx: inout Transaction) throws {
         say("ok")
       case "remove": say(try tx.remove(words[1]) ? "ok" : "absent")
       case "get": say(shown(try tx.get(words[1])))
+      case "savepoint": say(try part(of: &tx))
+      case "fork-abort-part": try forkInPart(of: &tx, words[1], words[2])
       case "fork-set-inside":
         let child = cFork()
         if child == 0 {
@@ -170,6 +172,32 @@ func inside(_ tx: inout Transaction) throws {
     }
   }
   throw Abort()
+}
+
+/// A part of the barrier, in which "commit" and "abort" are the part's.
+private func part(of tx: inout Transaction) throws -> String {
+  do {
+    try tx.withSavepoint { (part: inout Transaction) throws in try inside(&part) }
+    return "released"
+  } catch is Abort {
+    return "rolled back"
+  }
+}
+
+/// A child forked in a part throws out of it, and is gone; the parent goes on.
+private func forkInPart(of tx: inout Transaction, _ key: String, _ value: String) throws {
+  do {
+    try tx.withSavepoint { (part: inout Transaction) throws in
+      try part.set(key, value)
+      let child = cFork()
+      if child == 0 { throw Abort() }
+      waitpid(child, nil, 0)
+    }
+    say("ok")
+  } catch is Abort {
+    say("child out")
+    _exit(0)
+  }
 }
 
 func inside(_ view: borrowing ReadView) throws {

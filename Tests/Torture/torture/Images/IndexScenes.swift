@@ -6,7 +6,7 @@ extension Scene {
   /// The next key has no room in its window: its sub-table splits.
   mutating func splitting() throws -> () throws -> Void {
     let seed = table.segment.hashSeed
-    return try putUntilWordsMove { Self.key($0, prefix: 0, bits: 0, seed) }
+    return putting(try putUntilWordsMove { Self.key($0, prefix: 0, bits: 0, seed) }, Self.value(1, round: 50))
   }
 
   /// The same below a node of 8 directory words, which becomes one of 16.
@@ -16,14 +16,16 @@ extension Scene {
     for index in 0..<33 { try put(key(index, prefix: prefix << 1 | UInt64(index & 1), bits: 13)) }
     _ = try table.maintain()
     let seed = table.segment.hashSeed
-    return try putUntilWordsMove { Self.key(1000 + $0, prefix: prefix << 2 | UInt64($0 & 1), bits: 14, seed) }
+    let next = try putUntilWordsMove { Self.key(1000 + $0, prefix: prefix << 2 | UInt64($0 & 1), bits: 14, seed) }
+    return putting(next, Self.value(1, round: 50))
   }
 
   /// A sub-table at the deepest level has no room: it is rebuilt deep.
   mutating func deepening() throws -> () throws -> Void {
     try putDownToTheDeepest()
     let seed = table.segment.hashSeed
-    return try putUntilWordsMove { Self.key(1000 + $0, prefix: Self.deepest, bits: 22, seed) }
+    let next = try putUntilWordsMove { Self.key(1000 + $0, prefix: Self.deepest, bits: 22, seed) }
+    return putting(next, Self.value(1, round: 50))
   }
 
   /// A deep sub-table is full: a further one is linked to it.
@@ -58,8 +60,17 @@ extension Scene {
     model[key] = Self.value(1, round: 50)
   }
 
+  /// The next key has no room in its window: what splits its sub-table is taken back, and the barrier goes on.
+  mutating func splittingInAPart() throws -> () throws -> Void {
+    let seed = table.segment.hashSeed
+    let next = try putUntilWordsMove { Self.key($0, prefix: 0, bits: 0, seed) }
+    let value = Self.value(1, round: 50)
+    return inBarrier([(Self.key(20), value)], part: [(Self.key(20), nil), (next, value), (Self.key(21), value)])
+  }
+
   /// Sets keys until one more makes the index move words; that is tried in barriers that are taken back.
-  private mutating func putUntilWordsMove(_ key: (Int) -> [UInt8]) throws -> () throws -> Void {
+  /// - Returns: that one.
+  private mutating func putUntilWordsMove(_ key: (Int) -> [UInt8]) throws -> [UInt8] {
     let work = table.segment.work!
     var index = 0
     while true {
@@ -74,7 +85,7 @@ extension Scene {
         model[next] = Self.value(1, round: 50)
       } catch is ChangeOfMind {
         _ = try table.maintain()
-        return putting(next, Self.value(1, round: 50))
+        return next
       }
     }
   }

@@ -43,9 +43,14 @@ struct TracedOperation {
     table = WatchedTable(name)
   }
 
-  /// Version and journal length in the state watched.
+  /// Version and journal in the state watched. A record more makes another digest, and so does one that is changed.
   var committed: UInt64 { table.data.word(DataLayout.committed) }
-  var journalCount: UInt64 { table.control.word(ControlLayout.journal + 8) }
+  var journalDigest: UInt64 {
+    (0..<Int(table.control.word(ControlLayout.journal + 8))).reduce(0) { digest, index in
+      digest &* 31 &+ table.control.word(Self.journalOffset + index * 16)
+    }
+  }
+  private static let journalOffset = Geometry(capacityBytes: Scene.capacityBytes).journalOffset
 
   /// The job of judging an image.
   /// - Parameter isDecided: of a recovery: what is not committed in the state watched never will be.
@@ -81,7 +86,7 @@ func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: 
   }
 }
 
-/// Which images' recoveries are traced: of one-key operations each; of the others the first at each length of the
+/// Which images' recoveries are traced: of one-key operations each; of the others the first at each state of the
 /// journal, before and after the commit, or a sample of those, and some between.
 private struct RecoveryChoice {
   private let operation: ImageOperation
@@ -97,7 +102,7 @@ private struct RecoveryChoice {
 
   mutating func takes(_ traced: TracedOperation) -> Bool {
     if operation.isShort { return true }
-    let state = [traced.journalCount, traced.committed]
+    let state = [traced.journalDigest, traced.committed]
     defer { last = state }
     return generator.happens(state == last ? share / 20 : share)
   }

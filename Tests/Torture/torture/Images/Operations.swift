@@ -5,6 +5,8 @@ import SharedTable
 /// What a traced writer does between the markers.
 enum ImageOperation: String, CaseIterable {
   case put, overwrite, delete, barrier, aborted, gc, split, node, deep, link, growth, expiry
+  /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
+  case rollback, rollbackAborted, rollbackSplit
 
   /// One transaction of one key: few enough stores to look at each of its recovery's, too.
   var isShort: Bool { [.put, .overwrite, .delete].contains(self) }
@@ -44,8 +46,10 @@ struct Scene {
   var model: [[UInt8]: [UInt8]] = [:]
   private var outcome: [[UInt8]: [UInt8]]?
 
+  static let capacityBytes = 2 << 20
+
   static func options(_ variant: Table.Variant) -> Table.Options {
-    Table.Options(variant: variant, capacityBytes: 2 << 20)
+    Table.Options(variant: variant, capacityBytes: capacityBytes)
   }
 
   /// Keys of this length make each append to a full change log push out at least one of its records.
@@ -101,7 +105,16 @@ struct Scene {
     case .link: return try linking()
     case .growth: return try growing()
     case .expiry: return try expiring()
+    case .rollback: return rollingBack(aborted: false)
+    case .rollbackAborted: return rollingBack(aborted: true)
+    case .rollbackSplit: return try splittingInAPart()
     }
+  }
+
+  /// Notes an outcome: nil removes the key.
+  mutating func expect(_ changes: [Change]) {
+    outcome = model
+    for (key, value) in changes { outcome![key] = value }
   }
 
   mutating func putting(_ key: [UInt8], _ value: [UInt8]) -> () throws -> Void {
