@@ -184,30 +184,4 @@ import Testing
       #expect(try queue.sync { view in try view.get("n", as: Int.self) } == nil)
     }
   }
-
-  @Test(arguments: Table.Variant.allCases) func aBurstIsDoneWholeAndInOrder(_ variant: Table.Variant) throws {
-    try withQueue(variant) { queue throws in
-      let count = 2000
-      let before = queue.table.version
-      let items = try (0..<count).map { index in
-        try queue.async(flags: .barrier) { tx in
-          let sum = try tx.increment("n")
-          if index % 10 == 3 { throw Refusal() }
-          return sum
-        }
-      }
-      let failures = count / 10
-      #expect(try queue.sync { view in try view.get("n") } == count - failures)
-      for (index, item) in items.enumerated() {
-        let done = index - (index + 6) / 10
-        if index % 10 == 3 {
-          #expect(throws: Refusal.self) { try item.wait() }
-        } else if try item.wait() != done + 1 {
-          Issue.record("\(index): \(try item.wait()), not \(done + 1)")
-          break
-        }
-      }
-      print("a burst of \(count) barriers, \(failures) of which throw: \(queue.table.version - before) versions")
-    }
-  }
 }

@@ -20,6 +20,8 @@ struct SubmissionOrder {
   /// Barriers that wait or run. The gate is closed while there are any.
   private(set) var barriers = 0
   private(set) var isBarrierOn = false
+  /// Number of the newest submission.
+  private(set) var newest: UInt64 = 0
   private var isGateClosed = false
   /// Turns asked of the worker threads, and those under way.
   private(set) var turnsRequested = 0
@@ -82,6 +84,8 @@ struct SubmissionOrder {
   }
 
   private mutating func append(_ submission: Submission) {
+    newest += 1
+    submission.number = newest
     submission.place = .waiting
     waiting.append(submission)
   }
@@ -187,13 +191,17 @@ struct SubmissionOrder {
     return work
   }
 
-  /// The next asynchronous barrier, if it comes right after the one that runs: to be run in the same one of the table.
-  mutating func continueBarrier() -> Submission? {
-    guard let next = waiting.first, next.kind == .barrier, next.waitingThread == nil else { return nil }
+  /// Takes out the next asynchronous barrier if it comes right after the one that runs: to share that one's fate on the
+  /// table.
+  mutating func continueBarrier(upTo number: UInt64 = .max) -> Submission? {
+    guard let next = waiting.first, next.kind == .barrier, next.waitingThread == nil, next.number <= number else {
+      return nil
+    }
     waiting.remove(next)
     next.place = .gone
     pendingWork -= 1
     barriers -= 1
+    if outside.count > 0 { proceed() }
     return next
   }
 

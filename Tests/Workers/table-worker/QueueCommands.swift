@@ -1,5 +1,6 @@
 // What a worker does with a queue over the table it has open.
 
+import Dispatch
 import Glibc
 import SharedTable
 
@@ -29,6 +30,21 @@ func queueAnswer(_ words: [String]) throws -> String? {
       return try queue.async(flags: .barrier) { tx in try tx.increment(key) }
     }.last!
     return "\(try item.wait(timeout: .seconds(30)))"
+  case "queue-group":
+    // Asynchronous barriers that follow each other, the last of which stops in its closure.
+    let count = Int(words[1])!
+    let read = DispatchSemaphore(value: 0)
+    try queue.async { _ in read.wait() }
+    for index in 1...count {
+      try queue.async(flags: .barrier) { tx in
+        try tx.increment("n")
+        guard index == count else { return }
+        say("in")
+        while true { sleep(1000) }
+      }
+    }
+    read.signal()
+    while true { sleep(1000) }
   case "queue-nest":
     // Barriers over two tables, one in the other; between them the test has its say.
     let inner = try BarrierQueue(Table.open(words[1], access: .participant), label: "org.example.inner")
