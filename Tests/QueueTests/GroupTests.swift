@@ -148,6 +148,28 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func whoIsToldOfAnEndFindsItVisible(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let told = Door()
+      let seen = Notes<Int?>()
+      let items = try together(queue) {
+        let first = try queue.async(flags: .barrier) { tx in try tx.set("k", 1) }
+        first.whenFinished { _ in
+          TestThread { seen.add(try queue.table.get("k")) }.joinQuietly()
+          told.open()
+        }
+        // Were the first one told while the group goes on, this would let it look.
+        let second = try queue.async(flags: .barrier) { _ in
+          for _ in 0..<100 where !told.isOpen { usleep(1000) }
+        }
+        return [first, second]
+      }
+      for item in items { try item.wait() }
+      told.wait()
+      #expect(seen.all == [1])
+    }
+  }
+
   @Test func readsAndSynchronousBarriersEndAGroup() throws {
     try withQueue(.rcu) { queue throws in
       let seen = Notes<Int>()

@@ -15,6 +15,14 @@ extension BarrierQueue {
   /// For how long a group takes up further ones.
   static var groupNanoseconds: UInt64 { 1_000_000 }
 
+  private static var postpones: Bool {
+    #if MUTANT_QUEUE_FULL_SPREADS
+      false
+    #else
+      true
+    #endif
+  }
+
   /// What became of the barriers of a turn.
   private struct Group {
     /// Of those whose barrier on the table has begun, in their order.
@@ -69,13 +77,20 @@ extension BarrierQueue {
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
   ) {
     do {
-      let announcement = try tx.withSavepoint { (part: inout Transaction) throws in try work.run(&part) }
+      #if MUTANT_QUEUE_NO_SAVEPOINT
+        let announcement = try work.run(&tx)
+      #else
+        let announcement = try tx.withSavepoint { (part: inout Transaction) throws in try work.run(&part) }
+      #endif
+      #if MUTANT_QUEUE_TOLD_EARLY
+        return announcement()
+      #endif
       if work.waitsForReaders {
         group.waiting = (work, version, announcement)
       } else {
         group.announcements.append(announcement)
       }
-    } catch let error as TableError where error.code == .full && !isFirst {
+    } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
       group.postponed = work
     } catch {
       group.announcements.append { work.fail(error) }

@@ -38,6 +38,10 @@ struct SubmissionOrder {
 
   /// A synchronous read that found the gate closed. Nil: its turn has come.
   mutating func submitRead() -> WaitingThread? {
+    #if MUTANT_QUEUE_READ_OVERTAKES
+      reads += 1
+      return nil
+    #endif
     if barriers == 0 {
       reads += 1
       return nil
@@ -92,7 +96,15 @@ struct SubmissionOrder {
 
   // MARK: - Turns
 
-  private var isFree: Bool { !isBarrierOn && reads == 0 && gate.isEmpty }
+  private var isFree: Bool {
+    #if MUTANT_QUEUE_GATE_UNWATCHED
+      return !isBarrierOn && reads == 0
+    #elseif MUTANT_QUEUE_READS_UNWATCHED
+      return !isBarrierOn && gate.isEmpty
+    #else
+      return !isBarrierOn && reads == 0 && gate.isEmpty
+    #endif
+  }
 
   /// Lets in whoever may enter now. After everything that may have made room.
   mutating func proceed() {
@@ -167,7 +179,9 @@ struct SubmissionOrder {
       }
     }
     submission.place = .gone
-    proceed()
+    #if !MUTANT_QUEUE_QUITTER_BLOCKS
+      proceed()
+    #endif
     return true
   }
 
