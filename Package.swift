@@ -42,6 +42,7 @@ let package = Package(
   products: [
     .library(name: "SharedTable", targets: ["SharedTable"]),
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
+    .library(name: "SharedTableOperations", targets: ["SharedTableOperations"]),
     .executable(name: "shmctl", targets: ["shmctl"]),
   ],
   dependencies: [
@@ -65,9 +66,12 @@ let package = Package(
       swiftSettings: swiftSettings + mutant + fuzzed),
     .target(
       name: "SharedTable", dependencies: ["CShims", "SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings + fuzzed),
+      swiftSettings: swiftSettings + mutant + fuzzed),
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "SharedTableOperations", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
     .target(
       name: "ShmdCore",
@@ -124,7 +128,8 @@ let package = Package(
       name: "EventTests", dependencies: ["CShims", "TableEngine", "SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
-      name: "QueueTests", dependencies: ["SharedTable", "TestSupport", "table-worker"], swiftSettings: testSettings),
+      name: "QueueTests", dependencies: ["SharedTable", "SharedTableOperations", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
     .target(
       name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),

@@ -101,7 +101,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func barrierQueuesKeepTheOrder(_ variant: Table.Variant) throws {
     for program in Self.programs {
-      try withQueue(variant) { queue in
+      try withQueue(variant) { queue throws in
         let violations = try program.run(on: BarrierQueueUnderTest(queue)).violations
         #expect(violations == [], "\(variant), ORDER_SEED=\(program.seed)")
       }

@@ -91,6 +91,9 @@ final class TestThread: Sendable {
     if let thread = thread.withLock({ $0.take() }) { pthread_join(thread, nil) }
   }
 
+  /// What it throws is of no concern.
+  func joinQuietly() { joinThread() }
+
   func join() throws {
     joinThread()
     if let failure = failure.withLock({ $0 }) { throw failure }

@@ -19,8 +19,9 @@ extension BarrierQueue {
 
   /// Submits a barrier and returns at once. Never blocks.
   ///
-  /// Barriers that follow each other are committed together: see the module's DESIGN.md. Each is still all or nothing by
-  /// itself, and has ended only when its changes are visible on the whole host.
+  /// Barriers that follow each other are committed together, up to 256 of them or a millisecond's worth. Each is still all
+  /// or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds no
+  /// room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped.
   /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
@@ -73,31 +74,5 @@ extension BarrierQueue {
       order.finishRead()
     }
     announce()
-  }
-
-  func run(_ work: BarrierWork) {
-    let wait = Deadline(table.nanoseconds(work.timeout))
-    var announcement: Announcement
-    var version: UInt64?
-    do {
-      try beginBarrier(work.timeout)
-      let candidate = table.segment.versionInBarrier
-      announcement = try table.runBarrier { tx throws in try work.run(&tx) }
-      version = candidate
-    } catch {
-      announcement = { work.fail(error) }
-    }
-    withOrder { order in
-      order.endTurn()
-      order.finishBarrier()
-    }
-    if work.waitsForReaders, let version {
-      do throws(TableError) {
-        try waitAfterCommit(of: version, wait)
-      } catch {
-        announcement = { work.fail(error) }
-      }
-    }
-    announcement()
   }
 }

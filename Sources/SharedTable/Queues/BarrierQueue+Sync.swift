@@ -123,7 +123,11 @@ extension BarrierQueue {
     switch pass.stripe {
     case ReadPass.joined: break
     case ReadPass.inOrder: withOrder { $0.finishRead() }
-    default: withOrder { $0.proceed() }
+    #if !MUTANT_QUEUE_LEFT_UNSEEN
+      default: withOrder { $0.proceed() }
+    #else
+      default: break
+    #endif
     }
   }
 

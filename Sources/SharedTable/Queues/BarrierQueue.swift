@@ -106,6 +106,10 @@ public final class BarrierQueue: Sendable {
     order.withLock { $0.waiting.count + $0.ready.count + $0.outside.count + $0.reads + $0.barriers == 0 }
       && !gate.isClosed && gate.isEmpty
   }
+
+  /// A barrier waits or runs: for tests.
+  package var isClosed: Bool { gate.isClosed }
+  package var waitingCount: Int { order.withLock { $0.waiting.count } }
 }
 
 /// Says of a section that it is a barrier, and what it waits for. What takes flags is a barrier, whatever they are.

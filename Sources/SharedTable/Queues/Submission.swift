@@ -20,6 +20,8 @@ class Submission: @unchecked Sendable {
 
   let kind: Kind
   final var place = Place.new
+  /// Grows in the order of submission.
+  final var number: UInt64 = 0
   fileprivate final var next: Submission?
   fileprivate final unowned var previous: Submission?
 

@@ -20,6 +20,8 @@ struct SubmissionOrder {
   /// Barriers that wait or run. The gate is closed while there are any.
   private(set) var barriers = 0
   private(set) var isBarrierOn = false
+  /// Number of the newest submission.
+  private(set) var newest: UInt64 = 0
   private var isGateClosed = false
   /// Turns asked of the worker threads, and those under way.
   private(set) var turnsRequested = 0
@@ -36,6 +38,10 @@ struct SubmissionOrder {
 
   /// A synchronous read that found the gate closed. Nil: its turn has come.
   mutating func submitRead() -> WaitingThread? {
+    #if MUTANT_QUEUE_READ_OVERTAKES
+      reads += 1
+      return nil
+    #endif
     if barriers == 0 {
       reads += 1
       return nil
@@ -82,13 +88,23 @@ struct SubmissionOrder {
   }
 
   private mutating func append(_ submission: Submission) {
+    newest += 1
+    submission.number = newest
     submission.place = .waiting
     waiting.append(submission)
   }
 
   // MARK: - Turns
 
-  private var isFree: Bool { !isBarrierOn && reads == 0 && gate.isEmpty }
+  private var isFree: Bool {
+    #if MUTANT_QUEUE_GATE_UNWATCHED
+      return !isBarrierOn && reads == 0
+    #elseif MUTANT_QUEUE_READS_UNWATCHED
+      return !isBarrierOn && gate.isEmpty
+    #else
+      return !isBarrierOn && reads == 0 && gate.isEmpty
+    #endif
+  }
 
   /// Lets in whoever may enter now. After everything that may have made room.
   mutating func proceed() {
@@ -163,7 +179,9 @@ struct SubmissionOrder {
       }
     }
     submission.place = .gone
-    proceed()
+    #if !MUTANT_QUEUE_QUITTER_BLOCKS
+      proceed()
+    #endif
     return true
   }
 
@@ -187,13 +205,17 @@ struct SubmissionOrder {
     return work
   }
 
-  /// The next asynchronous barrier, if it comes right after the one that runs: to be run in the same one of the table.
-  mutating func continueBarrier() -> Submission? {
-    guard let next = waiting.first, next.kind == .barrier, next.waitingThread == nil else { return nil }
+  /// Takes out the next asynchronous barrier if it comes right after the one that runs: to share that one's fate on the
+  /// table.
+  mutating func continueBarrier(upTo number: UInt64 = .max) -> Submission? {
+    guard let next = waiting.first, next.kind == .barrier, next.waitingThread == nil, next.number <= number else {
+      return nil
+    }
     waiting.remove(next)
     next.place = .gone
     pendingWork -= 1
     barriers -= 1
+    if outside.count > 0 { proceed() }
     return next
   }
 

@@ -42,6 +42,9 @@ public final class WorkItem<R: Sendable>: Sendable {
     outcome.observe { result in queue.async { block(result) } }
   }
 
+  /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
+  package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) { outcome.observe(block) }
+
   /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it cancels
   /// neither the work nor the wait.
   /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled.

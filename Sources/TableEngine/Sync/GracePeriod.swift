@@ -48,12 +48,17 @@ extension Segment {
   /// A thread of this process that is inside a read section, for people.
   public var readerOfThisProcess: Holder? {
     guard let slots = participant?.slots else { return nil }
-    return (0..<slots.highWater).lazy.filter { slots.isInside($0, before: .max) }.map { slots.holder($0) }
+    return (0..<slots.highWater).lazy.filter { slots.isInside($0) }.map { slots.holder($0) }
       .first { $0.pid == ProcessIdentity.pid }
   }
 }
 
 extension Slots {
+  /// Is the slot's thread inside a section, or a single read, of either variant?
+  fileprivate func isInside(_ index: Int) -> Bool {
+    isInside(index, before: .max) || ctl.loadAcquire(offset(index) + SlotLayout.rw) != RWWord.idle
+  }
+
   /// Is the slot's thread inside a section, or a single read, that began before `version` was committed?
   ///
   /// PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last. An exact version without a

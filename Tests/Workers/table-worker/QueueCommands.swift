@@ -1,5 +1,7 @@
 // What a worker does with a queue over the table it has open.
 
+import Dispatch
+import Glibc
 import SharedTable
 
 nonisolated(unsafe) private var madeQueue: BarrierQueue?
@@ -28,6 +30,21 @@ func queueAnswer(_ words: [String]) throws -> String? {
       return try queue.async(flags: .barrier) { tx in try tx.increment(key) }
     }.last!
     return "\(try item.wait(timeout: .seconds(30)))"
+  case "queue-group":
+    // Asynchronous barriers that follow each other, the last of which stops in its closure.
+    let count = Int(words[1])!
+    let read = DispatchSemaphore(value: 0)
+    try queue.async { _ in read.wait() }
+    for index in 1...count {
+      try queue.async(flags: .barrier) { tx in
+        try tx.increment("n")
+        guard index == count else { return }
+        say("in")
+        while true { sleep(1000) }
+      }
+    }
+    read.signal()
+    while true { sleep(1000) }
   case "queue-nest":
     // Barriers over two tables, one in the other; between them the test has its say.
     let inner = try BarrierQueue(Table.open(words[1], access: .participant), label: "org.example.inner")
@@ -37,9 +54,68 @@ func queueAnswer(_ words: [String]) throws -> String? {
       _ = nextCommand()
       return try inner.sync(flags: .barrier, timeout: timeout) { _ in "both" }
     }
+  case "queue-fork":
+    let parents = try queue
+    return forked {
+      let refusals = [
+        outcome { try parents.sync { _ in "read" } },
+        outcome { try parents.sync(flags: .barrier) { _ in "barrier" } },
+        outcome { try parents.async { _ in "read" }.wait() },
+      ]
+      let mine = outcome {
+        let again = try BarrierQueue(Table.open(table.name, access: .participant), label: "org.example.child")
+        try again.sync(flags: .barrier) { tx in try tx.set("k", "mine") }
+        return try again.async { view in shown(try view.get("k")) }.wait()
+      }
+      return (refusals.map { $0.split(separator: " ").last.map(String.init) ?? "" } + [mine]).joined(separator: " ")
+    }
+  case "queue-threads":
+    let before = threadCount()
+    let idle = try (0..<1000).map { try BarrierQueue(table, label: "org.example.idle\($0)") }
+    for queue in idle { try queue.sync(flags: .barrier) { _ in } }
+    let withIdle = threadCount()
+    let busy = try (0..<Int(words[1])!).map { try BarrierQueue(table, label: "org.example.busy\($0)") }
+    var items: [WorkItem<Int>] = []
+    for _ in 0..<4 {
+      for queue in busy {
+        items.append(try queue.async { _ in threadCount() })
+        items.append(try queue.async(flags: .barrier) { _ in threadCount() })
+      }
+    }
+    return "\(before) \(withIdle) \(try items.map { try $0.wait(timeout: .seconds(30)) }.max()!)"
+  case "queue-memory":
+    let count = Int(words[1])!
+    try queue.sync(flags: .barrier) { _ in }
+    let before = residentBytes()
+    var queues: [BarrierQueue] = []
+    queues.reserveCapacity(count)
+    for index in 0..<count { queues.append(try BarrierQueue(table, label: "org.example.\(index)")) }
+    let made = residentBytes()
+    for queue in queues {
+      try queue.sync { _ in }
+      try queue.sync(flags: .barrier) { _ in }
+    }
+    return "\((made - before) / count) \((residentBytes() - before) / count)"
   case "synchronize":
     try table.synchronize(timeout: timeout(1))
     return "ok"
   default: return nil
   }
+}
+
+private func threadCount() -> Int {
+  guard let directory = opendir("/proc/self/task") else { return -1 }
+  defer { closedir(directory) }
+  var count = 0
+  while readdir(directory) != nil { count += 1 }
+  return count - 2
+}
+
+private func residentBytes() -> Int {
+  guard let file = fopen("/proc/self/statm", "r") else { return -1 }
+  defer { fclose(file) }
+  var line = [CChar](repeating: 0, count: 256)
+  guard fgets(&line, 256, file) != nil else { return -1 }
+  let words = line.split(separator: 0x20)
+  return Int(String(decoding: words[1].map { UInt8(bitPattern: $0) }, as: UTF8.self))! * Int(getpagesize())
 }

@@ -1,0 +1,108 @@
+public import Foundation
+public import SharedTable
+import Synchronization
+
+/// What ``ReadOperation`` and ``BarrierOperation`` share: an asynchronous operation whose work is one section.
+///
+/// May be added to an `OperationQueue`, or started by hand, once. Occupies no thread while it waits.
+public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
+  // Sendable because what changes is in `state`, and Foundation's own part says so.
+  private enum Phase { case new, executing, finished }
+
+  private struct State: Sendable {
+    var phase = Phase.new
+    var item: WorkItem<R>?
+    var result: Result<R, any Error>?
+  }
+
+  /// Where its section runs.
+  public let queue: BarrierQueue
+  private let submit: @Sendable () throws(TableError) -> WorkItem<R>
+  private let state = Mutex(State())
+
+  fileprivate init(on queue: BarrierQueue, _ submit: @escaping @Sendable () throws(TableError) -> WorkItem<R>) {
+    self.queue = queue
+    self.submit = submit
+    super.init()
+  }
+
+  /// What its closure returned or threw, or why its section could not run: `CancellationError` if it was cancelled before it
+  /// began. Nil until it is finished. Never blocks.
+  public final var result: Result<R, any Error>? { state.withLock { $0.result } }
+
+  public final override var isAsynchronous: Bool { true }
+  public final override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+  public final override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+
+  /// Submits the section, unless the operation is cancelled. Never blocks.
+  public final override func start() {
+    if isCancelled { return finish(.failure(CancellationError())) }
+    if isFinished { return }
+    willChangeValue(for: \.isExecuting)
+    let isFirst = state.withLock { state in
+      guard state.phase == .new else { return false }
+      state.phase = .executing
+      return true
+    }
+    didChangeValue(for: \.isExecuting)
+    guard isFirst else { return }
+    do throws(TableError) {
+      let item = try submit()
+      state.withLock { $0.item = item }
+      // Cancelled since we looked: then cancel() may not have seen the item.
+      if isCancelled { item.cancel() }
+      item.whenFinished { [self] result in finish(result) }
+    } catch {
+      finish(.failure(error))
+    }
+  }
+
+  /// Keeps the section from beginning if it has not. Never blocks.
+  public final override func cancel() {
+    super.cancel()
+    state.withLock { $0.item }?.cancel()
+  }
+
+  private func finish(_ result: Result<R, any Error>) {
+    willChangeValue(for: \.isExecuting)
+    willChangeValue(for: \.isFinished)
+    state.withLock { state in
+      guard state.phase != .finished else { return }
+      state.phase = .finished
+      state.result = result
+      state.item = nil
+    }
+    didChangeValue(for: \.isExecuting)
+    didChangeValue(for: \.isFinished)
+  }
+}
+
+/// A read section of a ``BarrierQueue`` as an operation.
+public final class ReadOperation<R: Sendable>: SectionOperation<R>, @unchecked Sendable {
+  // Sendable because it adds nothing.
+
+  /// - Parameters:
+  ///   - timeout: as in ``BarrierQueue/async(timeout:_:)``.
+  ///   - body: runs on one snapshot, on one of the queue's threads.
+  public init(
+    on queue: BarrierQueue, timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+  ) {
+    super.init(on: queue) { () throws(TableError) in try queue.async(timeout: timeout, body) }
+  }
+}
+
+/// A barrier of a ``BarrierQueue`` as an operation.
+public final class BarrierOperation<R: Sendable>: SectionOperation<R>, @unchecked Sendable {
+  // Sendable because it adds nothing.
+
+  /// - Parameters:
+  ///   - timeout: as in ``BarrierQueue/async(flags:timeout:_:)``.
+  ///   - body: runs alone on the whole host, on one of the queue's threads; when the operation is finished, its changes are
+  ///     visible on the whole host.
+  public init(
+    on queue: BarrierQueue, flags: BarrierFlags = .barrier, timeout: Duration? = nil,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) {
+    super.init(on: queue) { () throws(TableError) in try queue.async(flags: flags, timeout: timeout, body) }
+  }
+}

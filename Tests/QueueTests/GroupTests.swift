@@ -1,0 +1,209 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+/// Asynchronous barriers that follow each other share one barrier of the table, and nothing else.
+@Suite struct GroupTests {
+  /// Submits while the queue is kept busy, so that what is submitted follows each other.
+  private func together<R>(_ queue: BarrierQueue, _ submit: () throws -> R) throws -> R {
+    let (inside, leave) = (Door(), Door())
+    try queue.async { _ in
+      inside.open()
+      leave.wait()
+    }
+    inside.wait()
+    defer { leave.open() }
+    return try submit()
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aBurstTakesFewBarriersOfTheTable(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let count = 10_000
+      for index in 0..<count { try queue.table.set("sync\(index % 100)", index) }
+      let start = queue.table.version
+      for index in 0..<count { try queue.sync(flags: .barrier) { tx in try tx.set("sync\(index % 100)", index) } }
+      let between = queue.table.version
+      let items = try together(queue) {
+        try (0..<count).map { index in
+          try queue.async(flags: .barrier) { tx in try tx.set("async\(index % 100)", index) }
+        }
+      }
+      for item in items { try item.wait(timeout: .seconds(60)) }
+      let end = queue.table.version
+      print("\(variant): \(count) barriers took \(between - start) versions by sync, \(end - between) by async")
+      #expect((end - between) * 4 < between - start)
+      for index in 0..<100 { #expect(try queue.table.get("async\(index)") == count - 100 + index) }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func oneThatThrowsUndoesOnlyItsOwn(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let count = 1000
+      let items = try together(queue) {
+        try (0..<count).map { index in
+          try queue.async(flags: .barrier) { tx in
+            let sum = try tx.increment("n")
+            try tx.set("k\(index)", index)
+            if index % 10 == 3 { throw Refusal() }
+            return sum
+          }
+        }
+      }
+      #expect(try queue.sync { view throws in try view.get("n") } == count - count / 10)
+      for (index, item) in items.enumerated() {
+        if index % 10 == 3 {
+          #expect(throws: Refusal.self) { try item.wait() }
+        } else {
+          let expected = index + 1 - (index + 6) / 10
+          guard try item.wait() == expected else {
+            Issue.record("\(index): \(try item.wait()), not \(expected)")
+            break
+          }
+        }
+        #expect(try queue.table.get("k\(index)") == (index % 10 == 3 ? nil : index))
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func oneThatFindsNoRoomAmongOthersFindsItAlone(
+    _ variant: Table.Variant
+  ) throws {
+    // A small table: what is overwritten in one barrier is free only after it.
+    try withTable(variant, capacityBytes: 2 << 20) { table throws in
+      let queue = try BarrierQueue(table, label: "org.example.test")
+      let value = String(repeating: "x", count: 300_000)
+      let runs = Counter()
+      let items = try together(queue) {
+        try (0..<12).map { _ in
+          try queue.async(flags: .barrier) { tx in
+            runs.increment()
+            try tx.set("big", value)
+          }
+        }
+      }
+      for item in items { try item.wait(timeout: .seconds(60)) }
+      #expect(runs.value > 12, "some had to be run again, or the table is too large for this test")
+      waitUntil { queue.isIdle }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func oneForWhichThereIsNoRoomFailsAndTheOthersDoNot(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant, capacityBytes: 2 << 20) { table throws in
+      let queue = try BarrierQueue(table, label: "org.example.test")
+      let items = try together(queue) {
+        try (0..<9).map { index in
+          try queue.async(flags: .barrier) { tx in
+            try tx.set("small\(index)", index)
+            if index == 4 { for part in 0..<8 { try tx.set("big\(part)", String(repeating: "x", count: 500_000)) } }
+          }
+        }
+      }
+      for (index, item) in items.enumerated() {
+        #expect(error { try item.wait(timeout: .seconds(60)) }?.code == (index == 4 ? .full : nil))
+        #expect(try table.get("small\(index)") == (index == 4 ? nil : index))
+      }
+      waitUntil { queue.isIdle }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func theWholeGroupIsToldThatTheTableCannotBeHad(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      let other = try worker(queue.table)
+      try other.ask("barrier", expecting: "in")
+      // While the first one waits, the others gather behind it, and have the next turn together.
+      try queue.async(flags: .barrier, timeout: .milliseconds(200)) { _ in }.notify(queue: .global()) { _ in }
+      let items = try (0..<200).map { _ in
+        try queue.async(flags: .barrier, timeout: .milliseconds(20)) { tx in try tx.increment("n") }
+      }
+      var messages: Set<String> = []
+      for item in items {
+        let late = error { _ = try item.wait(timeout: .seconds(30)) }
+        messages.insert(late?.description ?? "")
+        guard late?.code == .timedOut, late?.holder?.pid == other.pid else {
+          Issue.record("\(String(describing: late))")
+          break
+        }
+      }
+      #expect(messages.allSatisfy { $0.contains("'org.example.test'") })
+      #expect(messages.count < 50, "they waited one after the other")
+      let after = try queue.async(flags: .barrier, timeout: .seconds(30)) { tx in try tx.increment("n") }
+      try other.ask("commit", expecting: "ok")
+      #expect(try after.wait(timeout: .seconds(30)) == 1)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aProcessKilledInAGroupLeavesNothingOfIt(_ variant: Table.Variant) throws
+  {
+    try withQueue(variant) { queue throws in
+      let victim = try worker(queue.table)
+      // The third of its group stops in its closure.
+      try victim.ask("queue-group 3", expecting: "in")
+      try victim.killAndWait()
+      #expect(try queue.sync(flags: .barrier, timeout: .seconds(60)) { tx throws in try tx.increment("n") } == 1)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whoIsToldOfAnEndFindsItVisible(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let told = Door()
+      let seen = Notes<Int?>()
+      let items = try together(queue) {
+        let first = try queue.async(flags: .barrier) { tx in try tx.set("k", 1) }
+        first.whenFinished { _ in
+          TestThread { seen.add(try queue.table.get("k")) }.joinQuietly()
+          told.open()
+        }
+        // Were the first one told while the group goes on, this would let it look.
+        let second = try queue.async(flags: .barrier) { _ in
+          for _ in 0..<100 where !told.isOpen { usleep(1000) }
+        }
+        return [first, second]
+      }
+      for item in items { try item.wait() }
+      told.wait()
+      #expect(seen.all == [1])
+    }
+  }
+
+  @Test func readsAndSynchronousBarriersEndAGroup() throws {
+    try withQueue(.rcu) { queue throws in
+      let seen = Notes<Int>()
+      let items = try together(queue) {
+        try (0..<30).map { index in
+          index % 3 == 2
+            ? try queue.async { view in seen.add(try view.get("n") ?? 0) }
+            : try queue.async(flags: .barrier) { tx in _ = try tx.increment("n") }
+        }
+      }
+      for item in items { try item.wait() }
+      #expect(seen.all == (1...10).map { 2 * $0 })
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func oneThatWaitsForReadersIsToldAfterThem(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let reader = try worker(queue.table)
+      #expect(try reader.ask("queue-read").hasPrefix("in"))
+      let items = try together(queue) {
+        try (0..<4).map { index in
+          try queue.async(flags: index == 1 ? [.barrier, .waitForReaders] : .barrier, timeout: .seconds(60)) { tx in
+            try tx.increment("n")
+          }
+        }
+      }
+      if variant == .rcu {
+        // The others are done, and what comes after goes on; the one waits.
+        #expect(try items[0].wait() == 1 && items[3].wait() == 4)
+        #expect(try queue.sync(flags: .barrier) { tx throws in try tx.increment("n") } == 5)
+        #expect(!items[1].isFinished)
+      }
+      try reader.ask("end", expecting: "ok")
+      #expect(try items[1].wait(timeout: .seconds(60)) == 2)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import SharedTable
+import SharedTableOperations
+import Testing
+
+/// Sections as operations: state, dependencies, cancellation.
+@Suite struct OperationTests {
+  private func isSuccess<R: Equatable>(_ result: Result<R, any Error>?, _ value: R) -> Bool {
+    if case .success(value)? = result { return true }
+    return false
+  }
+
+  private func isFailure<R>(_ result: Result<R, any Error>?, _ type: (some Error).Type) -> Bool {
+    if case .failure(let error)? = result { return Swift.type(of: error) == type }
+    return false
+  }
+
+  @Test(arguments: Table.Variant.allCases) func dependenciesOrderSections(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let operations = OperationQueue()
+      // Added last first: only the dependencies say in what order.
+      var chain: [BarrierOperation<Int>] = []
+      for index in 0..<20 {
+        let operation = BarrierOperation(on: queue) { tx in
+          let n = try tx.get("n", as: Int.self) ?? 0
+          try tx.set("n", n * 2 % 1_000_003 + index)
+          return index
+        }
+        if let last = chain.last { operation.addDependency(last) }
+        chain.append(operation)
+      }
+      let read = ReadOperation(on: queue) { view in try view.get("n", as: Int.self) }
+      read.addDependency(chain.last!)
+      operations.addOperation(read)
+      for operation in chain.reversed() { operations.addOperation(operation) }
+      operations.waitUntilAllOperationsAreFinished()
+      let expected = (0..<20).reduce(0) { $0 * 2 % 1_000_003 + $1 }
+      #expect(isSuccess(read.result, expected))
+      #expect(chain.enumerated().allSatisfy { isSuccess($1.result, $0) && $1.isFinished && !$1.isExecuting })
+    }
+  }
+
+  @Test func anErrorFinishesItAndItsDependentsRun() throws {
+    try withQueue(.rcu) { queue throws in
+      let operations = OperationQueue()
+      let failing = BarrierOperation<Void>(on: queue) { tx in
+        try tx.set("n", 1)
+        throw Refusal()
+      }
+      let completed = Door()
+      failing.completionBlock = { completed.open() }
+      let after = ReadOperation(on: queue) { view in try view.contains("n") }
+      after.addDependency(failing)
+      operations.addOperations([after, failing], waitUntilFinished: true)
+      #expect(isFailure(failing.result, Refusal.self))
+      #expect(isSuccess(after.result, false))
+      completed.wait()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aCancelledOneNeverEntersItsSection(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let operations = OperationQueue()
+      let (inside, leave) = (Door(), Door())
+      let running = BarrierOperation(on: queue) { tx in
+        inside.open()
+        leave.wait()
+        return try tx.increment("n")
+      }
+      // One is in the queue when it is cancelled, one waits for its dependency, one was not even added.
+      let submitted = BarrierOperation(on: queue) { tx in try tx.increment("n", by: 100) }
+      let dependent = BarrierOperation(on: queue) { tx in try tx.increment("n", by: 100) }
+      dependent.addDependency(running)
+      let early = ReadOperation(on: queue) { _ in Issue.record("it must not run") }
+      operations.addOperations([running, submitted, dependent], waitUntilFinished: false)
+      inside.wait()
+      waitUntil { submitted.isExecuting && queue.waitingCount == 1 }
+      early.cancel()
+      operations.addOperation(early)
+      submitted.cancel()
+      submitted.waitUntilFinished()
+      dependent.cancel()
+      running.cancel()
+      #expect(running.isExecuting && !running.isFinished)
+      leave.open()
+      operations.waitUntilAllOperationsAreFinished()
+      #expect(isSuccess(running.result, 1), "what has begun runs to its end")
+      for operation in [submitted, dependent] { #expect(isFailure(operation.result, CancellationError.self)) }
+      #expect(isFailure(early.result, CancellationError.self))
+      #expect(try queue.table.get("n") == 1)
+    }
+  }
+
+  @Test func oneThatWaitsOccupiesNoThreadOfItsOperationQueue() throws {
+    try withQueue(.rcu) { queue throws in
+      let operations = OperationQueue()
+      operations.maxConcurrentOperationCount = 100
+      let (inside, leave) = (Door(), Door())
+      try queue.async(flags: .barrier) { _ in
+        inside.open()
+        leave.wait()
+      }
+      inside.wait()
+      let waiting = (0..<100).map { _ in BarrierOperation(on: queue) { tx in try tx.increment("n") } }
+      operations.addOperations(waiting, waitUntilFinished: false)
+      waitUntil { queue.waitingCount == 100 }
+      #expect(waiting.allSatisfy { $0.isExecuting && !$0.isFinished && $0.isAsynchronous })
+      leave.open()
+      operations.waitUntilAllOperationsAreFinished()
+      #expect(try queue.table.get("n") == 100)
+    }
+  }
+
+  @Test func startedByHandItRunsOnce() throws {
+    try withQueue(.rcu) { queue throws in
+      let operation = BarrierOperation(on: queue) { tx in try tx.increment("n") }
+      #expect(operation.isReady && !operation.isExecuting && operation.result == nil)
+      operation.start()
+      operation.waitUntilFinished()
+      operation.start()
+      #expect(isSuccess(operation.result, 1))
+      #expect(operation.isFinished)
+      #expect(try queue.sync(flags: .barrier) { tx throws in try tx.increment("n") } == 2)
+    }
+  }
+
+  @Test func aFullQueueFailsIt() throws {
+    try withQueue(.rcu, limit: 1) { queue throws in
+      let (inside, leave) = (Door(), Door())
+      try queue.async(flags: .barrier) { _ in
+        inside.open()
+        leave.wait()
+      }
+      inside.wait()
+      let waiting = try queue.async { _ in }
+      let operation = ReadOperation(on: queue) { _ in Issue.record("it must not run") }
+      operation.start()
+      #expect(operation.isFinished)
+      if case .failure(let error as TableError)? = operation.result {
+        #expect(error.code == .queueFull)
+      } else {
+        Issue.record("\(String(describing: operation.result))")
+      }
+      leave.open()
+      try waiting.wait()
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+/// Queues of several processes over one table, and what their deaths leave.
+@Suite struct ProcessTests {
+  @Test(arguments: Table.Variant.allCases) func aProcessKilledInItsQueuesBarrierLeavesTheTableToOthersQueues(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      try queue.table.set("k", "old")
+      let victim = try worker(queue.table)
+      try victim.ask("queue-barrier", expecting: "in")
+      try victim.ask("set k new", expecting: "ok")
+      let barrier = try queue.async(flags: .barrier, timeout: .seconds(60)) { tx in try tx.increment("n") }
+      let read = try queue.async { view in try view.get("k", as: String.self) }
+      try victim.killAndWait()
+      #expect(try barrier.wait(timeout: .seconds(60)) == 1)
+      #expect(try read.wait(timeout: .seconds(60)) == "old")
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aProcessKilledInItsQueuesReadKeepsNobodyWaiting(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      let victim = try worker(queue.table)
+      #expect(try victim.ask("queue-read").hasPrefix("in"))
+      let barrier = try queue.async(flags: [.barrier, .waitForReaders], timeout: .seconds(60)) { tx in
+        try tx.increment("n")
+      }
+      try victim.killAndWait()
+      #expect(try barrier.wait(timeout: .seconds(60)) == 1)
+    }
+  }
+
+  @Test func barriersOfTwoTablesNestedInOppositeOrdersEndWithErrorsThatNameTheHolders() throws {
+    try withTable(.rcu) { first throws in
+      try withTable(.rcu) { second throws in
+        let (one, two) = (try worker(first), try worker(second))
+        try one.ask("queue-nest \(second.name) 200", expecting: "in")
+        try two.ask("queue-nest \(first.name) 60000", expecting: "in")
+        try one.send("go")
+        try two.send("go")
+        // The one that gives up first is told of the other, who then gets both.
+        #expect(try one.readLine() == "error timedOut holder \(two.pid)")
+        #expect(try two.readLine() == "both")
+        try one.ask("get k", expecting: "nil")
+      }
+    }
+  }
+
+  @Test func barriersThatWaitForEachOtherAreBothNamed() throws {
+    try withTable(.rcu) { first throws in
+      try withTable(.rcu) { second throws in
+        let (one, two) = (try worker(first), try worker(second))
+        try one.ask("queue-nest \(second.name) 300", expecting: "in")
+        try two.ask("queue-nest \(first.name) 300", expecting: "in")
+        try one.send("go")
+        try two.send("go")
+        let answers = [try one.readLine(), try two.readLine()]
+        let refusals = ["error timedOut holder \(two.pid)", "error timedOut holder \(one.pid)"]
+        #expect(zip(answers, refusals).contains { $0 == $1 }, "one at least gave up: \(answers)")
+        for (answer, refusal) in zip(answers, refusals) { #expect(answer == refusal || answer == "both") }
+      }
+    }
+  }
+
+  @Test func aChildsQueueThrowsForked() throws {
+    try withTable(.rcu) { table throws in
+      let parent = try worker(table)
+      try parent.ask("queue-fork", expecting: "forked forked forked mine")
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aSectionThatBeginsAfterAnothersBarrierEndedSeesIt(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      let other = try worker(queue.table)
+      for round in 1...20 {
+        #expect(try other.ask("queue-increments n 1") == "\(2 * round - 1)")
+        #expect(try queue.sync { view in try view.get("n") } == 2 * round - 1)
+        #expect(try queue.async(flags: .barrier) { tx in try tx.increment("n") }.wait() == 2 * round)
+      }
+    }
+  }
+}
