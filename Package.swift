@@ -118,6 +118,9 @@ let package = Package(
       name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
+      name: "AccessTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
+    .testTarget(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
