@@ -44,6 +44,11 @@ let package = Package(
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
     .executable(name: "shmctl", targets: ["shmctl"]),
   ],
+  traits: [
+    .trait(
+      name: "CheckedReads",
+      description: "Builds what read sections can be checked with into a release build, as it is in debug builds.")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
