@@ -45,6 +45,11 @@ let package = Package(
     .library(name: "SharedTableOperations", targets: ["SharedTableOperations"]),
     .executable(name: "shmctl", targets: ["shmctl"]),
   ],
+  traits: [
+    .trait(
+      name: "CheckedReads",
+      description: "Builds what read sections can be checked with into a release build, as it is in debug builds.")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -120,6 +125,9 @@ let package = Package(
       swiftSettings: testSettings),
     .testTarget(
       name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "AccessTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],

@@ -83,9 +83,13 @@ public struct ReadView: ~Escapable {
   @inlinable
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {
-      return try unsafe key.withKeyBytes { bytes throws(EngineError) in
+      let found = try unsafe key.withKeyBytes { bytes throws(EngineError) in
         try unsafe table.segment.find(bytes, section, table.clock)
       }
+      #if DEBUG || CheckedReads
+        if let found, let check = section.check { return check.show(found) }
+      #endif
+      return found
     } catch {
       throw table.named(error)
     }
@@ -98,7 +102,12 @@ public struct ReadView: ~Escapable {
       while !cursor.isAtEnd, goesOn {
         do throws(EngineError) {
           try table.segment.scan(&cursor, section, table.clock) { found in
-            if unsafe found.hasPrefix(wanted) { goesOn = body(found) }
+            guard unsafe found.hasPrefix(wanted) else { return goesOn }
+            #if DEBUG || CheckedReads
+              goesOn = body(section.check?.show(found) ?? found)
+            #else
+              goesOn = body(found)
+            #endif
             return goesOn
           }
         } catch {

@@ -23,6 +23,9 @@ extension Table {
   /// Runs `body` in an open section and closes it.
   @inlinable
   func run<R: ~Copyable>(_ section: ReadSection, _ body: (borrowing ReadView) throws -> R) throws -> R {
+    #if DEBUG || CheckedReads
+      if Self.checksEveryRead { return try runChecked(section, body) }
+    #endif
     defer { segment.endRead(section) }
     return try body(ReadView(self, section))
   }

@@ -42,6 +42,8 @@ public struct TableError: Error, Sendable {
     case forked
     /// The handle was closed.
     case closed
+    /// A part of an accessor belongs to another table than the one it was to run on. Nothing changed.
+    case wrongTable
     /// More threads than the table has slots.
     case slotsExhausted
     /// The variant, or the way in, does not offer it.

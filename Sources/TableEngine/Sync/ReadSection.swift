@@ -146,6 +146,10 @@ public struct ReadSection {
   let nested: Bool
   /// An observer's copies, and the sequence it must still find.
   let observation: Observation?
+  #if DEBUG || CheckedReads
+    /// Watches over what the section hands out; nil if nobody asked for it.
+    public var check: ReadCheck?
+  #endif
 }
 
 extension Segment {

@@ -27,6 +27,8 @@ struct Slots {
   /// - Throws: `slotsExhausted` when as many threads as there are slots hold one.
   func claim(purpose: UInt64 = 0) throws(EngineError) -> Int {
     for index in 0..<count {
+      // Before the slot is ours: what is held lies below the mark at any time, as `check` says.
+      raiseHighWater(index + 1)
       switch mutex(index).tryLock() {
       case .acquired:
         take(index, purpose)
@@ -60,7 +62,6 @@ struct Slots {
     let command = ProcessIdentity.commandName.words
     ctl.storeRelaxed(slot + SlotLayout.command, command.0)
     ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
-    raiseHighWater(index + 1)
     // PAIR light-slot. Other end: Writer.scanReaders. Sequentially consistent: either who may not issue membarrier finds us
     // and leaves gc alone, or we read at the version it started from, or later.
     _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)

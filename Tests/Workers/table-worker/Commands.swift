@@ -135,6 +135,7 @@ func answer(_ words: [String]) throws -> String {
     let segment = try Segment.open(table.name, .observer)
     segment.data.storeRelaxed(Int(words[1])!, 0)
     return "stored"
+  case let word where word.hasPrefix("access-"): return try accessAnswer(words)
   default: return try answerEvents(words) ?? queueAnswer(words) ?? "unknown command \(words[0])"
   }
 }

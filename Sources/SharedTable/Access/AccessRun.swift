@@ -1,0 +1,98 @@
+import TableEngine
+
+/// One run of an accessor: the section it is in, and the values that its parts have touched.
+///
+/// Each value is read once and, if a part may have changed it, written back once. In between it is here, so that later
+/// parts see what earlier ones did. Nobody outside sees a run, and with it neither a view nor a transaction.
+final class AccessRun {
+  /// The handle the section was opened on. Values name their keys by other handles, perhaps.
+  private let table: Table
+  /// Nil in a barrier.
+  private let section: ReadSection?
+  private var cells: [[UInt8]: any AccessCell] = [:]
+  /// Keys in the order of their first touch: that of writing back, so that equal runs write equal logs.
+  private var touched: [[UInt8]] = []
+
+  init(_ table: Table, section: ReadSection?) {
+    self.table = table
+    self.section = section
+  }
+
+  /// - Throws: `wrongTable` for a part that is of another table.
+  func admit(_ scope: AccessScope) throws(TableError) { _ = try scope.table(table) }
+
+  func read<Value, Output>(_ guarded: Guarded<Value>, _ body: (Value) throws -> Output) throws -> Output {
+    try body(cell(guarded).value ?? guarded.initial)
+  }
+
+  func change<Value, Output>(_ guarded: Guarded<Value>, _ body: (inout Value) throws -> Output) throws -> Output {
+    let cell = try cell(guarded)
+    // Taken out meanwhile: with a second reference to it, an array would be copied at its first change.
+    var value = cell.take() ?? guarded.initial
+    defer { cell.value = value }
+    cell.isChanged = true
+    return try body(&value)
+  }
+
+  /// Stores what was changed. At the end of a run that did not throw.
+  func writeBack() throws(TableError) {
+    for key in touched { try cells[key]?.writeBack(table) }
+  }
+
+  private func cell<Value>(_ guarded: Guarded<Value>) throws(TableError) -> TypedCell<Value> {
+    if let known = cells[guarded.key] {
+      if let cell = known as? TypedCell<Value> { return cell }
+      // Touched as another type before: the table decides whether its bytes are a value of this one.
+      try known.writeBack(table)
+    } else {
+      touched.append(guarded.key)
+    }
+    let found = try find(guarded.key)
+    let value = try table.checked(found.map { decode($0, as: Value.self) }, guarded.key)
+    let expiry = found.flatMap { $0.meta.hasExpiry ? $0.expiry : nil }
+    let cell = TypedCell(guarded.key, value, expires: expiry.map { .at($0) } ?? .never)
+    cells[guarded.key] = cell
+    return cell
+  }
+
+  private func find(_ key: [UInt8]) throws(TableError) -> FoundEntry? {
+    let table = table
+    guard let section else {
+      let transaction = Transaction(table)
+      return try transaction.find(key)
+    }
+    let view = ReadView(table, section)
+    return try view.find(key)
+  }
+}
+
+/// A touched value, whatever its type.
+private protocol AccessCell: AnyObject {
+  func writeBack(_ table: Table) throws(TableError)
+}
+
+private final class TypedCell<Value: TableValue>: AccessCell {
+  private let key: [UInt8]
+  private let expires: Expiration
+  /// Nil: the table has none.
+  var value: Value?
+  var isChanged = false
+
+  init(_ key: [UInt8], _ value: Value?, expires: Expiration) {
+    self.key = key
+    self.value = value
+    self.expires = expires
+  }
+
+  func take() -> Value? {
+    defer { value = nil }
+    return value
+  }
+
+  func writeBack(_ table: Table) throws(TableError) {
+    guard isChanged, let value else { return }
+    var transaction = Transaction(table)
+    try transaction.set(key, value, expires: expires)
+    isChanged = false
+  }
+}

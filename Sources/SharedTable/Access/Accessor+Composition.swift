@@ -1,0 +1,131 @@
+// An applicative functor and a monad (C. McBride, R. Paterson, "Applicative programming with effects", 2008; P. Wadler,
+// "Monads for functional programming", 1995): the laws are what lets people regroup a composed accessor without changing
+// what it does. The effect is that of one section: parts run in the order in which they are written, later ones see what
+// earlier ones changed, and the first that throws ends it all.
+//
+// What is composed of parts that only look, looks; as soon as one part changes something, so does the whole.
+
+extension ReadAccessor {
+  /// Applies a function to the result, in the section.
+  public func map<Other>(_ transform: @escaping @Sendable (Output) throws -> Other) -> ReadAccessor<Other> {
+    ReadAccessor<Other>(scope) { [body] run in try transform(body(run)) }
+  }
+
+  /// Runs this and then the other, in one section, and gives both results.
+  public func zip<Second>(_ second: ReadAccessor<Second>) -> ReadAccessor<(Output, Second)> {
+    ReadAccessor<(Output, Second)>(scope.joined(second.scope)) { [body] run in
+      (try body(run), try second.body(run))
+    }
+  }
+
+  /// Runs this and then the others, in one section, and gives all results.
+  public func zip<Second, Third>(
+    _ second: ReadAccessor<Second>, _ third: ReadAccessor<Third>
+  ) -> ReadAccessor<(Output, Second, Third)> {
+    zip(second).zip(third).map { ($0.0, $0.1, $1) }
+  }
+
+  /// Runs this and then the others, in one section, and gives all results.
+  // Beside the two above, not instead of them: a closure after a pack's `zip` needs its types spelt.
+  public func zip<Second, Third, Fourth, each Other>(
+    _ second: ReadAccessor<Second>, _ third: ReadAccessor<Third>, _ fourth: ReadAccessor<Fourth>,
+    _ others: repeat ReadAccessor<each Other>
+  ) -> ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)> {
+    let first = zip(second, third)
+    var scope = first.scope.joined(fourth.scope)
+    for other in repeat each others { scope = scope.joined(other.scope) }
+    let bodies = (repeat (each others).body)
+    return ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)>(scope) { run in
+      let (one, two, three) = try first.body(run)
+      return (one, two, three, try fourth.body(run), repeat try (each bodies)(run))
+    }
+  }
+
+  /// Runs this, then `argument`, in one section, and applies the function that this gave to what the other gave.
+  public func apply<Argument, Other>(
+    _ argument: ReadAccessor<Argument>
+  ) -> ReadAccessor<Other> where Output == @Sendable (Argument) throws -> Other {
+    ReadAccessor<Other>(scope.joined(argument.scope)) { [body] run in try body(run)(argument.body(run)) }
+  }
+
+  /// Runs this, and then, in the same section, the accessor that `next` makes of the result.
+  ///
+  /// An accessor of another table throws `wrongTable` when it is met.
+  public func then<Other>(
+    _ next: @escaping @Sendable (Output) throws -> ReadAccessor<Other>
+  ) -> ReadAccessor<Other> {
+    ReadAccessor<Other>(scope) { [body] run in
+      let following = try next(body(run))
+      try run.admit(following.scope)
+      return try following.body(run)
+    }
+  }
+}
+
+extension Accessor {
+  /// Applies a function to the result, in the barrier.
+  public func map<Other>(_ transform: @escaping @Sendable (Output) throws -> Other) -> Accessor<Other> {
+    Accessor<Other>(scope) { [body] run in try transform(body(run)) }
+  }
+}
+
+/// The same where any part is one that changes something: in one barrier.
+extension TableAccessor {
+  /// Runs this and then the other, in one barrier, and gives both results.
+  @_disfavoredOverload
+  public func zip<Second: TableAccessor>(_ second: Second) -> Accessor<(Output, Second.Output)> {
+    let (first, second) = (promoted, second.promoted)
+    return Accessor<(Output, Second.Output)>(first.scope.joined(second.scope)) { run in
+      (try first.body(run), try second.body(run))
+    }
+  }
+
+  /// Runs this and then the others, in one barrier, and gives all results.
+  @_disfavoredOverload
+  public func zip<Second: TableAccessor, Third: TableAccessor>(
+    _ second: Second, _ third: Third
+  ) -> Accessor<(Output, Second.Output, Third.Output)> {
+    promoted.zip(second).zip(third).map { ($0.0, $0.1, $1) }
+  }
+
+  /// Runs this and then the others, in one barrier, and gives all results.
+  @_disfavoredOverload
+  public func zip<Second: TableAccessor, Third: TableAccessor, Fourth: TableAccessor, each Other: TableAccessor>(
+    _ second: Second, _ third: Third, _ fourth: Fourth, _ others: repeat each Other
+  ) -> Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)> {
+    let (first, fourth) = (promoted.zip(second, third), fourth.promoted)
+    var scope = first.scope.joined(fourth.scope)
+    for other in repeat each others { scope = scope.joined(other.promoted.scope) }
+    let bodies = (repeat (each others).promoted.body)
+    return Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)>(scope) { run in
+      let (one, two, three) = try first.body(run)
+      return (one, two, three, try fourth.body(run), repeat try (each bodies)(run))
+    }
+  }
+
+  /// Runs this, then `argument`, in one barrier, and applies the function that this gave to what the other gave.
+  @_disfavoredOverload
+  public func apply<Argument: TableAccessor, Other>(
+    _ argument: Argument
+  ) -> Accessor<Other> where Output == @Sendable (Argument.Output) throws -> Other {
+    let (function, argument) = (promoted, argument.promoted)
+    return Accessor<Other>(function.scope.joined(argument.scope)) { run in
+      try function.body(run)(argument.body(run))
+    }
+  }
+
+  /// Runs this, and then, in the same barrier, the accessor that `next` makes of the result.
+  ///
+  /// An accessor of another table throws `wrongTable` when it is met, and undoes the barrier.
+  @_disfavoredOverload
+  public func then<Next: TableAccessor>(
+    _ next: @escaping @Sendable (Output) throws -> Next
+  ) -> Accessor<Next.Output> {
+    let first = promoted
+    return Accessor<Next.Output>(first.scope) { run in
+      let following = try next(first.body(run)).promoted
+      try run.admit(following.scope)
+      return try following.body(run)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// What ``ReadAccessor`` and ``Accessor`` have in common: a description of what to do in one section of one table.
+public protocol TableAccessor<Output>: Sendable {
+  associatedtype Output
+
+  /// The same as an accessor that runs in a barrier.
+  var promoted: Accessor<Output> { get }
+}
+
+/// Looks at guarded values, in one read section: one snapshot, whatever it is composed of (G1).
+///
+/// Immutable, and a value: running it twice does the same twice, each time in a section of its own. It cannot change
+/// anything; ``promoted`` lets it run as a part of something that does.
+public struct ReadAccessor<Output>: TableAccessor {
+  let scope: AccessScope
+  let body: @Sendable (AccessRun) throws -> Output
+
+  init(_ scope: AccessScope, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+    self.scope = scope
+    self.body = body
+  }
+
+  public var promoted: Accessor<Output> { Accessor(scope, body) }
+
+  /// Gives a value without looking at any: the unit of composition.
+  public static func pure(_ output: Output, on table: Table) -> ReadAccessor where Output: Sendable {
+    ReadAccessor(.one(table)) { _ in output }
+  }
+}
+
+/// Changes guarded values, in one barrier: all of it or, if any part throws or the process dies, nothing (G2).
+///
+/// Immutable, and a value: running it twice does the same twice, each time in a barrier of its own.
+public struct Accessor<Output>: TableAccessor {
+  let scope: AccessScope
+  let body: @Sendable (AccessRun) throws -> Output
+
+  init(_ scope: AccessScope, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+    self.scope = scope
+    self.body = body
+  }
+
+  public var promoted: Accessor<Output> { self }
+
+  /// Gives a value without looking at any: the unit of composition.
+  public static func pure(_ output: Output, on table: Table) -> Accessor where Output: Sendable {
+    ReadAccessor.pure(output, on: table).promoted
+  }
+}
+
+/// The table that an accessor's parts belong to, as far as that is known before it runs.
+enum AccessScope: Sendable {
+  case one(Table)
+  /// Parts of two tables: no section can hold both, so running it is an error.
+  case two(Table, Table)
+
+  var first: Table {
+    switch self {
+    case .one(let table), .two(let table, _): table
+    }
+  }
+
+  func joined(_ other: AccessScope) -> AccessScope {
+    guard case .one(let ours) = self else { return self }
+    switch other {
+    case .two: return other
+    case .one(let theirs):
+      if !ours.isSameTable(as: theirs) { return .two(ours, theirs) }
+      // Either handle would do for reading; only one that takes part can write.
+      return .one(ours.isObserver ? theirs : ours)
+    }
+  }
+
+  /// The handle to open the section on.
+  /// - Parameter chosen: a handle that the caller wants it to run on; nil = the accessor's own.
+  /// - Throws: `wrongTable`.
+  func table(_ chosen: Table?) throws(TableError) -> Table {
+    switch self {
+    case .one(let own):
+      guard let chosen, !own.isSameTable(as: chosen) else { return chosen ?? own }
+      throw .wrongTable(own, runningOn: chosen)
+    case .two(let first, let second):
+      throw .wrongTable(second, runningOn: chosen ?? first)
+    }
+  }
+}
+
+extension Table {
+  /// Another handle, perhaps; the same table in shared memory.
+  func isSameTable(as other: Table) -> Bool { segment.uuid == other.segment.uuid }
+}
+
+extension TableError {
+  static func wrongTable(_ part: Table, runningOn table: Table) -> TableError {
+    TableError(
+      .wrongTable, table: table.name,
+      "a part of the accessor belongs to another table, '\(part.name)'; compose and run only values of one table")
+  }
+}

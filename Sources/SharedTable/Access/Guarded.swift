@@ -1,0 +1,55 @@
+/// A value in a table that nobody can touch outside a section of the table.
+///
+/// There is no getter and no setter. ``accessor(_:)`` lifts a function of the value into an accessor, which runs the
+/// function inside a section: in a read section if it only looks, in a barrier if it changes the value. Accessors of
+/// several values of one table compose into one, which still runs in a single section.
+///
+/// ```swift
+/// let stock = Guarded("stock", in: table, initial: 100)
+/// let orders = Guarded("orders", in: table, initial: [UInt8]())
+/// let take = stock.accessor { count in
+///   guard count > 0 else { throw SoldOut() }
+///   count -= 1
+/// }
+/// try take.zip(orders.accessor { $0.append(7) }).accessSync()  // both or neither
+/// ```
+/// What an accessor hands out is a copy. May be used from any thread, and as long as one likes; a read of a value that
+/// another process stored as another type throws `typeMismatch`.
+public struct Guarded<Value: TableValue>: Sendable {
+  /// The table the value is in, by the handle that accessors of this value run on.
+  public let table: Table
+  /// The value's key.
+  public let key: [UInt8]
+  /// What the value is while the table has none: before the first change, and after it was removed or has expired.
+  public let initial: Value
+
+  /// Names a value. Touches nothing: the table gets a value with the first change.
+  public init(_ key: some TableKey, in table: Table, initial: Value) {
+    self.table = table
+    self.key = unsafe key.withKeyBytes { bytes in unsafe [UInt8](bytes) }
+    self.initial = initial
+  }
+
+  /// Lifts a function that only looks at the value.
+  ///
+  /// Of this and the other `accessor(_:)` the compiler takes the one that the function fits: if it changes its argument,
+  /// only the other one does.
+  /// - Parameter body: runs in a section, at each run of the accessor: keep it short, and do not use the table in it.
+  public func accessor<Output>(
+    _ body: @escaping @Sendable (Value) throws -> Output
+  ) -> ReadAccessor<Output> {
+    ReadAccessor(.one(table)) { run in try run.read(self, body) }
+  }
+
+  /// Lifts a function that may change the value.
+  ///
+  /// The value is written back once, when the whole accessor has run; if any part of it throws, not at all. Its time to
+  /// expire stays.
+  /// - Parameter body: runs in a barrier, at each run of the accessor: keep it short, and do not use the table in it.
+  @_disfavoredOverload
+  public func accessor<Output>(
+    _ body: @escaping @Sendable (inout Value) throws -> Output
+  ) -> Accessor<Output> {
+    Accessor(.one(table)) { run in try run.change(self, body) }
+  }
+}
