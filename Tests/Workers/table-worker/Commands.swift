@@ -165,7 +165,7 @@ func inside(_ tx: inout Transaction) throws {
           _exit(0)
         }
         waitpid(child, nil, 0)
-      default: say("unknown command \(words[0])")
+      default: say(try collectionAnswer(words, &tx) ? "ok" : "unknown command \(words[0])")
       }
     } catch let error as TableError {
       say(describe(error))
