@@ -80,7 +80,7 @@ import Testing
   private func node(_ bytes: [UInt8]) -> ArrayNodeBytes { bytes.withUnsafeBytes { ArrayNodeBytes(tableBytes: $0)! } }
 
   @Test func aTreeThatLeadsToTheSameNodesAgainAndAgainEnds() throws {
-    let table = try Table.temporary()
+    let table = try Table.temporary(capacityBytes: 1 << 20)
     let array = try SharedArray<String>("a", table)
     // Level for level twice the one below: 2^40 empty strings in some hundred bytes.
     try table.set("a/1", ArrayNodeBytes(.leaf(ArrayLeaf(["", ""]))))
@@ -94,10 +94,9 @@ import Testing
       code {
         try array.forEach { _, _ in
           seen += 1
-          return true
+          return seen < 4 << 20
         }
       } == .damaged)
-    #expect(seen < 4 << 20)
     #expect(try array[1 << 39] == "")
   }
 
