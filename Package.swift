@@ -138,6 +138,10 @@ let package = Package(
     .testTarget(
       name: "QueueTests", dependencies: ["SharedTable", "SharedTableOperations", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
+    .testTarget(
+      name: "CollectionTests",
+      dependencies: ["SharedTable", "SharedTableFoundation", "TableEngine", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
     .target(
       name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),

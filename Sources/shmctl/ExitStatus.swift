@@ -57,7 +57,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
   init(_ code: TableError.Code) {
     self =
       switch code {
-      case .exists: .notFound
+      case .exists, .outOfBounds: .notFound
       case .invalid: .usage
       case .noSuchTable, .unlinked: .noSuchTable
       case .notPermitted: .notPermitted

@@ -121,7 +121,7 @@ public struct ReadView: ~Escapable {
 /// One entry during an iteration; valid during the call it was passed to.
 @safe
 public struct EntryView: ~Escapable {
-  private let found: FoundEntry
+  let found: FoundEntry
 
   @_lifetime(immortal)
   init(_ found: FoundEntry) { self.found = found }
@@ -135,6 +135,8 @@ public struct EntryView: ~Escapable {
   public var type: ValueType? { ValueType(rawValue: found.meta.type) }
   /// Of the barrier that stored it.
   public var version: UInt64 { found.version }
+  /// Distinguishes layouts of one type: see ``TableValue/tableFingerprint``.
+  var fingerprint: UInt64 { found.fingerprint }
   /// Nanoseconds since 1970; nil for never.
   public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }
 

@@ -32,6 +32,8 @@ public struct TableError: Error, Sendable {
     case incompatible
     /// The value has another type, or its struct another layout.
     case typeMismatch
+    /// An index that the array does not have, or does not have any more.
+    case outOfBounds
     /// The contents contradict themselves.
     case damaged
     /// Under the name lies something that is no table.

@@ -40,6 +40,9 @@ enum Fingerprints {
     return fingerprint
   }
 
+  /// The fingerprint of a stored form that has a name and no layout to take apart.
+  static func named(_ name: String) -> UInt64 { fold(0xcbf2_9ce4_8422_2325, name) | 1 }
+
   private static func compute<T>(_ type: T.Type, _ schemaName: String) -> UInt64 {
     var hash = fold(0xcbf2_9ce4_8422_2325, schemaName)
     hash = fold(hash, "\(MemoryLayout<T>.size) \(MemoryLayout<T>.alignment)")

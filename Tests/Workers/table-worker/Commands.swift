@@ -136,7 +136,8 @@ func answer(_ words: [String]) throws -> String {
     segment.data.storeRelaxed(Int(words[1])!, 0)
     return "stored"
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
-  default: return try answerEvents(words) ?? queueAnswer(words) ?? "unknown command \(words[0])"
+  default:
+    return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? "unknown command \(words[0])"
   }
 }
 
@@ -166,7 +167,7 @@ func inside(_ tx: inout Transaction) throws {
           _exit(0)
         }
         waitpid(child, nil, 0)
-      default: say("unknown command \(words[0])")
+      default: say(try collectionAnswer(words, &tx) ? "ok" : "unknown command \(words[0])")
       }
     } catch let error as TableError {
       say(describe(error))

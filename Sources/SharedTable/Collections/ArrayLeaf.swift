@@ -1,0 +1,165 @@
+/// A run of encoded elements: a leaf that is being changed, or what is to be inserted into one.
+struct ArrayLeaf {
+  /// Where each element ends in `data`.
+  private(set) var ends: [Int] = []
+  /// The elements, each followed by zeros up to where the next one may begin.
+  private(set) var data: [UInt8] = []
+  let alignment: Int
+
+  var count: Int { ends.count }
+
+  init(alignment: Int) { self.alignment = alignment }
+
+  init<Element: TableValue>(_ elements: some Sequence<Element>) {
+    alignment = Self.alignment(of: Element.self)
+    for element in elements { append(element) }
+  }
+
+  static func alignment<Element: TableValue>(of type: Element.Type) -> Int {
+    1 << max(0, min(4, Element.tableAlignmentShift))
+  }
+
+  /// Nil if the node is no leaf, or its ends contradict each other.
+  init?(_ node: borrowing ArrayNodeSpan, alignment: Int) {
+    self.alignment = alignment
+    guard node.level == 0 else { return nil }
+    let data = node.dataStart..<max(node.dataStart, node.span.byteCount)
+    ends.reserveCapacity(node.count)
+    for index in 0..<node.count {
+      guard let range = node.range(index, alignment: alignment) else { return nil }
+      ends.append(range.upperBound - data.lowerBound)
+    }
+    guard data.count == roundedUp(ends.last ?? 0, to: alignment) else { return nil }
+    unsafe node.span.withUnsafeBytes { bytes in self.data = unsafe [UInt8](bytes[data]) }
+  }
+
+  var bytes: [UInt8] {
+    let start = roundedUp(8 + 4 * count, to: 16)
+    var bytes = [UInt8](repeating: 0, count: start)
+    bytes.reserveCapacity(start + data.count)
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe bytes.storeBytes(of: UInt32(count), toByteOffset: 4, as: UInt32.self)
+      for (index, end) in ends.enumerated() {
+        unsafe bytes.storeBytes(of: UInt32(end), toByteOffset: 8 + 4 * index, as: UInt32.self)
+      }
+    }
+    bytes.append(contentsOf: data)
+    return bytes
+  }
+
+  // MARK: - Changes
+
+  mutating func append<Element: TableValue>(_ element: Element) {
+    unsafe element.withTableBytes { bytes in unsafe data.append(contentsOf: bytes) }
+    ends.append(data.count)
+    pad()
+  }
+
+  /// Puts the elements of `run` in place of `range`.
+  mutating func replace(_ range: Range<Int>, with run: ArrayLeaf) {
+    let old = start(range.lowerBound)..<start(range.upperBound)
+    data.replaceSubrange(old, with: run.data)
+    let shift = run.data.count - old.count
+    for index in range.upperBound..<count { ends[index] += shift }
+    ends.replaceSubrange(range, with: run.ends.lazy.map { $0 + old.lowerBound })
+  }
+
+  mutating func append(_ run: ArrayLeaf) { replace(count..<count, with: run) }
+
+  /// The elements of `range` as a run of their own.
+  func slice(_ range: Range<Int>) -> ArrayLeaf {
+    var slice = ArrayLeaf(alignment: alignment)
+    let first = start(range.lowerBound)
+    slice.data = Array(data[first..<start(range.upperBound)])
+    slice.ends = ends[range].map { $0 - first }
+    return slice
+  }
+
+  /// Itself, or, if it holds more than a leaf may, the leaves that take its place.
+  ///
+  /// - Parameter filling: whether leaves are filled to the brim: for elements that came in at the end, where more will
+  ///   follow, and for many at once. Otherwise it is cut in the middle.
+  func leaves(_ limits: ArrayNode.Limits, filling: Bool) -> [ArrayLeaf] {
+    if count <= limits.leafElements, data.count <= limits.leafBytes || count <= 1 { return count == 0 ? [] : [self] }
+    let halves = !filling && count <= 2 * limits.leafElements && data.count <= 2 * limits.leafBytes
+    let most = halves && count > limits.leafElements ? (count + 1) / 2 : limits.leafElements
+    let mostBytes = halves && data.count > limits.leafBytes ? (data.count + 1) / 2 : limits.leafBytes
+    var leaves: [ArrayLeaf] = []
+    var first = 0
+    for index in 1...count {
+      let isFull = index - first == most || index == count || start(index + 1) - start(first) > mostBytes
+      guard isFull else { continue }
+      leaves.append(slice(first..<index))
+      first = index
+    }
+    return leaves
+  }
+
+  private func start(_ index: Int) -> Int { index == 0 ? 0 : roundedUp(ends[index - 1], to: alignment) }
+
+  private mutating func pad() {
+    while data.count % alignment != 0 { data.append(0) }
+  }
+}
+
+/// An inner node that is being changed.
+struct ArrayInner {
+  struct Child: Equatable {
+    let id: Int
+    /// Elements below it.
+    var count: Int
+  }
+
+  let level: Int
+  var children: [Child]
+
+  init(level: Int, children: [Child]) {
+    self.level = level
+    self.children = children
+  }
+
+  /// Nil if the node is no inner one, or a child of it cannot be.
+  init?(_ node: borrowing ArrayNodeSpan) {
+    guard node.level > 0, node.span.byteCount == 8 + 16 * node.count, node.count > 0 else { return nil }
+    level = node.level
+    children = []
+    children.reserveCapacity(node.count)
+    for index in 0..<node.count {
+      guard let child = node.child(index) else { return nil }
+      children.append(child)
+    }
+  }
+
+  /// Elements below; nil if that is no `Int`.
+  var count: Int? {
+    var sum = 0
+    for child in children {
+      let (next, overflow) = sum.addingReportingOverflow(child.count)
+      if overflow { return nil }
+      sum = next
+    }
+    return sum
+  }
+
+  var bytes: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 8 + 16 * children.count)
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe bytes.storeBytes(of: UInt32(level), as: UInt32.self)
+      unsafe bytes.storeBytes(of: UInt32(children.count), toByteOffset: 4, as: UInt32.self)
+      for (index, child) in children.enumerated() {
+        unsafe bytes.storeBytes(of: UInt64(child.id), toByteOffset: 8 + 16 * index, as: UInt64.self)
+        unsafe bytes.storeBytes(of: UInt64(child.count), toByteOffset: 16 + 16 * index, as: UInt64.self)
+      }
+    }
+    return bytes
+  }
+
+  /// The children in as many parts as inner nodes are needed for them.
+  static func parts(_ children: [Child], most: Int, filling: Bool) -> [[Child]] {
+    if children.count <= most { return children.isEmpty ? [] : [children] }
+    let size = filling || children.count > 2 * most ? most : (children.count + 1) / 2
+    return stride(from: 0, to: children.count, by: size).map { first in
+      Array(children[first..<min(first + size, children.count)])
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/// The nodes of a ``SharedArray``: a B+-tree whose inner nodes know how many elements lie below each child (an order
+/// statistic tree; Cormen et al., Introduction to Algorithms, ch. "Augmenting data structures").
+///
+/// ```
+/// leaf    level 0 u32 | count u32 | count × end of the element u32 | zeros up to a multiple of 16 | elements
+/// inner   level u32   | count u32 | count × { child's number u64, elements below it u64 }
+/// ```
+/// An element begins at the next multiple of its type's alignment after the one before; ends are counted from the first
+/// element. Whoever reads a node checks all of this, and trusts nothing that it says of others.
+enum ArrayNode {
+  case leaf(ArrayLeaf)
+  case inner(ArrayInner)
+
+  static let fingerprint = Fingerprints.named("SharedTable.ArrayNode")
+
+  /// What a node may hold before it is split. A policy of whoever writes: readers take any.
+  struct Limits: Sendable {
+    var leafElements = 128
+    var leafBytes = 8192
+    var children = 128
+
+    /// More levels than any array can have whose nodes have two children each.
+    static var levels: Int { 48 }
+  }
+
+  var bytes: [UInt8] {
+    switch self {
+    case .leaf(let leaf): leaf.bytes
+    case .inner(let inner): inner.bytes
+    }
+  }
+}
+
+/// A stored node's bytes on their way into the table.
+struct ArrayNodeBytes: TableValue {
+  let bytes: [UInt8]
+
+  static var tableType: ValueType { .structure }
+  static var tableFingerprint: UInt64 { ArrayNode.fingerprint }
+  static var tableAlignmentShift: Int { 4 }
+
+  init(_ node: ArrayNode) { bytes = node.bytes }
+  init?(tableBytes: UnsafeRawBufferPointer) { unsafe bytes = [UInt8](tableBytes) }
+
+  func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe bytes.withTableBytes(body)
+  }
+}
+
+/// A node where it lies, with what was checked of it.
+struct ArrayNodeSpan: ~Escapable {
+  let span: RawSpan
+  let level: Int
+  let count: Int
+
+  /// Nil if the bytes can be no node, whatever its level: there is room for what it counts.
+  @_lifetime(copy span)
+  init?(_ span: RawSpan) {
+    guard let level = span.word32(at: 0), let count = span.word32(at: 4) else { return nil }
+    guard count <= span.byteCount / (level == 0 ? 4 : 16) else { return nil }
+    self.span = span
+    self.level = level
+    self.count = count
+  }
+
+  // MARK: - Leaves
+
+  /// Where the elements begin.
+  var dataStart: Int { roundedUp(8 + 4 * count, to: 16) }
+
+  /// Where element `index` lies; nil if the node's ends contradict each other.
+  func range(_ index: Int, alignment: Int) -> Range<Int>? {
+    guard level == 0, index >= 0, index < count, dataStart <= span.byteCount else { return nil }
+    var start = 0
+    if index > 0 {
+      guard let before = span.word32(at: 8 + 4 * (index - 1)) else { return nil }
+      start = roundedUp(before, to: alignment)
+    }
+    guard let end = span.word32(at: 8 + 4 * index), start <= end, end <= span.byteCount - dataStart else { return nil }
+    return dataStart + start..<dataStart + end
+  }
+
+  /// Element `index`; nil if the bytes are none.
+  func element<Element: TableValue>(_ index: Int, as type: Element.Type) -> Element? {
+    guard let range = range(index, alignment: ArrayLeaf.alignment(of: type)) else { return nil }
+    return unsafe span.withUnsafeBytes { bytes in
+      unsafe Element(tableBytes: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+  }
+
+  // MARK: - Inner nodes
+
+  /// A child; nil if there is none of that number, or none that can be.
+  func child(_ index: Int) -> ArrayInner.Child? {
+    guard level > 0, index >= 0, index < count, let id = span.word64(at: 8 + 16 * index),
+      let below = span.word64(at: 16 + 16 * index), id > 0, below > 0
+    else { return nil }
+    return ArrayInner.Child(id: id, count: below)
+  }
+}
+
+extension RawSpan {
+  fileprivate func word32(at offset: Int) -> Int? {
+    guard offset >= 0, offset <= byteCount - 4 else { return nil }
+    return unsafe Int(unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  /// Nil also for what is no positive `Int`.
+  fileprivate func word64(at offset: Int) -> Int? {
+    guard offset >= 0, offset <= byteCount - 8 else { return nil }
+    return unsafe Int(exactly: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}
+
+func roundedUp(_ value: Int, to multiple: Int) -> Int { (value + multiple - 1) & ~(multiple - 1) }

@@ -1,0 +1,87 @@
+/// What lies under a collection's name: a line of text that says what it is and how many elements it has, such as
+/// `dictionary of string to integer: 12`.
+///
+/// The text up to the colon is the collection's *signature*; the numbers behind it are its state. A fingerprint keeps
+/// others from taking it for a string.
+struct CollectionHeader: TableValue {
+  let text: String
+
+  static var tableType: ValueType { .string }
+  static let tableFingerprint = Fingerprints.named("SharedTable.collection")
+
+  init(_ signature: String, _ numbers: [Int]) {
+    text = numbers.reduce(signature + ":") { "\($0) \($1)" }
+  }
+
+  func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe text.withTableBytes(body)
+  }
+
+  init?(tableBytes: UnsafeRawBufferPointer) {
+    guard let text = unsafe String(tableBytes: tableBytes) else { return nil }
+    self.text = text
+  }
+
+  /// The state, if this is a collection of that signature and the state can be: `count` numbers, none negative.
+  enum Reading {
+    case numbers([Int])
+    case other(String)
+    case unreadable
+  }
+
+  func read(_ signature: String, count: Int) -> Reading {
+    guard let colon = text.lastIndex(of: ":") else { return .unreadable }
+    guard text[..<colon] == signature else { return .other(String(text[..<colon].prefix(200))) }
+    var numbers: [Int] = []
+    for word in text[text.index(after: colon)...].split(separator: " ") {
+      guard let number = Int(word), number >= 0, numbers.count < count else { return .unreadable }
+      numbers.append(number)
+    }
+    return numbers.count == count ? .numbers(numbers) : .unreadable
+  }
+}
+
+/// A type's name in a signature: programs that agree in it read each other's values.
+func signature<T: TableValue>(of type: T.Type) -> String {
+  T.tableFingerprint == 0 ? T.tableType.name : "\(T.tableType.name)#\(String(T.tableFingerprint, radix: 16))"
+}
+
+/// A collection's own place in its table.
+@usableFromInline
+struct CollectionPlace: Sendable {
+  let table: Table
+  @usableFromInline let name: CollectionName
+  let signature: String
+  /// How many numbers the header holds.
+  let numbers: Int
+
+  /// The header's numbers; nil if the collection has none yet.
+  /// - Throws: `typeMismatch` if the name is another collection's or a value's, `damaged`.
+  func header(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> [Int]? {
+    let reading = try section.withEntry(name.text) { entry -> CollectionHeader.Reading in
+      guard entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint else {
+        return .other("a value of type \(entry.type?.name ?? "unknown")")
+      }
+      return entry.value(as: CollectionHeader.self)?.read(signature, count: numbers) ?? .unreadable
+    }
+    switch reading {
+    case nil: return nil
+    case .numbers(let numbers): return numbers
+    case .other(let what):
+      throw TableError(
+        .typeMismatch, table: table.name, "'\(name.text)' is \(what), not \(signature); use another name")
+    case .unreadable: throw damaged("its header cannot be read")
+    }
+  }
+
+  func setHeader(_ numbers: [Int], in tx: inout Transaction) throws(TableError) {
+    try tx.set(name.text, CollectionHeader(signature, numbers))
+  }
+
+  func damaged(_ what: String) -> TableError {
+    TableError(
+      .damaged, table: table.name,
+      "damaged: collection '\(name.text)': \(what); remove the keys '\(name.text)' and '\(name.text)/…', and fill it anew"
+    )
+  }
+}

@@ -1,0 +1,44 @@
+/// The name of a value or collection, and the keys that belong to it: the name itself and all that begin with the name
+/// and a slash.
+///
+/// A name contains no slash, so no key belongs to two names.
+@usableFromInline
+struct CollectionName: Sendable {
+  @usableFromInline let text: String
+
+  /// - Throws: `invalid` unless the name has 1 to 200 bytes and neither a slash nor control characters.
+  @usableFromInline
+  init(_ text: String, _ table: Table) throws(TableError) {
+    let isShort = (1...200).contains(text.utf8.count)
+    guard isShort, !text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 || $0 == 0x7f }) else {
+      throw TableError(
+        .invalid, table: table.name,
+        "'\(text.prefix(64))' is no name for a value or collection: use 1 to 200 bytes without '/' and control characters"
+      )
+    }
+    self.text = text
+  }
+
+  /// What the keys of all elements begin with.
+  @usableFromInline var prefix: [UInt8] { Array(text.utf8) + [UInt8(ascii: "/")] }
+
+  /// The table's key of an element.
+  @usableFromInline
+  func key(_ element: some SharedKey) -> [UInt8] {
+    unsafe element.withElementKey { bytes in
+      var key: [UInt8] = []
+      key.reserveCapacity(text.utf8.count + 1 + bytes.count)
+      key.append(contentsOf: text.utf8)
+      key.append(UInt8(ascii: "/"))
+      unsafe key.append(contentsOf: bytes)
+      return key
+    }
+  }
+
+  /// The part of an element's key behind the prefix.
+  func element<Key: SharedKey>(_ key: RawSpan, as type: Key.Type) -> Key? {
+    unsafe key.withUnsafeBytes { bytes in
+      unsafe Key(keyBytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst(text.utf8.count + 1)))
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Synchronization
+
+/// A ``SharedValue`` as a property.
+///
+/// ```swift
+/// @Shared("hits", table) var hits = 0
+///
+/// try $hits += 1                 // one barrier: no update is lost
+/// try $hits.mutate { $0 *= 2 }
+/// print(hits)
+/// ```
+/// The property itself can only be read. A setter would make `hits = hits + 1` compile, which loses whatever others
+/// wrote in between; an accessor that keeps a barrier open around `hits += 1` brings that setter with it, and cannot
+/// throw, while a barrier can fail. So changes go by way of `$hits`, a ``SharedValue``, and say `try`.
+///
+/// For the same reason a read of `hits` cannot throw: where the value cannot be read just now it is the last one that
+/// this property has read, at first the default, and ``failure`` says why. `try $hits.get()` throws instead. A read
+/// waits as ``Table/get(_:as:)`` does.
+@propertyWrapper
+public struct Shared<Value: TableValue>: Sendable {
+  private let value: SharedValue<Value>
+  private let memory: Memory
+
+  /// Traps for a name that cannot be: see ``SharedValue/init(_:_:default:)``, which throws instead.
+  public init(wrappedValue: Value, _ name: String, _ table: Table) {
+    do throws(TableError) {
+      value = try SharedValue(name, table, default: wrappedValue)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+    memory = Memory(wrappedValue)
+  }
+
+  public var wrappedValue: Value {
+    do throws(TableError) {
+      return memory.note(try value.get())
+    } catch {
+      return memory.note(error)
+    }
+  }
+
+  public var projectedValue: SharedValue<Value> { value }
+
+  /// Why the last read of the property found no value; nil if it did. `_hits.failure` where the property is declared.
+  public var failure: TableError? { memory.state.withLock { $0.failure } }
+
+  private final class Memory: Sendable {
+    struct State {
+      var last: Value
+      var failure: TableError?
+    }
+    let state: Mutex<State>
+
+    init(_ value: Value) { state = Mutex(State(last: value)) }
+
+    func note(_ value: Value) -> Value {
+      state.withLock { $0 = State(last: value) }
+      return value
+    }
+
+    func note(_ failure: TableError) -> Value {
+      state.withLock { state in
+        state.failure = failure
+        return state.last
+      }
+    }
+  }
+}

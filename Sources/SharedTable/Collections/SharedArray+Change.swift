@@ -1,0 +1,116 @@
+/// Changes: one barrier each, or, with `in:`, part of one. If one throws, it changed nothing; a barrier whose closure
+/// catches the error goes on as if it had not been tried.
+extension SharedArray {
+  public func append(_ element: Element, timeout: Duration? = nil) throws(TableError) {
+    try append(contentsOf: CollectionOfOne(element), timeout: timeout)
+  }
+
+  public func append(_ element: Element, in tx: inout Transaction) throws(TableError) {
+    try append(contentsOf: CollectionOfOne(element), in: &tx)
+  }
+
+  /// Appends many elements in one barrier: cheaper than one by one, and all of them or none.
+  public func append(contentsOf elements: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
+    // Encoded before the barrier, which holds up the others.
+    let run = ArrayLeaf(elements)
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try append(run, in: &tx) }
+  }
+
+  public func append(contentsOf elements: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
+    try append(ArrayLeaf(elements), in: &tx)
+  }
+
+  private func append(_ run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
+    let count = try count(in: tx)
+    if run.count > 0 { try tree.replace(count..<count, with: run, in: &tx) }
+  }
+
+  /// Inserts an element before the one at an index; the count is an index here too.
+  /// - Throws: `outOfBounds`.
+  public func insert(_ element: Element, at index: Int, timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try insert(element, at: index, in: &tx) }
+  }
+
+  public func insert(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
+    let count = try count(in: tx)
+    guard index >= 0, index <= count else { throw tree.outOfBounds(index, count) }
+    try tree.replace(index..<index, with: ArrayLeaf(CollectionOfOne(element)), in: &tx)
+  }
+
+  /// Replaces the element at an index.
+  /// - Throws: `outOfBounds`.
+  public func set(_ element: Element, at index: Int, timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(element, at: index, in: &tx) }
+  }
+
+  public func set(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
+    try check(index, in: tx)
+    try tree.replace(index..<index + 1, with: ArrayLeaf(CollectionOfOne(element)), in: &tx)
+  }
+
+  /// Changes the element at an index in place, in one barrier.
+  ///
+  /// `body` runs alone on the host: keep it short. If it throws, nothing changes.
+  /// - Throws: `outOfBounds`.
+  @discardableResult
+  public func mutate<R>(
+    at index: Int, timeout: Duration? = nil, _ body: (inout Element) throws -> R
+  ) throws -> R {
+    try table.barrier(timeout: timeout) { tx in try mutate(at: index, in: &tx, body) }
+  }
+
+  @discardableResult
+  public func mutate<R>(
+    at index: Int, in tx: inout Transaction, _ body: (inout Element) throws -> R
+  ) throws -> R {
+    var element = try get(index, in: tx)
+    let result = try body(&element)
+    try set(element, at: index, in: &tx)
+    return result
+  }
+
+  /// Removes the element at an index and returns it.
+  /// - Throws: `outOfBounds`.
+  @discardableResult
+  public func remove(at index: Int, timeout: Duration? = nil) throws(TableError) -> Element {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(at: index, in: &tx) }
+  }
+
+  @discardableResult
+  public func remove(at index: Int, in tx: inout Transaction) throws(TableError) -> Element {
+    let element = try get(index, in: tx)
+    try tree.replace(index..<index + 1, with: ArrayLeaf(EmptyCollection<Element>()), in: &tx)
+    return element
+  }
+
+  /// Removes the first element and returns it; nil if there is none.
+  public func popFirst(timeout: Duration? = nil) throws(TableError) -> Element? {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try popFirst(in: &tx) }
+  }
+
+  public func popFirst(in tx: inout Transaction) throws(TableError) -> Element? {
+    try count(in: tx) == 0 ? nil : remove(at: 0, in: &tx)
+  }
+
+  /// Removes the last element and returns it; nil if there is none.
+  public func popLast(timeout: Duration? = nil) throws(TableError) -> Element? {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try popLast(in: &tx) }
+  }
+
+  public func popLast(in tx: inout Transaction) throws(TableError) -> Element? {
+    let count = try count(in: tx)
+    return count == 0 ? nil : try remove(at: count - 1, in: &tx)
+  }
+
+  /// Removes all elements in one barrier, and the array's type: the name is free. Looks at the whole table.
+  public func removeAll(timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
+  }
+
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.removeAll(in: &tx) }
+
+  private func check(_ index: Int, in tx: borrowing Transaction) throws(TableError) {
+    let count = try count(in: tx)
+    guard index >= 0, index < count else { throw tree.outOfBounds(index, count) }
+  }
+}

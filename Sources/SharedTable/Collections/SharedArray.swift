@@ -1,0 +1,135 @@
+/// An array that all processes share: all instances of one name are the same array.
+///
+/// ```swift
+/// let names = try SharedArray<String>("names", table)
+/// try names.append("ann")
+/// let first = try names[0]
+/// try names.read { elements in                  // count and indices of one snapshot
+///   for index in 0..<elements.count { print(try elements[index]) }
+/// }
+/// ```
+/// A B+-tree over the table's keys, whose nodes count the elements below them: reading, inserting and removing an
+/// element at any index touches a few nodes of some kilobytes, also among millions. Under NAME lies what the array is and
+/// how many elements it has, its nodes under `NAME/1`, `NAME/2` and so on.
+///
+/// An index is valid as long as nobody changes the array: other processes may. A wrong one is `outOfBounds`, an index
+/// that meanwhile means another element is not noticed; who counts first and indexes then does both in one section: in
+/// ``read(timeout:_:)``, or with the forms with `in:`.
+///
+/// Reads wait as ``Table/read(timeout:_:)`` does, changes are one barrier each and wait as ``Table/barrier(timeout:_:)``
+/// does; both throw what those throw, `typeMismatch` if the name belongs to something else, and `damaged` if the nodes
+/// contradict each other. Inside a section of the table use the forms with `in:`: they wait for nothing, and several
+/// of them see, or make, one state. What is returned is a copy. Safe to use from any thread.
+public struct SharedArray<Element: TableValue>: Sendable {
+  let tree: ArrayTree<Element>
+
+  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Throws: `invalid` for another name. Touches the table not at all.
+  public init(_ name: String, _ table: Table) throws(TableError) { try self.init(name, table, limits: .init()) }
+
+  init(_ name: String, _ table: Table, limits: ArrayNode.Limits) throws(TableError) {
+    tree = try ArrayTree(name, table, limits)
+  }
+
+  public var table: Table { tree.table }
+  public var name: String { tree.place.name.text }
+
+  /// The number of elements, which is kept: one look-up.
+  public var count: Int {
+    get throws(TableError) { try table.withSection(timeout: nil) { view throws(TableError) in try count(in: view) } }
+  }
+
+  public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
+    try tree.state(in: section).count
+  }
+
+  public var isEmpty: Bool {
+    get throws(TableError) { try count == 0 }
+  }
+
+  /// The element at an index as of now.
+  /// - Throws: `outOfBounds`.
+  public subscript(index: Int) -> Element {
+    get throws(TableError) {
+      try table.withSection(timeout: nil) { view throws(TableError) in try get(index, in: view) }
+    }
+  }
+
+  /// The element at an index in a section.
+  /// - Throws: `outOfBounds`.
+  public func get(
+    _ index: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws(TableError) -> Element {
+    try tree.element(at: index, tree.state(in: section), in: section)
+  }
+
+  /// Visits the elements of one snapshot in order, with their indices, until `body` returns false.
+  ///
+  /// Looks at the array's nodes only. Writers of the rwlock variant wait meanwhile.
+  public func forEach(timeout: Duration? = nil, _ body: (_ index: Int, Element) throws -> Bool) throws {
+    try table.read(timeout: timeout) { view in try forEach(in: view, body) }
+  }
+
+  /// Visits the elements in a section, in order; in a barrier, `body` must not write.
+  public func forEach(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Bool
+  ) throws {
+    let state = try tree.state(in: section)
+    try tree.forEach(0..<state.count, state, in: section, body)
+  }
+
+  /// A copy of all elements of one snapshot.
+  public func allElements() throws -> [Element] { try read { elements in try elements.copy() } }
+
+  /// A copy of the elements of a range, of one snapshot.
+  /// - Throws: `outOfBounds` unless all of them are there.
+  public func elements(_ range: Range<Int>) throws -> [Element] { try read { elements in try elements.copy(range) } }
+
+  /// Runs `body` on the array in one snapshot: its count, and the elements that go with it.
+  ///
+  /// Waits and throws as ``Table/read(timeout:_:)`` does, and throws what `body` throws.
+  public func read<R>(timeout: Duration? = nil, _ body: (borrowing Elements) throws -> R) throws -> R {
+    try table.read(timeout: timeout) { view in try body(Elements(tree, view)) }
+  }
+
+  /// An array in one snapshot: cannot be returned, stored, captured or carried over an `await`.
+  public struct Elements: ~Escapable {
+    private let tree: ArrayTree<Element>
+    private let view: ReadView
+    private let state: ArrayTree<Element>.State
+
+    @_lifetime(copy view)
+    init(_ tree: ArrayTree<Element>, _ view: borrowing ReadView) throws(TableError) {
+      self.tree = tree
+      self.view = copy view
+      state = try tree.state(in: view)
+    }
+
+    public var count: Int { state.count }
+    public var isEmpty: Bool { state.count == 0 }
+
+    /// - Throws: `outOfBounds`.
+    public subscript(index: Int) -> Element {
+      get throws(TableError) { try tree.element(at: index, state, in: view) }
+    }
+
+    /// Visits the elements in order, until `body` returns false.
+    public func forEach(_ body: (_ index: Int, Element) throws -> Bool) throws {
+      try tree.forEach(0..<state.count, state, in: view, body)
+    }
+
+    /// A copy of the elements of a range.
+    /// - Throws: `outOfBounds` unless all of them are there.
+    public func copy(_ range: Range<Int>) throws -> [Element] {
+      var elements: [Element] = []
+      try tree.forEach(range, state, in: view) { _, element in
+        elements.append(element)
+        return true
+      }
+      return elements
+    }
+
+    /// A copy of all elements.
+    public func copy() throws -> [Element] { try copy(0..<state.count) }
+  }
+}

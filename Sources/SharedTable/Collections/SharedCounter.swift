@@ -1,0 +1,50 @@
+/// A number that all processes count on: exact, one key, one barrier for each addition.
+///
+/// Not striped over several keys. Striping helps where additions would run beside each other; here one barrier runs at a
+/// time on the whole host, so stripes would make reads dearer and additions no cheaper. Who counts very often adds up
+/// in a local variable first.
+///
+/// It lies under the key NAME as an integer: `shmctl incr`, ``Table/increment(_:by:timeout:)`` and a
+/// `SharedValue<Int>` of the same name count on the same number. Waits and throws as ``SharedValue`` does.
+public struct SharedCounter: Sendable {
+  private let number: SharedValue<Int>
+
+  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Throws: `invalid` for another name.
+  public init(_ name: String, _ table: Table) throws(TableError) {
+    number = try SharedValue(name, table, default: 0)
+  }
+
+  public var table: Table { number.table }
+  public var name: String { number.name }
+
+  /// The count as of now.
+  public var value: Int {
+    get throws(TableError) { try number.get() }
+  }
+
+  public func value(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
+    try number.get(in: section)
+  }
+
+  /// Adds, and returns the sum.
+  /// - Throws: `invalid` if it does not fit into 64 bits; the count stays then.
+  @discardableResult
+  public func add(_ amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
+    try number.increment(by: amount, timeout: timeout)
+  }
+
+  @discardableResult
+  public func add(_ amount: Int = 1, in tx: inout Transaction) throws(TableError) -> Int {
+    try number.increment(by: amount, in: &tx)
+  }
+
+  /// Sets the count to 0 and returns what it was, in one barrier: nothing is counted twice or not at all.
+  public func reset(timeout: Duration? = nil) throws(TableError) -> Int { try number.exchange(0, timeout: timeout) }
+
+  public func reset(in tx: inout Transaction) throws(TableError) -> Int {
+    let count = try number.get(in: tx)
+    try number.set(0, in: &tx)
+    return count
+  }
+}

@@ -1,0 +1,127 @@
+/// Changes: one barrier each, or, with `in:`, part of one. If one throws, it changed nothing; a barrier whose closure
+/// catches the error goes on as if it had not been tried.
+extension SharedDictionary {
+  /// Stores a value.
+  public func set(_ key: Key, _ value: Value, timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(key, value, in: &tx) }
+  }
+
+  public func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
+    try store.set(CollectionOfOne((key, value)), in: &tx)
+  }
+
+  /// Stores a value and returns the one before; nil if there was none.
+  @discardableResult
+  public func updateValue(_ value: Value, forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Value? {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+      try updateValue(value, forKey: key, in: &tx)
+    }
+  }
+
+  @discardableResult
+  public func updateValue(_ value: Value, forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
+    let old = try get(key, in: tx)
+    try set(key, value, in: &tx)
+    return old
+  }
+
+  /// Removes a key and returns its value; nil if there was none.
+  @discardableResult
+  public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Value? {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeValue(forKey: key, in: &tx) }
+  }
+
+  @discardableResult
+  public func removeValue(forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
+    let old = try get(key, in: tx)
+    try store.remove(CollectionOfOne(key), in: &tx)
+    return old
+  }
+
+  /// Removes some keys in one barrier.
+  /// - Returns: how many were there.
+  @discardableResult
+  public func remove(_ keys: some Sequence<Key>, timeout: Duration? = nil) throws(TableError) -> Int {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try store.remove(keys, in: &tx) }
+  }
+
+  /// Changes a value in place, in one barrier; an absent one begins as `defaultValue`.
+  ///
+  /// `body` runs alone on the host: keep it short. If it throws, nothing changes.
+  @discardableResult
+  public func mutate<R>(
+    _ key: Key, default defaultValue: @autoclosure () -> Value, timeout: Duration? = nil,
+    _ body: (inout Value) throws -> R
+  ) throws -> R {
+    try table.barrier(timeout: timeout) { tx in try mutate(key, default: defaultValue(), in: &tx, body) }
+  }
+
+  @discardableResult
+  public func mutate<R>(
+    _ key: Key, default defaultValue: @autoclosure () -> Value, in tx: inout Transaction,
+    _ body: (inout Value) throws -> R
+  ) throws -> R {
+    var value = try get(key, in: tx) ?? defaultValue()
+    let result = try body(&value)
+    try set(key, value, in: &tx)
+    return result
+  }
+
+  /// Changes a value in place, in one barrier: nil is an absent one, and setting nil removes it.
+  @discardableResult
+  public func mutate<R>(
+    _ key: Key, timeout: Duration? = nil, _ body: (inout Value?) throws -> R
+  ) throws -> R {
+    try table.barrier(timeout: timeout) { tx in try mutate(key, in: &tx, body) }
+  }
+
+  @discardableResult
+  public func mutate<R>(_ key: Key, in tx: inout Transaction, _ body: (inout Value?) throws -> R) throws -> R {
+    var value = try get(key, in: tx)
+    let result = try body(&value)
+    if let value { try set(key, value, in: &tx) } else { try store.remove(CollectionOfOne(key), in: &tx) }
+    return result
+  }
+
+  /// Stores many elements in one barrier: all of them, or none.
+  ///
+  /// - Parameter combine: makes one value of the old and the new one where the key is there; without it the new one
+  ///   stays. Called inside the barrier.
+  public func merge(
+    _ elements: some Sequence<(Key, Value)>, timeout: Duration? = nil,
+    uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
+  ) throws {
+    try table.barrier(timeout: timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
+  }
+
+  public func merge(
+    _ elements: some Sequence<(Key, Value)>, in tx: inout Transaction,
+    uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
+  ) throws {
+    var merged: [Key: Value] = [:]
+    for (key, value) in elements {
+      guard let combine else {
+        merged[key] = value
+        continue
+      }
+      let current = try merged[key] ?? get(key, in: tx)
+      merged[key] = try current.map { try combine($0, value) } ?? value
+    }
+    try store.set(merged.lazy.map { (key: $0.key, value: $0.value) }, in: &tx)
+  }
+
+  /// Stores a Swift dictionary's elements in one barrier; ``merge(_:timeout:uniquingKeysWith:)`` says the rest.
+  public func merge(
+    _ elements: [Key: Value], timeout: Duration? = nil,
+    uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
+  ) throws {
+    try merge(elements.lazy.map { ($0.key, $0.value) }, timeout: timeout, uniquingKeysWith: combine)
+  }
+
+  /// Removes all elements in one barrier, and the dictionary's type: the name is free. Looks at the whole table.
+  public func removeAll(timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
+  }
+
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
+}

@@ -1,0 +1,113 @@
+/// A dictionary that all processes share: all instances of one name are the same dictionary.
+///
+/// ```swift
+/// let ages = try SharedDictionary<String, Int>("ages", table)
+/// try ages.set("ann", 41)
+/// try ages.mutate("ann", default: 0) { $0 += 1 }
+/// let age = try ages["ann"]
+/// ```
+/// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it; under NAME lies what the dictionary is and
+/// how many elements it has. Whoever adds or removes elements by way of the table's own API leaves that number behind.
+///
+/// Reads wait as ``Table/get(_:as:)`` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
+/// ``Table/barrier(timeout:_:)`` does; both throw what those throw, and `typeMismatch` if the name belongs to something
+/// else. A read of one element looks at that element's type only. Inside a section of the table use the forms with
+/// `in:`: they wait for nothing, and several of them see, or make, one state. What is returned is a copy. Safe to use
+/// from any thread.
+public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
+  @usableFromInline let store: ElementStore<Key, Value>
+
+  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Throws: `invalid` for another name. Touches the table not at all.
+  public init(_ name: String, _ table: Table) throws(TableError) {
+    store = try ElementStore(
+      name, table, signature: "dictionary of \(Key.keyForm) to \(SharedTable.signature(of: Value.self))")
+  }
+
+  public var table: Table { store.table }
+  public var name: String { store.place.name.text }
+
+  /// The value of a key as of now; nil if there is none.
+  @inlinable
+  public subscript(key: Key) -> Value? {
+    get throws(TableError) { try store.table.get(store.place.name.key(key), as: Value.self) }
+  }
+
+  /// The value of a key in a section; nil if there is none.
+  @inlinable
+  public func get(
+    _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws(TableError) -> Value? {
+    try store.get(key, in: section)
+  }
+
+  public func contains(_ key: Key) throws(TableError) -> Bool { try table.contains(store.place.name.key(key)) }
+
+  public func contains(
+    _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws(TableError) -> Bool {
+    try store.contains(key, in: section)
+  }
+
+  /// The number of elements, which is kept: one look-up.
+  public var count: Int {
+    get throws(TableError) {
+      try table.withSection(timeout: nil) { view throws(TableError) in try store.count(in: view) }
+    }
+  }
+
+  public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
+    try store.count(in: section)
+  }
+
+  public var isEmpty: Bool {
+    get throws(TableError) { try count == 0 }
+  }
+
+  /// Visits the elements of one snapshot, in no particular order, until `body` returns false.
+  ///
+  /// Looks at the whole table: its work grows with the table, not with the dictionary. Writers of the rwlock variant wait
+  /// meanwhile.
+  public func forEach(timeout: Duration? = nil, _ body: (Key, Value) throws -> Bool) throws {
+    try table.read(timeout: timeout) { view in try forEach(in: view, body) }
+  }
+
+  /// Visits the elements in a section; in a barrier, `body` must not write.
+  public func forEach(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, Value) throws -> Bool
+  ) throws {
+    try store.forEach(in: section) { key, entry in try body(key, store.value(entry, key)) }
+  }
+
+  /// The keys of one snapshot. Looks at the whole table.
+  public func keys() throws -> [Key] {
+    var keys: [Key] = []
+    try table.read { view in
+      try store.forEach(in: view) { key, _ in
+        keys.append(key)
+        return true
+      }
+    }
+    return keys
+  }
+
+  /// The values of one snapshot. Looks at the whole table.
+  public func values() throws -> [Value] {
+    var values: [Value] = []
+    try forEach { _, value in
+      values.append(value)
+      return true
+    }
+    return values
+  }
+
+  /// A copy of one snapshot. Looks at the whole table.
+  public func allElements() throws -> [Key: Value] {
+    var elements: [Key: Value] = [:]
+    try forEach { key, value in
+      elements[key] = value
+      return true
+    }
+    return elements
+  }
+}

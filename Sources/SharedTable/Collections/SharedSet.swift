@@ -1,0 +1,154 @@
+/// A set that all processes share: all instances of one name are the same set.
+///
+/// ```swift
+/// let online = try SharedSet<String>("online", table)
+/// try online.insert("ann")
+/// let both = try online.intersection(["ann", "bob"])
+/// ```
+/// Element E lies under the key `NAME/E`, with the value true; the rest is as with ``SharedDictionary``, including what
+/// waits, what is thrown, and the forms with `in:` for use inside a section.
+public struct SharedSet<Element: SharedKey>: Sendable {
+  private let store: ElementStore<Element, Bool>
+
+  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Throws: `invalid` for another name. Touches the table not at all.
+  public init(_ name: String, _ table: Table) throws(TableError) {
+    store = try ElementStore(name, table, signature: "set of \(Element.keyForm)")
+  }
+
+  public var table: Table { store.table }
+  public var name: String { store.place.name.text }
+
+  public func contains(_ element: Element) throws(TableError) -> Bool {
+    try table.contains(store.place.name.key(element))
+  }
+
+  public func contains(
+    _ element: Element, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws(TableError) -> Bool {
+    try store.contains(element, in: section)
+  }
+
+  /// The number of elements, which is kept: one look-up.
+  public var count: Int {
+    get throws(TableError) {
+      try table.withSection(timeout: nil) { view throws(TableError) in try store.count(in: view) }
+    }
+  }
+
+  public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
+    try store.count(in: section)
+  }
+
+  public var isEmpty: Bool {
+    get throws(TableError) { try count == 0 }
+  }
+
+  /// Visits the elements of one snapshot, in no particular order, until `body` returns false. Looks at the whole table.
+  public func forEach(timeout: Duration? = nil, _ body: (Element) throws -> Bool) throws {
+    try table.read(timeout: timeout) { view in try forEach(in: view, body) }
+  }
+
+  /// Visits the elements in a section; in a barrier, `body` must not write.
+  public func forEach(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Element) throws -> Bool
+  ) throws {
+    try store.forEach(in: section) { element, _ in try body(element) }
+  }
+
+  /// A copy of one snapshot. Looks at the whole table.
+  public func allElements() throws -> Set<Element> {
+    var elements: Set<Element> = []
+    try forEach { element in
+      elements.insert(element)
+      return true
+    }
+    return elements
+  }
+
+  /// The elements of both. A copy; looks at the whole table.
+  public func union(_ other: Set<Element>) throws -> Set<Element> { try allElements().union(other) }
+
+  /// The elements that are in both, in one snapshot: one look-up for each of `other`.
+  public func intersection(_ other: Set<Element>) throws(TableError) -> Set<Element> {
+    try table.withSection(timeout: nil) { view throws(TableError) in
+      var elements: Set<Element> = []
+      for element in other where try contains(element, in: view) { elements.insert(element) }
+      return elements
+    }
+  }
+
+  /// The elements that `other` has not. A copy; looks at the whole table.
+  public func subtracting(_ other: Set<Element>) throws -> Set<Element> { try allElements().subtracting(other) }
+
+  /// Whether all elements of `other` are in this set, in one snapshot.
+  public func isSuperset(of other: Set<Element>) throws(TableError) -> Bool {
+    try intersection(other).count == other.count
+  }
+}
+
+/// Changes: one barrier each, or, with `in:`, part of one. If one throws, it changed nothing; a barrier whose closure
+/// catches the error goes on as if it had not been tried.
+extension SharedSet {
+  /// - Returns: whether the element was not there before.
+  @discardableResult
+  public func insert(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try insert(element, in: &tx) }
+  }
+
+  @discardableResult
+  public func insert(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
+    _ = try store.count(in: tx)
+    if try store.contains(element, in: tx) { return false }
+    try store.set(CollectionOfOne((element, true)), in: &tx)
+    return true
+  }
+
+  /// - Returns: whether the element was there.
+  @discardableResult
+  public func remove(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(element, in: &tx) }
+  }
+
+  @discardableResult
+  public func remove(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
+    try store.remove(CollectionOfOne(element), in: &tx) > 0
+  }
+
+  /// Inserts all of `other` in one barrier.
+  public func formUnion(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try formUnion(other, in: &tx) }
+  }
+
+  public func formUnion(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
+    try store.set(other.lazy.map { (key: $0, value: true) }, in: &tx)
+  }
+
+  /// Removes all of `other` in one barrier.
+  public func subtract(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try subtract(other, in: &tx) }
+  }
+
+  public func subtract(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
+    try store.remove(other, in: &tx)
+  }
+
+  /// Removes what `other` has not, in one barrier. Looks at the whole table.
+  public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
+    try table.barrier(timeout: timeout) { tx in
+      var gone: [Element] = []
+      try store.forEach(in: tx) { element, _ in
+        if !other.contains(element) { gone.append(element) }
+        return true
+      }
+      try store.remove(gone, in: &tx)
+    }
+  }
+
+  /// Removes all elements in one barrier, and the set's type: the name is free. Looks at the whole table.
+  public func removeAll(timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
+  }
+
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
+}

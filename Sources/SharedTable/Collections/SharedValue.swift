@@ -1,0 +1,185 @@
+/// One value under one name: all instances of that name, in all processes, are the same value.
+///
+/// ```swift
+/// let hits = try SharedValue("hits", table, default: 0)
+/// try hits.increment()
+/// try hits.mutate { $0 *= 2 }
+/// ```
+/// It lies under the key NAME as what it is, so `shmctl get`, `set` and `incr` work on it, as does the table's own API.
+/// An absent (or expired) value reads as the default, which is not stored. Two instances of one name and different types
+/// get `typeMismatch`.
+///
+/// Reads wait as ``Table/get(_:as:)`` does, changes are barriers and wait as ``Table/barrier(timeout:_:)`` does; both
+/// throw what those throw, and `wouldDeadlock` inside a barrier of the table on the same thread: the forms with `in:`
+/// are for there, and make several values change at once. What they return is a copy, and valid for ever.
+/// Safe to use from any thread.
+public struct SharedValue<Value: TableValue>: Sendable {
+  public let table: Table
+  public let name: String
+  public let defaultValue: Value
+
+  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Throws: `invalid` for another name. Touches the table not at all.
+  public init(_ name: String, _ table: Table, default defaultValue: Value) throws(TableError) {
+    self.name = try CollectionName(name, table).text
+    self.table = table
+    self.defaultValue = defaultValue
+  }
+
+  /// The value as of now.
+  @inlinable
+  public func get() throws(TableError) -> Value { try table.get(name, as: Value.self) ?? defaultValue }
+
+  /// The value in a section. Never waits.
+  @inlinable
+  public func get(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Value {
+    try section.get(name, as: Value.self) ?? defaultValue
+  }
+
+  /// Replaces the value, whatever it is by now. To change it depending on what it is, use ``mutate(timeout:_:)``.
+  public func set(_ value: Value, timeout: Duration? = nil) throws(TableError) {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(value, in: &tx) }
+  }
+
+  /// Replaces the value as part of a barrier.
+  /// - Throws: `typeMismatch`, `full`, `tooLarge`; the value stays then.
+  public func set(_ value: Value, in tx: inout Transaction) throws(TableError) {
+    try checkType(in: tx)
+    try tx.set(name, value)
+  }
+
+  /// Forgets the value: from then on it is the default.
+  /// - Returns: whether one was stored.
+  @discardableResult
+  public func remove(timeout: Duration? = nil) throws(TableError) -> Bool {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(in: &tx) }
+  }
+
+  @discardableResult
+  public func remove(in tx: inout Transaction) throws(TableError) -> Bool {
+    try checkType(in: tx)
+    return try tx.remove(name)
+  }
+
+  /// What lies under the name is nobody else's. Its bytes need not be valid: a write is the way to repair them.
+  private func checkType(in tx: borrowing Transaction) throws(TableError) {
+    let other = try tx.withEntry(name) { entry -> String? in
+      if entry.type != Value.tableType { return "type \(entry.type?.name ?? "unknown")" }
+      return entry.fingerprint == Value.tableFingerprint ? nil : "another layout"
+    }
+    guard let other = other ?? nil else { return }
+    throw TableError(
+      .typeMismatch, table: table.name,
+      "'\(name)' holds a value of \(other), not \(Value.tableType.name); use another name, or remove the key first")
+  }
+}
+
+/// Changes that depend on the value: each is one barrier, so that nobody's change is lost.
+extension SharedValue {
+  /// Changes the value in place, in one barrier.
+  ///
+  /// `body` runs alone on the host: keep it short. If it throws, the value stays.
+  /// - Returns: what `body` returns.
+  @discardableResult
+  public func mutate<R>(timeout: Duration? = nil, _ body: (inout Value) throws -> R) throws -> R {
+    try table.barrier(timeout: timeout) { tx in try mutate(in: &tx, body) }
+  }
+
+  /// Changes the value in place, as part of a barrier.
+  @discardableResult
+  public func mutate<R>(in tx: inout Transaction, _ body: (inout Value) throws -> R) throws -> R {
+    var value = try get(in: tx)
+    let result = try body(&value)
+    try tx.set(name, value)
+    return result
+  }
+
+  /// Replaces the value and returns the one before, in one barrier.
+  public func exchange(_ value: Value, timeout: Duration? = nil) throws(TableError) -> Value {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+      let original = try get(in: tx)
+      try tx.set(name, value)
+      return original
+    }
+  }
+
+  /// Replaces the value if it equals `expected`, in one barrier.
+  /// - Returns: whether it did, and the value that was found.
+  @discardableResult
+  public func compareExchange(
+    expected: Value, desired: Value, timeout: Duration? = nil
+  ) throws(TableError) -> (exchanged: Bool, original: Value) where Value: Equatable {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+      try compareExchange(expected: expected, desired: desired, in: &tx)
+    }
+  }
+
+  @discardableResult
+  public func compareExchange(
+    expected: Value, desired: Value, in tx: inout Transaction
+  ) throws(TableError) -> (exchanged: Bool, original: Value) where Value: Equatable {
+    let original = try get(in: tx)
+    guard original == expected else { return (false, original) }
+    try tx.set(name, desired)
+    return (true, original)
+  }
+}
+
+/// Numbers.
+extension SharedValue where Value: FixedWidthInteger {
+  /// Adds to the value in one barrier and returns the sum.
+  /// - Throws: `invalid` if the sum does not fit; the value stays then.
+  @discardableResult
+  public func increment(by amount: Value = 1, timeout: Duration? = nil) throws(TableError) -> Value {
+    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try increment(by: amount, in: &tx) }
+  }
+
+  @discardableResult
+  public func increment(by amount: Value = 1, in tx: inout Transaction) throws(TableError) -> Value {
+    try replace(in: &tx) { $0.addingReportingOverflow(amount) }
+  }
+
+  /// Adds in one barrier: `try $hits += 1`.
+  public static func += (value: Self, amount: Value) throws(TableError) { try value.increment(by: amount) }
+
+  /// Subtracts in one barrier.
+  public static func -= (value: Self, amount: Value) throws(TableError) {
+    try value.table.withBarrier { tx throws(TableError) in
+      _ = try value.replace(in: &tx) { $0.subtractingReportingOverflow(amount) }
+    }
+  }
+
+  private func replace(
+    in tx: inout Transaction, _ compute: (Value) -> (partialValue: Value, overflow: Bool)
+  ) throws(TableError) -> Value {
+    let (result, overflow) = compute(try get(in: tx))
+    if overflow {
+      throw TableError(.invalid, table: table.name, "'\(name)': the result does not fit into \(Value.bitWidth) bits")
+    }
+    try tx.set(name, result)
+    return result
+  }
+}
+
+extension SharedValue where Value: FloatingPoint {
+  /// Adds in one barrier.
+  public static func += (value: Self, amount: Value) throws(TableError) {
+    try value.table.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) + amount) }
+  }
+
+  /// Subtracts in one barrier.
+  public static func -= (value: Self, amount: Value) throws(TableError) {
+    try value.table.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) - amount) }
+  }
+}
+
+extension SharedValue where Value: RangeReplaceableCollection {
+  /// Appends in one barrier.
+  public static func += (value: Self, tail: some Sequence<Value.Element>) throws(TableError) {
+    try value.table.withBarrier { tx throws(TableError) in
+      var whole = try value.get(in: tx)
+      whole.append(contentsOf: tail)
+      try tx.set(value.name, whole)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import TableEngine
+
+/// What a value or collection can be read in: a read section's view, or a barrier's transaction, which shows its own
+/// changes too.
+///
+/// Several reads in one section see one state of the table. Nothing here waits: the section has waited already.
+public protocol TableSection: ~Copyable, ~Escapable {
+  /// The value of a key, copied out; nil if absent or expired.
+  /// - Throws: `typeMismatch`; for an observer `snapshotTooOld`.
+  func get<T: TableValue>(_ key: some TableKey, as type: T.Type) throws(TableError) -> T?
+
+  /// Whether the key is present and not expired.
+  func contains(_ key: some TableKey) throws(TableError) -> Bool
+
+  /// Calls `body` with what lies under a key, in place; nil if absent or expired.
+  func withEntry<R>(
+    _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
+  ) throws(TableError) -> R?
+
+  /// Visits every key that begins with `prefix`, in no particular order, each exactly once, until `body` returns false.
+  /// Looks at the whole table. In a barrier, `body` must not write.
+  func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws
+}
+
+extension ReadView: TableSection {
+  /// Calls `body` with what lies under a key, in place; nil if absent or expired.
+  public func withEntry<R>(
+    _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
+  ) throws(TableError) -> R? {
+    guard let found = try find(key) else { return nil }
+    return try body(EntryView(found))
+  }
+}
+
+extension Transaction: TableSection {
+  /// Calls `body` with what lies under a key as this barrier sees it, in place; nil if absent or expired.
+  public func withEntry<R>(
+    _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
+  ) throws(TableError) -> R? {
+    guard let found = try find(key) else { return nil }
+    return try body(EntryView(found))
+  }
+
+  /// Visits every key that begins with `prefix` as this barrier sees them, in no particular order, each exactly once.
+  ///
+  /// `body` returns false to stop early; it cannot write. Looks at the whole table.
+  public func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws {
+    var failure: (any Error)?
+    unsafe prefix.withKeyBytes { wanted in
+      var cursor = ScanCursor()
+      var goesOn = true
+      while !cursor.isAtEnd, goesOn {
+        table.segment.scanInBarrier(&cursor, table.clock) { found in
+          guard unsafe found.hasPrefix(wanted) else { return true }
+          do {
+            goesOn = try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
+          } catch {
+            failure = error
+            goesOn = false
+          }
+          return goesOn
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+}

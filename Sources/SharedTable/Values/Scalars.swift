@@ -1,0 +1,57 @@
+/// Integers that are stored as an `Int`, 64 bits and signed: programs that chose different widths, and shmctl, read each
+/// other's numbers. One that does not fit the type asked for is `typeMismatch`, and never cut off.
+public protocol WidenedInteger: TableValue, FixedWidthInteger, BitwiseCopyable {}
+
+extension WidenedInteger {
+  @inlinable public static var tableType: ValueType { .integer }
+  @inlinable public static var tableAlignmentShift: Int { Int.tableAlignmentShift }
+
+  @inlinable
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe Int(self).withTableBytes(body)
+  }
+
+  @inlinable
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    guard let wide = unsafe Int(tableBytes: tableBytes) else { return nil }
+    self.init(exactly: wide)
+  }
+}
+
+extension Int64: WidenedInteger {}
+extension Int32: WidenedInteger {}
+extension Int16: WidenedInteger {}
+extension Int8: WidenedInteger {}
+extension UInt32: WidenedInteger {}
+extension UInt16: WidenedInteger {}
+extension UInt8: WidenedInteger {}
+
+/// Stored as a struct of its own, 64 bits unsigned: half of its range is no signed integer, so nobody may read it as
+/// one or count on it as one. `UInt` is stored the same.
+extension UInt64: TableValue {
+  @inlinable public static var tableType: ValueType { .structure }
+  public static var tableFingerprint: UInt64 { Fingerprints.unsigned }
+}
+
+extension UInt: TableValue {
+  @inlinable public static var tableType: ValueType { .structure }
+  public static var tableFingerprint: UInt64 { Fingerprints.unsigned }
+}
+
+/// Stored as the double of the same value, which is always exact. A double that no `Float` equals is `typeMismatch`.
+extension Float: TableValue {
+  @inlinable public static var tableType: ValueType { .double }
+  @inlinable public static var tableAlignmentShift: Int { 3 }
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe Double(self).withTableBytes(body)
+  }
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    guard let wide = unsafe Double(tableBytes: tableBytes) else { return nil }
+    if wide.isNaN { self = Float(wide) } else { self.init(exactly: wide) }
+  }
+}
+
+extension Fingerprints {
+  /// The stored form of `UInt64`.
+  static let unsigned = named("SharedTable.UInt64")
+}

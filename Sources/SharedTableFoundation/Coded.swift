@@ -1,0 +1,41 @@
+public import FoundationEssentials
+public import SharedTable
+
+/// A Codable value for tables and collections: `SharedDictionary<String, Coded<Account>>`.
+///
+/// Stored as JSON text of the type `json`, like ``SharedTable/Table/set(_:codable:expires:_:encoder:timeout:)`` does, so both
+/// read each other's values. It is encoded when it is made, outside any barrier, and decoded when it is read; text that
+/// does not decode is `typeMismatch`.
+///
+/// ```swift
+/// try accounts.set("ann", Coded(Account(name: "Ann")))
+/// let account = try accounts["ann"]?.value
+/// ```
+public struct Coded<Value: Codable & Sendable>: TableValue {
+  public let value: Value
+  /// The value as JSON.
+  public let json: [UInt8]
+
+  /// - Throws: what the value's encoding throws.
+  public init(_ value: Value, encoder: JSONEncoder = JSONEncoder()) throws {
+    self.value = value
+    json = [UInt8](try encoder.encode(value))
+  }
+
+  public static var tableType: ValueType { .json }
+
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe json.withTableBytes(body)
+  }
+
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    json = unsafe [UInt8](tableBytes)
+    guard let value = try? JSONDecoder().decode(Value.self, from: Data(json)) else { return nil }
+    self.value = value
+  }
+}
+
+extension Coded: Equatable where Value: Equatable {
+  /// By value: the same value may have been encoded in another way.
+  public static func == (left: Self, right: Self) -> Bool { left.value == right.value }
+}

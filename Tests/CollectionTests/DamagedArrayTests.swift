@@ -1,0 +1,115 @@
+import TestSupport
+import Testing
+
+@testable import SharedTable
+
+/// G8: nodes that contradict each other give an error, never a crash or a hang.
+@Suite struct DamagedArrayTests {
+  /// Everything that reads or changes an array, whatever it says.
+  private func useAll(_ table: Table, _ array: SharedArray<String>) throws {
+    let codes: Set<TableError.Code?> = [nil, .damaged, .outOfBounds, .typeMismatch, .tooLarge, .full]
+    let outcomes = [
+      code { _ = try array.count }, code { _ = try array.allElements() }, code { _ = try array[0] },
+      code { _ = try array[17] }, code { _ = try array[39] }, code { _ = try array.elements(5..<30) },
+      code { _ = try array.read { elements in try elements[elements.count - 1] } },
+    ]
+    for outcome in outcomes { #expect(codes.contains(outcome)) }
+    let changes: [(inout Transaction) throws -> Void] = [
+      { tx in try array.append("x", in: &tx) }, { tx in try array.insert("x", at: 20, in: &tx) },
+      { tx in _ = try array.remove(at: 11, in: &tx) }, { tx in try array.set("y", at: 30, in: &tx) },
+      { tx in _ = try array.popFirst(in: &tx) }, { tx in _ = try array.popLast(in: &tx) },
+      { tx in try array.removeAll(in: &tx) },
+    ]
+    for change in changes {
+      do {
+        try table.barrier { tx in
+          try change(&tx)
+          throw Stop()
+        }
+      } catch let error as TableError {
+        #expect(codes.contains(error.code))
+      } catch is Stop {}
+    }
+  }
+
+  @Test func randomDamageToNodesAndHeadersIsAnErrorAtMost() throws {
+    try withTable(.rcu) { table throws in
+      let array = try SharedArray<String>("a", table, limits: smallNodes)
+      let watched = try SharedArray<String>("a", observer(of: table))
+      for index in 0..<40 { try array.insert("element \(index)", at: index / 2) }
+      let state = try table.read { view in try array.tree.state(in: view) }
+      #expect(state.level >= 2)
+      let keys = try table.read { view in try view.keys(prefix: "a/") }
+      var random = SplitMix(seed: 3)
+      var damaged = 0
+      for _ in 0..<800 {
+        let key = keys[random.below(keys.count)]
+        let good = try #require(try table.bytes(key))
+        var bytes = good
+        switch random.below(6) {
+        case 0: bytes.removeLast(1 + random.below(bytes.count))
+        case 1: bytes += [UInt8](repeating: UInt8(random.below(256)), count: random.below(40))
+        case 2: bytes = try #require(try table.bytes(keys[random.below(keys.count)]))
+        case 3:
+          // A word that may be a count, a number of a node, or an end.
+          let word = random.below(bytes.count / 4) * 4
+          let value = [0, 1, 2, 7, 1 << 20, 0x7fff_ffff, 0xffff_ffff][random.below(7)]
+          for byte in 0..<4 where word + byte < bytes.count {
+            bytes[word + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte))
+          }
+        default: for _ in 0...random.below(3) { bytes[random.below(bytes.count)] ^= UInt8(1 << random.below(8)) }
+        }
+        try table.set(key, node(bytes))
+        if code({ _ = try watched.allElements() }) != nil { damaged += 1 }
+        try useAll(table, array)
+        try table.set(key, node(good))
+      }
+      #expect(damaged > 400)
+      for _ in 0..<200 {
+        let text = "array of string: \(random.below(60)) \(random.below(40)) \(random.below(5)) \(random.below(60))"
+        try table.set("a", CollectionHeader(unchecked: text))
+        try useAll(table, array)
+      }
+      for numbers in [[Int.max, 1, 0, 2], [40, 1, 48, 2], [40, 1, 49, 2], [40, Int.max, 2, Int.max], [0, 0, 3, 9]] {
+        try table.set("a", CollectionHeader("array of string", numbers))
+        try useAll(table, array)
+      }
+    }
+  }
+
+  private func node(_ bytes: [UInt8]) -> ArrayNodeBytes { bytes.withUnsafeBytes { ArrayNodeBytes(tableBytes: $0)! } }
+
+  @Test func aTreeThatLeadsToTheSameNodesAgainAndAgainEnds() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let array = try SharedArray<String>("a", table)
+    // Level for level twice the one below: 2^40 empty strings in some hundred bytes.
+    try table.set("a/1", ArrayNodeBytes(.leaf(ArrayLeaf(["", ""]))))
+    for level in 1...39 {
+      let child = ArrayInner.Child(id: level, count: 1 << level)
+      try table.set("a/\(level + 1)", ArrayNodeBytes(.inner(ArrayInner(level: level, children: [child, child]))))
+    }
+    try table.set("a", CollectionHeader("array of string", [1 << 40, 40, 39, 41]))
+    var seen = 0
+    #expect(
+      code {
+        try array.forEach { _, _ in
+          seen += 1
+          return seen < 4 << 20
+        }
+      } == .damaged)
+    #expect(try array[1 << 39] == "")
+  }
+
+  @Test func aMissingNodeIsDamageAndNamed() throws {
+    let table = try Table.temporary()
+    let array = try SharedArray<Int>("a", table, limits: smallNodes)
+    try array.append(contentsOf: 0..<20)
+    try table.remove("a/2")
+    let error = #expect(throws: TableError.self) { try array.allElements() }
+    #expect(error?.code == .damaged)
+    #expect(error?.message.contains("node 2") == true)
+    try array.removeAll()
+    try array.append(1)
+    #expect(try array.allElements() == [1])
+  }
+}

@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@testable import SharedTable
+
+@Suite struct SetTests {
+  @Test(arguments: Table.Variant.allCases) func randomProgramsDoWhatASetDoes(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let watching = try observer(of: table)
+      for seed in 1...4 as ClosedRange<UInt64> {
+        var random = SplitMix(seed: seed)
+        let shared = try SharedSet<String>("s\(seed)", table)
+        let watched = try SharedSet<String>("s\(seed)", watching)
+        var model: Set<String> = []
+        func some() -> Set<String> { Set((0..<random.below(10)).map { _ in "e\(random.below(30))" }) }
+        for step in 0..<300 {
+          let element = "e\(random.below(30))"
+          switch random.below(8) {
+          case 0...2: #expect(try shared.insert(element) == model.insert(element).inserted)
+          case 3...4: #expect(try shared.remove(element) == (model.remove(element) != nil))
+          case 5:
+            let others = some()
+            try shared.formUnion(others)
+            model.formUnion(others)
+          case 6:
+            let others = some()
+            try shared.subtract(others)
+            model.subtract(others)
+          default:
+            guard random.below(8) == 0 else { break }
+            let others = some().union(["e1", "e2", "e3"])
+            try shared.formIntersection(others)
+            model.formIntersection(others)
+          }
+          #expect(try watched.contains(element) == model.contains(element), "seed \(seed), step \(step)")
+          #expect(try watched.count == model.count, "seed \(seed), step \(step)")
+          guard step % 20 == 0 else { continue }
+          let others = some()
+          #expect(try watched.allElements() == model, "seed \(seed), step \(step)")
+          #expect(try watched.union(others) == model.union(others))
+          #expect(try watched.intersection(others) == model.intersection(others))
+          #expect(try watched.subtracting(others) == model.subtracting(others))
+          #expect(try watched.isSuperset(of: others) == model.isSuperset(of: others))
+        }
+        try shared.removeAll()
+        #expect(try watched.isEmpty && watched.allElements().isEmpty)
+      }
+    }
+  }
+
+  @Test func changesBelongToTheirBarrier() throws {
+    let table = try Table.temporary()
+    let set = try SharedSet<Int>("s", table)
+    try table.barrier { tx in
+      #expect(try set.insert(1, in: &tx))
+      #expect(try !set.insert(1, in: &tx))
+      try set.formUnion([2, 3], in: &tx)
+      #expect(try set.remove(2, in: &tx))
+      #expect(try set.count(in: tx) == 2)
+      #expect(try set.contains(3, in: tx))
+    }
+    #expect(throws: Stop.self) {
+      try table.barrier { tx in
+        try set.removeAll(in: &tx)
+        throw Stop()
+      }
+    }
+    #expect(try set.allElements() == [1, 3])
+    #expect(try table.get("s/1", as: Bool.self) == true)
+    #expect(code { try SharedSet<String>("s", table).insert("x") } == .typeMismatch)
+  }
+}

@@ -1,0 +1,199 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import SharedTable
+
+@Suite struct SharedValueTests {
+  @Test(arguments: Table.Variant.allCases) func randomProgramsDoWhatAVariableDoes(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      for seed in 1...5 as ClosedRange<UInt64> {
+        var random = SplitMix(seed: seed)
+        let value = try SharedValue("n\(seed)", table, default: 10)
+        let same = try SharedValue("n\(seed)", table, default: 10)
+        var model = 10
+        for step in 0..<300 {
+          let x = random.below(20)
+          switch random.below(9) {
+          case 0:
+            try value.set(x)
+            model = x
+          case 1:
+            let sum = try value.increment(by: x)
+            model += x
+            #expect(sum == model)
+          case 2:
+            #expect(try value.exchange(x) == model)
+            model = x
+          case 3:
+            let (exchanged, original) = try value.compareExchange(expected: x, desired: x + 1)
+            #expect(original == model && exchanged == (model == x))
+            if model == x { model = x + 1 }
+          case 4:
+            try value.mutate { $0 = $0 * 3 % 17 }
+            model = model * 3 % 17
+          case 5:
+            #expect(throws: Stop.self) {
+              try value.mutate {
+                $0 = -1
+                throw Stop()
+              }
+            }
+          case 6:
+            try value.remove()
+            model = 10
+          case 7:
+            try value += x
+            model += x
+          default:
+            try value -= x
+            model -= x
+          }
+          #expect(try same.get() == model, "seed \(seed), step \(step)")
+        }
+      }
+    }
+  }
+
+  @Test func theKeyIsTheNameAndTheValueWhatItIs() throws {
+    let table = try Table.temporary()
+    let hits = try SharedValue("hits", table, default: 5)
+    #expect(try hits.get() == 5)
+    #expect(try table.contains("hits") == false, "a default is not stored")
+    try hits.increment()
+    #expect(try table.get("hits", as: Int.self) == 6)
+    try table.increment("hits")
+    #expect(try hits.get() == 7)
+  }
+
+  @Test func severalValuesChangeInOneBarrierOrNotAtAll() throws {
+    let table = try Table.temporary()
+    let a = try SharedValue("a", table, default: 100)
+    let b = try SharedValue("b", table, default: 0)
+    try table.barrier { tx in
+      try a.increment(by: -30, in: &tx)
+      try b.mutate(in: &tx) { $0 += 30 }
+      #expect(try a.get(in: tx) == 70)
+    }
+    #expect(throws: Stop.self) {
+      try table.barrier { tx in
+        try a.set(0, in: &tx)
+        try b.set(100, in: &tx)
+        throw Stop()
+      }
+    }
+    let (x, y) = try table.read { view in (try a.get(in: view), try b.get(in: view)) }
+    #expect(x == 70 && y == 30)
+  }
+
+  @Test func anotherTypeUnderTheNameIsRefusedAndStays() throws {
+    let table = try Table.temporary()
+    let number = try SharedValue("v", table, default: 0)
+    let text = try SharedValue("v", table, default: "")
+    let optional = try SharedValue<Int?>("v", table, default: nil)
+    try number.set(1)
+    for outcome in [
+      code { _ = try text.get() }, code { try text.set("x") }, code { try text.mutate { $0 += "x" } },
+      code { try text.remove() }, code { _ = try text.exchange("x") },
+      code { try text.compareExchange(expected: "", desired: "x") }, code { try optional.set(nil) },
+      code { _ = try optional.get() },
+    ] {
+      #expect(outcome == .typeMismatch)
+    }
+    #expect(try number.get() == 1)
+  }
+
+  @Test func whatDoesNotFitIsRefusedAndTheValueStays() throws {
+    let table = try Table.temporary()
+    let small = try SharedValue("small", table, default: Int8(127))
+    #expect(code { try small.increment() } == .invalid)
+    #expect(code { try small -= -1 } == .invalid)
+    #expect(try small.get() == 127)
+    try small -= 127
+    #expect(try small.get() == 0)
+    let counter = try SharedCounter("c", table)
+    try counter.add(.max)
+    #expect(code { try counter.add() } == .invalid)
+    #expect(try counter.value == .max)
+  }
+
+  @Test(arguments: Table.Variant.allCases) func noUpdateIsLost(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let name = table.name
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        do {
+          let table = try Table.open(name, access: .participant, timeout: .seconds(30))
+          @Shared("hits", table) var hits = 0
+          let text = try SharedValue("text", table, default: "")
+          let ratio = try SharedValue("ratio", table, default: 0.0)
+          for _ in 0..<100 {
+            try $hits += 1
+            try text += "x"
+            try ratio += 0.5
+          }
+        } catch {
+          Issue.record(error)
+        }
+      }
+      @Shared("hits", table) var hits = 0
+      #expect(hits == 400)
+      #expect(try SharedValue("text", table, default: "").get().count == 400)
+      #expect(try SharedValue("ratio", table, default: 0.0).get() == 200)
+    }
+  }
+
+  struct Page {
+    @Shared var hits: Int
+    init(_ table: Table) { _hits = Shared(wrappedValue: 7, "hits", table) }
+    var failure: TableError? { _hits.failure }
+  }
+
+  @Test func aPropertyThatCannotBeReadKeepsItsLastValueAndSaysWhy() throws {
+    let table = try Table.temporary()
+    let page = Page(table)
+    #expect(page.hits == 7 && page.failure == nil)
+    try page.$hits.set(8)
+    #expect(page.hits == 8 && page.failure == nil)
+    try table.set("hits", "text")
+    #expect(page.hits == 8)
+    #expect(page.failure?.code == .typeMismatch)
+    #expect(code { _ = try page.$hits.get() } == .typeMismatch)
+    try table.barrier { _ in #expect(page.hits == 8) }
+    #expect(page.failure?.code == .wouldDeadlock)
+    try table.set("hits", 9)
+    #expect(page.hits == 9 && page.failure == nil)
+  }
+
+  @Test(arguments: Table.Variant.allCases) func observersReadAndCannotWrite(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let mine = try SharedValue("v", table, default: Color.red)
+      let theirs = try SharedValue("v", observer(of: table), default: Color.red)
+      #expect(try theirs.get() == .red)
+      try mine.set(.green)
+      #expect(try theirs.get() == .green)
+      #expect(code { try theirs.set(.red) } == .notPermitted)
+      #expect(code { try theirs.mutate { $0 = .red } } == .notPermitted)
+      let counter = try SharedCounter("c", table)
+      try counter.add(3)
+      #expect(try SharedCounter("c", observer(of: table)).value == 3)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aCounterCountsAndStartsOver(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let counter = try SharedCounter("c", table)
+      #expect(try counter.value == 0)
+      #expect(try counter.add() == 1)
+      #expect(try counter.add(-5) == -4)
+      #expect(try table.get("c", as: Int.self) == -4)
+      try table.barrier { tx in
+        #expect(try counter.add(10, in: &tx) == 6)
+        #expect(try counter.reset(in: &tx) == 6)
+        #expect(try counter.value(in: tx) == 0)
+        try counter.add(2, in: &tx)
+      }
+      #expect(try counter.reset() == 2)
+      #expect(try counter.value == 0)
+    }
+  }
+}
