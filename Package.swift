@@ -142,6 +142,9 @@ let package = Package(
       name: "CollectionTests",
       dependencies: ["SharedTable", "SharedTableFoundation", "TableEngine", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
+    .testTarget(
+      name: "CacheTests", dependencies: ["TableEngine", "SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
     .target(
       name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),

@@ -54,6 +54,7 @@ public final class Segment: Sendable {
     let lock: WriterLock
     let exclusion: Exclusion
     let writer: Writer
+    let presence: PresenceSlot
 
     init(ctl: Memory, object: SharedObject, slots: Slots, exclusion: Exclusion, writer: Writer) {
       self.ctl = ctl
@@ -62,6 +63,7 @@ public final class Segment: Sendable {
       lock = WriterLock(ctl: ctl, data: writer.data, slots: slots)
       self.exclusion = exclusion
       self.writer = writer
+      presence = PresenceSlot(slots)
     }
   }
 

@@ -3,16 +3,16 @@ import Glibc
 import SharedMemory
 import Synchronization
 
-/// The thread that holds the slots of long snapshots.
+/// The thread that holds the slots of long snapshots and of the process's presence.
 ///
 /// A slot belongs to the thread that holds its robust mutex, and a snapshot may outlive the thread that took it.
-/// So one thread a process, started at the first snapshot, claims and gives back slots on request and sleeps
+/// So one thread a process, started at the first of them, claims and gives back slots on request and sleeps
 /// otherwise. It never touches a table's contents.
 final class Keeper: Sendable {
   static let shared = Keeper()
 
   private enum Request: Sendable {
-    case claim(Slots, @Sendable (Result<Int, EngineError>) -> Void)
+    case claim(Slots, purpose: UInt64, @Sendable (Result<Int, EngineError>) -> Void)
     case release(Slots, Int)
   }
 
@@ -25,11 +25,11 @@ final class Keeper: Sendable {
   private let wakeUp = Semaphore()
 
   /// Claims a slot in the keeper's name. Blocks for a thread switch.
-  func claim(_ slots: Slots) throws(EngineError) -> Int {
+  func claim(_ slots: Slots, purpose: UInt64) throws(EngineError) -> Int {
     let done = Semaphore()
     let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(slots.count)))
     submit(
-      .claim(slots) { result in
+      .claim(slots, purpose: purpose) { result in
         answer.withLock { $0 = result }
         done.post()
       })
@@ -74,9 +74,9 @@ final class Keeper: Sendable {
       wakeUp.wait()
       let request = withState { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
       switch request {
-      case .claim(let slots, let answer):
+      case .claim(let slots, let purpose, let answer):
         do throws(EngineError) {
-          answer(.success(try slots.claim(purpose: SlotPurpose.snapshot)))
+          answer(.success(try slots.claim(purpose: purpose)))
         } catch {
           answer(.failure(error))
         }
@@ -93,6 +93,7 @@ final class Keeper: Sendable {
 enum SlotPurpose {
   static let thread: UInt64 = 0
   static let snapshot: UInt64 = 1
+  static let presence: UInt64 = 2
 }
 
 /// A process-private counting semaphore (sem_init(3)).

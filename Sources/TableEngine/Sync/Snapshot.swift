@@ -15,7 +15,7 @@ public final class LongSnapshot: Sendable {
     guard segment.variant == .rcu else { throw .unsupported("a long snapshot of a table of the rwlock variant") }
     let participant = try segment.requireParticipant()
     self.segment = segment
-    slot = try Keeper.shared.claim(participant.slots)
+    slot = try Keeper.shared.claim(participant.slots, purpose: SlotPurpose.snapshot)
     let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
     version = unsafe segment.pinSnapshot(words)
     // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours.

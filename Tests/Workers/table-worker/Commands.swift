@@ -137,7 +137,8 @@ func answer(_ words: [String]) throws -> String {
     return "stored"
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
   default:
-    return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? "unknown command \(words[0])"
+    return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? answerCache(words)
+      ?? "unknown command \(words[0])"
   }
 }
 

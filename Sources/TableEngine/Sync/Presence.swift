@@ -1,0 +1,73 @@
+import CShims
+import SharedMemory
+import Synchronization
+
+/// Names one run of one program that has the table open, in a form that other processes can check.
+///
+/// What a process writes into a table ("I am doing this") outlives it, so whoever reads it must be able to tell whether
+/// its writer lives. A pid cannot: numbers are reused, a zombie still has one, and exec keeps number and start time. A
+/// presence names a slot whose robust mutex the process's keeper thread holds for life: the kernel marks it when the
+/// program ends, however it ends.
+public struct Presence: Sendable, Equatable {
+  public let slot: UInt64
+  /// CLOCK_MONOTONIC when the slot was claimed: together with `pid`, tells it from who claimed the slot before.
+  public let since: UInt64
+  public let pid: UInt64
+
+  public init(slot: UInt64, since: UInt64, pid: UInt64) {
+    self.slot = slot
+    self.since = since
+    self.pid = pid
+  }
+}
+
+extension Segment {
+  /// This process's presence. The first call waits for a thread switch and takes one of the table's slots.
+  /// - Throws: `slotsExhausted`, `forked`, `notPermitted` (observer).
+  public func presence() throws(EngineError) -> Presence {
+    let participant = try requireParticipant()
+    let slot = try participant.presence.slot()
+    let offset = participant.slots.offset(slot)
+    return Presence(
+      slot: UInt64(slot), since: participant.ctl.loadRelaxed(offset + SlotLayout.since),
+      pid: participant.ctl.loadRelaxed(offset + SlotLayout.pid))
+  }
+
+  /// Whether who wrote this down still runs. False for what nobody can have written. Never blocks.
+  public func isPresent(_ presence: Presence) throws(EngineError) -> Bool {
+    let participant = try requireParticipant()
+    guard presence.slot < UInt64(participant.slots.highWater) else { return false }
+    let slot = Int(presence.slot)
+    if participant.slots.clearIfDead(slot) { return false }
+    // Alive, but is it the same? A slot that is being claimed just now may show its last owner's words; who asks again
+    // learns it then.
+    let offset = participant.slots.offset(slot)
+    return participant.ctl.loadRelaxed(offset + SlotLayout.since) == presence.since
+      && participant.ctl.loadRelaxed(offset + SlotLayout.pid) == presence.pid
+  }
+}
+
+/// The slot of a process's presence: claimed at first use, given back with the segment.
+final class PresenceSlot: Sendable {
+  private let claimed = Atomic(-1)
+  private let forkGeneration = shm_fork_generation()
+  private let slots: Slots
+
+  init(_ slots: Slots) { self.slots = slots }
+
+  deinit {
+    let slot = claimed.load(ordering: .relaxed)
+    if slot >= 0, shm_fork_generation() == forkGeneration { Keeper.shared.release(slots, slot) }
+  }
+
+  func slot() throws(EngineError) -> Int {
+    let known = claimed.load(ordering: .acquiring)
+    if known >= 0 { return known }
+    let slot = try Keeper.shared.claim(slots, purpose: SlotPurpose.presence)
+    let (exchanged, first) = claimed.compareExchange(expected: -1, desired: slot, ordering: .acquiringAndReleasing)
+    if exchanged { return slot }
+    // Another thread was faster.
+    Keeper.shared.release(slots, slot)
+    return first
+  }
+}
