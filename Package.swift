@@ -133,7 +133,8 @@ let package = Package(
       name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
-      name: "EventTests", dependencies: ["CShims", "TableEngine", "SharedTable", "TestSupport", "table-worker"],
+      name: "EventTests",
+      dependencies: ["CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
       name: "QueueTests", dependencies: ["SharedTable", "SharedTableOperations", "TestSupport", "table-worker"],

@@ -63,6 +63,13 @@ int shmos_fchown(int fd, uint32_t owner, uint32_t group);
  * -ETIMEDOUT; -EINTR: a signal handler ran. The word may lie in a read-only mapping.
  */
 int shmos_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns);
+#define SHMOS_FUTEX_MANY 128
+/*
+ * The same for several words at once: sleeps while each equals what is expected of it. At most SHMOS_FUTEX_MANY;
+ * futex_waitv(2), Linux 5.16. -ENOSYS or -EPERM where it is missing or a sandbox denies it.
+ */
+int shmos_futex_wait_many(
+    const void *_Nonnull const *_Nonnull words, const uint32_t *expected, int count, int64_t timeout_ns);
 /* Number of waiters woken, at most `count`. */
 int shmos_futex_wake(const void *word, int count);
 
@@ -88,6 +95,8 @@ void shmos_sleep(uint64_t ns);
 
 int32_t shmos_pid(void);
 int32_t shmos_tid(void);
+/* Names the calling thread, at most 15 bytes: for people. */
+void shmos_name_thread(const char *name);
 /* Inode of /proc/self/ns/pid. */
 int shmos_pid_namespace(uint64_t *inode);
 /* When the process began, in clock ticks since boot: with the pid, a name that is not reused until reboot. */

@@ -109,8 +109,17 @@ extension Segment {
     }
   }
 
-  /// - Throws: `unlinked` if the table was dropped or its names removed.
-  private func checkLinked(now: UInt64) throws(EngineError) {
+  /// What moves with every commit, for whoever waits for several tables at once: announce what was seen, look at
+  /// ``committed`` again, sleep while this has the low half of what was seen, and no longer than a slice.
+  package var commitEvent: FutexEvent { CommitSignal.event(data) }
+
+  /// Asks the next committer for a wake-up; only a participant can.
+  package func announceWait(after version: UInt64) {
+    if let participant { CommitSignal(ctl: participant.ctl, data: data).announce(after: version) }
+  }
+
+  /// - Throws: `unlinked` if the table was dropped or its names removed, the latter with a delay of up to 100 ms.
+  package func checkLinked(now: UInt64) throws(EngineError) {
     if let participant { return try checkLinked(participant, now: now) }
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.sliceNanoseconds { return }
     lastLinkCheck.store(now, ordering: .relaxed)

@@ -1,0 +1,82 @@
+import SharedMemory
+import TableEngine
+
+/// A reader's way through a table's change log: what sequences and sources have in common.
+struct ChangeFeed: Sendable {
+  /// Which keys are of interest.
+  enum Filter: Sendable {
+    case prefix([UInt8])
+    case key([UInt8])
+
+    func admits(_ key: UnsafeRawBufferPointer) -> Bool {
+      switch self {
+      case .prefix(let prefix): unsafe key.count >= prefix.count && zip(key, prefix).allSatisfy { $0 == $1 }
+      case .key(let wanted): unsafe key.count == wanted.count && zip(key, wanted).allSatisfy { $0 == $1 }
+      }
+    }
+  }
+
+  let table: Table
+  private let filter: Filter
+  private let start: UInt64?
+  private var cursor: ChangeCursor
+  private var pending: [TableChange] = []
+  private var delivered = 0
+  private var isFirst = true
+
+  /// - Parameter start: nil = from now.
+  init(_ table: Table, from start: UInt64?, _ filter: Filter) {
+    self.table = table
+    self.filter = filter
+    self.start = start
+    cursor = start.map { ChangeCursor(after: $0) } ?? table.segment.changeCursor()
+  }
+
+  enum Step {
+    case change(TableChange)
+    /// Nothing that is wanted among the records looked at: there may be more.
+    case again
+    /// Nothing before a version above this one.
+    case wait(after: UInt64)
+  }
+
+  /// The next change, or what to do until there is one. Blocks nobody and looks at some hundred records at most.
+  mutating func step() throws(TableError) -> Step {
+    if delivered < pending.count {
+      delivered += 1
+      return .change(pending[delivered - 1])
+    }
+    if isFirst, let start, start > table.version, table.segment.isOfThisProcess {
+      throw TableError(
+        .invalid, table: table.name, "it has not reached version \(start); take one that was read from this table")
+    }
+    isFirst = false
+    do throws(EngineError) {
+      return try read()
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  private mutating func read() throws(EngineError) -> Step {
+    let filter = filter
+    let batch = try unsafe table.segment.readChanges(&cursor, limit: 512) { unsafe filter.admits($0) }
+    pending = batch.missed > 0 ? [.missed(batch.missed)] : []
+    for change in batch.changes {
+      pending.append(
+        change.isRemoval
+          ? .removed(change.key, version: change.version) : .set(change.key, version: change.version))
+    }
+    delivered = 0
+    if let first = pending.first {
+      delivered = 1
+      return .change(first)
+    }
+    guard batch.isAtEnd else { return .again }
+    // What was committed before the table was dropped has been told by now.
+    if table.segment.committed == batch.newest {
+      try table.segment.checkLinked(now: HostClock.coarseNanoseconds)
+    }
+    return .wait(after: batch.newest)
+  }
+}

@@ -1,0 +1,67 @@
+import TableEngine
+
+extension Table {
+  /// The changes of all keys that begin with `prefix`, as they are committed, by whatever process.
+  ///
+  /// In the order of commits, and within one barrier of its operations; without gaps: what the log lost before it was
+  /// read comes as ``TableChange/missed(_:)``. The log itself is the buffer: a slow reader holds up nobody, and has as
+  /// long as the log lasts (1/64 of the capacity, at least 256 KiB). Each iterator reads by itself. Waiting blocks no thread
+  /// but the one that watches all tables of the process.
+  ///
+  /// ```swift
+  /// for try await change in table.changes(prefix: "user.") { … }
+  /// ```
+  /// A sequence from a version continues where another ended, in this process or the next: take the version before a
+  /// look at the table, or of the last change of which nothing more can come (one of a later version has).
+  ///
+  /// The sequence ends when its task is cancelled. It throws `unlinked` within half a second after the table was
+  /// dropped, `damaged` if the log contradicts itself, `forked` in a child of the process that opened the table, `invalid`
+  /// for a version that the table has not reached.
+  /// - Parameter version: everything committed after it; nil = after this call.
+  public func changes(from version: UInt64? = nil, prefix: some TableKey = "") -> TableChanges {
+    let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
+    return TableChanges(feed: ChangeFeed(self, from: version, .prefix(bytes)))
+  }
+
+  /// The changes of one key; else as ``changes(from:prefix:)``.
+  public func changes(from version: UInt64? = nil, forKey key: some TableKey) -> TableChanges {
+    let bytes = unsafe key.withKeyBytes { unsafe [UInt8]($0) }
+    return TableChanges(feed: ChangeFeed(self, from: version, .key(bytes)))
+  }
+}
+
+/// A table's changes as they are committed; see ``Table/changes(from:prefix:)``.
+public struct TableChanges: AsyncSequence, Sendable {
+  public typealias Element = TableChange
+  public typealias Failure = TableError
+
+  let feed: ChangeFeed
+
+  public func makeAsyncIterator() -> Iterator { Iterator(feed: feed) }
+
+  /// Of one task at a time. Dropping it frees all that it has.
+  public struct Iterator: AsyncIteratorProtocol {
+    private var feed: ChangeFeed
+    private var watch: Watch?
+
+    init(feed: ChangeFeed) { self.feed = feed }
+
+    /// The next change. Suspends until there is one; nil once the task is cancelled.
+    public mutating func next() async throws(TableError) -> TableChange? { try await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(TableError) -> TableChange? {
+      while !Task.isCancelled {
+        switch try feed.step() {
+        case .change(let change):
+          return change
+        case .again:
+          await Task.yield()
+        case .wait(let version):
+          if watch == nil { watch = try Watch(feed.table) }
+          await watch!.wait(after: version, isolation: actor)
+        }
+      }
+      return nil
+    }
+  }
+}

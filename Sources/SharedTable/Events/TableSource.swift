@@ -1,0 +1,194 @@
+public import Dispatch
+import Synchronization
+
+extension Table {
+  /// A source that calls a handler on a queue for each change of a key that begins with `prefix`: the changes of
+  /// ``changes(from:prefix:)`` for programs that live on Dispatch.
+  ///
+  /// It begins with what is committed after this call, or after `version`; and it begins to call once it was activated.
+  /// Keep it: with its last reference it ends. Never blocks.
+  public func makeChangeSource(
+    from version: UInt64? = nil, prefix: some TableKey = "", queue: DispatchQueue
+  ) -> TableSource {
+    let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
+    return TableSource(ChangeFeed(self, from: version, .prefix(bytes)), queue)
+  }
+}
+
+/// Changes of a table, handed to a handler on a queue; used as a `DispatchSource`.
+///
+/// ```swift
+/// let source = table.makeChangeSource(prefix: "user.", queue: queue)
+/// source.setEventHandler { change in … }
+/// source.activate()
+/// ```
+/// Handlers run one at a time, whatever the queue, each change in its turn. While it is suspended the changes wait in
+/// the table's log, as long as that lasts. All methods may be called from any thread, and none blocks.
+public final class TableSource: Sendable {
+  private enum Phase {
+    /// Nothing under way: not activated, or suspended.
+    case idle
+    /// On its way to the queue, or there.
+    case running
+    /// The watcher will say when.
+    case waiting
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.idle
+    var isActive = false
+    var suspensions = 0
+    var isCancelled = false
+    var failure: TableError?
+    var eventHandler: (@Sendable (TableChange) -> Void)?
+    var cancelHandler: (@Sendable (TableError?) -> Void)?
+    var watch: Watch?
+
+    var mayRun: Bool { isActive && suspensions == 0 || isCancelled }
+  }
+
+  private let queue: DispatchQueue
+  private let state = Mutex(State())
+  /// Used by the one run of ``drain()`` that there is at a time.
+  private let feed: Mutex<ChangeFeed>
+
+  init(_ feed: ChangeFeed, _ queue: DispatchQueue) {
+    self.feed = Mutex(feed)
+    self.queue = queue
+  }
+
+  /// What to call for each change. Before activation, or the first changes may be told to nobody.
+  public func setEventHandler(_ handler: @escaping @Sendable (TableChange) -> Void) {
+    replace(\.eventHandler, by: handler)
+  }
+
+  /// What to call once, on the queue, when the source has ended and calls no event handler any more: after
+  /// ``cancel()`` with nil, or with the error that ended it (`unlinked`, `damaged`, `forked`, `invalid`, `system`).
+  public func setCancelHandler(_ handler: @escaping @Sendable (TableError?) -> Void) {
+    replace(\.cancelHandler, by: handler)
+  }
+
+  /// What the old one held is let go outside the lock: that may run anything.
+  private func replace<Handler: Sendable>(
+    _ place: WritableKeyPath<State, Handler?> & Sendable, by handler: Handler
+  ) {
+    let old = state.withLock { state in
+      let old = state[keyPath: place]
+      if state.phase != .ended { state[keyPath: place] = handler }
+      return old
+    }
+    _ = old
+  }
+
+  /// Begins to call the handler. Once; afterwards it has no effect.
+  public func activate() {
+    state.withLock { $0.isActive = true }
+    run(from: .idle)
+  }
+
+  /// Undoes one ``suspend()``; before any, the same as ``activate()``.
+  public func resume() {
+    state.withLock { state in
+      state.isActive = true
+      state.suspensions = max(0, state.suspensions - 1)
+    }
+    run(from: .idle)
+  }
+
+  /// Calls no handler any more, after the one that may be running, until ``resume()`` was called as often.
+  public func suspend() { state.withLock { $0.suspensions += 1 } }
+
+  /// Ends it; the cancel handler is called on the queue, also while it is suspended. Changes not told yet are not told.
+  public func cancel() {
+    let watch = state.withLock { state in
+      state.isCancelled = true
+      return state.watch
+    }
+    run(from: .idle)
+    watch?.end()
+  }
+
+  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  // MARK: -
+
+  private func run(from phase: Phase) {
+    let goes = state.withLock { state in
+      guard state.phase == phase else { return false }
+      state.phase = state.mayRun ? .running : .idle
+      return state.phase == .running
+    }
+    if goes { queue.async { self.drain() } }
+  }
+
+  /// So many changes at a time: a serial queue has others to serve.
+  private static let turn = 256
+
+  /// On the queue: hands out what there is.
+  private func drain() {
+    for _ in 0..<Self.turn {
+      let handler = state.withLock { state -> (@Sendable (TableChange) -> Void)?? in
+        if state.isCancelled { return nil }
+        if !state.mayRun {
+          state.phase = .idle
+          return nil
+        }
+        return .some(state.eventHandler)
+      }
+      guard let handler else { return endIfCancelled() }
+      switch Result(catching: { () throws(TableError) in try step() }) {
+      case .success(.change(let change)):
+        handler?(change)
+      case .success(.again):
+        break
+      case .success(.wait(let version)):
+        do throws(TableError) { return try wait(after: version) } catch { return fail(error) }
+      case .failure(let error):
+        return fail(error)
+      }
+    }
+    queue.async { self.drain() }
+  }
+
+  private func step() throws(TableError) -> ChangeFeed.Step {
+    try feed.withLock { feed throws(TableError) in try feed.step() }
+  }
+
+  private func wait(after version: UInt64) throws(TableError) {
+    let watch: Watch
+    if let known = state.withLock({ $0.watch }) {
+      watch = known
+    } else {
+      watch = try Watch(feed.withLock { $0.table })
+    }
+    state.withLock { state in
+      state.watch = watch
+      state.phase = .waiting
+    }
+    // Weakly: who lets go of a source that waits has no more use for it.
+    watch.wait(after: version) { [weak self] in self?.run(from: .waiting) }
+    // A cancellation that came before the wait found nothing to end.
+    if isCancelled { watch.end() }
+  }
+
+  private func fail(_ error: TableError) {
+    state.withLock { state in
+      if !state.isCancelled { state.failure = error }
+      state.isCancelled = true
+    }
+    endIfCancelled()
+  }
+
+  private func endIfCancelled() {
+    let last = state.withLock { state -> State? in
+      guard state.isCancelled, state.phase != .ended else { return nil }
+      state.phase = .ended
+      let last = state
+      // As with Dispatch's own: what the handlers hold is let go.
+      (state.eventHandler, state.cancelHandler, state.watch) = (nil, nil, nil)
+      return last
+    }
+    if let last { last.cancelHandler?(last.failure) }
+  }
+}

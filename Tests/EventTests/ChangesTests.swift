@@ -1,0 +1,234 @@
+import Glibc
+import SharedTable
+import Synchronization
+import TestSupport
+import Testing
+
+/// `table.changes`: what another process does, in its order and without gaps.
+@Suite struct ChangesTests {
+  /// The table as told: the version of each key that is there.
+  private struct Replica {
+    var versions: [[UInt8]: UInt64] = [:]
+    var newest: UInt64 = 0
+    var missed: UInt64 = 0
+    var isInOrder = true
+
+    mutating func apply(_ change: TableChange) {
+      switch change {
+      case .set(let key, let version): versions[key] = version
+      case .removed(let key, _): versions[key] = nil
+      case .missed(let count): missed += count
+      }
+      if let version = change.version {
+        isInOrder = isInOrder && version >= newest
+        newest = version
+      }
+    }
+
+    static func of(_ table: Table) throws -> Replica {
+      var replica = Replica()
+      try table.read { view in
+        try view.forEach { key, entry in
+          replica.versions[
+            [UInt8](unsafeUninitializedCapacity: key.byteCount) { buffer, count in
+              key.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
+              count = key.byteCount
+            }] = entry.version
+          return true
+        }
+      }
+      return replica
+    }
+  }
+
+  /// A writer is killed in the midst of it, again and again; whoever replays the changes from a snapshot on has the table.
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func replayedChangesOfKilledWritersGiveTheTable(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(
+        name, .init(variant: variant, capacityBytes: 64 << 20), timeout: .seconds(30))
+      for round in 0..<100 { try table.set("key \(round)", round) }
+      let reader = try Table.open(name, access: access, timeout: .seconds(30))
+      var replica = try Replica.of(table)
+      let changes = reader.changes(from: table.version)
+      let told = Counter()
+      let replay = Task { () async throws -> Replica in
+        for try await change in changes {
+          replica.apply(change)
+          told.count.add(1, ordering: .relaxed)
+          if change.name == "end" { break }
+        }
+        return replica
+      }
+      var total = 0
+      for seed in 1...6 as ClosedRange<UInt64> {
+        let writer = try worker(table)
+        try writer.send("change \(seed) 2500 300")
+        // Killed wherever it is when so many of its changes have come through; the last one may end by itself.
+        let before = told.count.load(ordering: .relaxed)
+        while seed < 6, told.count.load(ordering: .relaxed) < before + 1200 { await Task.yield() }
+        if seed == 6 { total = Int(try writer.readLine().split(separator: " ")[1])! }
+        try writer.killAndWait()
+      }
+      try table.maintain()
+      try table.set("end", 1)
+      let replayed = try await replay.value
+      #expect(replayed.versions == (try Replica.of(table)).versions)
+      #expect(replayed.missed == 0 && replayed.isInOrder)
+      #expect(told.count.load(ordering: .relaxed) >= 6000 + total && total > 3000)
+      #expect(try table.check() == [])
+    }
+  }
+
+  private final class Counter: Sendable {
+    let count = Atomic(0)
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func aSequenceGoesOnWhereAnotherEnded(_ variant: Table.Variant) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let start = table.version
+      for round in 0..<30 {
+        try table.barrier { tx in
+          for part in 0..<3 { try tx.set("key \(round) \(part)", part) }
+        }
+      }
+      func take(_ count: Int, from version: UInt64) async throws -> [TableChange] {
+        var taken: [TableChange] = []
+        for try await change in table.changes(from: version) {
+          taken.append(change)
+          if taken.count == count { break }
+        }
+        return taken
+      }
+      let all = try await take(90, from: start)
+      #expect(all.map(\.name) == (0..<30).flatMap { round in (0..<3).map { "key \(round) \($0)" } })
+      for ended in stride(from: 3, to: 90, by: 3) {
+        #expect(try await take(90 - ended, from: all[ended - 1].version!) == Array(all[ended...]))
+      }
+      await #expect { try await take(1, from: table.version + 1) } throws: { ($0 as? TableError)?.code == .invalid }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func onlyWhatIsAskedForIsTold(_ variant: Table.Variant) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let users = table.changes(prefix: "user.")
+      let one = table.changes(forKey: "user.1")
+      for key in ["a", "user.1", "user.10", "user", "user.2", "user.1"] { try table.set(key, 1) }
+      try table.remove("user.1")
+      func names(_ changes: TableChanges, _ count: Int) async throws -> [String] {
+        var names: [String] = []
+        for try await change in changes {
+          if case .removed = change { names.append("-" + change.name!) } else { names.append(change.name!) }
+          if names.count == count { break }
+        }
+        return names
+      }
+      #expect(try await names(users, 5) == ["user.1", "user.10", "user.2", "user.1", "-user.1"])
+      #expect(try await names(one, 3) == ["user.1", "user.1", "-user.1"])
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func whoFallsBehindIsToldByHowMuch(_ variant: Table.Variant) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      var slow = table.changes().makeAsyncIterator()
+      try table.set("first", 0)
+      #expect(try await slow.next()?.name == "first")
+      let total = 9000
+      for round in 0..<total { try table.set("a key of 21 bytes \(round % 100)", round) }
+      try table.set("last", 0)
+      guard case .missed(let missed) = try await slow.next() else { return #expect(Bool(false), "nothing missed") }
+      var told = 0
+      while let change = try await slow.next() {
+        told += 1
+        if change.name == "last" { break }
+      }
+      #expect(Int(missed) + told == total + 1)
+      guard case .missed = try await table.changes(from: 1).first(where: { _ in true }) else {
+        return #expect(Bool(false), "the log does not reach back so far")
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func cancellationEndsASequenceThatWaits(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let reader = try Table.open(name, access: access)
+      for cancelsAtOnce in [true, false] {
+        let waiting = Task {
+          for try await _ in reader.changes() {}
+          return "ended"
+        }
+        if !cancelsAtOnce { for _ in 0..<20 { await Task.yield() } }
+        waiting.cancel()
+        #expect(try await waiting.value == "ended")
+      }
+      _ = table
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func aDropEndsASequenceAfterTheLastChange(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let reader = try Table.open(name, access: access)
+      let changes = reader.changes()
+      let watching = Task { () async -> (Int, TableError.Code?) in
+        var told = 0
+        do {
+          for try await _ in changes { told += 1 }
+          return (told, nil)
+        } catch {
+          return (told, (error as? TableError)?.code)
+        }
+      }
+      try table.set("key", 1)
+      try Table.drop(name)
+      let (told, code) = await watching.value
+      #expect(told == 1)
+      #expect(code == .unlinked)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func manySequencesAreWatchedByOneThread(_ isDenied: Bool) throws {
+    try withTable(.rcu) { table in
+      try withTable(.rwlock) { other in
+        let watcher = try worker(table)
+        if isDenied { try watcher.ask("deny-waiting-for-many", expecting: "ok") }
+        func expect(_ question: String, _ answer: String) throws {
+          // Bounded by the worker's time.
+          while try watcher.ask(question) != answer { sched_yield() }
+        }
+        for round in 0..<3 {
+          try watcher.ask("open \(table.name)", expecting: "ok")
+          try watcher.ask("watchers 60", expecting: "ok")
+          try expect("watcher-threads", "1")
+          try table.set("key", round)
+          try expect("told", "60")
+          try expect("watcher-threads", "0")
+          try watcher.ask("open \(other.name)", expecting: "ok")
+          try watcher.ask("watchers 5", expecting: "ok")
+          try expect("watcher-threads", "1")
+          try watcher.ask("cancel-watchers", expecting: "ok")
+          try expect("watcher-threads", "0")
+        }
+        try watcher.finish()
+      }
+    }
+  }
+
+  @Test func aForkedChildWatchesByAThreadOfItsOwn() throws {
+    try withTable(.rcu) { table in
+      let parent = try worker(table)
+      try parent.ask("fork-watch", expecting: "1")
+      try parent.finish()
+    }
+  }
+}

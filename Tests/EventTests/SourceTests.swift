@@ -1,0 +1,118 @@
+import Dispatch
+import SharedTable
+import Synchronization
+import TestSupport
+import Testing
+
+/// Changes as a source on a queue.
+@Suite struct SourceTests {
+  /// What the handlers were told.
+  private final class Told: Sendable {
+    let names = Mutex<[String]>([])
+    let ended = DispatchSemaphore(value: 0)
+    let failure = Mutex<TableError.Code?>(nil)
+    private let news = DispatchSemaphore(value: 0)
+
+    func listen(to source: TableSource) {
+      source.setEventHandler { change in
+        self.names.withLock { $0.append(change.name ?? "?") }
+        self.news.signal()
+      }
+      source.setCancelHandler { error in
+        self.failure.withLock { $0 = error?.code }
+        self.ended.signal()
+      }
+    }
+
+    func expect(_ names: [String]) {
+      for _ in names { #expect(news.wait(timeout: .now() + 30) == .success) }
+      #expect(self.names.withLock { $0 } == names)
+      self.names.withLock { $0 = [] }
+    }
+  }
+
+  private let queue = DispatchQueue(label: "test.source")
+
+  @Test(arguments: Table.Variant.allCases)
+  func changesComeInOrderWhileItRuns(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let told = Told()
+      let source = table.makeChangeSource(prefix: "k", queue: queue)
+      told.listen(to: source)
+      try table.set("k0", 0)
+      source.activate()
+      told.expect(["k0"])
+      let writer = try worker(table)
+      for round in 1...20 {
+        try writer.ask("set k\(round) x", expecting: "ok")
+        told.expect(["k\(round)"])
+      }
+      source.suspend()
+      for name in ["k1", "other", "k2"] { try writer.ask("set \(name) x", expecting: "ok") }
+      queue.sync {}
+      told.expect([])
+      source.resume()
+      told.expect(["k1", "k2"])
+      for index in 0..<1000 { try table.set("k \(index)", index) }
+      told.expect((0..<1000).map { "k \($0)" })
+      source.cancel()
+      #expect(told.ended.wait(timeout: .now() + 30) == .success)
+      #expect(told.failure.withLock { $0 } == nil)
+      try table.set("k1", 1)
+      queue.sync {}
+      told.expect([])
+      #expect(source.isCancelled)
+      try writer.finish()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func cancellationIsToldOnceWhateverItsState(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      for state in 0..<4 {
+        let told = Told()
+        let source = table.makeChangeSource(queue: queue)
+        told.listen(to: source)
+        if state > 0 { source.activate() }
+        if state == 2 { source.suspend() }
+        if state == 3 { queue.sync {} }
+        source.cancel()
+        source.cancel()
+        #expect(told.ended.wait(timeout: .now() + 30) == .success)
+        queue.sync {}
+        #expect(told.ended.wait(timeout: .now()) == .timedOut)
+      }
+    }
+  }
+
+  @Test func aDropEndsIt() throws {
+    try withTable(.rcu) { table in
+      let told = Told()
+      let source = table.makeChangeSource(queue: queue)
+      told.listen(to: source)
+      source.activate()
+      try table.set("key", 1)
+      told.expect(["key"])
+      try Table.drop(table.name)
+      #expect(told.ended.wait(timeout: .now() + 30) == .success)
+      #expect(told.failure.withLock { $0 } == .unlinked)
+    }
+  }
+
+  @Test func withoutItsLastReferenceItIsGone() throws {
+    try withTable(.rcu) { table in
+      final class Witness: Sendable {}
+      weak var witness: Witness?
+      do {
+        let object = Witness()
+        witness = object
+        let source = table.makeChangeSource(queue: queue)
+        source.setEventHandler { _ in withExtendedLifetime(object) {} }
+        source.activate()
+        queue.sync {}
+      }
+      queue.sync {}
+      while witness != nil { try table.set("key", 1) }
+    }
+  }
+}

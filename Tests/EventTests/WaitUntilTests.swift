@@ -1,0 +1,104 @@
+import Dispatch
+import SharedTable
+import TestSupport
+import Testing
+
+/// Waiting for a predicate, on a thread and in a task.
+@Suite struct WaitUntilTests {
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func whatAnotherProcessStoresIsNoticed(_ variant: Table.Variant, _ access: Table.Access) throws {
+    try withTable(variant) { table in
+      let reader = try Table.open(table.name, access: access)
+      let writer = try worker(table)
+      for round in 1...10 {
+        let waiter = TestThread {
+          try reader.waitUntil("n", as: String.self, timeout: .seconds(30)) { $0 == "\(round)" } == "\(round)"
+        }
+        waiter.waitUntilAsleep()
+        try writer.ask("set other x", expecting: "ok")
+        try writer.ask("set n \(round)", expecting: "ok")
+        #expect(try waiter.join())
+      }
+      let waiter = TestThread { try reader.waitUntil("n", as: String.self, timeout: .seconds(30)) { $0 == nil } == nil }
+      waiter.waitUntilAsleep()
+      try writer.ask("remove n", expecting: "ok")
+      #expect(try waiter.join())
+      try writer.finish()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func aTaskWaitsWithoutAThread(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let reader = try Table.open(name, access: access)
+      // More than the pool has threads.
+      let waiters = (0..<64).map { index in
+        Task { try await reader.waitUntil("n", as: Int.self, timeout: .seconds(30)) { ($0 ?? 0) > index } }
+      }
+      for value in 1...64 { try table.set("n", value) }
+      for (index, waiter) in waiters.enumerated() { #expect(try await waiter.value! > index) }
+    }
+  }
+
+  /// In the rwlock variant a look has to wait for the barrier: not in the pool's threads.
+  @Test(arguments: Table.Variant.allCases)
+  func anOpenBarrierDoesNotBlockTheTasks(_ variant: Table.Variant) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let writer = try worker(table)
+      try writer.ask("barrier", expecting: "in")
+      let waiters = (0..<64).map { _ in
+        Task { try await table.waitUntil("n", as: String.self, timeout: .seconds(30)) { $0 != nil } }
+      }
+      for _ in 0..<20 { await Task.yield() }
+      try writer.ask("set n 1", expecting: "ok")
+      try writer.ask("commit", expecting: "ok")
+      for waiter in waiters { #expect(try await waiter.value == "1") }
+      try writer.finish()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func itEndsByTimeoutCancellationOrDrop(_ variant: Table.Variant) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      await #expect { try await table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } throws: {
+        ($0 as? TableError)?.code == .timedOut
+      }
+      let cancelled = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(60)) { $0 != nil } }
+      for _ in 0..<20 { await Task.yield() }
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      struct Refusal: Error {}
+      await #expect(throws: Refusal.self) { try await table.waitUntil("n", as: Int.self) { _ in throw Refusal() } }
+      let orphan = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(60)) { $0 != nil } }
+      try Table.drop(name)
+      await #expect { try await orphan.value } throws: { ($0 as? TableError)?.code == .unlinked }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func onAThreadToo(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      #expect(code { try table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } == .timedOut)
+      try table.set("n", "text")
+      #expect(code { try table.waitUntil("n", as: Int.self) { $0 != nil } } == .typeMismatch)
+      try table.read { _ in
+        #expect(code { try table.waitUntil("n", as: String.self) { $0 != nil } } == .wouldDeadlock)
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func theEndOfAValueIsNoticedThoughNobodyCommits(_ variant: Table.Variant) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      try table.set("n", 1, expires: .after(.milliseconds(50)))
+      #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { $0 == nil } == nil)
+      try table.set("n", 1, expires: .after(.milliseconds(50)))
+      let blocking = TestThread { try table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { $0 == nil } == nil }
+      #expect(try blocking.join())
+    }
+  }
+}
