@@ -35,7 +35,7 @@ extension ClaimedPlace {
       case .gone: return nil
       case .computing: break
       }
-      guard deadline.nanosecondsLeft != nil else { throw timedOut(other) }
+      guard !deadline.isPast else { throw timedOut(other) }
       _ = try table.waitForCommit(after: version, timeout: min(deadline.left, Table.deathSlice))
     }
   }
@@ -80,23 +80,8 @@ extension ClaimedPlace {
       case .gone: return nil
       case .computing: break
       }
-      guard deadline.nanosecondsLeft != nil else { throw timedOut(other) }
+      guard !deadline.isPast else { throw timedOut(other) }
       try await watch.suspend(after: version)
     }
   }
-}
-
-/// When a wait is over.
-struct Deadline: Sendable {
-  private let instant: UInt64
-
-  init(_ timeout: Duration) { instant = HostClock.monotonicNanoseconds &+ timeout.clampedNanoseconds }
-
-  /// Nil when it is past.
-  var nanosecondsLeft: UInt64? {
-    let now = HostClock.monotonicNanoseconds
-    return now < instant ? instant - now : nil
-  }
-
-  var left: Duration { .nanoseconds(Int64(clamping: nanosecondsLeft ?? 0)) }
 }
