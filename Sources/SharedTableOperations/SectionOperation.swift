@@ -26,8 +26,8 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     super.init()
   }
 
-  /// What its closure returned or threw, or why its section could not run: `CancellationError` if it was cancelled before it
-  /// began. Nil until it is finished. Never blocks.
+  /// What its closure returned or threw, or why its section could not run: `CancellationError` if it was cancelled
+  /// before it began. Nil until it is finished. Never blocks.
   public final var result: Result<R, any Error>? { state.withLock { $0.result } }
 
   public final override var isAsynchronous: Bool { true }

@@ -25,7 +25,7 @@ import Testing
       )
       #expect(answer[1] == answer[0], "idle queues cost no threads")
       // The lanes, and Dispatch's own.
-      #expect(answer[2] <= answer[0] + max(8, 2 * 16) + 4)
+      #expect(answer[2] <= answer[0] + 2 * 16 + 4)
     }
   }
 

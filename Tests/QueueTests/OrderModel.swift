@@ -1,12 +1,14 @@
 /// An executable model of the order that a GCD concurrent queue promises: says of a history whether it admits it.
 ///
-/// A history is what was submitted, by whom, and when it ran, in ticks of one counter. One rule says it all: there is an
-/// *order of submission* that agrees with what the submitters know of it, in which barriers run alone, after everything
-/// before them and before everything after them. Reads between two barriers may run in any order and side by side.
+/// A history is what was submitted, by whom, and when it ran, in ticks of one counter. One rule says it all: there is
+/// an *order of submission* that agrees with what the submitters know of it, in which barriers run alone, after
+/// everything before them and before everything after them. Reads between two barriers may run in any order and side by
+/// side.
 ///
-/// Barriers that overlap nothing cut time into *epochs*, so each section has a rank in any such order: a read 2 * (barriers
-/// that ended before it began), the n-th barrier 2 * n + 1. If what is known to have been submitted first has never the
-/// higher rank, then submission by rank (and within a rank as known) is such an order; if it has, there is none.
+/// Barriers that overlap nothing cut time into *epochs*, so each section has a rank in any such order: a read 2 *
+/// (barriers that ended before it began), the n-th barrier 2 * n + 1. If what is known to have been submitted first has
+/// never the higher rank, then submission by rank (and within a rank as known) is such an order; if it has, there is
+/// none.
 struct OrderHistory {
   struct Item: Sendable {
     var isBarrier: Bool

@@ -19,9 +19,9 @@ extension BarrierQueue {
 
   /// Submits a barrier and returns at once. Never blocks.
   ///
-  /// Barriers that follow each other are committed together, up to 256 of them or a millisecond's worth. Each is still all
-  /// or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds no
-  /// room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
+  /// Barriers that follow each other are committed together, up to 256 of them or a millisecond's worth. Each is still
+  /// all or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds
+  /// no room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped.
   /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.

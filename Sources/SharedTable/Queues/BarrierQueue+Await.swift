@@ -1,14 +1,15 @@
-/// The same sections from asynchronous code. They suspend and never block the task's thread; the closures stay synchronous, so
-/// no section ever spans a suspension.
+/// The same sections from asynchronous code. They suspend and never block the task's thread; the closures stay
+/// synchronous, so no section ever spans a suspension.
 extension BarrierQueue {
   /// Runs `body` on one snapshot, after all barriers submitted to this queue before.
   ///
   /// In the RCU variant, with no barrier pending, the closure runs at once on the task's thread: nothing there waits.
-  /// Else on one of the queue's threads. Suspends while the queue is full.
-  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for the
-  ///   turn, cancel the task.
-  /// - Throws: what `body` and ``Table/read(timeout:_:)`` throw; `CancellationError` if the task was cancelled before the
-  ///   closure began. What has begun runs to its end and gives its result.
+  /// Else on one of the queue's threads. While the queue is full this suspends, and has its place in the order from the
+  /// moment when there is room.
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
+  ///   the turn, cancel the task.
+  /// - Throws: what `body` and ``Table/read(timeout:_:)`` throw; `CancellationError` if the task was cancelled before
+  ///   the closure began. What has begun runs to its end and gives its result.
   public func read<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) async throws -> R {
@@ -20,12 +21,12 @@ extension BarrierQueue {
 
   /// Runs `body` alone on the whole host, after everything submitted to this queue before.
   ///
-  /// On one of the queue's threads. Suspends while the queue is full. When it returns, every section that begins anywhere
-  /// on the host sees the changes (G4).
-  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for the
-  ///   turn, cancel the task.
-  /// - Throws: what `body` and ``Table/barrier(timeout:_:)`` throw; `CancellationError` if the task was cancelled before the
-  ///   closure began. What has begun runs to its end, is committed and gives its result.
+  /// On one of the queue's threads. While the queue is full this suspends, and has its place in the order from the
+  /// moment when there is room. When it returns, every section that begins anywhere on the host sees the changes (G4).
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
+  ///   the turn, cancel the task.
+  /// - Throws: what `body` and ``Table/barrier(timeout:_:)`` throw; `CancellationError` if the task was cancelled
+  ///   before the closure began. What has begun runs to its end, is committed and gives its result.
   public func barrier<R: Sendable>(
     flags: BarrierFlags = .barrier, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R

@@ -2,11 +2,11 @@ import SharedMemory
 
 /// Group commit: asynchronous barriers that follow each other share one barrier of the table.
 ///
-/// The table's barrier is what costs (the lock, the journal, the publishing), and a burst would pay for it once an item.
-/// Each item keeps what a barrier of its own would give it: it sees what those before it did, it is undone by itself if
-/// it throws (a savepoint), and it is told of its end when its changes are visible. What they share is the moment at
-/// which they become visible, and the fate of the table's barrier: if that cannot begin, or the process dies in it, none
-/// of them happened. A group is bounded in items and time, for other processes wait meanwhile.
+/// The table's barrier is what costs (the lock, the journal, the publishing), and a burst would pay for it once an
+/// item. Each item keeps what a barrier of its own would give it: it sees what those before it did, it is undone by
+/// itself if it throws (a savepoint), and it is told of its end when its changes are visible. What they share is the
+/// moment at which they become visible, and the fate of the table's barrier: if that cannot begin, or the process dies
+/// in it, none of them happened. A group is bounded in items and time, for other processes wait meanwhile.
 ///
 /// As group commit in databases: DeWitt et al., "Implementation Techniques for Main Memory Database Systems" (1984).
 extension BarrierQueue {
@@ -83,13 +83,14 @@ extension BarrierQueue {
         let announcement = try tx.withSavepoint { (part: inout Transaction) throws in try work.run(&part) }
       #endif
       #if MUTANT_QUEUE_TOLD_EARLY
-        return announcement()
+        announcement()
+      #else
+        if work.waitsForReaders {
+          group.waiting = (work, version, announcement)
+        } else {
+          group.announcements.append(announcement)
+        }
       #endif
-      if work.waitsForReaders {
-        group.waiting = (work, version, announcement)
-      } else {
-        group.announcements.append(announcement)
-      }
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
       group.postponed = work
     } catch {

@@ -20,8 +20,8 @@ extension BarrierQueue {
     return try table.run(try beginRead(pass.timeout), body)
   }
 
-  /// Runs `body` alone on the whole host, on the calling thread, and makes its changes visible all at once or, if it throws
-  /// or its process dies, not at all.
+  /// Runs `body` alone on the whole host, on the calling thread, and makes its changes visible all at once or, if it
+  /// throws or its process dies, not at all.
   ///
   /// Waits for everything submitted to this queue before, and for other barriers on the host; in the rwlock variant
   /// also for readers. What is submitted to this queue meanwhile waits for it.

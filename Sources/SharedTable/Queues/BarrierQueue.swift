@@ -3,8 +3,8 @@ import Synchronization
 
 /// GCD's concurrent queue with barriers, over a table and so across processes.
 ///
-/// A *read* runs on one snapshot of the table, beside other reads. A *barrier* runs alone on the whole host, and its changes
-/// become visible all at once or, if it throws or its process dies, not at all.
+/// A *read* runs on one snapshot of the table, beside other reads. A *barrier* runs alone on the whole host, and its
+/// changes become visible all at once or, if it throws or its process dies, not at all.
 ///
 /// Within one queue object the order is that of a concurrent `DispatchQueue` (G4): a barrier begins when everything
 /// that was submitted before it has finished, what is submitted after it waits for it, and a read after an
@@ -21,6 +21,9 @@ import Synchronization
 /// Use it from any thread. `sync` bodies run on the calling thread; it blocks, which on the main thread holds up
 /// everything that the program does there. Asynchronous sections run on a few threads that all queues of the process
 /// share and that exist only while there is work. A queue that waits for nothing costs no thread.
+///
+/// There are no priorities: what waits keeps its place, and neither the table's lock nor the shared threads take over
+/// the priority of who waits for them. A thread of low priority that is preempted in its barrier delays the others.
 ///
 /// A read inside a section of the same table on the same thread joins it and never waits. Whatever else would wait for
 /// its own thread throws `wouldDeadlock` at once (G11), and every wait has a timeout whose error names the holder.

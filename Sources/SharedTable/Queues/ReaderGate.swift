@@ -3,14 +3,14 @@ import Glibc
 
 /// How reads enter a queue while no barrier is pending: counted, and asking nobody.
 ///
-/// One line of memory for the gate, and further ones, the *stripes*, for counts of readers inside. A thread counts itself on
-/// the stripe of its number, so that readers on different processors do not pull one line to and fro. Process-local:
-/// what it keeps apart are the submissions of one queue object, and a process dies as a whole.
+/// One line of memory for the gate, and further ones, the *stripes*, for counts of readers inside. A thread counts
+/// itself on the stripe of its number, so that readers on different processors do not pull one line to and fro.
+/// Process-local: what it keeps apart are the submissions of one queue object, and a process dies as a whole.
 ///
-/// PAIR queue-gate. A reader counts itself, then looks at the gate; who brings a barrier closes the gate, then looks at the
-/// counts: all four sequentially consistent, so that not both can miss the other (Dekker). So once the gate is closed
-/// and a stripe was seen at zero, who comes to that stripe later sees the gate closed and turns back. Leaving is the
-/// same pair: a reader uncounts itself, then looks at the gate, and if it is closed asks whether the barrier may
+/// PAIR queue-gate. A reader counts itself, then looks at the gate; who brings a barrier closes the gate, then looks at
+/// the counts: all four sequentially consistent, so that not both can miss the other (Dekker). So once the gate is
+/// closed and a stripe was seen at zero, who comes to that stripe later sees the gate closed and turns back. Leaving is
+/// the same pair: a reader uncounts itself, then looks at the gate, and if it is closed asks whether the barrier may
 /// begin now; without that look the barrier could wait for a reader who is gone. Acquire and release come with it:
 /// readers see what the barrier before did, and a barrier what the readers before did.
 @usableFromInline @safe

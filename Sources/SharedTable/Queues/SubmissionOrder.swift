@@ -1,8 +1,8 @@
 /// GCD's order, as a state machine without threads: who waits, whose turn it is, who is inside. Under the queue's lock.
 ///
 /// - A barrier's turn comes when all that was submitted before it has finished; what is submitted after it waits.
-/// - Reads between two barriers run side by side. While no barrier waits or runs, the gate is open and synchronous reads are
-///   counted there; all others are counted in `reads`.
+/// - Reads between two barriers run side by side. While no barrier waits or runs, the gate is open and synchronous
+///   reads are counted there; all others are counted in `reads`.
 /// - Strictly first come, first served: a barrier is never overtaken by a read that came later, nor a read by a later
 ///   barrier, so neither starves.
 struct SubmissionOrder {
@@ -39,10 +39,11 @@ struct SubmissionOrder {
   /// A synchronous read that found the gate closed. Nil: its turn has come.
   mutating func submitRead() -> WaitingThread? {
     #if MUTANT_QUEUE_READ_OVERTAKES
-      reads += 1
-      return nil
+      let mayEnter = barriers >= 0
+    #else
+      let mayEnter = barriers == 0
     #endif
-    if barriers == 0 {
+    if mayEnter {
       reads += 1
       return nil
     }

@@ -2,8 +2,9 @@ public import Dispatch
 
 /// A handle on a piece of asynchronous work of a ``BarrierQueue``, in the manner of `DispatchWorkItem`.
 ///
-/// May be used from any thread, and dropped: the work goes on. If it fails and nobody ever looked (no ``wait(timeout:)``,
-/// ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle is gone.
+/// May be used from any thread, and dropped: the work goes on. If it fails and nobody ever looked (no
+/// ``wait(timeout:)``, ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle
+/// is gone.
 public final class WorkItem<R: Sendable>: Sendable {
   private let queue: BarrierQueue
   private let work: Work
@@ -26,10 +27,11 @@ public final class WorkItem<R: Sendable>: Sendable {
   /// - Parameter timeout: nil = the table's. When it is over, the work goes on; wait again, or cancel it.
   /// - Returns: what the closure returned.
   /// - Throws: what the closure threw, what its section threw (as ``BarrierQueue/sync(timeout:_:)`` does),
-  ///   `CancellationError` if it was cancelled; `timedOut`; `wouldDeadlock` inside a section of the same table on
-  ///   this thread, unless the work has ended already: it might be waiting for that section.
+  ///   `CancellationError` if it was cancelled; `timedOut`; `forked`; `wouldDeadlock` inside a section of the same
+  ///   table on this thread, unless the work has ended already: it might be waiting for that section.
   @available(*, noasync, message: "use `await value`")
   public func wait(timeout: Duration? = nil) throws -> R {
+    try queue.checkProcess()
     if !isFinished { try queue.checkOutsideSections(toDo: "waiting for its work") }
     guard let result = outcome.wait(Deadline(queue.table.nanoseconds(timeout))) else {
       throw queue.timedOut(waitingFor: "its asynchronous work")
@@ -45,8 +47,8 @@ public final class WorkItem<R: Sendable>: Sendable {
   /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
   package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) { outcome.observe(block) }
 
-  /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it cancels
-  /// neither the work nor the wait.
+  /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it
+  /// cancels neither the work nor the wait.
   /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled.
   public var value: R {
     get async throws { try await outcome.value }

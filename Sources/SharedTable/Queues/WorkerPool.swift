@@ -4,9 +4,9 @@ import Synchronization
 
 /// The threads that run asynchronous sections: few, shared by all queues of the process, and only while there is work.
 ///
-/// Sections may wait long, for another process's barrier. On Dispatch's global queues that would hold up everybody else's
-/// work and, on Linux, the Swift tasks that run there; so they run in *lanes*, serial Dispatch queues, each of which gets
-/// a thread of its own when it has work and loses it a few seconds after. Queues with work take turns.
+/// Sections may wait long, for another process's barrier. On Dispatch's global queues that would hold up everybody
+/// else's work and, on Linux, the Swift tasks that run there; so they run in *lanes*, serial Dispatch queues, each of
+/// which gets a thread of its own when it has work and loses it a few seconds after. Queues with work take turns.
 final class WorkerPool: Sendable {
   static let shared = WorkerPool()
 
@@ -17,9 +17,9 @@ final class WorkerPool: Sendable {
   }
 
   /// The most lanes, and so threads, in the process: more than processors, since a section may be waiting.
-  let limit = max(8, 2 * ReaderGate.stripesPerGate)
-  /// The most that one queue occupies, so that one that waits does not hold up the others.
-  var width: Int { limit / 2 }
+  let limit = max(16, 2 * ReaderGate.stripesPerGate)
+  /// The most that one queue occupies, so that a few that wait for their tables do not hold up the others.
+  var width: Int { limit / 4 }
 
   private let state = Mutex(State())
   private let forkGeneration = shm_fork_generation()

@@ -3,8 +3,8 @@ import SharedMemory
 
 /// Waiting until the readers of before have left: what a GCD barrier promises, and read-copy-update by itself does not.
 ///
-/// A grace period as of McKenney and Slingwine, "Read-Copy Update" (1998), told apart by versions: a section announces the
-/// version it began at or an earlier one, so whoever announces none below V began after V was committed.
+/// A grace period as of McKenney and Slingwine, "Read-Copy Update" (1998), told apart by versions: a section announces
+/// the version it began at or an earlier one, so whoever announces none below V began after V was committed.
 extension Segment {
   /// Waits until no section of a participant, on the whole host, is left that began before `version` was committed.
   ///
@@ -21,8 +21,8 @@ extension Segment {
     #endif
     guard variant == .rcu else { return }
     let slots = participant.slots
-    // The caller saw `version` committed. PAIR light-flag, PAIR heavy-light: as in Writer.scanReaders. A reader whom the
-    // look below misses loads `committed` after it, and so begins at `version` or later.
+    // The caller saw `version` committed. PAIR light-flag, PAIR heavy-light: as in Writer.scanReaders. A reader whom
+    // the look below misses loads `committed` after it, and so begins at `version` or later.
     shm_fence_seqcst()
     if participant.ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
       throw .unsupported("waiting for readers in a process that is denied membarrier, beside others that rely on it,")
@@ -61,8 +61,8 @@ extension Slots {
 
   /// Is the slot's thread inside a section, or a single read, that began before `version` was committed?
   ///
-  /// PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last. An exact version without a
-  /// pin is a long snapshot, or a section on its way out that reads nothing more.
+  /// PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last. An exact version without
+  /// a pin is a long snapshot, or a section on its way out that reads nothing more.
   fileprivate func isInside(_ index: Int, before version: UInt64) -> Bool {
     let slot = offset(index)
     let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
