@@ -116,6 +116,14 @@ let package = Package(
     .executableTarget(
       name: "readme-example", dependencies: ["SharedTable"], path: "Tests/Workers/readme-example",
       swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "document-manager", dependencies: ["SharedTable"], path: "Examples/document-manager",
+      swiftSettings: testSettings),
+    .executableTarget(
+      name: "session-cache", dependencies: ["SharedTable"], path: "Examples/session-cache", swiftSettings: testSettings),
+    .testTarget(
+      name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],
+      swiftSettings: testSettings),
     .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
     .executableTarget(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
