@@ -29,7 +29,7 @@ for sanitizer in ${SANITIZERS:-thread address}; do
   echo "-- $sanitizer: build"
   $swift build --build-tests "$@" </dev/null
   echo "-- $sanitizer: tests"
-  $swift test --skip-build "$@" --filter 'SharedTableTests|SharedMemoryTests|CrashTests|ConformanceTests' \
+  $swift test --skip-build "$@" --filter 'SharedTableTests|SharedMemoryTests|CrashTests|ConformanceTests|CollectionTests' \
     --skip IndexTests </dev/null
   echo "-- $sanitizer: threads"
   "$($swift build "$@" --show-bin-path)/torture" --seed 1 threads </dev/null
