@@ -189,7 +189,7 @@ if fuzzes {
 if Context.environment["SHAREDTABLE_SANITIZE"] != nil {
   let leftOut = [
     "ShmdCore", "shmd", "shmd-test-worker", "ShmdTests", "shmctl", "ShmctlTests", "shm-demo", "readme-example",
-    "growth-probe", "get-floor", "CFloor",
+    "growth-probe", "get-floor", "CFloor", "document-manager", "session-cache", "ExampleTests",
   ]
   package.targets.removeAll { leftOut.contains($0.name) }
   package.products.removeAll { leftOut.contains($0.name) }

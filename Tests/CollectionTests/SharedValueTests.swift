@@ -126,7 +126,7 @@ import Testing
           @Shared("hits", table) var hits = 0
           let text = try SharedValue("text", table, default: "")
           let ratio = try SharedValue("ratio", table, default: 0.0)
-          for _ in 0..<100 {
+          for _ in 0..<300 {
             try $hits += 1
             try text += "x"
             try ratio += 0.5
@@ -136,9 +136,9 @@ import Testing
         }
       }
       @Shared("hits", table) var hits = 0
-      #expect(hits == 400)
-      #expect(try SharedValue("text", table, default: "").get().count == 400)
-      #expect(try SharedValue("ratio", table, default: 0.0).get() == 200)
+      #expect(hits == 1200)
+      #expect(try SharedValue("text", table, default: "").get().count == 1200)
+      #expect(try SharedValue("ratio", table, default: 0.0).get() == 600)
     }
   }
 
