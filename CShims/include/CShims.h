@@ -7,5 +7,6 @@
 #include "shm_thread.h"
 #include "shm_os.h"
 #include "shm_lock.h"
+#include "shm_probe.h"
 #include "shm_urcu.h"
 #endif

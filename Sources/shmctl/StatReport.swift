@@ -7,6 +7,7 @@ enum StatReport {
       ("table", table.name),
       ("variant", "\(table.variant)"),
       ("access", table.isObserver ? "observer" : "participant"),
+      ("probe id", "\(statistics.probeID)"),
       ("version", "\(statistics.version)"),
       ("keys", "\(statistics.keyCount)"),
       ("capacity", size(statistics.capacityBytes)),
@@ -19,14 +20,33 @@ enum StatReport {
         ("recoveries", statistics.recoveries.map { "\($0)" } ?? "?"),
         ("damaged", statistics.isDamaged ? "yes" : "no"),
         ("writer", statistics.writer.map { who($0) } ?? "none"),
-        ("readers", "\(statistics.readers.count)"),
+        ("waits", "\(statistics.barrierWaits.map { "\($0.none) barriers without" } ?? "?")"),
       ]
+      rows += waits(statistics).map { ("", "\($0.count) of \(time($0.from)) to \(time($0.to))") }
+      rows.append(("readers", "\(statistics.readers.count)"))
       rows += statistics.readers.map { ("", "\(who($0.holder)): \(doing($0, statistics.version))") }
     }
     let lines = rows.map { name, value in
       StandardError.printable(name + String(repeating: " ", count: 12 - name.count) + value) + "\n"
     }
     return Array(lines.joined().utf8)
+  }
+
+  /// How many barriers waited how long, in nanoseconds.
+  private static func waits(_ statistics: Table.Statistics) -> [(from: UInt64, to: UInt64, count: UInt64)] {
+    (statistics.barrierWaits?.byLogarithm ?? []).enumerated().compactMap { index, count in
+      count == 0 ? nil : (1 << UInt64(index), 2 << UInt64(index), count)
+    }
+  }
+
+  /// In the largest unit that leaves at least 1.
+  private static func time(_ nanoseconds: UInt64) -> String {
+    switch nanoseconds {
+    case ..<1000: "\(nanoseconds) ns"
+    case ..<1_000_000: "\(nanoseconds / 1000) µs"
+    case ..<1_000_000_000: "\(nanoseconds / 1_000_000) ms"
+    default: "\(nanoseconds / 1_000_000_000) s"
+    }
   }
 
   private static func size(_ bytes: Int?) -> String {
@@ -57,6 +77,8 @@ enum StatReport {
     object.add("table", table.name)
     object.add("variant", "\(table.variant)")
     object.add("access", table.isObserver ? "observer" : "participant")
+    // As text: it has more digits than many readers of JSON keep of a number.
+    object.add("probeID", "\(statistics.probeID)")
     object.add("version", statistics.version)
     object.add("keys", statistics.keyCount)
     object.add("capacityBytes", statistics.capacityBytes)
@@ -66,6 +88,8 @@ enum StatReport {
     if let limbo = statistics.limboBytes { object.add("limboBytes", limbo) }
     if let budget = statistics.limboBudgetBytes { object.add("limboBudgetBytes", budget) }
     if let recoveries = statistics.recoveries { object.add("recoveries", recoveries) }
+    if let waits = statistics.barrierWaits { object.add("barriersUnwaited", waits.none) }
+    object.add("barrierWaits", raw: JSONText.array(waits(statistics).map { describe($0).text }))
     object.add("damaged", statistics.isDamaged)
     if let writer = statistics.writer {
       object.add("writer", raw: describe(writer).text)
@@ -74,6 +98,14 @@ enum StatReport {
     }
     object.add("readers", raw: JSONText.array(statistics.readers.map { describe($0, statistics.version).text }))
     return object.line
+  }
+
+  private static func describe(_ wait: (from: UInt64, to: UInt64, count: UInt64)) -> JSONObject {
+    var object = JSONObject()
+    object.add("fromNanoseconds", wait.from)
+    object.add("belowNanoseconds", wait.to)
+    object.add("count", wait.count)
+    return object
   }
 
   private static func describe(_ holder: Table.Holder) -> JSONObject {

@@ -34,6 +34,8 @@ public enum ControlLayout {
   /// 1 + slot of the owner, for people; 0 when free. Stale after a crash until the next owner.
   public static let writerSlot = 4160
   public static let writerSince = 4168
+  /// How often W was free at once. Beside what its owner stores anyway.
+  public static let barriersUnwaited = 4176
   public static let journal = 4224
   public static let limbo = 4352
   public static let superseded = 4416
@@ -52,6 +54,9 @@ public enum ControlLayout {
   public static let garbageBytes = 4592
   /// Somebody waits for this version: see ``CommitSignal``. Alone on its line: every commit loads it, and few store it.
   public static let awaitedVersion = 4672
+  /// How often W was waited for between 2^i and 2^(i+1) nanoseconds, in word i; the last one's are longer, too.
+  public static let barrierWaits = 4736
+  public static let barrierWaitBuckets = 40
 
   public static let rwlocks = 8192
   public static let rwlockInstances = 8

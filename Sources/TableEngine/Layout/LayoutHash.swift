@@ -23,7 +23,9 @@ enum LayoutHash {
   private static let controlFields = [
     ControlLayout.ready, ControlLayout.fingerprint, ControlLayout.writerMutex, ControlLayout.journal,
     ControlLayout.limbo, ControlLayout.superseded, ControlLayout.retained, ControlLayout.units,
-    ControlLayout.garbageBytes, ControlLayout.awaitedVersion, ControlLayout.rwlocks, ControlLayout.rwlockInstances,
+    ControlLayout.garbageBytes, ControlLayout.awaitedVersion, ControlLayout.barriersUnwaited,
+    ControlLayout.barrierWaits,
+    ControlLayout.barrierWaitBuckets, ControlLayout.rwlocks, ControlLayout.rwlockInstances,
     ControlLayout.rwlockBytes,
     ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
     JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,

@@ -35,6 +35,7 @@ extension Segment {
     unsafe record.pointee.inBarrier = 1
     unsafe record.pointee.now = now
     participant.writer.begin()
+    shm_probe_barrier_entry(uuid.0, participant.writer.version)
   }
 
   /// W, with everything in order and readers within their budget.
@@ -102,14 +103,15 @@ extension Segment {
   }
 
   /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
-  public func commitBarrier() { withParticipant { closeBarrier($0) { $0.commit() } } }
+  public func commitBarrier() { withParticipant { closeBarrier($0, committed: 1) { $0.commit() } } }
 
   /// Undoes the transaction: nobody ever sees a part of it.
-  public func abortBarrier() { withParticipant { closeBarrier($0) { $0.abort() } } }
+  public func abortBarrier() { withParticipant { closeBarrier($0, committed: 0) { $0.abort() } } }
 
-  private func closeBarrier(_ participant: Participant, _ close: (Writer) -> Void) {
+  private func closeBarrier(_ participant: Participant, committed: UInt64, _ close: (Writer) -> Void) {
     guard let record = unsafe shm_thread_quick_find(id) else { return }
     let writer = participant.writer
+    let version = writer.version
     close(writer)
     if variant == .rwlock {
       // Readers are still out: what the transaction superseded is free at once.
@@ -120,6 +122,7 @@ extension Segment {
     }
     unsafe record.pointee.inBarrier = 0
     participant.lock.unlock()
+    shm_probe_barrier_exit(uuid.0, version, committed)
   }
 
   // MARK: - Inside a barrier

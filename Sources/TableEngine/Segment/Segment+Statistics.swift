@@ -16,6 +16,16 @@ public struct Statistics: Sendable {
     public let keptBytes: Int
   }
 
+  /// How long barriers waited for the one before them. Those that waited in vain are not counted.
+  public struct BarrierWaits: Sendable, Equatable {
+    /// Found nobody in their way.
+    public var none: UInt64 = 0
+    /// Waited at least 2^i nanoseconds and less than 2^(i+1), at index i; at the last one also longer.
+    public var byLogarithm: [UInt64] = []
+  }
+
+  /// The number that names the table in the USDT probes' first argument.
+  public var probeID: UInt64 = 0
   public var version: UInt64 = 0
   public var keyCount = 0
   public var capacityBytes = 0
@@ -27,6 +37,8 @@ public struct Statistics: Sendable {
   public var limboBytes: Int?
   public var limboBudgetBytes: Int?
   public var recoveries: UInt64?
+  /// Since the table was made. Participants only.
+  public var barrierWaits: BarrierWaits?
   public var isDamaged = false
   /// Who runs a barrier just now.
   public var writer: Holder?
@@ -50,6 +62,7 @@ extension Segment {
 
   public var statistics: Statistics {
     var result = Statistics()
+    result.probeID = uuid.0
     result.version = committed
     result.keyCount = keyCount
     result.capacityBytes = geometry.capacityBytes
@@ -60,6 +73,11 @@ extension Segment {
     result.limboBytes = participant.writer.reclaimableBytes
     result.limboBudgetBytes = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
+    result.barrierWaits = Statistics.BarrierWaits(
+      none: ctl.loadRelaxed(ControlLayout.barriersUnwaited),
+      byLogarithm: (0..<ControlLayout.barrierWaitBuckets).map { index in
+        ctl.loadRelaxed(ControlLayout.barrierWaits + index * 8)
+      })
     result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
     result.writer = participant.lock.holder
     result.readers = readers(participant)

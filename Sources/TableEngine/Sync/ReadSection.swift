@@ -197,6 +197,7 @@ extension Segment {
     }
     unsafe record.pointee.readDepth = 1
     unsafe record.pointee.now = now
+    shm_probe_read_entry(uuid.0, unsafe record.pointee.snapshot)
     return ReadSection(snapshot: unsafe record.pointee.snapshot, nested: false, observation: observation)
   }
 
@@ -223,6 +224,7 @@ extension Segment {
     guard let record = unsafe shm_thread_find(id) else { return }
     unsafe record.pointee.readDepth -= 1
     guard unsafe record.pointee.readDepth == 0 else { return }
+    shm_probe_read_exit(uuid.0)
     // An observer's number is new with every opening: what its records say ends with the section.
     guard let participant else {
       shm_thread_observe(-1)

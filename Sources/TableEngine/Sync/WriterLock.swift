@@ -27,7 +27,16 @@ struct WriterLock {
     #if MUTANT_LOCK_NOTHING
       return .acquired
     #endif
-    switch mutex.lock(timeoutNanoseconds: timeoutNanoseconds) {
+    var result = mutex.tryLock()
+    if result == .busy {
+      shm_probe_barrier_wait(data.loadRelaxed(DataLayout.uuid))
+      let start = HostClock.monotonicNanoseconds
+      result = mutex.lock(timeoutNanoseconds: timeoutNanoseconds)
+      if result.isAcquired { count(waitedNanoseconds: HostClock.monotonicNanoseconds &- start) }
+    } else if result.isAcquired {
+      increment(ControlLayout.barriersUnwaited)
+    }
+    switch result {
     case .acquired:
       noteOwner(slot)
       return .acquired
@@ -73,6 +82,15 @@ struct WriterLock {
     // finds W free.
     CommitSignal(ctl: ctl, data: data).post()
   }
+
+  /// Who waited in vain is not counted: only the owner may store.
+  private func count(waitedNanoseconds: UInt64) {
+    let bucket = UInt64.bitWidth - 1 - max(1, waitedNanoseconds).leadingZeroBitCount
+    increment(ControlLayout.barrierWaits + min(bucket, ControlLayout.barrierWaitBuckets - 1) * 8)
+  }
+
+  /// By the owner of W alone, so plain; a death between load and store costs a count.
+  private func increment(_ word: Int) { ctl.storeRelaxed(word, ctl.loadRelaxed(word) &+ 1) }
 
   private func noteOwner(_ slot: Int) {
     ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(slot) + 1)
