@@ -78,6 +78,9 @@ final class AccessPool: Sendable {
     return isAdmitted
   }
 
+  /// How many threads serve a lane.
+  func threadCount(_ lane: Lane) -> Int { withState { $0.lines[lane]?.running ?? 0 } }
+
   /// Runs what waits in a lane, until nothing does.
   private func serve(_ lane: Lane) {
     while let job = takeNext(lane) { job() }
@@ -102,5 +105,13 @@ final class AccessPool: Sendable {
         return body(&state)
       }
     }
+  }
+}
+
+extension Table {
+  /// How many threads of this process serve accesses of the table, for tests.
+  package var accessThreads: (reads: Int, changes: Int) {
+    func count(changes: Bool) -> Int { AccessPool.shared.threadCount(.init(self, changes: changes)) }
+    return (count(changes: false), count(changes: true))
   }
 }
