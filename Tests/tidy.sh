@@ -101,6 +101,13 @@ models"; among "$outside" code; among "$ahead" models)
 done <"$labels_file"
 rm -f "$labels_file"
 
+# The tests that the documentation names are there.
+gotchas=Sources/SharedTable/SharedTable.docc/Gotchas.md
+for test in $(sed -n -E 's/.*\| `([A-Za-z]+\.[A-Za-z]+)` \|$/\1/p' "$gotchas"); do
+  file=$(find Tests -name "${test%%.*}.swift")
+  grep -q "func ${test#*.}(" ${file:-/dev/null} || violation "$gotchas: there is no test $test"
+done
+
 # The README's example is compiled: it is this file, from its first import on.
 example=Tests/Workers/readme-example/main.swift
 shown=$(awk '/^```swift$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md 2>/dev/null || true)
