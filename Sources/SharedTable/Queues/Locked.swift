@@ -15,7 +15,8 @@ package final class Locked<State>: @unchecked Sendable {
     var attributes = pthread_mutexattr_t()
     unsafe pthread_mutexattr_init(&attributes)
     unsafe pthread_mutexattr_setprotocol(&attributes, Int32(PTHREAD_PRIO_INHERIT))
-    unsafe pthread_mutex_init(mutex, &attributes)
+    // Without inheritance where the kernel does not offer it.
+    if unsafe pthread_mutex_init(mutex, &attributes) != 0 { unsafe pthread_mutex_init(mutex, nil) }
     unsafe pthread_mutexattr_destroy(&attributes)
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: initial)
