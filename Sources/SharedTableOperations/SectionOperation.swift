@@ -1,6 +1,5 @@
 public import Foundation
 public import SharedTable
-import Synchronization
 
 /// What ``ReadOperation`` and ``BarrierOperation`` share: an asynchronous operation whose work is one section.
 ///
@@ -18,7 +17,7 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   /// Where its section runs.
   public let queue: BarrierQueue
   private let submit: @Sendable () throws(TableError) -> WorkItem<R>
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   fileprivate init(on queue: BarrierQueue, _ submit: @escaping @Sendable () throws(TableError) -> WorkItem<R>) {
     self.queue = queue

@@ -11,7 +11,8 @@ import Testing
       let worker = try worker(table)
       let answer = try worker.ask("queue-memory 10000").split(separator: " ").compactMap { Int($0) }
       print("bytes a queue, of resident memory: \(answer[0]) made, \(answer[1]) used")
-      #expect(answer[0] < 4096 && answer[1] < 4096)
+      // A sanitizer's own memory is not ours.
+      if getenv("SHAREDTABLE_SANITIZE") == nil { #expect(answer[0] < 4096 && answer[1] < 4096) }
     }
   }
 

@@ -61,7 +61,7 @@ private final class Recorder: Sendable {
     var isDone: Bool { item.returned > 0 && item.end > 0 }
   }
 
-  private let notes = Mutex<[Note]>([])
+  private let notes = Locked<[Note]>([])
   private let clock = Atomic(0)
 
   private func tick() -> Int { clock.add(1, ordering: .sequentiallyConsistent).newValue }
@@ -164,7 +164,7 @@ final class WrongQueue: TestedQueue {
   private let mistake: Mistake
   private let queue: DispatchQueue
   private let side = DispatchQueue(label: "org.example.side")
-  private let stack = Mutex<[@Sendable () -> Void]>([])
+  private let stack = Locked<[@Sendable () -> Void]>([])
   private let barriers = Atomic(0)
 
   init(_ mistake: Mistake) {

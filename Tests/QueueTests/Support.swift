@@ -64,12 +64,12 @@ func stop(_ process: WorkerProcess) {
 
 /// Runs `body` in a thread of its own, which is joined by ``join()`` or when this object goes.
 final class TestThread: Sendable {
-  private let body: Mutex<(@Sendable () throws -> Void)?>
-  private let failure = Mutex<(any Error)?>(nil)
-  private let thread = Mutex<pthread_t?>(nil)
+  private let body: Locked<(@Sendable () throws -> Void)?>
+  private let failure = Locked<(any Error)?>(nil)
+  private let thread = Locked<pthread_t?>(nil)
 
   init(_ body: @escaping @Sendable () throws -> Void) {
-    self.body = Mutex(body)
+    self.body = Locked(body)
     var thread = pthread_t()
     let started = pthread_create(
       &thread, nil,
@@ -129,7 +129,7 @@ final class Counter: Sendable {
 
 /// What several threads noted, in order.
 final class Notes<T: Sendable>: Sendable {
-  private let notes = Mutex<[T]>([])
+  private let notes = Locked<[T]>([])
   func add(_ note: T) { notes.withLock { $0.append(note) } }
   var all: [T] { notes.withLock { $0 } }
 }

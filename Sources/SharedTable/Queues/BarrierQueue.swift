@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// GCD's concurrent queue with barriers, over a table and so across processes.
 ///
@@ -37,7 +36,7 @@ public final class BarrierQueue: Sendable {
   public let limit: Int
   @usableFromInline let gate: ReaderGate
   let errorHandler: @Sendable (any Error) -> Void
-  private let order: Mutex<SubmissionOrder>
+  private let order: Locked<SubmissionOrder>
 
   /// How much asynchronous work may wait where the queue's maker does not say: 16,384 items.
   public static var defaultLimit: Int { 16_384 }
@@ -68,7 +67,7 @@ public final class BarrierQueue: Sendable {
     self.errorHandler = errorHandler ?? { error in Self.reportToStandardError(label, error) }
     let gate = ReaderGate()
     self.gate = gate
-    order = Mutex(SubmissionOrder(gate, limit: limit))
+    order = Locked(SubmissionOrder(gate, limit: limit))
   }
 
   deinit { gate.deallocate() }

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// What came of a piece of asynchronous work, and who wants to know.
 final class Outcome<R: Sendable>: Sendable {
@@ -13,7 +12,7 @@ final class Outcome<R: Sendable>: Sendable {
     var isHandleGone = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let errorHandler: @Sendable (any Error) -> Void
 
   init(errorHandler: @escaping @Sendable (any Error) -> Void) { self.errorHandler = errorHandler }

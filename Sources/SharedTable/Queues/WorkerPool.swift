@@ -1,6 +1,5 @@
 import CShims
 import Dispatch
-import Synchronization
 
 /// The threads that run asynchronous sections: few, shared by all queues of the process, and only while there is work.
 ///
@@ -21,7 +20,7 @@ final class WorkerPool: Sendable {
   /// The most that one queue occupies, so that a few that wait for their tables do not hold up the others.
   var width: Int { limit / 4 }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let forkGeneration = shm_fork_generation()
 
   /// False in a child whose parent had used the pool: the lanes' threads stayed there.
