@@ -1,5 +1,6 @@
 import Dispatch
 import SharedTable
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,15 +91,36 @@ import Testing
     }
   }
 
+  private final class Clock: Sendable {
+    let now = Atomic<UInt64>(1_000_000_000_000)
+    let looks = Atomic(0)
+
+    /// Time goes on when the value was looked at three times: twice more than at first, though nobody commits.
+    func look<T>(_ value: T?) -> Bool {
+      if looks.add(1, ordering: .relaxed).newValue == 3 { now.add(1_000_000_000, ordering: .relaxed) }
+      return value == nil
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func theEndOfAValueIsNoticedThoughNobodyCommits(_ variant: Table.Variant) async throws {
     try await withTableName { (name: String) async throws -> Void in
-      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
-      try table.set("n", 1, expires: .after(.milliseconds(50)))
-      #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { $0 == nil } == nil)
-      try table.set("n", 1, expires: .after(.milliseconds(50)))
-      let blocking = TestThread { try table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { $0 == nil } == nil }
-      #expect(try blocking.join())
+      for blocks in [false, true] {
+        let clock = Clock()
+        let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20)) {
+          clock.now.load(ordering: .relaxed)
+        }
+        try table.set("n", 1, expires: .after(.milliseconds(20)))
+        if blocks {
+          let waiter = TestThread {
+            try table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { clock.look($0) } == nil
+          }
+          #expect(try waiter.join())
+        } else {
+          #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { clock.look($0) } == nil)
+        }
+        try Table.drop(name)
+      }
     }
   }
 }
