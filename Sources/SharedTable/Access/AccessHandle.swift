@@ -1,5 +1,6 @@
 import CShims
 public import Dispatch
+import SharedMemory
 import Synchronization
 
 /// An access under way: to wait for, to be told of, or to give up before it begins.
@@ -28,7 +29,7 @@ public final class AccessHandle<Output: Sendable>: Sendable {
 
   /// Whether there is a result, or an error.
   public var isFinished: Bool {
-    state.withLock { state in
+    withState { state in
       if case .finished = state.phase { true } else { false }
     }
   }
@@ -67,14 +68,14 @@ public final class AccessHandle<Output: Sendable>: Sendable {
   }
 
   private var result: Result<Output, any Error>? {
-    state.withLock { state in
+    withState { state in
       if case .finished(let result) = state.phase { result } else { nil }
     }
   }
 
   /// Calls `observer` at the end, on the thread that ends the access; now if it has ended.
   func whenFinished(_ observer: @escaping @Sendable (Result<Output, any Error>) -> Void) {
-    let result = state.withLock { state -> Result<Output, any Error>? in
+    let result = withState { state -> Result<Output, any Error>? in
       if case .finished(let result) = state.phase { return result }
       state.observers.append(observer)
       return nil
@@ -84,7 +85,7 @@ public final class AccessHandle<Output: Sendable>: Sendable {
 
   /// Runs the access, unless it was cancelled.
   func run(_ body: () throws -> Output) {
-    let begins = state.withLock { state in
+    let begins = withState { state in
       guard case .waiting = state.phase else { return false }
       state.phase = .running
       return true
@@ -94,8 +95,12 @@ public final class AccessHandle<Output: Sendable>: Sendable {
 
   func fail(_ error: TableError) { finish(.failure(error)) { if case .waiting = $0 { true } else { false } } }
 
+  private func withState<R>(_ body: (inout State) -> R) -> R {
+    ForkLock.hold { state.withLock { body(&$0) } }
+  }
+
   private func finish(_ result: Result<Output, any Error>, from isExpected: (Phase) -> Bool) {
-    let observers = state.withLock { state -> [@Sendable (Result<Output, any Error>) -> Void] in
+    let observers = withState { state -> [@Sendable (Result<Output, any Error>) -> Void] in
       guard isExpected(state.phase) else { return [] }
       defer { state.observers = [] }
       state.phase = .finished(result)

@@ -39,7 +39,8 @@ extension ReadAccessor where Output: Sendable {
   /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before the
   ///   section began.
   public func access(on table: Table? = nil, timeout: Duration? = nil) async throws -> Output {
-    try await begin(on: table, timeout: timeout, isBounded: false).output()
+    try Task.checkCancellation()
+    return try await begin(on: table, timeout: timeout, isBounded: false).output()
   }
 
   private func begin(on chosen: Table?, timeout: Duration?, isBounded: Bool) -> AccessHandle<Output> {
@@ -88,7 +89,8 @@ extension Accessor where Output: Sendable {
   /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before the
   ///   barrier began. A barrier that has begun goes on to its end.
   public func access(on table: Table? = nil, timeout: Duration? = nil) async throws -> Output {
-    try await begin(on: table, timeout: timeout, isBounded: false).output()
+    try Task.checkCancellation()
+    return try await begin(on: table, timeout: timeout, isBounded: false).output()
   }
 
   private func begin(on chosen: Table?, timeout: Duration?, isBounded: Bool) -> AccessHandle<Output> {
