@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import TestSupport
 import Testing
@@ -26,9 +27,12 @@ import Testing
       let once = try SharedOnce<Int>(table, "o")
       let runs = Counter()
       let wrong = Counter()
-      onThreads(50) { index in
-        let value = try? once.value(timeout: .seconds(50)) {
+      let arrived = Counter()
+      onThreads(50) { _ in
+        arrived.add()
+        let value = try? once.value(timeout: .seconds(200)) {
           runs.add()
+          while arrived.count < 50 { sched_yield() }
           return 42
         }
         if value != 42 { wrong.add() }
@@ -50,7 +54,7 @@ import Testing
       try first.killAndWait()
       try second.expectLine("computing")
       try second.killAndWait()
-      #expect(try SharedOnce<String>(table, "o").value(timeout: .seconds(30)) { "third" } == "third")
+      #expect(try SharedOnce<String>(table, "o").value(timeout: .seconds(200)) { "third" } == "third")
     }
   }
 
@@ -61,7 +65,7 @@ import Testing
       let values = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<100 {
           group.addTask {
-            try await once.value(timeout: .seconds(50)) {
+            try await once.value(timeout: .seconds(200)) {
               runs.add()
               await Task.yield()
               return 42

@@ -29,7 +29,7 @@ func withTable(_ variant: Table.Variant, _ body: (Table) async throws -> Void) a
 }
 
 /// A worker that has the table open, and in it the cache "c".
-func worker(_ table: Table, limit: Int = 100, timeoutSeconds: Int = 60) throws -> WorkerProcess {
+func worker(_ table: Table, limit: Int = 100, timeoutSeconds: Int = 300) throws -> WorkerProcess {
   let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
   try worker.ask("open \(table.name)", expecting: "ok")
   try worker.ask("cache c \(limit)", expecting: "ok")

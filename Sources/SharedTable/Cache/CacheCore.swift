@@ -22,19 +22,7 @@ final class CacheCore: Sendable {
     }
     drainer = Drainer(label: "SharedTable.SharedCache.\(name)")
     watch = CommitWatch(table)
-    hits = table.isObserver ? nil : RecentHits(cells: Self.cellCount(limit))
-  }
-
-  /// Twice what the cache may hold, so that few hits are forgotten before they count, within 4 to 256 KiB.
-  private static func cellCount(_ limit: CacheLimit) -> Int {
-    let wanted =
-      switch limit {
-      case .entries(let count): count
-      case .bytes(let count): count / 256
-      }
-    var cells = 256
-    while cells < 16_384, cells < 2 * wanted { cells *= 2 }
-    return cells
+    hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
   }
 
   // MARK: - Hits

@@ -1,8 +1,8 @@
 /// Which element has to go.
 ///
-/// Least recently used, by sample: of the elements on two pages, some 50 to 150 chosen by their keys' hashes, what has
-/// expired, else what was used longest ago. (K. Psounis, B. Prabhakar, "A randomized web-cache replacement scheme",
-/// INFOCOM 2001: from a handful of samples on, little is left to gain.)
+/// Least recently used, by sample: of the elements on the page of the key that came, some 25 to 100 chosen by their keys'
+/// hashes, what has expired, else what was used longest ago. (K. Psounis, B. Prabhakar, "A randomized web-cache
+/// replacement scheme", INFOCOM 2001: from a handful of samples on, little is left to gain.)
 extension CacheLedger {
   /// Evicts until the cache is within its limit.
   mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64, _ tx: inout Transaction) throws(TableError) {
@@ -23,15 +23,13 @@ extension CacheLedger {
     for _ in 0..<head.pageCount {
       let home = hash.map { pageIndex($0) } ?? head.hand
       try load(home, tx)
-      try load(head.hand, tx)
-      let now = pages[home]!.hasExpiries || pages[head.hand]!.hasExpiries ? tx.now : 0
-      var page = home
-      var victim = pages[home]!.oldest(sparing: hash, now: now)
-      if head.hand != home, let other = pages[head.hand]!.oldest(sparing: hash, now: now),
-        victim.map({ other.used < $0.used }) ?? true
-      {
-        page = head.hand
-        victim = other
+      var (page, victim) = (home, oldest(home, sparing: hash, tx))
+      // A page with few lines is a poor sample.
+      if pages[home]!.count < Self.fairSample, head.hand != home {
+        try load(head.hand, tx)
+        if let other = oldest(head.hand, sparing: hash, tx), victim.map({ other.used < $0.used }) ?? true {
+          (page, victim) = (head.hand, other)
+        }
       }
       head.hand = head.hand + 1 < head.pageCount ? head.hand + 1 : 0
       guard let victim else { continue }
@@ -41,6 +39,14 @@ extension CacheLedger {
       return try removeElements(evicted, &tx)
     }
     throw damaged("its sums")
+  }
+
+  private static let fairSample = 24
+
+  private func oldest(
+    _ index: Int, sparing hash: UInt64?, _ tx: borrowing Transaction
+  ) -> (line: Int, used: UInt64)? {
+    pages[index]!.oldest(sparing: hash, now: pages[index]!.hasExpiries ? tx.now : 0)
   }
 
   /// Tells the pages of some keys what this process has read, so that others' evictions know.

@@ -2,8 +2,8 @@ import TableEngine
 
 /// A cache's bookkeeping inside one barrier: which elements there are, what they cost, and when they were last used.
 ///
-/// Pages hold lines of some 48 elements each, by the key's hash. A write loads the page of its key, and one more to look
-/// for a victim in; what changed is stored by ``store(_:)`` in the barrier that changes the elements, so that the two
+/// Pages hold lines of some 48 elements each, by the key's hash. A write loads the page of its key, evicts from it,
+/// and stores it; what changed is stored by ``store(_:)`` in the barrier that changes the elements, so that the two
 /// agree after any death. The rest of the table never matters.
 struct CacheLedger {
   let table: Table

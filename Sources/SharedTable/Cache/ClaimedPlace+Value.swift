@@ -9,7 +9,7 @@ extension ClaimedPlace {
     let deadline = Deadline(timeout ?? table.timeout)
     let own = try HostClaim(table, ofTask: false)
     while true {
-      switch try claim(own, timeout: deadline.left) {
+      switch try claim(own) {
       case .present(let value): return value
       case .held(let other): if let value = try wait(other, deadline) { return value }
       case .claimed(let claim):
@@ -48,7 +48,7 @@ extension ClaimedPlace {
     let deadline = Deadline(timeout ?? table.timeout)
     let own = try await drainer.run { () throws(TableError) in try HostClaim(table, ofTask: true) }
     while true {
-      switch try await drainer.run({ () throws(TableError) in try claim(own, timeout: deadline.left) }) {
+      switch try await drainer.run({ () throws(TableError) in try claim(own) }) {
       case .present(let value): return value
       case .held(let other): if let value = try await suspend(other, deadline) { return value }
       case .claimed(let claim):

@@ -16,9 +16,7 @@ protocol ClaimedPlace: Sendable {
   /// The same in a barrier.
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value?
   /// A barrier for a claim; what it does to a full table is the place's.
-  func withBarrier<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R
+  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R
   /// What a claim notes of the collection.
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64
   /// Stores a computed value and removes its claim, in one barrier.
@@ -36,8 +34,8 @@ enum ClaimOutcome<Value: Sendable>: Sendable {
 
 extension ClaimedPlace {
   /// Finds the value or who computes it, or claims it.
-  func claim(_ own: HostClaim, timeout: Duration?) throws(TableError) -> ClaimOutcome<Value> {
-    try withBarrier(timeout) { tx throws(TableError) in
+  func claim(_ own: HostClaim) throws(TableError) -> ClaimOutcome<Value> {
+    try withBarrier { tx throws(TableError) in
       if let value = try find(tx) { return .present(value) }
       if let other = try tx.claim(claimKey), try other.isLive(table) { return .held(other) }
       var own = own

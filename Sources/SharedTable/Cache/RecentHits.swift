@@ -24,11 +24,14 @@ final class RecentHits: @unchecked Sendable {
 
   static let cellBytes = 16
 
-  init(cells count: Int) {
+  /// Room for the hits on so many elements, within 16 to 256 KiB: twice as many cells, so that few are forgotten early.
+  init(elements: Int) {
+    var count = 1024
+    while count < 16_384, count < 2 * elements { count *= 2 }
     unsafe cells = .allocate(byteCount: count * Self.cellBytes, alignment: 64)
     unsafe cells.initializeMemory(as: UInt8.self, repeating: 0, count: count * Self.cellBytes)
     mask = count - 1
-    stride = UInt64(min(1024, max(16, count / 16)))
+    stride = UInt64(min(1024, max(16, elements / 8)))
   }
 
   deinit { unsafe cells.deallocate() }

@@ -5,7 +5,7 @@ extension SharedCache {
   /// who wait takes over within some 100 ms; if it throws, its caller gets the error and another one tries. Blocks the
   /// calling thread while another computes; a hit is a read. Not for async code: there, await the other form.
   /// - Parameters:
-  ///   - timeout: for the wait for another's computation; nil = the table's.
+  ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait by the table's as ever.
   ///   - cost, expires: as for ``setValue(_:forKey:cost:expires:timeout:)``.
   /// - Returns: the value that the cache has now. If the key was removed while it was computed, the computed value,
   ///   which is not stored: it may be from before.
@@ -61,10 +61,8 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
 
-  func withBarrier<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
-    try core.withRoom(bytes: 0, timeout: timeout, body)
+  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
+    try core.withRoom(bytes: 0, timeout: nil, body)
   }
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 {

@@ -28,7 +28,7 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   ///
   /// Blocks the calling thread while another thread or process is making it. Not for async code: there, await the other
   /// form. Afterwards it is a read.
-  /// - Parameter timeout: for that wait; nil = the table's.
+  /// - Parameter timeout: for that wait; nil = the table's. Barriers wait by the table's as ever.
   /// - Throws: what `compute` throws; `timedOut` naming who is making it; `wouldDeadlock` if `compute` asks for the value
   ///   itself, or inside a section of the table; what ``Table/barrier(timeout:_:)`` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
@@ -67,10 +67,8 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
 
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
 
-  func withBarrier<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
-    try table.withBarrier(timeout: timeout, body)
+  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
+    try table.withBarrier(body)
   }
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 { 0 }

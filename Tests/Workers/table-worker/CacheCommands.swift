@@ -35,7 +35,7 @@ func answerCache(_ words: [String]) throws -> String? {
   case "cache-remove": return try cache.removeValue(forKey: words[1]) ? "ok" : "absent"
   case "cache-compute": return try cache.value(forKey: words[1]) { try stepped(words[2]) }
   case "cache-fetch":
-    let timeout = Duration.milliseconds(words.count > 3 ? Int(words[3])! : 30_000)
+    let timeout = Duration.milliseconds(words.count > 3 ? Int(words[3])! : 200_000)
     return try cache.value(forKey: words[1], timeout: timeout) { words[2] }
   case "cache-storm": return try storm(threads: Int(words[1])!, key: words[2])
   case "cache-random":
@@ -46,7 +46,7 @@ func answerCache(_ words: [String]) throws -> String? {
     for index in 0..<Int(words[2])! { _ = try cache.value(forKey: "\(words[1])\(index)") }
     cache.waitUntilWritten()
     return "ok"
-  case "once": return try SharedOnce<String>(table, words[1]).value(timeout: .seconds(30)) { try stepped(words[2]) }
+  case "once": return try SharedOnce<String>(table, words[1]).value(timeout: .seconds(200)) { try stepped(words[2]) }
   default: return nil
   }
 }
@@ -60,11 +60,11 @@ func storm(threads count: Int, key: String) throws -> String {
       &thread, nil,
       { argument in
         let key = Unmanaged<AnyObject>.fromOpaque(argument!).takeRetainedValue() as! String
-        let value = try? cache.value(forKey: key, timeout: .seconds(50)) {
+        let value = try? cache.value(forKey: key, timeout: .seconds(200)) {
           try table.increment("computations")
           return "computed"
         }
-        if value == "computed" { _ = try? table.increment("answers", timeout: .seconds(50)) }
+        if value == "computed" { _ = try? table.increment("answers", timeout: .seconds(200)) }
         return nil
       }, argument.toOpaque())
     return thread
