@@ -123,6 +123,9 @@ let package = Package(
     .testTarget(
       name: "EventTests", dependencies: ["CShims", "TableEngine", "SharedTable", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
+    .testTarget(
+      name: "CacheTests", dependencies: ["TableEngine", "SharedTable", "TestSupport", "table-worker"],
+      swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
     .target(
       name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),

@@ -55,13 +55,14 @@ extension ArraySlice: TableKey where Element == UInt8 {
 }
 
 /// Bytes that a caller further out keeps valid.
-@safe
+@usableFromInline @safe
 struct RawKey: TableKey {
-  private let bytes: UnsafeRawBufferPointer
+  @usableFromInline let bytes: UnsafeRawBufferPointer
 
-  @unsafe
+  @inlinable @unsafe
   init(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes = bytes }
 
+  @inlinable
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try unsafe body(bytes)
   }

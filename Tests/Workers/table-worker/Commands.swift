@@ -135,7 +135,7 @@ func answer(_ words: [String]) throws -> String {
     let segment = try Segment.open(table.name, .observer)
     segment.data.storeRelaxed(Int(words[1])!, 0)
     return "stored"
-  default: return try answerEvents(words) ?? "unknown command \(words[0])"
+  default: return try answerEvents(words) ?? answerCache(words) ?? "unknown command \(words[0])"
   }
 }
 

@@ -1,0 +1,73 @@
+/// Barriers of a cache: with its ledger, healing it where it is damaged, and evicting where the table is full.
+extension CacheCore {
+  /// Runs `body` with the ledger, which is stored with what it changed.
+  func change<R>(
+    bytes: Int, timeout: Duration?,
+    _ body: (inout Transaction, inout CacheLedger) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try withRoom(bytes: bytes, timeout: timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger(table, names, hits, tx)
+      let result = try body(&tx, &ledger)
+      try ledger.store(&tx)
+      return result
+    }
+  }
+
+  /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again.
+  func withRoom<R>(
+    bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    var wanted = 16
+    while true {
+      do throws(TableError) {
+        return try healing(timeout, body)
+      } catch {
+        // What a reader keeps, nobody's leaving gives back.
+        guard error.code == .full, error.holder == nil else { throw error }
+        guard bytes <= table.maximumValueLength, try evictSome(wanted, timeout: timeout) > 0 else { throw error }
+        wanted = min(wanted * 2, 4096)
+      }
+    }
+  }
+
+  /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and starts over, once.
+  func healing<R>(
+    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    do throws(TableError) {
+      return try table.withBarrier(timeout: timeout, body)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+        var ledger = try CacheLedger.rebuild(table, names, hits, &tx)
+        try ledger.makeRoom(limit, sparing: 0, &tx)
+        try ledger.store(&tx)
+      }
+      return try table.withBarrier(timeout: timeout, body)
+    }
+  }
+
+  /// Evicts some elements in a barrier of its own.
+  ///
+  /// A table too full for the ledger's new pages can still delete: then the ledger keeps lines without elements, which
+  /// count until they are evicted themselves, first of all, since nobody uses them.
+  /// - Returns: how many it removed.
+  func evictSome(_ count: Int, timeout: Duration?) throws(TableError) -> Int {
+    do throws(TableError) {
+      return try evictSome(count, timeout, keepingLedger: true)
+    } catch {
+      guard error.code == .full, error.holder == nil else { throw error }
+      return try evictSome(count, timeout, keepingLedger: false)
+    }
+  }
+
+  private func evictSome(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
+    try healing(timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger(table, names, hits, tx)
+      var removed = 0
+      while removed < count, ledger.head.count > 0 { removed += try ledger.evict(sparing: nil, &tx) }
+      if keepingLedger { try ledger.store(&tx) }
+      return removed
+    }
+  }
+}

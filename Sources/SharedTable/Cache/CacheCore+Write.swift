@@ -1,0 +1,130 @@
+import TableEngine
+
+/// One write: what is stored, and what of a claim has to hold for it.
+@unsafe
+struct CacheWrite {
+  /// The element's key in the table, prefix included.
+  let key: UnsafeRawBufferPointer
+  let bytes: UnsafeRawBufferPointer
+  let form: StoredForm
+  let cost: Int?
+  let expires: Expiration
+}
+
+extension CacheCore {
+  /// Stores a value under a key in the table.
+  func store(
+    _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, timeout: Duration?
+  ) throws(TableError) {
+    try unsafe withWrite(key, value, cost, expires) { write throws(TableError) in
+      try unsafe self.write(write, timeout: timeout)
+    }
+  }
+
+  /// The same for a computed value. Returns whether it was stored.
+  func store(
+    _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, claim: HostClaim
+  ) throws(TableError) -> Bool {
+    try unsafe withWrite(key, value, cost, expires) { write throws(TableError) in
+      try unsafe self.write(write, claim: claim)
+    }
+  }
+
+  private func withWrite<Value: TableValue, R>(
+    _ key: [UInt8], _ value: Value, _ cost: Int?, _ expires: Expiration,
+    _ body: (CacheWrite) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try unsafe key.withKeyBytes { key throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        try unsafe body(
+          CacheWrite(key: key, bytes: bytes, form: StoredForm(of: Value.self), cost: cost, expires: expires))
+      }
+    }
+  }
+
+  /// Stores an element, and evicts in the same barrier what it pushes out.
+  private func write(_ write: CacheWrite, timeout: Duration?) throws(TableError) {
+    let hash = unsafe table.segment.hash(write.key)
+    let cost = try unsafe checkedCost(write)
+    try change(bytes: unsafe write.bytes.count, timeout: timeout) { tx, ledger throws(TableError) in
+      try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
+      // A value that is being computed was asked for before this one was there.
+      try tx.remove(unsafe names.claim(ofElement: write.key))
+    }
+  }
+
+  /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since.
+  /// - Returns: whether it was stored.
+  private func write(_ write: CacheWrite, claim: HostClaim) throws(TableError) -> Bool {
+    let hash = unsafe table.segment.hash(write.key)
+    let cost = try unsafe checkedCost(write)
+    let claimKey = unsafe names.claim(ofElement: write.key)
+    return try change(bytes: unsafe write.bytes.count, timeout: nil) { tx, ledger throws(TableError) in
+      guard try tx.releaseClaim(claimKey, claim), claim.epoch == ledger.head.epoch else { return false }
+      try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
+      return true
+    }
+  }
+
+  private func put(
+    _ write: CacheWrite, hash: UInt64, cost: UInt64, _ tx: inout Transaction, _ ledger: inout CacheLedger
+  ) throws(TableError) {
+    let expiry = unsafe write.expires.nanoseconds(now: tx.now)
+    try ledger.enter(hash, cost: cost, expiry: expiry, &tx)
+    try ledger.makeRoom(limit, sparing: hash, &tx)
+    try unsafe tx.store(write.key, write.bytes, write.form, expiry == 0 ? .never : .at(expiry))
+  }
+
+  private func checkedCost(_ write: CacheWrite) throws(TableError) -> UInt64 {
+    let own = unsafe write.key.count - names.elementPrefix.count + write.bytes.count
+    let cost = UInt64(max(0, unsafe write.cost ?? own))
+    if case .bytes = limit, cost > limit.maximum {
+      throw TableError(
+        .tooLarge, table: table.name,
+        "the element costs \(cost), and all of the cache '\(name)' may cost \(limit.maximum); give it a higher limit")
+    }
+    return cost
+  }
+
+  /// - Returns: whether the element was there.
+  func remove(_ key: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) -> Bool {
+    let hash = unsafe table.segment.hash(key)
+    let claimKey = unsafe names.claim(ofElement: key)
+    return try change(bytes: 0, timeout: timeout) { tx, ledger throws(TableError) in
+      // Whoever computes it now may have seen what made it invalid, or not.
+      try tx.remove(claimKey)
+      try ledger.strike(hash, &tx)
+      return try tx.remove(unsafe RawKey(key))
+    }
+  }
+
+  func removeAll(timeout: Duration?) throws(TableError) {
+    do throws(TableError) {
+      try removeAllAtOnce(timeout)
+    } catch {
+      guard error.code == .full, error.holder == nil else { throw error }
+      // More than one barrier takes: in several, each of them whole.
+      while try evictSome(256, timeout: timeout) > 0 {}
+      try removeAllAtOnce(timeout)
+    }
+  }
+
+  private func removeAllAtOnce(_ timeout: Duration?) throws(TableError) {
+    try healing(timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger(table, names, hits, tx)
+      for index in 0..<ledger.head.pageCount {
+        try ledger.load(index, tx)
+        let page = ledger.pages[index]!
+        for line in 0..<page.count { try ledger.removeElements(page[line].hash, &tx) }
+        if index > 0 { try tx.remove(names.page(index)) }
+      }
+      var head = CacheHead()
+      head.insertions = ledger.head.insertions
+      head.evictions = ledger.head.evictions
+      head.epoch = ledger.version
+      ledger.head = head
+      ledger.pages = [0: CachePage()]
+      try ledger.store(&tx)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import TableEngine
+
+/// A cache without its types: bytes in, bytes out, so that nothing generic runs inside a barrier.
+@usableFromInline
+final class CacheCore: Sendable {
+  @usableFromInline let table: Table
+  @usableFromInline let names: CacheNames
+  /// Nil for observers, who cannot tell anybody what they read.
+  @usableFromInline let hits: RecentHits?
+  let name: String
+  let limit: CacheLimit
+  let drainer: Drainer
+  let watch: CommitWatch
+
+  init(_ table: Table, _ name: String, limit: CacheLimit) throws(TableError) {
+    self.table = table
+    self.name = name
+    self.limit = limit
+    names = try CacheNames(name, table: table)
+    guard limit.maximum > 0 else {
+      throw TableError(.invalid, table: table.name, "the cache '\(name)' has no room at all; give it a limit above 0")
+    }
+    drainer = Drainer(label: "SharedTable.SharedCache.\(name)")
+    watch = CommitWatch(table)
+    hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
+  }
+
+  // MARK: - Hits
+
+  /// Called now and then by readers, never waits: lets the drainer tell the table what this process has read.
+  @usableFromInline @inline(never)
+  func flushHitsLater() {
+    guard let hits, hits.takesTurn(version: table.version), drainer.isIdle else { return }
+    drainer.submit { @Sendable [weak self] in try? self?.flushHits() }
+  }
+
+  /// Tells the table what this process has read, if elements were added since it last did: only they push others out.
+  ///
+  /// Nothing is lost if it fails but some knowledge, so errors are nobody's.
+  func flushHits() throws(TableError) {
+    guard let hits, let head = try readHead(), head.insertions != hits.insertions else { return }
+    let version = table.version
+    let hashes = hits.hashes(since: hits.flushed)
+    let byPage = Dictionary(grouping: hashes) { CacheHead.page($0, of: head.pageCount) }.values
+    var rest = byPage[...]
+    while !rest.isEmpty {
+      try table.withBarrier { tx throws(TableError) in
+        var ledger = try CacheLedger(table, names, hits, tx)
+        try ledger.tellHits(of: rest.prefix(Self.pagesPerBarrier).joined(), tx)
+        try ledger.store(&tx)
+      }
+      rest = rest.dropFirst(Self.pagesPerBarrier)
+    }
+    hits.markFlushed(version: version, insertions: head.insertions)
+  }
+
+  /// Bounds how long other writers wait for a flush: some 50 µs.
+  private static let pagesPerBarrier = 64
+
+  /// The head as last committed; nil if there is no cache yet.
+  /// - Throws: `damaged` until the next write, `typeMismatch`.
+  func readHead() throws(TableError) -> CacheHead? {
+    let read = try table.withEntry(names.head) { found -> Result<CacheHead?, TableError> in
+      do throws(TableError) {
+        return .success(try CacheHead(found, table: self.table, name: self.names.head))
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard let read else { return nil }
+    guard let head = try read.get() else { throw CacheLedger(new: table, names, nil).damaged("its head") }
+    return head
+  }
+}

@@ -1,0 +1,92 @@
+import TableEngine
+
+/// What bounds a cache.
+public enum CacheLimit: Sendable, Equatable {
+  /// So many elements.
+  case entries(Int)
+  /// So much cost in all: the bytes of keys and values, unless a write names another cost. The table itself needs about
+  /// 100 bytes more for each element.
+  case bytes(Int)
+
+  /// How many elements that may come to; where nobody says, of some 256 bytes each.
+  var expectedCount: Int {
+    switch self {
+    case .entries(let count): min(count, 1 << 20)
+    case .bytes(let count): min(count / 256, 1 << 20)
+    }
+  }
+
+  var maximum: UInt64 {
+    switch self {
+    case .entries(let count): UInt64(max(0, count))
+    case .bytes(let count): UInt64(max(0, count))
+    }
+  }
+}
+
+/// The first record of a cache's ledger: what its pages add up to.
+///
+/// Every word may be a stranger's: it is judged when read, and sums wrap instead of trapping.
+struct CacheHead: Equatable {
+  /// Elements, expired ones that nobody removed yet included.
+  var count: UInt64 = 0
+  var cost: UInt64 = 0
+  var pageCount = 1
+  /// The page to look for victims in next.
+  var hand = 0
+  /// Grows when the cache is emptied: who began to compute before must not store afterwards.
+  var epoch: UInt64 = 0
+  /// Elements ever added and ever evicted.
+  var insertions: UInt64 = 0
+  var evictions: UInt64 = 0
+
+  /// "shcache" and the layout's number.
+  static let magic: UInt64 = 0x0165_6863_6163_6873
+  static let wordCount = 8
+  /// Room for a thousand million elements.
+  static let maximumPageCount = 1 << 25
+
+  init() {}
+
+  /// - Returns: nil if the words are a cache's, but cannot be right.
+  /// - Throws: `typeMismatch` if they are no cache's at all.
+  init?(_ found: FoundEntry, table: Table, name: [UInt8]) throws(TableError) {
+    let bytes = unsafe found.value
+    guard found.meta.type == ValueType.bytes.rawValue, bytes.count >= 8,
+      unsafe bytes.loadUnaligned(as: UInt64.self) == Self.magic
+    else {
+      throw TableError(
+        .typeMismatch, table: table.name,
+        "the value of '\(String(decoding: name, as: UTF8.self))' is no cache; choose another name, or remove it")
+    }
+    guard bytes.count == Self.wordCount * 8 else { return nil }
+    func word(_ index: Int) -> UInt64 { unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+    count = word(1)
+    cost = word(2)
+    pageCount = Int(clamping: word(3))
+    hand = Int(clamping: word(4))
+    epoch = word(5)
+    insertions = word(6)
+    evictions = word(7)
+    guard 1...Self.maximumPageCount ~= pageCount, hand < pageCount, count <= UInt64(Int.max), cost <= UInt64(Int.max)
+    else { return nil }
+  }
+
+  var words: [UInt64] {
+    [Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions]
+  }
+
+  // MARK: - Which page
+
+  /// Linear hashing (W. Litwin, VLDB 1980): pages are added and given up one at a time.
+  static func page(_ hash: UInt64, of pageCount: Int) -> Int {
+    let low = lowerPower(pageCount)
+    let index = Int(truncatingIfNeeded: hash & UInt64(2 * low - 1))
+    return index < pageCount ? index : index & (low - 1)
+  }
+
+  /// The page that shares what belongs to page `index`, while that one does not exist.
+  static func parent(_ index: Int) -> Int { index - lowerPower(index) }
+
+  private static func lowerPower(_ n: Int) -> Int { 1 << (Int.bitWidth - 1 - n.leadingZeroBitCount) }
+}

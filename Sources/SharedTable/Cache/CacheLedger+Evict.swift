@@ -1,0 +1,60 @@
+/// Which element has to go.
+///
+/// Least recently used, by sample: of the elements on the page of the key that came, some 25 to 100 chosen by their keys'
+/// hashes, what has expired, else what was used longest ago. (K. Psounis, B. Prabhakar, "A randomized web-cache
+/// replacement scheme", INFOCOM 2001: from a handful of samples on, little is left to gain.)
+extension CacheLedger {
+  /// Evicts until the cache is within its limit.
+  mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64, _ tx: inout Transaction) throws(TableError) {
+    while exceeds(limit) { try evict(sparing: hash, &tx) }
+  }
+
+  private func exceeds(_ limit: CacheLimit) -> Bool {
+    switch limit {
+    case .entries: head.count > limit.maximum
+    case .bytes: head.cost > limit.maximum
+    }
+  }
+
+  /// Evicts one element.
+  /// - Returns: how many keys that removed from the table.
+  @discardableResult
+  mutating func evict(sparing hash: UInt64?, _ tx: inout Transaction) throws(TableError) -> Int {
+    for _ in 0..<head.pageCount {
+      let home = hash.map { pageIndex($0) } ?? head.hand
+      try load(home, tx)
+      var (page, victim) = (home, oldest(home, sparing: hash, tx))
+      // A page with few lines is a poor sample.
+      if pages[home]!.count < Self.fairSample, head.hand != home {
+        try load(head.hand, tx)
+        if let other = oldest(head.hand, sparing: hash, tx), victim.map({ other.used < $0.used }) ?? true {
+          (page, victim) = (head.hand, other)
+        }
+      }
+      head.hand = head.hand + 1 < head.pageCount ? head.hand + 1 : 0
+      guard let victim else { continue }
+      let evicted = pages[page]![victim.line].hash
+      strike(page: page, line: victim.line)
+      head.evictions &+= 1
+      return try removeElements(evicted, &tx)
+    }
+    throw damaged("its sums")
+  }
+
+  private static let fairSample = 24
+
+  private func oldest(
+    _ index: Int, sparing hash: UInt64?, _ tx: borrowing Transaction
+  ) -> (line: Int, used: UInt64)? {
+    pages[index]!.oldest(sparing: hash, now: pages[index]!.hasExpiries ? tx.now : 0)
+  }
+
+  /// Tells the pages of some keys what this process has read, so that others' evictions know.
+  mutating func tellHits(of hashes: some Sequence<UInt64>, _ tx: borrowing Transaction) throws(TableError) {
+    for hash in hashes {
+      let index = pageIndex(hash)
+      try load(index, tx)
+      if pages[index]!.hasNews { pages[index]!.isDirty = true }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import TableEngine
+
+extension CacheLedger {
+  /// Makes the ledger anew from the elements that there are: for one that contradicts itself.
+  ///
+  /// Looks at the whole table. Costs that writes named are forgotten for the size in bytes; what was last used, for what
+  /// was last written. What has expired counts no more: it is invisible, and goes when its key is written again or
+  /// whoever keeps the table sweeps.
+  static func rebuild(
+    _ table: Table, _ names: CacheNames, _ hits: RecentHits?, _ tx: inout Transaction
+  ) throws(TableError) -> CacheLedger {
+    var ledger = CacheLedger(new: table, names, hits)
+    // Old pages may be anything; an epoch beyond any that a claim can name ends what is being computed.
+    ledger.head.epoch = ledger.version
+    for key in tx.keys(prefix: names.pagePrefix) { try tx.remove(key) }
+    var lines: [CachePage.Line] = []
+    var cursor = ScanCursor()
+    while !cursor.isAtEnd {
+      table.segment.scanInBarrier(&cursor, table.clock) { found in
+        let key = unsafe found.key
+        guard key.count >= names.elementPrefix.count, unsafe key.starts(with: names.elementPrefix) else { return true }
+        let cost = unsafe key.count - names.elementPrefix.count + found.value.count
+        lines.append(
+          CachePage.Line(
+            hash: unsafe table.segment.hash(key), used: used(atCommit: found.version), cost: UInt64(cost),
+            expiry: found.expiry))
+        return true
+      }
+    }
+    ledger.head.pageCount = max(1, min(CacheHead.maximumPageCount, lines.count / Int(fullPage) + 1))
+    for index in 0..<ledger.head.pageCount { ledger.pages[index] = CachePage() }
+    for line in lines {
+      ledger.pages[ledger.pageIndex(line.hash)]!.append(line)
+      ledger.head.count &+= 1
+      ledger.head.cost = ledger.head.cost &+ line.cost
+    }
+    return ledger
+  }
+}
+
+extension ReadView {
+  /// Checks a cache's ledger against its elements, for tests: what is wrong, one sentence each.
+  package func cacheProblems(_ name: String) throws -> [String] {
+    let names = try CacheNames(name, table: table)
+    var elements: Set<UInt64> = []
+    try forEach(prefix: names.elementPrefix) { key, _ in
+      elements.insert(unsafe key.withUnsafeBytes { unsafe table.segment.hash($0) })
+      return true
+    }
+    guard let found = try find(names.head) else { return elements.isEmpty ? [] : ["elements without a head"] }
+    guard let head = try CacheHead(found, table: table, name: names.head) else { return ["the head cannot be right"] }
+    var problems: [String] = []
+    var known: Set<UInt64> = []
+    var cost: UInt64 = 0
+    var count: UInt64 = 0
+    for index in 0..<head.pageCount {
+      guard let found = try find(names.page(index)), let page = unsafe CachePage(found.value) else {
+        problems.append("page \(index) is missing or cannot be right")
+        continue
+      }
+      for line in (0..<page.count).map({ page[$0] }) {
+        if CacheHead.page(line.hash, of: head.pageCount) != index { problems.append("a line is on page \(index)") }
+        if !known.insert(line.hash).inserted { problems.append("two lines of one key") }
+        if !elements.contains(line.hash), line.expiry == 0 || line.expiry > now {
+          problems.append("a line without its element")
+        }
+        cost = cost &+ line.cost
+        count += 1
+      }
+    }
+    if try contains(names.page(head.pageCount)) { problems.append("a page too many") }
+    if !elements.isSubset(of: known) { problems.append("an element without its line") }
+    if count != head.count { problems.append("the head counts \(head.count) of \(count) lines") }
+    if cost != head.cost { problems.append("the head says the cost is \(head.cost), not \(cost)") }
+    return problems
+  }
+}

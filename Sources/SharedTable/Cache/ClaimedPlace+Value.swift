@@ -1,0 +1,102 @@
+import SharedMemory
+
+/// The value of a place, computed once on the host.
+extension ClaimedPlace {
+  /// Blocks while another computes, at most `timeout`; `compute` runs on the calling thread, in no section.
+  @available(*, noasync)
+  func value(timeout: Duration?, _ compute: () throws -> Value) throws -> Value {
+    if let value = try find() { return value }
+    let deadline = Deadline(timeout ?? table.timeout)
+    let own = try HostClaim(table, ofTask: false)
+    while true {
+      switch try claim(own) {
+      case .present(let value): return value
+      case .held(let other): if let value = try wait(other, deadline) { return value }
+      case .claimed(let claim):
+        let value: Value
+        do {
+          value = try HostClaim.$computing.withValue(HostClaim.computing + [claim], operation: compute)
+        } catch {
+          release(claim)
+          throw error
+        }
+        return try conclude(claim, value)
+      }
+    }
+  }
+
+  /// - Returns: the value; nil if it has to be claimed again.
+  private func wait(_ other: HostClaim, _ deadline: Deadline) throws(TableError) -> Value? {
+    if other.isOwn { throw recursive }
+    while true {
+      let version = table.version
+      switch try look(other) {
+      case .present(let value): return value
+      case .gone: return nil
+      case .computing: break
+      }
+      guard deadline.nanosecondsLeft != nil else { throw timedOut(other) }
+      _ = try table.waitForCommit(after: version, timeout: min(deadline.left, Table.deathSlice))
+    }
+  }
+
+  /// The same for tasks: suspends where the other blocks. Barriers run on the drainer's thread.
+  nonisolated(nonsending) func value(
+    timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    if let value = try find() { return value }
+    let deadline = Deadline(timeout ?? table.timeout)
+    let own = try await drainer.run { () throws(TableError) in try HostClaim(table, ofTask: true) }
+    while true {
+      switch try await drainer.run({ () throws(TableError) in try claim(own) }) {
+      case .present(let value): return value
+      case .held(let other): if let value = try await suspend(other, deadline) { return value }
+      case .claimed(let claim):
+        let value: Value
+        do {
+          value = try await HostClaim.$computing.withValue(HostClaim.computing + [claim], operation: compute)
+        } catch {
+          await released(claim)
+          throw error
+        }
+        return try await drainer.run { () throws(TableError) in try conclude(claim, value) }
+      }
+    }
+  }
+
+  nonisolated(nonsending) private func released(_ claim: HostClaim) async {
+    _ = try? await drainer.run { () throws(TableError) in release(claim) }
+  }
+
+  nonisolated(nonsending) private func suspend(
+    _ other: HostClaim, _ deadline: Deadline
+  ) async throws -> Value? {
+    if other.isOwn { throw recursive }
+    while true {
+      try Task.checkCancellation()
+      let version = table.version
+      switch try look(other) {
+      case .present(let value): return value
+      case .gone: return nil
+      case .computing: break
+      }
+      guard deadline.nanosecondsLeft != nil else { throw timedOut(other) }
+      try await watch.suspend(after: version)
+    }
+  }
+}
+
+/// When a wait is over.
+struct Deadline: Sendable {
+  private let instant: UInt64
+
+  init(_ timeout: Duration) { instant = HostClock.monotonicNanoseconds &+ timeout.clampedNanoseconds }
+
+  /// Nil when it is past.
+  var nanosecondsLeft: UInt64? {
+    let now = HostClock.monotonicNanoseconds
+    return now < instant ? instant - now : nil
+  }
+
+  var left: Duration { .nanoseconds(Int64(clamping: nanosecondsLeft ?? 0)) }
+}

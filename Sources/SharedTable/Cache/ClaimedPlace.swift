@@ -1,0 +1,112 @@
+import SharedMemory
+import TableEngine
+
+/// A place in a table whose value is computed once on the host.
+protocol ClaimedPlace: Sendable {
+  associatedtype Value: Sendable
+  var table: Table { get }
+  /// For messages.
+  var title: String { get }
+  var claimKey: [UInt8] { get }
+  var watch: CommitWatch { get }
+  var drainer: Drainer { get }
+
+  /// The value, if there is one.
+  func find() throws(TableError) -> Value?
+  /// The same in a barrier.
+  func find(_ tx: borrowing Transaction) throws(TableError) -> Value?
+  /// A barrier for a claim; what it does to a full table is the place's.
+  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R
+  /// What a claim notes of the collection.
+  func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64
+  /// Stores a computed value and removes its claim, in one barrier.
+  /// - Returns: the value that everybody has now.
+  func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value
+}
+
+/// What a look at a place came to.
+enum ClaimOutcome<Value: Sendable>: Sendable {
+  case present(Value)
+  case held(HostClaim)
+  /// The caller has to compute it now.
+  case claimed(HostClaim)
+}
+
+extension ClaimedPlace {
+  /// Finds the value or who computes it, or claims it.
+  func claim(_ own: HostClaim) throws(TableError) -> ClaimOutcome<Value> {
+    try withBarrier { tx throws(TableError) in
+      if let value = try find(tx) { return .present(value) }
+      if let other = try tx.claim(claimKey), try other.isLive(table) { return .held(other) }
+      var own = own
+      own.epoch = try epoch(tx)
+      try tx.setClaim(claimKey, own)
+      return .claimed(own)
+    }
+  }
+
+  /// Gives a claim up: the next who asks computes.
+  ///
+  /// A claim that stayed would stop everyone as long as this process lives: so another attempt follows, off this thread,
+  /// if the table is busy.
+  func release(_ claim: HostClaim) {
+    do throws(TableError) {
+      try releaseNow(claim)
+    } catch {
+      drainer.submit { @Sendable in
+        for _ in 0..<10 {
+          do throws(TableError) {
+            try releaseNow(claim)
+            return
+          } catch {
+            if error.code != .timedOut { return }
+          }
+        }
+      }
+    }
+  }
+
+  func releaseNow(_ claim: HostClaim) throws(TableError) {
+    _ = try table.withBarrier { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
+  }
+
+  /// Stores the value computed; whatever happens, the claim goes.
+  func conclude(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
+    do throws(TableError) {
+      return try settle(claim, value)
+    } catch {
+      release(claim)
+      throw error
+    }
+  }
+
+  /// What a look without a barrier says of a value that another computes.
+  func look(_ claim: HostClaim) throws(TableError) -> ClaimState<Value> {
+    if let value = try find() { return .present(value) }
+    let now = try table.withEntry(claimKey) { HostClaim($0) }
+    guard let now, now == claim, try claim.isLive(table) else { return .gone }
+    return .computing
+  }
+
+  func timedOut(_ claim: HostClaim) -> TableError {
+    let holder = claim.holder
+    return TableError(
+      .timedOut, table: table.name,
+      "timed out waiting for \(title), which \(holder.command), pid \(holder.pid), has been computing for "
+        + "\((holder.heldNanoseconds ?? 0) / 1_000_000) ms; try again or allow more time",
+      holder: holder)
+  }
+
+  var recursive: TableError {
+    TableError(
+      .wouldDeadlock, table: table.name,
+      "\(title) is being computed by this very thread or task; its closure may not ask for it")
+  }
+}
+
+enum ClaimState<Value> {
+  case present(Value)
+  case computing
+  /// Nobody computes it any more, and it is not there.
+  case gone
+}

@@ -1,0 +1,99 @@
+import SharedMemory
+import Synchronization
+import TableEngine
+
+/// "I am computing this value": a record in the table, set in a barrier, so that of all processes on the host one does.
+///
+/// It holds no lock: what it says is true as long as who wrote it lives, and anyone who finds that they do not may take
+/// over, in the barrier that noticed. Its token tells it from every other claim, so that nobody releases another's.
+/// (memcached calls the like a lease: R. Nishtala et al., "Scaling Memcache at Facebook", NSDI 2013.)
+struct HostClaim: Sendable, Equatable {
+  let presence: Presence
+  /// The thread that computes; 0 for a task, which has none of its own.
+  let tid: UInt64
+  /// Process-unique.
+  let token: UInt64
+  /// CLOCK_MONOTONIC.
+  let since: UInt64
+  /// Of the collection it belongs to: emptied meanwhile, the claim is void.
+  var epoch: UInt64 = 0
+
+  private static let lastToken = Atomic<UInt64>(0)
+
+  /// A claim of this thread, or of a task of this process.
+  init(_ table: Table, ofTask: Bool) throws(TableError) {
+    do { presence = try table.segment.presence() } catch { throw table.named(error) }
+    tid = ofTask ? 0 : UInt64(UInt32(bitPattern: ProcessIdentity.tid))
+    token = Self.lastToken.add(1, ordering: .relaxed).newValue
+    since = HostClock.monotonicNanoseconds
+  }
+
+  // MARK: - As it lies in the table
+
+  static let wordCount = 8
+  /// "shclaim" and the layout's number.
+  private static let magic: UInt64 = 0x016d_6961_6c63_6873
+
+  var words: [UInt64] {
+    [Self.magic, presence.slot, presence.since, presence.pid, tid, token, since, epoch]
+  }
+
+  /// - Returns: nil if the bytes are no claim: then nobody computes.
+  init?(_ found: FoundEntry) {
+    let bytes = unsafe found.value
+    guard found.meta.type == ValueType.bytes.rawValue, bytes.count == Self.wordCount * 8 else { return nil }
+    func word(_ index: Int) -> UInt64 { unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+    guard word(0) == Self.magic else { return nil }
+    presence = Presence(slot: word(1), since: word(2), pid: word(3))
+    tid = word(4)
+    token = word(5)
+    since = word(6)
+    epoch = word(7)
+  }
+
+  // MARK: - Who
+
+  func isLive(_ table: Table) throws(TableError) -> Bool {
+    do { return try table.segment.isPresent(presence) } catch { throw table.named(error) }
+  }
+
+  /// For people.
+  var holder: Holder {
+    let pid = Int32(truncatingIfNeeded: presence.pid)
+    return Holder(
+      pid: pid, tid: Int32(truncatingIfNeeded: tid), command: ProcessIdentity.commandName(of: pid) ?? "?",
+      heldNanoseconds: HostClock.monotonicNanoseconds &- since)
+  }
+
+  /// The claims whose values this thread or task is computing just now: waiting for one of them would never end.
+  @TaskLocal static var computing: [HostClaim] = []
+
+  var isOwn: Bool { Self.computing.contains(self) }
+}
+
+extension Transaction {
+  mutating func setClaim(_ key: [UInt8], _ claim: HostClaim) throws(TableError) {
+    try set(words: claim.words, forKey: key)
+  }
+
+  func claim(_ key: [UInt8]) throws(TableError) -> HostClaim? { try find(key).flatMap { HostClaim($0) } }
+
+  /// Removes a claim if it still stands.
+  /// - Returns: whether it did.
+  mutating func releaseClaim(_ key: [UInt8], _ claim: HostClaim) throws(TableError) -> Bool {
+    guard try self.claim(key) == claim else { return false }
+    return try remove(key)
+  }
+
+  /// Stores words as bytes, in the machine's order.
+  mutating func set(words: [UInt64], forKey key: [UInt8]) throws(TableError) {
+    let result: Result<Void, TableError> = unsafe words.withUnsafeBytes { bytes in
+      do throws(TableError) {
+        return .success(try unsafe set(key, bytes: bytes, type: .bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+}

@@ -1,0 +1,77 @@
+extension SharedCache {
+  /// The value of a key; if there is none, computes and stores it, once on the host: others who ask wait meanwhile.
+  ///
+  /// `compute` runs on the calling thread, outside any section, and may take its time. If its process dies, one of those
+  /// who wait takes over within some 100 ms; if it throws, its caller gets the error and another one tries. Blocks the
+  /// calling thread while another computes; a hit is a read. Not for async code: there, await the other form.
+  /// - Parameters:
+  ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait by the table's as ever.
+  ///   - cost, expires: as for ``setValue(_:forKey:cost:expires:timeout:)``.
+  /// - Returns: the value that the cache has now. If the key was removed while it was computed, the computed value,
+  ///   which is not stored: it may be from before.
+  /// - Throws: what `compute` throws; `timedOut` naming who computes; `wouldDeadlock` if `compute` asks for the same key, or
+  ///   inside a section of the table; what ``setValue(_:forKey:cost:expires:timeout:)`` throws.
+  // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
+  @available(*, noasync, message: "await value(forKey:cost:expires:timeout:orInsert:) instead") @_disfavoredOverload
+  public func value(
+    forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
+    orInsert compute: () throws -> Value
+  ) throws -> Value {
+    if let value = try value(forKey: key) { return value }
+    return try place(key, cost, expires).value(timeout: timeout, compute)
+  }
+
+  /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
+  /// 100 ms, if the task is cancelled while another computes.
+  nonisolated(nonsending) public func value(
+    forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
+    orInsert compute: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    if let value = try value(forKey: key) { return value }
+    return try await place(key, cost, expires).value(timeout: timeout, compute)
+  }
+
+  private func place(_ key: Key, _ cost: Int?, _ expires: Expiration?) -> CachePlace<Value> {
+    CachePlace(core: core, key: element(key), cost: cost, expires: expiration(expires))
+  }
+}
+
+/// One key of a cache, as a place whose value is computed once.
+struct CachePlace<Value: TableValue>: ClaimedPlace {
+  let core: CacheCore
+  /// The element's key in the table.
+  let key: [UInt8]
+  let cost: Int?
+  let expires: Expiration
+
+  var table: Table { core.table }
+  var claimKey: [UInt8] { unsafe key.withUnsafeBytes { unsafe core.names.claim(ofElement: $0) } }
+  var watch: CommitWatch { core.watch }
+  var drainer: Drainer { core.drainer }
+  var title: String {
+    let shown = key.dropFirst(core.names.elementPrefix.count).prefix(64)
+    return "the value of '\(String(decoding: shown, as: UTF8.self))' in the cache '\(core.name)'"
+  }
+
+  func find() throws(TableError) -> Value? {
+    let value: Value? = try table.get(key)
+    if value != nil { unsafe key.withUnsafeBytes { unsafe core.noteHit($0) } }
+    return value
+  }
+
+  func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
+
+  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
+    try core.withRoom(bytes: 0, timeout: nil, body)
+  }
+
+  func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 {
+    try CacheLedger(table, core.names, nil, tx).head.epoch
+  }
+
+  func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
+    let isStored = try core.store(key, value, cost: cost, expires: expires, claim: claim)
+    if isStored { return value }
+    return try find() ?? value
+  }
+}

@@ -1,0 +1,148 @@
+import TableEngine
+
+/// A cache that all processes of the host share: bounded, evicting what was used longest ago, computing a missing value
+/// once.
+///
+/// ```swift
+/// let sessions = try SharedCache<String, String>(table, "sessions", limit: .entries(10_000), timeToLive: .seconds(3600))
+/// let session = try sessions.value(forKey: id) { try load(id) }
+/// ```
+/// - Reads see one committed version, wait for nobody in the RCU variant (G5), and write nothing shared: a hit is noted in
+///   this process. When others add elements, those notes are told to the table by a short barrier on a thread of its own.
+/// - A write evicts in its own barrier: no snapshot on the host shows more than the limit allows. A death leaves the
+///   cache as it was before or after (G2).
+/// - Eviction is sampled LRU: hit rates are those of a true LRU, but for a fraction of a percentage point. What expired
+///   goes first.
+/// - In the table its elements lie under `NAME/` and their keys' bytes, where `table.get` and `shmctl` find them. Write
+///   them through the cache only: what others put there is neither counted nor evicted.
+///
+/// The limit is this handle's, applied to its own writes: give all processes the same. Keep one handle a process: it is
+/// what remembers hits. For threads, tasks and processes; after `fork()` the child opens table and cache again.
+/// Observers read, and are not heard when it comes to eviction.
+public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
+  @usableFromInline let core: CacheCore
+  /// How long elements live unless their write says otherwise; nil = for ever.
+  public let timeToLive: Duration?
+  private let onError: (@Sendable (TableError) -> Void)?
+
+  /// Names a cache; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without '/' and '#'.
+  ///   - limit: what it may hold, above 0.
+  ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
+  ///   - onError: gets what goes wrong in writes that nobody waits for, on some thread.
+  /// - Throws: `invalid`.
+  public init(
+    _ table: Table, _ name: String, limit: CacheLimit, timeToLive: Duration? = nil,
+    onError: (@Sendable (TableError) -> Void)? = nil
+  ) throws(TableError) {
+    core = try CacheCore(table, name, limit: limit)
+    self.timeToLive = timeToLive
+    self.onError = onError
+  }
+
+  public var table: Table { core.table }
+  public var name: String { core.name }
+  public var limit: CacheLimit { core.limit }
+
+  // MARK: - Reading
+
+  /// The value of a key, copied out; nil if it is absent or expired. Waits as ``Table/get(_:as:)-(_,_)`` does: for
+  /// nobody, in the RCU variant.
+  /// - Throws: `typeMismatch` if the value is of another type.
+  @inlinable
+  public func value(forKey key: Key) throws(TableError) -> Value? {
+    try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) -> Value? in
+      let value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
+      if value != nil { unsafe core.noteHit(bytes) }
+      return value
+    }
+  }
+
+  /// Whether the key is present and not expired. Counts as no use.
+  public func contains(_ key: Key) throws(TableError) -> Bool {
+    try core.table.contains(PrefixedKey(core.names.elementPrefix, key))
+  }
+
+  /// How many elements there are, expired ones that nobody removed yet included; as of the newest version. Never blocks
+  /// in the RCU variant.
+  /// - Throws: `typeMismatch` if the name holds something else; `damaged` until the next write heals it.
+  public var count: Int { get throws(TableError) { Int(clamping: try core.readHead()?.count ?? 0) } }
+
+  /// What the elements cost in all: see ``CacheLimit/bytes(_:)``.
+  public var totalCost: Int { get throws(TableError) { Int(clamping: try core.readHead()?.cost ?? 0) } }
+
+  /// How many elements were pushed out since the cache was made, expired ones included.
+  public var evictionCount: Int { get throws(TableError) { Int(clamping: try core.readHead()?.evictions ?? 0) } }
+
+  // MARK: - Writing
+
+  /// Stores a value, and evicts in the same barrier what it pushes out.
+  ///
+  /// Waits as ``Table/barrier(timeout:_:)`` does. A full table is made room in by evicting more. Who is just computing a
+  /// value for the key gets this one instead.
+  /// - Parameters:
+  ///   - cost: what it counts towards a limit in bytes; nil = the bytes of key and value.
+  ///   - expires: nil = by the cache's time to live.
+  /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if nothing is left to evict;
+  ///   `typeMismatch` if something else has the cache's name; what a barrier throws.
+  public func setValue(
+    _ value: Value, forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil
+  ) throws(TableError) {
+    try core.store(element(key), value, cost: cost, expires: expiration(expires), timeout: timeout)
+  }
+
+  /// Stores a value now, or soon.
+  ///
+  /// Writes of one handle happen in the order of these calls. A read does not wait for them: a value that was not
+  /// waited for appears when its barrier is done.
+  /// - Parameter done: true: as ``setValue(_:forKey:cost:expires:timeout:)``, after all that was submitted before. False:
+  ///   returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's `onError`.
+  public func setObject(_ value: Value, forKey key: Key, waitUntilDone done: Bool) throws(TableError) {
+    if done {
+      if !core.drainer.isIdle { waitUntilWritten() }
+      return try setValue(value, forKey: key)
+    }
+    let element = element(key)
+    core.drainer.submit { @Sendable [core, onError, expires = expiration(nil)] in
+      do throws(TableError) {
+        try core.store(element, value, cost: nil, expires: expires, timeout: nil)
+      } catch {
+        onError?(error)
+      }
+    }
+  }
+
+  /// Blocks until everything is done that was submitted before and not waited for. Not in a section of the table.
+  public func waitUntilWritten() { core.drainer.waitUntilIdle() }
+
+  /// Removes an element. Who is just computing it keeps the value for themselves: it may be from before.
+  /// - Returns: whether it was there.
+  @discardableResult
+  public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
+    try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) in
+      try unsafe core.remove(bytes, timeout: timeout)
+    }
+  }
+
+  /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
+  /// is not stored.
+  public func removeAll(timeout: Duration? = nil) throws(TableError) { try core.removeAll(timeout: timeout) }
+
+  /// The key in the table.
+  func element(_ key: Key) -> [UInt8] {
+    unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { unsafe [UInt8]($0) }
+  }
+
+  func expiration(_ expires: Expiration?) -> Expiration {
+    expires ?? timeToLive.map { .after($0) } ?? .never
+  }
+}
+
+extension CacheCore {
+  @inlinable @inline(__always)
+  func noteHit(_ key: UnsafeRawBufferPointer) {
+    guard let hits else { return }
+    if hits.note(unsafe table.segment.hash(key), version: table.segment.committed) { flushHitsLater() }
+  }
+}

@@ -1,0 +1,85 @@
+/// A value of which there is one on the host: made by the first who asks, in whatever process, and the same for all.
+///
+/// ```swift
+/// let salt = SharedOnce<Int>(table, "salt")
+/// let value = try salt.value { Int.random(in: 0 ... .max) }
+/// ```
+/// The initialiser runs outside any section and may take its time. If it throws, its caller gets the error and the
+/// next one tries; if its process dies, one of those who wait takes over within some 100 ms. The value lies under the
+/// name itself, where ``Table/get(_:as:)-(_,_)`` finds it too.
+///
+/// For threads, tasks and processes; after `fork()` the child opens the table again. Observers read what is there, and
+/// may not compute.
+public struct SharedOnce<Value: TableValue>: Sendable {
+  private let place: OncePlace<Value>
+
+  /// Names the value; reads and writes nothing yet.
+  /// - Parameter name: 1 to 200 bytes without '/' and '#'.
+  /// - Throws: `invalid`.
+  public init(_ table: Table, _ name: String) throws(TableError) {
+    place = try OncePlace(table, name)
+  }
+
+  /// The value, if somebody made it already. Never waits in the RCU variant.
+  /// - Throws: `typeMismatch` if the name holds something else.
+  public var current: Value? { get throws(TableError) { try place.find() } }
+
+  /// The value; if there is none, makes it.
+  ///
+  /// Blocks the calling thread while another thread or process is making it. Not for async code: there, await the other
+  /// form. Afterwards it is a read.
+  /// - Parameter timeout: for that wait; nil = the table's. Barriers wait by the table's as ever.
+  /// - Throws: what `compute` throws; `timedOut` naming who is making it; `wouldDeadlock` if `compute` asks for the value
+  ///   itself, or inside a section of the table; what ``Table/barrier(timeout:_:)`` throws.
+  // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
+  @available(*, noasync, message: "await value(timeout:_:) instead") @_disfavoredOverload
+  public func value(timeout: Duration? = nil, _ compute: () throws -> Value) throws -> Value {
+    try place.value(timeout: timeout, compute)
+  }
+
+  /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
+  /// 100 ms, if the task is cancelled while another makes the value.
+  nonisolated(nonsending) public func value(
+    timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    try await place.value(timeout: timeout, compute)
+  }
+}
+
+struct OncePlace<Value: TableValue>: ClaimedPlace {
+  let table: Table
+  let key: [UInt8]
+  let claimKey: [UInt8]
+  let watch: CommitWatch
+  let drainer: Drainer
+
+  init(_ table: Table, _ name: String) throws(TableError) {
+    self.table = table
+    key = try CacheNames.checked(name, table: table)
+    claimKey = key + Array("#k".utf8)
+    watch = CommitWatch(table)
+    drainer = Drainer(label: "SharedTable.SharedOnce.\(name)")
+  }
+
+  var title: String { "the value of '\(String(decoding: key, as: UTF8.self))'" }
+
+  func find() throws(TableError) -> Value? { try table.get(key) }
+
+  func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
+
+  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
+    try table.withBarrier(body)
+  }
+
+  func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 { 0 }
+
+  func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
+    try table.withBarrier { tx throws(TableError) in
+      _ = try tx.releaseClaim(claimKey, claim)
+      // Set by hand meanwhile: then that is the value.
+      if let present = try find(tx) { return present }
+      try tx.set(key, value)
+      return value
+    }
+  }
+}

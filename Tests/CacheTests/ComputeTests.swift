@@ -1,0 +1,212 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+/// A missing value is computed once on the host, whoever dies meanwhile.
+@Suite struct ComputeTests {
+  struct Refused: Error {}
+
+  @Test(arguments: Table.Variant.allCases) func manyCallersOfManyProcessesComputeOnce(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      for round in 0..<3 {
+        try table.set("computations", 0)
+        try table.set("answers", 0)
+        let workers = try (0..<2).map { _ in try worker(table) }
+        for worker in workers { try worker.send("cache-storm 70 key\(round)") }
+        let wrong = Counter()
+        let arrived = Counter()
+        onThreads(60) { _ in
+          arrived.add()
+          let value = try? cache.value(forKey: "key\(round)", timeout: .seconds(200)) {
+            try table.increment("computations")
+            // Not before the others of this process ask too.
+            while arrived.count < 60 { sched_yield() }
+            return "computed"
+          }
+          if value != "computed" { wrong.add() }
+        }
+        for worker in workers { try worker.expectLine("ok") }
+        #expect(wrong.count == 0)
+        #expect(try table.get("answers", as: Int.self) == 140)
+        #expect(try table.get("computations", as: Int.self) == 1)
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aWaiterTakesOverWhenTheComputingProcessDies(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let computing = try worker(table)
+      try computing.ask("cache-compute k theirs", expecting: "computing")
+      let waiters = try (0..<3).map { _ in try worker(table) }
+      for (index, waiter) in waiters.enumerated() {
+        try waiter.send("cache-fetch k mine\(index)")
+        try waiter.waitUntilAsleep(in: .futex)
+      }
+      try computing.killAndWait()
+      let answers = Set(try waiters.map { try $0.readLine() })
+      #expect(answers.count == 1, "one of them computed: \(answers)")
+      #expect(answers.first?.hasPrefix("mine") == true)
+      #expect(try table.read { view in try view.keys(prefix: "c#k") } == [])
+      #expect(try problems(table) == [])
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aClaimEndsWithTheProgramThoughTheProcessLives(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let computing = try worker(table)
+      try computing.ask("cache-compute k theirs", expecting: "computing")
+      try computing.send("exec")
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      #expect(try cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } == "mine")
+      try computing.ask("open \(table.name)", expecting: "ok")
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whoWaitsTooLongLearnsForWhom(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let computing = try worker(table)
+      try computing.ask("cache-compute k theirs", expecting: "computing")
+      stop(computing)
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      let failure = error { _ = try cache.value(forKey: "k", timeout: .milliseconds(50)) { "mine" } }
+      #expect(failure?.code == .timedOut)
+      #expect(failure?.holder?.pid == computing.pid)
+      #expect(failure?.message.contains("table-worker, pid \(computing.pid)") == true)
+      #expect(failure?.message.contains("'k' in the cache 'c'") == true)
+      // Nobody who does not ask for this key is held up.
+      #expect(try cache.value(forKey: "other", timeout: .zero) { "mine" } == "mine")
+      computing.kill(SIGCONT)
+      try computing.ask("finish", expecting: "theirs")
+      #expect(try cache.value(forKey: "k") { "mine" } == "theirs")
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func anErrorIsTheComputingCallersAndTheNextOneTries(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      #expect(throws: Refused.self) { try cache.value(forKey: "k") { throw Refused() } }
+      let computing = try worker(table)
+      try computing.ask("cache-compute k theirs", expecting: "computing")
+      let waiter = try worker(table)
+      try waiter.send("cache-fetch k waiters")
+      try waiter.waitUntilAsleep(in: .futex)
+      try computing.ask("throw", expecting: "error Refused()")
+      try waiter.expectLine("waiters")
+      #expect(try cache.value(forKey: "k") == "waiters")
+    }
+  }
+
+  @Test func whatIsRemovedOrStoredMeanwhileIsNotOverwritten() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      let value = try cache.value(forKey: "removed") {
+        try cache.removeValue(forKey: "removed")
+        return "from before"
+      }
+      #expect(value == "from before")
+      #expect(try cache.value(forKey: "removed") == nil)
+      let emptied = try cache.value(forKey: "emptied") {
+        try cache.removeAll()
+        return "from before"
+      }
+      #expect(emptied == "from before")
+      #expect(try cache.value(forKey: "emptied") == nil)
+      let stored = try cache.value(forKey: "stored") {
+        try cache.setValue("newer", forKey: "stored")
+        return "older"
+      }
+      #expect(stored == "newer")
+      #expect(try cache.value(forKey: "stored") == "newer")
+      #expect(try table.read { view in try view.keys(prefix: "c#k") } == [])
+      #expect(try problems(table) == [])
+    }
+  }
+
+  @Test func aClosureThatAsksForItsOwnKeyFailsAtOnce() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      let failure = error { _ = try cache.value(forKey: "k") { try cache.value(forKey: "k") { "inner" } } }
+      #expect(failure?.code == .wouldDeadlock)
+      // Another key is no trouble, and the failed one is free again.
+      #expect(try cache.value(forKey: "k") { try cache.value(forKey: "l") { "inner" } } == "inner")
+    }
+  }
+
+  @Test func whatCannotBeStoredLeavesNoClaim() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache(table, "c", limit: .bytes(10))
+      let failure = error { _ = try cache.value(forKey: "k") { "much too long for this cache" } }
+      #expect(failure?.code == .tooLarge)
+      #expect(try cache.value(forKey: "k", timeout: .zero) { "short" } == "short")
+    }
+  }
+
+  // MARK: - Tasks
+
+  @Test(arguments: Table.Variant.allCases) func manyTasksComputeOnce(_ variant: Table.Variant) async throws {
+    try await withTable(variant) { table async throws in
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      let computations = Counter()
+      let answers = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<200 {
+          group.addTask {
+            try await cache.value(forKey: "k", timeout: .seconds(200)) {
+              computations.add()
+              for _ in 0..<50 { await Task.yield() }
+              return "computed"
+            }
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(answers == Array(repeating: "computed", count: 200))
+      #expect(computations.count == 1)
+      #expect(try problems(table) == [])
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aTaskTakesOverFromADeadProcess(_ variant: Table.Variant) async throws {
+    try await withTable(variant) { table async throws in
+      let computing = try worker(table)
+      try computing.ask("cache-compute k theirs", expecting: "computing")
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      async let waited = cache.value(forKey: "k", timeout: .seconds(200)) { "mine" }
+      try computing.killAndWait()
+      #expect(try await waited == "mine")
+    }
+  }
+
+  @Test func aTaskThatIsCancelledWaitsNoMore() async throws {
+    try await withTable(.rcu) { table async throws in
+      let computing = try worker(table)
+      try computing.ask("cache-compute k theirs", expecting: "computing")
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } }
+      waiting.cancel()
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+      try computing.ask("finish", expecting: "theirs")
+    }
+  }
+
+  @Test func anErrorInATaskFreesTheKeyAndSelfRequestsFail() async throws {
+    try await withTable(.rcu) { table async throws in
+      let cache = try StringCache(table, "c", limit: .entries(100))
+      await #expect(throws: Refused.self) { try await cache.value(forKey: "k") { throw Refused() } }
+      do {
+        _ = try await cache.value(forKey: "k") { try await cache.value(forKey: "k") { "inner" } }
+        Issue.record("a task waited for itself")
+      } catch let error as TableError {
+        #expect(error.code == .wouldDeadlock)
+      }
+      #expect(try await cache.value(forKey: "k", timeout: .zero) { "mine" } == "mine")
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import SharedTable
+import TestSupport
+import Testing
+
+/// Deaths between any two stores, and bytes that no cache wrote.
+@Suite struct DamageTests {
+  @Test(arguments: Table.Variant.allCases) func aProcessKilledWhileItWritesLeavesTheLedgerRight(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      var random = SplitMix(seed: 7)
+      for round in 0..<12 {
+        let victim = try worker(table, limit: 60)
+        try victim.send("cache-random \(round) 100000 100")
+        for _ in 0...random.below(8) { _ = try victim.readLine() }
+        try victim.killAndWait()
+        #expect(try problems(table) == [], "round \(round)")
+        #expect(try table.read { view in try view.keys(prefix: "c/") }.count <= 60)
+      }
+      // Claims of the dead stop nobody.
+      let cache = try StringCache(table, "c", limit: .entries(60))
+      for index in 0..<100 { _ = try cache.value(forKey: "k\(index)", timeout: .zero) { "mine" } }
+      #expect(try cache.count == 60)
+    }
+  }
+
+  private func withFilled(_ variant: Table.Variant, _ body: (Table, StringCache) throws -> Void) throws {
+    try withTable(variant) { table throws in
+      let cache = try StringCache(table, "c", limit: .entries(300))
+      for index in 0..<300 { try cache.setValue("v", forKey: "k\(index)") }
+      try body(table, cache)
+      #expect(try problems(table) == [])
+      #expect(try table.read { view in try view.keys(prefix: "c/") }.count <= 300)
+      #expect(try cache.count <= 300)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aLedgerThatContradictsItselfIsMadeAnew(_ variant: Table.Variant) throws
+  {
+    var random = SplitMix(seed: 11)
+    let magic: [UInt64] = [0x0165_6863_6163_6873]
+    let heads: [[UInt64]] = [
+      magic, magic + [300, 600, 0, 0, 0, 0, 0], magic + [300, 600, .max, 0, 0, 0, 0],
+      magic + [300, 600, 7, 7, 0, 0, 0], magic + [.max, 600, 1, 0, 0, 0, 0], magic + [1 << 60, 1 << 60, 5, 0, 0, 0, 0],
+    ]
+    for head in heads {
+      try withFilled(variant) { table, cache throws in
+        try table.barrier { tx throws in try head.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+        if head.count == 1 || head[3] != 5 { #expect(error { _ = try cache.count }?.code == .damaged || head[1] > 0) }
+        for index in 0..<310 { try cache.setValue("w", forKey: "n\(index)") }
+        #expect(try cache.value(forKey: "n309") == "w")
+      }
+    }
+    for round in 0..<6 {
+      try withFilled(variant) { table, cache throws in
+        switch round {
+        case 0: try table.remove("c#r1")
+        case 1: try table.set("c#r1", [UInt8](repeating: 1, count: 33))
+        case 2: try table.remove("c")
+        case 3: for page in 0..<7 { try table.set("c#r\(page)", [UInt8]()) }
+        default:
+          // Any words.
+          let words = (0..<80).map { _ in UInt64.random(in: 0 ... .max, using: &random) }
+          try table.barrier { tx throws in try words.withUnsafeBytes { try tx.set("c#r2", bytes: $0, type: .bytes) } }
+        }
+        for index in 0..<330 {
+          try cache.setValue("w", forKey: "n\(index)")
+          try cache.removeValue(forKey: "k\(index)")
+        }
+        // What no sum betrays is found by who looks closer; emptied, all is right.
+        if round > 3 { try cache.removeAll() }
+      }
+    }
+  }
+
+  @Test func whatIsNoCacheIsLeftAlone() throws {
+    try withTable(.rcu) { table throws in
+      for value in ["hello", "", "somewhat longer than the words of a head, by the look of it, is this one here"] {
+        try table.set("c", value)
+        let cache = try StringCache(table, "c", limit: .entries(10))
+        #expect(error { try cache.setValue("v", forKey: "k") }?.code == .typeMismatch)
+        #expect(error { _ = try cache.count }?.code == .typeMismatch)
+        try table.set("c", Array(value.utf8))
+        #expect(error { try cache.setValue("v", forKey: "k") }?.code == .typeMismatch)
+        #expect(try table.get("c", as: [UInt8].self) == Array(value.utf8))
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aClaimOfAnyBytesStopsNobody(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let cache = try StringCache(table, "c", limit: .entries(10))
+      var random = SplitMix(seed: 13)
+      for round in 0..<50 {
+        var words = (0..<8).map { _ in UInt64.random(in: 0 ... .max, using: &random) }
+        if round % 2 == 0 { words[0] = 0x016d_6961_6c63_6873 }
+        if round % 4 == 0 { words[1] = UInt64(random.below(4)) }
+        try table.barrier { tx throws in
+          try words.withUnsafeBytes { try tx.set("c#kk\(round)", bytes: $0, type: .bytes) }
+        }
+        #expect(try cache.value(forKey: "k\(round)", timeout: .zero) { "mine" } == "mine")
+      }
+    }
+  }
+}

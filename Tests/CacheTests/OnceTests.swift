@@ -1,0 +1,81 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+/// A value of which there is one on the host.
+@Suite struct OnceTests {
+  struct Refused: Error {}
+
+  @Test(arguments: Table.Variant.allCases) func theFirstMakesItForAll(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let once = try SharedOnce<String>(table, "o")
+      #expect(try once.current == nil)
+      #expect(throws: Refused.self) { try once.value { throw Refused() } }
+      #expect(try once.value { "first" } == "first")
+      #expect(try once.value { "second" } == "first")
+      #expect(try SharedOnce<String>(table, "o").current == "first")
+      #expect(try table.get("o", as: String.self) == "first")
+      #expect(try worker(table).ask("once o theirs") == "first")
+      #expect(error { _ = try SharedOnce<Int>(table, "o").value { 1 } }?.code == .typeMismatch)
+      #expect(table.count == 1, "no claim is left")
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func threadsMakeItOnce(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let once = try SharedOnce<Int>(table, "o")
+      let runs = Counter()
+      let wrong = Counter()
+      let arrived = Counter()
+      onThreads(50) { _ in
+        arrived.add()
+        let value = try? once.value(timeout: .seconds(200)) {
+          runs.add()
+          while arrived.count < 50 { sched_yield() }
+          return 42
+        }
+        if value != 42 { wrong.add() }
+      }
+      #expect(runs.count == 1)
+      #expect(wrong.count == 0)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whoMakesItMayDie(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let first = try worker(table)
+      try first.ask("once o first", expecting: "computing")
+      let second = try worker(table)
+      try second.send("once o second")
+      try second.waitUntilAsleep(in: .futex)
+      let failure = error { _ = try SharedOnce<String>(table, "o").value(timeout: .milliseconds(30)) { "mine" } }
+      #expect(failure?.holder?.pid == first.pid)
+      try first.killAndWait()
+      try second.expectLine("computing")
+      try second.killAndWait()
+      #expect(try SharedOnce<String>(table, "o").value(timeout: .seconds(200)) { "third" } == "third")
+    }
+  }
+
+  @Test func tasksMakeItOnce() async throws {
+    try await withTable(.rcu) { table async throws in
+      let once = try SharedOnce<Int>(table, "o")
+      let runs = Counter()
+      let values = try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<100 {
+          group.addTask {
+            try await once.value(timeout: .seconds(200)) {
+              runs.add()
+              await Task.yield()
+              return 42
+            }
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(values == Array(repeating: 42, count: 100))
+      #expect(runs.count == 1)
+    }
+  }
+}
