@@ -9,7 +9,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func manyCallersOfManyProcessesComputeOnce(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       for round in 0..<3 {
         try table.set("computations", 0)
         try table.set("answers", 0)
@@ -62,7 +62,7 @@ import Testing
       let computing = try worker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       try computing.send("exec")
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       #expect(try cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } == "mine")
       try computing.ask("open \(table.name)", expecting: "ok")
     }
@@ -73,7 +73,7 @@ import Testing
       let computing = try worker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       stop(computing)
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       let failure = error { _ = try cache.value(forKey: "k", timeout: .milliseconds(50)) { "mine" } }
       #expect(failure?.code == .timedOut)
       #expect(failure?.holder?.pid == computing.pid)
@@ -91,7 +91,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       #expect(throws: Refused.self) { try cache.value(forKey: "k") { throw Refused() } }
       let computing = try worker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
@@ -106,7 +106,7 @@ import Testing
 
   @Test func whatIsRemovedOrStoredMeanwhileIsNotOverwritten() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       let value = try cache.value(forKey: "removed") {
         try cache.removeValue(forKey: "removed")
         return "from before"
@@ -132,7 +132,7 @@ import Testing
 
   @Test func aClosureThatAsksForItsOwnKeyFailsAtOnce() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       let failure = error { _ = try cache.value(forKey: "k") { try cache.value(forKey: "k") { "inner" } } }
       #expect(failure?.code == .wouldDeadlock)
       // Another key is no trouble, and the failed one is free again.
@@ -142,7 +142,7 @@ import Testing
 
   @Test func whatCannotBeStoredLeavesNoClaim() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache(table, "c", limit: .bytes(10))
+      let cache = try StringCache("c", table, limit: .bytes(10))
       let failure = error { _ = try cache.value(forKey: "k") { "much too long for this cache" } }
       #expect(failure?.code == .tooLarge)
       #expect(try cache.value(forKey: "k", timeout: .zero) { "short" } == "short")
@@ -153,7 +153,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func manyTasksComputeOnce(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       let computations = Counter()
       let answers = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<200 {
@@ -177,7 +177,7 @@ import Testing
     try await withTable(variant) { table async throws in
       let computing = try worker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       async let waited = cache.value(forKey: "k", timeout: .seconds(200)) { "mine" }
       try computing.killAndWait()
       #expect(try await waited == "mine")
@@ -188,7 +188,7 @@ import Testing
     try await withTable(.rcu) { table async throws in
       let computing = try worker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } }
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -198,7 +198,7 @@ import Testing
 
   @Test func anErrorInATaskFreesTheKeyAndSelfRequestsFail() async throws {
     try await withTable(.rcu) { table async throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       await #expect(throws: Refused.self) { try await cache.value(forKey: "k") { throw Refused() } }
       do {
         _ = try await cache.value(forKey: "k") { try await cache.value(forKey: "k") { "inner" } }

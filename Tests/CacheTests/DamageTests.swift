@@ -18,7 +18,7 @@ import Testing
         #expect(try table.read { view in try view.keys(prefix: "c/") }.count <= 60)
       }
       // Claims of the dead stop nobody.
-      let cache = try StringCache(table, "c", limit: .entries(60))
+      let cache = try StringCache("c", table, limit: .entries(60))
       for index in 0..<100 { _ = try cache.value(forKey: "k\(index)", timeout: .zero) { "mine" } }
       #expect(try cache.count == 60)
     }
@@ -26,7 +26,7 @@ import Testing
 
   private func withFilled(_ variant: Table.Variant, _ body: (Table, StringCache) throws -> Void) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(300))
+      let cache = try StringCache("c", table, limit: .entries(300))
       for index in 0..<300 { try cache.setValue("v", forKey: "k\(index)") }
       try body(table, cache)
       #expect(try problems(table) == [])
@@ -77,7 +77,7 @@ import Testing
     try withTable(.rcu) { table throws in
       for value in ["hello", "", "somewhat longer than the words of a head, by the look of it, is this one here"] {
         try table.set("c", value)
-        let cache = try StringCache(table, "c", limit: .entries(10))
+        let cache = try StringCache("c", table, limit: .entries(10))
         #expect(error { try cache.setValue("v", forKey: "k") }?.code == .typeMismatch)
         #expect(error { _ = try cache.count }?.code == .typeMismatch)
         try table.set("c", Array(value.utf8))
@@ -89,7 +89,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aClaimOfAnyBytesStopsNobody(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(10))
+      let cache = try StringCache("c", table, limit: .entries(10))
       var random = SplitMix(seed: 13)
       for round in 0..<50 {
         var words = (0..<8).map { _ in UInt64.random(in: 0 ... .max, using: &random) }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ElementTests {
   @Test(arguments: Table.Variant.allCases) func whatWasStoredIsReadUntilItIsRemoved(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(100))
+      let cache = try StringCache("c", table, limit: .entries(100))
       #expect(try cache.value(forKey: "a") == nil)
       #expect(try cache.count == 0)
       #expect(try !cache.removeValue(forKey: "a"))
@@ -25,16 +25,16 @@ import Testing
       #expect(try cache.value(forKey: "") == "")
       #expect(try problems(table) == [])
       // Another handle, another cache, and the elements' keys in the table.
-      let other = try SharedCache<[UInt8], String>(table, "c", limit: .entries(100))
+      let other = try SharedCache<[UInt8], String>("c", table, limit: .entries(100))
       #expect(try other.value(forKey: Array("b".utf8)) == "2")
-      #expect(try StringCache(table, "d", limit: .entries(100)).value(forKey: "b") == nil)
+      #expect(try StringCache("d", table, limit: .entries(100)).value(forKey: "b") == nil)
       #expect(try table.get("c/b", as: String.self) == "2")
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func growsAndShrinksAndEmpties(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(5000))
+      let cache = try StringCache("c", table, limit: .entries(5000))
       for index in 0..<1000 { try cache.setValue("v", forKey: "k\(index)") }
       #expect(try cache.count == 1000)
       #expect(try problems(table) == [])
@@ -54,7 +54,7 @@ import Testing
   @Test func evictsWhatWasUsedLongestAgo() throws {
     try withTable(.rcu) { table throws in
       // So few that every eviction looks at all of them.
-      let cache = try StringCache(table, "c", limit: .entries(20))
+      let cache = try StringCache("c", table, limit: .entries(20))
       for index in 0..<20 { try cache.setValue("v", forKey: "k\(index)") }
       for index in 0..<10 { _ = try cache.value(forKey: "k\(index)") }
       for index in 20..<30 { try cache.setValue("v", forKey: "k\(index)") }
@@ -68,7 +68,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aLimitInBytesHolds(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache(table, "c", limit: .bytes(1000))
+      let cache = try StringCache("c", table, limit: .bytes(1000))
       for index in 0..<200 { try cache.setValue(String(repeating: "v", count: index % 90), forKey: "k\(index % 50)") }
       #expect(try cache.totalCost <= 1000)
       #expect(try cache.totalCost > 800)
@@ -105,7 +105,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsGoneAndGoesFirst(_ variant: Table.Variant) throws {
     let clock = TestClock()
     try withTable(variant, clock: clock) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(20), timeToLive: .seconds(10))
+      let cache = try StringCache("c", table, limit: .entries(20), timeToLive: .seconds(10))
       for index in 0..<10 { try cache.setValue("v", forKey: "short\(index)") }
       for index in 0..<10 { try cache.setValue("v", forKey: "long\(index)", expires: .never) }
       #expect(try cache.value(forKey: "short3") == "v")
@@ -136,7 +136,7 @@ import Testing
   @Test func whatHasExpiredDoesNotCountForEver() throws {
     let clock = TestClock()
     try withTable(.rcu, clock: clock) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(1000), timeToLive: .seconds(1))
+      let cache = try StringCache("c", table, limit: .entries(1000), timeToLive: .seconds(1))
       for index in 0..<500 { try cache.setValue("v", forKey: "k\(index)") }
       clock.advance(2)
       for index in 0..<200 { try cache.setValue("v", forKey: "new\(index)", expires: .never) }
@@ -149,7 +149,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aFullTableIsMadeRoomIn(_ variant: Table.Variant) throws {
     try withTable(variant, capacityBytes: 4 << 20) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(1_000_000))
+      let cache = try StringCache("c", table, limit: .entries(1_000_000))
       let value = String(repeating: "v", count: 10_000)
       for index in 0..<1000 { try cache.setValue(value, forKey: "k\(index)") }
       #expect(try cache.value(forKey: "k999") == value)
@@ -169,7 +169,7 @@ import Testing
     try withTable(.rcu) { table throws in
       let errors = Mutex<[TableError.Code]>([])
       let cache = try StringCache(
-        table, "c", limit: .bytes(200), onError: { error in errors.withLock { $0.append(error.code) } })
+        "c", table, limit: .bytes(200), onError: { error in errors.withLock { $0.append(error.code) } })
       for index in 0..<3000 { try cache.setObject("\(index)", forKey: "a", waitUntilDone: false) }
       try cache.setObject("b", forKey: "b", waitUntilDone: true)
       #expect(try cache.value(forKey: "a") == "2999")
@@ -184,9 +184,9 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func anObserverReadsAndCannotWrite(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      try StringCache(table, "c", limit: .entries(10)).setValue("v", forKey: "k")
+      try StringCache("c", table, limit: .entries(10)).setValue("v", forKey: "k")
       let observer = try Table.open(table.name, access: .observer)
-      let cache = try StringCache(observer, "c", limit: .entries(10))
+      let cache = try StringCache("c", observer, limit: .entries(10))
       #expect(try cache.value(forKey: "k") == "v")
       #expect(try cache.value(forKey: "k", orInsert: { "w" }) == "v")
       #expect(try cache.count == 1)
@@ -197,7 +197,7 @@ import Testing
 
   @Test func aSectionOfTheTableIsNoPlaceToWrite() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(10))
+      let cache = try StringCache("c", table, limit: .entries(10))
       try table.read { _ in
         #expect(error { try cache.setValue("w", forKey: "k") }?.code == .wouldDeadlock)
         #expect(error { _ = try cache.value(forKey: "k", orInsert: { "w" }) }?.code == .wouldDeadlock)
@@ -208,11 +208,11 @@ import Testing
   @Test func namesAndLimitsThatCannotBeAreRefused() throws {
     try withTable(.rcu) { table throws in
       for name in ["", "a/b", "a#k", String(repeating: "n", count: 201)] {
-        #expect(error { _ = try StringCache(table, name, limit: .entries(1)) }?.code == .invalid)
-        #expect(error { _ = try SharedOnce<Int>(table, name) }?.code == .invalid)
+        #expect(error { _ = try StringCache(name, table, limit: .entries(1)) }?.code == .invalid)
+        #expect(error { _ = try SharedOnce<Int>(name, table) }?.code == .invalid)
       }
-      #expect(error { _ = try StringCache(table, "c", limit: .entries(0)) }?.code == .invalid)
-      #expect(error { _ = try StringCache(table, "c", limit: .bytes(-1)) }?.code == .invalid)
+      #expect(error { _ = try StringCache("c", table, limit: .entries(0)) }?.code == .invalid)
+      #expect(error { _ = try StringCache("c", table, limit: .bytes(-1)) }?.code == .invalid)
     }
   }
 }

@@ -21,7 +21,7 @@ import Testing
 
   /// One access goes to one handle, as if each were a process; what is missing is inserted by `writers` of them.
   private func measure(_ table: Table, limit: Int, handles: Int, writers: Int) throws -> Double {
-    let caches = try (0..<handles).map { _ in try SharedCache<String, Int>(table, "c", limit: .entries(limit)) }
+    let caches = try (0..<handles).map { _ in try SharedCache<String, Int>("c", table, limit: .entries(limit)) }
     var zipf = Zipf(count: Self.keys, exponent: 0.9, seed: Self.seed)
     var hits = 0
     for index in 0..<Self.length {
@@ -77,7 +77,7 @@ import Testing
 
   @Test func whatAReaderKeepsUsingStays() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache(table, "c", limit: .entries(400))
+      let cache = try StringCache("c", table, limit: .entries(400))
       for index in 0..<100 { try cache.setValue("hot", forKey: "hot\(index)") }
       let reader = try worker(table, limit: 400)
       // Five times what the cache holds; the reader uses its keys every 100 insertions, and never writes any.

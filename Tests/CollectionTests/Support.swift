@@ -20,7 +20,7 @@ func observer(of table: Table) throws -> Table {
 }
 
 /// A worker that has the table open.
-func worker(_ table: Table, _ access: String = "participant", timeoutSeconds: Int = 120) throws -> WorkerProcess {
+func worker(_ table: Table, _ access: String = "participant", timeoutSeconds: Int = 240) throws -> WorkerProcess {
   let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
   try worker.ask("open \(table.name) \(access)", expecting: "ok")
   return worker

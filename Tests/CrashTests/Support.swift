@@ -15,7 +15,7 @@ func withTable(
 }
 
 /// A worker that has the table open.
-func worker(_ table: Table, timeoutSeconds: Int = 120) throws -> WorkerProcess {
+func worker(_ table: Table, timeoutSeconds: Int = 240) throws -> WorkerProcess {
   let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
   try worker.ask("open \(table.name)", expecting: "ok")
   return worker

@@ -49,7 +49,7 @@ func withQueue(
 }
 
 /// A worker that has the table open.
-func worker(_ table: Table, timeoutSeconds: Int = 60) throws -> WorkerProcess {
+func worker(_ table: Table, timeoutSeconds: Int = 240) throws -> WorkerProcess {
   let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
   try worker.ask("open \(table.name)", expecting: "ok")
   return worker

@@ -10,7 +10,6 @@ final class CacheCore: Sendable {
   let name: String
   let limit: CacheLimit
   let drainer: Drainer
-  let watch: CommitWatch
 
   init(_ table: Table, _ name: String, limit: CacheLimit) throws(TableError) {
     self.table = table
@@ -21,7 +20,6 @@ final class CacheCore: Sendable {
       throw TableError(.invalid, table: table.name, "the cache '\(name)' has no room at all; give it a limit above 0")
     }
     drainer = Drainer(label: "SharedTable.SharedCache.\(name)")
-    watch = CommitWatch(table)
     hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
   }
 

@@ -6,7 +6,7 @@
 /// NAME/KEY    an element
 /// NAME#kKEY   the claim of who computes it
 /// ```
-/// A name has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
+/// A ``CollectionName`` has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
 @usableFromInline
 struct CacheNames: Sendable {
   @usableFromInline let elementPrefix: [UInt8]
@@ -15,7 +15,7 @@ struct CacheNames: Sendable {
   let claimPrefix: [UInt8]
 
   init(_ name: String, table: Table) throws(TableError) {
-    let bytes = try Self.checked(name, table: table)
+    let bytes = Array(try CollectionName(name, table).text.utf8)
     head = bytes
     elementPrefix = bytes + [UInt8(ascii: "/")]
     pagePrefix = bytes + Array("#r".utf8)
@@ -27,17 +27,6 @@ struct CacheNames: Sendable {
   /// The claim that belongs to an element's key in the table.
   func claim(ofElement key: UnsafeRawBufferPointer) -> [UInt8] {
     unsafe claimPrefix + key.dropFirst(elementPrefix.count)
-  }
-
-  /// A name's bytes, if it is one.
-  static func checked(_ name: String, table: Table) throws(TableError) -> [UInt8] {
-    let bytes = Array(name.utf8)
-    guard 1...200 ~= bytes.count, !bytes.contains(UInt8(ascii: "/")), !bytes.contains(UInt8(ascii: "#")) else {
-      throw TableError(
-        .invalid, table: table.name,
-        "'\(name.prefix(64))' cannot name a shared value; use 1 to 200 bytes without '/' and '#'")
-    }
-    return bytes
   }
 }
 

@@ -72,6 +72,7 @@ extension ClaimedPlace {
     _ other: HostClaim, _ deadline: Deadline
   ) async throws -> Value? {
     if other.isOwn { throw recursive }
+    let watch = try Watch(table)
     while true {
       try Task.checkCancellation()
       let version = table.version
@@ -81,7 +82,13 @@ extension ClaimedPlace {
       case .computing: break
       }
       guard !deadline.isPast else { throw timedOut(other) }
-      try await watch.suspend(after: version)
+      try await watch.waitForCommit(
+        after: version, deadline: deadline.instant(within: Table.deathSlice.clampedNanoseconds))
     }
   }
+}
+
+extension Table {
+  /// How late who waits for another process's doing notices its death, of which no commit tells.
+  static var deathSlice: Duration { .milliseconds(100) }
 }

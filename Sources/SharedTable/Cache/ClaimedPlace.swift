@@ -8,7 +8,6 @@ protocol ClaimedPlace: Sendable {
   /// For messages.
   var title: String { get }
   var claimKey: [UInt8] { get }
-  var watch: CommitWatch { get }
   var drainer: Drainer { get }
 
   /// The value, if there is one.

@@ -46,7 +46,6 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   var table: Table { core.table }
   var claimKey: [UInt8] { unsafe key.withUnsafeBytes { unsafe core.names.claim(ofElement: $0) } }
-  var watch: CommitWatch { core.watch }
   var drainer: Drainer { core.drainer }
   var title: String {
     let shown = key.dropFirst(core.names.elementPrefix.count).prefix(64)

@@ -4,7 +4,7 @@ import TableEngine
 /// once.
 ///
 /// ```swift
-/// let sessions = try SharedCache<String, String>(table, "sessions", limit: .entries(10_000), timeToLive: .seconds(3600))
+/// let sessions = try SharedCache<String, String>("sessions", table, limit: .entries(10_000), timeToLive: .seconds(3600))
 /// let session = try sessions.value(forKey: id) { try load(id) }
 /// ```
 /// - Reads see one committed version, wait for nobody in the RCU variant (G5), and write nothing shared: a hit is noted in
@@ -27,13 +27,13 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
 
   /// Names a cache; reads and writes nothing yet.
   /// - Parameters:
-  ///   - name: 1 to 200 bytes without '/' and '#'.
+  ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
   ///   - onError: gets what goes wrong in writes that nobody waits for, on some thread.
   /// - Throws: `invalid`.
   public init(
-    _ table: Table, _ name: String, limit: CacheLimit, timeToLive: Duration? = nil,
+    _ name: String, _ table: Table, limit: CacheLimit, timeToLive: Duration? = nil,
     onError: (@Sendable (TableError) -> Void)? = nil
   ) throws(TableError) {
     core = try CacheCore(table, name, limit: limit)

@@ -1,7 +1,7 @@
 /// A value of which there is one on the host: made by the first who asks, in whatever process, and the same for all.
 ///
 /// ```swift
-/// let salt = SharedOnce<Int>(table, "salt")
+/// let salt = SharedOnce<Int>("salt", table)
 /// let value = try salt.value { Int.random(in: 0 ... .max) }
 /// ```
 /// The initialiser runs outside any section and may take its time. If it throws, its caller gets the error and the
@@ -14,9 +14,9 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   private let place: OncePlace<Value>
 
   /// Names the value; reads and writes nothing yet.
-  /// - Parameter name: 1 to 200 bytes without '/' and '#'.
+  /// - Parameter name: 1 to 200 bytes without '/', '#' and control characters.
   /// - Throws: `invalid`.
-  public init(_ table: Table, _ name: String) throws(TableError) {
+  public init(_ name: String, _ table: Table) throws(TableError) {
     place = try OncePlace(table, name)
   }
 
@@ -50,14 +50,12 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
   let table: Table
   let key: [UInt8]
   let claimKey: [UInt8]
-  let watch: CommitWatch
   let drainer: Drainer
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
-    key = try CacheNames.checked(name, table: table)
+    key = Array(try CollectionName(name, table).text.utf8)
     claimKey = key + Array("#k".utf8)
-    watch = CommitWatch(table)
     drainer = Drainer(label: "SharedTable.SharedOnce.\(name)")
   }
 

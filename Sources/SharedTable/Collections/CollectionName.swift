@@ -1,22 +1,26 @@
 /// The name of a value or collection, and the keys that belong to it: the name itself and all that begin with the name
 /// and a slash.
 ///
-/// A name contains no slash, so no key belongs to two names.
+/// A name contains no slash and no number sign, so no key belongs to two names, nor to what a cache keeps beside its elements.
 @usableFromInline
 struct CollectionName: Sendable {
   @usableFromInline let text: String
 
-  /// - Throws: `invalid` unless the name has 1 to 200 bytes and neither a slash nor control characters.
+  /// - Throws: `invalid` unless the name has 1 to 200 bytes, and no slash, number sign or control character.
   @usableFromInline
   init(_ text: String, _ table: Table) throws(TableError) {
     let isShort = (1...200).contains(text.utf8.count)
-    guard isShort, !text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 || $0 == 0x7f }) else {
+    guard isShort, !text.utf8.contains(where: Self.isForbidden) else {
       throw TableError(
         .invalid, table: table.name,
-        "'\(text.prefix(64))' is no name for a value or collection: use 1 to 200 bytes without '/' and control characters"
-      )
+        "'\(text.prefix(64))' is no name for a value or collection: use 1 to 200 bytes without '/', '#' and control "
+          + "characters")
     }
     self.text = text
+  }
+
+  private static func isForbidden(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte < 0x20 || byte == 0x7f
   }
 
   /// What the keys of all elements begin with.

@@ -23,7 +23,7 @@
 public struct SharedArray<Element: TableValue>: Sendable {
   let tree: ArrayTree<Element>
 
-  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table) throws(TableError) { try self.init(name, table, limits: .init()) }
 

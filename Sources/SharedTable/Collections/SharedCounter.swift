@@ -9,7 +9,7 @@
 public struct SharedCounter: Sendable {
   private let number: SharedValue<Int>
 
-  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
   /// - Throws: `invalid` for another name.
   public init(_ name: String, _ table: Table) throws(TableError) {
     number = try SharedValue(name, table, default: 0)

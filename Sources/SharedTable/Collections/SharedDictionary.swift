@@ -17,7 +17,7 @@
 public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let store: ElementStore<Key, Value>
 
-  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table) throws(TableError) {
     store = try ElementStore(

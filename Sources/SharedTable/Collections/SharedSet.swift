@@ -10,7 +10,7 @@
 public struct SharedSet<Element: SharedKey>: Sendable {
   private let store: ElementStore<Element, Bool>
 
-  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table) throws(TableError) {
     store = try ElementStore(name, table, signature: "set of \(Element.keyForm)")

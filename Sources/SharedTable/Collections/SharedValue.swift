@@ -18,7 +18,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   public let name: String
   public let defaultValue: Value
 
-  /// - Parameter name: 1 to 200 bytes without "/" and control characters.
+  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table, default defaultValue: Value) throws(TableError) {
     self.name = try CollectionName(name, table).text

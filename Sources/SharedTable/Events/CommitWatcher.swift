@@ -225,6 +225,19 @@ package final class Watch: Sendable {
   /// Ends the wait, if there is one.
   func end() { CommitWatcher.shared.end(id) }
 
+  /// The same wait; no commit comes to a table that is gone.
+  /// - Throws: `unlinked`.
+  func waitForCommit(
+    after version: UInt64, deadline: UInt64, isolation: isolated (any Actor)? = #isolation
+  ) async throws(TableError) {
+    do throws(EngineError) {
+      try segment.checkLinked(now: HostClock.coarseNanoseconds)
+    } catch {
+      throw TableError(error, table: segment.name)
+    }
+    await wait(after: version, deadline: deadline, isolation: isolation)
+  }
+
   /// Suspends until a version above this one is committed, the table is gone, the time is over, or the task is
   /// cancelled.
   func wait(

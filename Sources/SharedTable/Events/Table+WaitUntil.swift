@@ -15,7 +15,7 @@ extension Table {
   public func waitUntil<T: TableValue>(
     _ key: some TableKey, as type: T.Type = T.self, timeout: Duration? = nil, _ predicate: (T?) throws -> Bool
   ) throws -> T? {
-    let patience = Patience(nanoseconds(timeout))
+    let deadline = Deadline(nanoseconds(timeout))
     do throws(EngineError) {
       // Says at once that it would wait for its own thread.
       _ = try segment.waitForCommit(after: 0, timeoutNanoseconds: 0)
@@ -24,11 +24,11 @@ extension Table {
     }
     while true {
       let version = segment.committed
-      let look = try look(key, as: type, timeoutNanoseconds: patience.left)
+      let look = try look(key, as: type, timeoutNanoseconds: deadline.leftNanoseconds)
       if try predicate(look.value) { return look.value }
-      guard patience.left > 0 else { throw tooLate(key) }
+      guard !deadline.isPast else { throw tooLate(key) }
       do throws(EngineError) {
-        _ = try segment.waitForCommit(after: version, timeoutNanoseconds: min(patience.left, look.lastsNanoseconds))
+        _ = try segment.waitForCommit(after: version, timeoutNanoseconds: min(deadline.leftNanoseconds, look.lastsNanoseconds))
       } catch {
         throw named(error)
       }
@@ -42,7 +42,7 @@ extension Table {
     _ key: some TableKey, as type: T.Type = T.self, timeout: Duration? = nil,
     isolation: isolated (any Actor)? = #isolation, _ predicate: (T?) throws -> Bool
   ) async throws -> T? {
-    let patience = Patience(nanoseconds(timeout))
+    let deadline = Deadline(nanoseconds(timeout))
     let watch = try Watch(self)
     while true {
       try Task.checkCancellation()
@@ -56,13 +56,8 @@ extension Table {
       }
       if let look, try predicate(look.value) { return look.value }
       let lasts = look?.lastsNanoseconds ?? 10_000_000
-      guard patience.left > 0 else { throw tooLate(key) }
-      do throws(EngineError) {
-        try segment.checkLinked(now: HostClock.coarseNanoseconds)
-      } catch {
-        throw named(error)
-      }
-      await watch.wait(after: version, deadline: patience.deadline(within: lasts), isolation: isolation)
+      guard !deadline.isPast else { throw tooLate(key) }
+      try await watch.waitForCommit(after: version, deadline: deadline.instant(within: lasts), isolation: isolation)
     }
   }
 }
@@ -71,26 +66,6 @@ extension Table {
 private struct Look<T> {
   var value: T?
   var lastsNanoseconds = UInt64.max
-}
-
-/// How long a wait may still last.
-private struct Patience {
-  private let end: UInt64
-
-  init(_ nanoseconds: UInt64) { end = deadlineNanoseconds(nanoseconds) }
-
-  var left: UInt64 {
-    let now = HostClock.monotonicNanoseconds
-    return now < end ? end - now : 0
-  }
-
-  func deadline(within nanoseconds: UInt64) -> UInt64 { min(end, deadlineNanoseconds(nanoseconds)) }
-}
-
-/// So many nanoseconds from now, by the monotonic clock.
-private func deadlineNanoseconds(_ nanoseconds: UInt64) -> UInt64 {
-  let (sum, overflow) = HostClock.monotonicNanoseconds.addingReportingOverflow(nanoseconds)
-  return overflow ? .max : sum
 }
 
 extension Table {

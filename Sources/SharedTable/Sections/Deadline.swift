@@ -3,9 +3,13 @@ import SharedMemory
 
 /// A moment until which a wait of several parts may last.
 struct Deadline: Sendable {
-  private let nanoseconds: UInt64
+  /// By the monotonic clock, in nanoseconds.
+  let instant: UInt64
 
-  init(_ timeoutNanoseconds: UInt64) { nanoseconds = HostClock.monotonicNanoseconds &+ timeoutNanoseconds }
+  init(_ timeoutNanoseconds: UInt64) {
+    let (sum, overflow) = HostClock.monotonicNanoseconds.addingReportingOverflow(timeoutNanoseconds)
+    instant = overflow ? .max : sum
+  }
 
   init(_ timeout: Duration) { self.init(timeout.clampedNanoseconds) }
 
@@ -13,10 +17,13 @@ struct Deadline: Sendable {
 
   var leftNanoseconds: UInt64 {
     let now = HostClock.monotonicNanoseconds
-    return now < nanoseconds ? nanoseconds - now : 0
+    return now < instant ? instant - now : 0
   }
 
   var left: Duration { .nanoseconds(Int64(clamping: leftNanoseconds)) }
 
   var dispatchTime: DispatchTime { .now() + .nanoseconds(Int(clamping: leftNanoseconds)) }
+
+  /// The end of a part that may last so long by itself.
+  func instant(within nanoseconds: UInt64) -> UInt64 { min(instant, Deadline(nanoseconds).instant) }
 }

@@ -26,7 +26,7 @@ func stepped(_ value: String) throws -> String {
 func answerCache(_ words: [String]) throws -> String? {
   switch words[0] {
   case "cache":
-    openedCache = try SharedCache(table, words[1], limit: .entries(Int(words[2])!))
+    openedCache = try SharedCache(words[1], table, limit: .entries(Int(words[2])!))
     return "ok"
   case "cache-get": return shown(try cache.value(forKey: words[1]))
   case "cache-set":
@@ -46,7 +46,7 @@ func answerCache(_ words: [String]) throws -> String? {
     for index in 0..<Int(words[2])! { _ = try cache.value(forKey: "\(words[1])\(index)") }
     cache.waitUntilWritten()
     return "ok"
-  case "once": return try SharedOnce<String>(table, words[1]).value(timeout: .seconds(200)) { try stepped(words[2]) }
+  case "once": return try SharedOnce<String>(words[1], table).value(timeout: .seconds(200)) { try stepped(words[2]) }
   default: return nil
   }
 }
