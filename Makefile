@@ -7,7 +7,7 @@ SCRATCH ?= .build
 JOBS ?=
 override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
 CROSS_CC ?= aarch64-linux-gnu-gcc
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help

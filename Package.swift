@@ -103,7 +103,8 @@ let package = Package(
       name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "SharedTableTests", dependencies: ["TableEngine", "SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+      name: "SharedTableTests", dependencies: ["TableEngine", "SharedTable", "SharedTableFoundation"],
+      swiftSettings: swiftSettings),
     .target(
       name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
       swiftSettings: testSettings),

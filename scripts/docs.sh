@@ -21,7 +21,8 @@ docc=$(dirname "$(command -v "$swift")")/docc
 archive=$scratch/SharedTable.doccarchive
 "$docc" convert Sources/SharedTable/SharedTable.docc --additional-symbol-graph-dir "$graphs" --output-dir "$archive" \
   --fallback-display-name SharedTable --fallback-bundle-identifier SharedTable --warnings-as-errors \
-  --experimental-documentation-coverage --coverage-summary-level detailed >"$graphs/coverage"
+  --experimental-documentation-coverage --coverage-summary-level detailed >"$graphs/coverage" ||
+  { cat "$graphs/coverage" >&2; exit 1; }
 
 # Every public symbol says what it is; conformances that the compiler writes cannot.
 bare=$(awk -F '[[:space:]]*[|][[:space:]]*' '$3 == "false" && $2 !~ /^(Article|CollectionGroup)$/ && $1 !~ /^init\(rawValue:\)/ { print $NF }' \

@@ -1,5 +1,6 @@
 /// What ``ReadAccessor`` and ``Accessor`` have in common: a description of what to do in one section of one table.
 public protocol TableAccessor<Output>: Sendable {
+  /// What a run gives.
   associatedtype Output
 
   /// The same as an accessor that runs in a barrier.
@@ -19,6 +20,7 @@ public struct ReadAccessor<Output>: TableAccessor {
     self.body = body
   }
 
+  /// The same for a barrier.
   public var promoted: Accessor<Output> { Accessor(scope, body) }
 
   /// Gives a value without looking at any: the unit of composition.
@@ -39,6 +41,7 @@ public struct Accessor<Output>: TableAccessor {
     self.body = body
   }
 
+  /// The same for a barrier.
   public var promoted: Accessor<Output> { self }
 
   /// Gives a value without looking at any: the unit of composition.

@@ -1,6 +1,6 @@
 /// A value in a table that nobody can touch outside a section of the table.
 ///
-/// There is no getter and no setter. ``accessor(_:)`` lifts a function of the value into an accessor, which runs the
+/// There is no getter and no setter. `accessor(_:)` lifts a function of the value into an accessor, which runs the
 /// function inside a section: in a read section if it only looks, in a barrier if it changes the value. Accessors of
 /// several values of one table compose into one, which still runs in a single section.
 ///

@@ -6,7 +6,10 @@ extension SharedCache {
   /// calling thread while another computes; a hit is a read. Not for async code: there, await the other form.
   /// - Parameters:
   ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait by the table's as ever.
-  ///   - cost, expires: as for ``setValue(_:forKey:cost:expires:timeout:)``.
+  ///   - cost: as for ``setValue(_:forKey:cost:expires:timeout:)``.
+  ///   - expires: as there.
+  ///   - compute: makes the value.
+  ///   - key: the element's.
   /// - Returns: the value that the cache has now. If the key was removed while it was computed, the computed value,
   ///   which is not stored: it may be from before.
   /// - Throws: what `compute` throws; `timedOut` naming who computes; `wouldDeadlock` if `compute` asks for the same key, or

@@ -31,6 +31,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
   ///   - onError: gets what goes wrong in writes that nobody waits for, on some thread.
+  ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(
     _ name: String, _ table: Table, limit: CacheLimit, timeToLive: Duration? = nil,
@@ -41,13 +42,16 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
     self.onError = onError
   }
 
+  /// The table that it lies in.
   public var table: Table { core.table }
+  /// The name that it has in the table.
   public var name: String { core.name }
+  /// What it may hold.
   public var limit: CacheLimit { core.limit }
 
   // MARK: - Reading
 
-  /// The value of a key, copied out; nil if it is absent or expired. Waits as ``Table/get(_:as:)-(_,_)`` does: for
+  /// The value of a key, copied out; nil if it is absent or expired. Waits as `table.get` does: for
   /// nobody, in the RCU variant.
   /// - Throws: `typeMismatch` if the value is of another type.
   @inlinable
@@ -84,6 +88,9 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// - Parameters:
   ///   - cost: what it counts towards a limit in bytes; nil = the bytes of key and value.
   ///   - expires: nil = by the cache's time to live.
+  ///   - key: the element's.
+  ///   - timeout: for the wait; nil = the table's.
+  ///   - value: what to store.
   /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if nothing is left to evict;
   ///   `typeMismatch` if something else has the cache's name; what a barrier throws.
   public func setValue(
@@ -96,8 +103,11 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   ///
   /// Writes of one handle happen in the order of these calls. A read does not wait for them: a value that was not
   /// waited for appears when its barrier is done.
-  /// - Parameter done: true: as ``setValue(_:forKey:cost:expires:timeout:)``, after all that was submitted before. False:
-  ///   returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's `onError`.
+  /// - Parameters:
+  ///   - done: true: as ``setValue(_:forKey:cost:expires:timeout:)``, after all that was submitted before. False:
+  ///     returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's `onError`.
+  ///   - key: the element's.
+  ///   - value: what to store.
   public func setObject(_ value: Value, forKey key: Key, waitUntilDone done: Bool) throws(TableError) {
     if done {
       if !core.drainer.isIdle { waitUntilWritten() }

@@ -6,7 +6,7 @@
 /// ```
 /// The initialiser runs outside any section and may take its time. If it throws, its caller gets the error and the
 /// next one tries; if its process dies, one of those who wait takes over within some 100 ms. The value lies under the
-/// name itself, where ``Table/get(_:as:)-(_,_)`` finds it too.
+/// name itself, where `table.get` finds it too.
 ///
 /// For threads, tasks and processes; after `fork()` the child opens the table again. Observers read what is there, and
 /// may not compute.
@@ -14,7 +14,9 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   private let place: OncePlace<Value>
 
   /// Names the value; reads and writes nothing yet.
-  /// - Parameter name: 1 to 200 bytes without '/', '#' and control characters.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without '/', '#' and control characters.
+  ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(_ name: String, _ table: Table) throws(TableError) {
     place = try OncePlace(table, name)
@@ -28,7 +30,9 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   ///
   /// Blocks the calling thread while another thread or process is making it. Not for async code: there, await the other
   /// form. Afterwards it is a read.
-  /// - Parameter timeout: for that wait; nil = the table's. Barriers wait by the table's as ever.
+  /// - Parameters:
+  ///   - timeout: for that wait; nil = the table's. Barriers wait by the table's as ever.
+  ///   - compute: makes the value.
   /// - Throws: what `compute` throws; `timedOut` naming who is making it; `wouldDeadlock` if `compute` asks for the value
   ///   itself, or inside a section of the table; what ``Table/barrier(timeout:_:)`` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// For the same reason a read of `hits` cannot throw: where the value cannot be read just now it is the last one that
 /// this property has read, at first the default, and ``failure`` says why. `try $hits.get()` throws instead. A read
-/// waits as ``Table/get(_:as:)`` does.
+/// waits as `table.get` does.
 @propertyWrapper
 public struct Shared<Value: TableValue>: Sendable {
   private let value: SharedValue<Value>
@@ -31,6 +31,7 @@ public struct Shared<Value: TableValue>: Sendable {
     memory = Memory(wrappedValue)
   }
 
+  /// The value, or the last one that could be read.
   public var wrappedValue: Value {
     do throws(TableError) {
       return memory.note(try value.get())
@@ -39,6 +40,7 @@ public struct Shared<Value: TableValue>: Sendable {
     }
   }
 
+  /// The value itself, for changes: `try $hits += 1`.
   public var projectedValue: SharedValue<Value> { value }
 
   /// Why the last read of the property found no value; nil if it did. `_hits.failure` where the property is declared.

@@ -1,10 +1,12 @@
 /// Changes: one barrier each, or, with `in:`, part of one. If one throws, it changed nothing; a barrier whose closure
 /// catches the error goes on as if it had not been tried.
 extension SharedArray {
+  /// Adds an element at the end.
   public func append(_ element: Element, timeout: Duration? = nil) throws(TableError) {
     try append(contentsOf: CollectionOfOne(element), timeout: timeout)
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func append(_ element: Element, in tx: inout Transaction) throws(TableError) {
     try append(contentsOf: CollectionOfOne(element), in: &tx)
   }
@@ -16,6 +18,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try append(run, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func append(contentsOf elements: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try append(ArrayLeaf(elements), in: &tx)
   }
@@ -31,6 +34,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try insert(element, at: index, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func insert(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
     guard index >= 0, index <= count else { throw tree.outOfBounds(index, count) }
@@ -43,6 +47,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(element, at: index, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func set(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
     try check(index, in: tx)
     try tree.replace(index..<index + 1, with: ArrayLeaf(CollectionOfOne(element)), in: &tx)
@@ -59,6 +64,7 @@ extension SharedArray {
     try table.barrier(timeout: timeout) { tx in try mutate(at: index, in: &tx, body) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func mutate<R>(
     at index: Int, in tx: inout Transaction, _ body: (inout Element) throws -> R
@@ -76,6 +82,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(at: index, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func remove(at index: Int, in tx: inout Transaction) throws(TableError) -> Element {
     let element = try get(index, in: tx)
@@ -88,6 +95,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try popFirst(in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func popFirst(in tx: inout Transaction) throws(TableError) -> Element? {
     try count(in: tx) == 0 ? nil : remove(at: 0, in: &tx)
   }
@@ -97,6 +105,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try popLast(in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func popLast(in tx: inout Transaction) throws(TableError) -> Element? {
     let count = try count(in: tx)
     return count == 0 ? nil : try remove(at: count - 1, in: &tx)
@@ -107,6 +116,7 @@ extension SharedArray {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.removeAll(in: &tx) }
 
   private func check(_ index: Int, in tx: borrowing Transaction) throws(TableError) {

@@ -23,7 +23,10 @@
 public struct SharedArray<Element: TableValue>: Sendable {
   let tree: ArrayTree<Element>
 
-  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
+  /// Names it; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without "/", "#" and control characters.
+  ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table) throws(TableError) { try self.init(name, table, limits: .init()) }
 
@@ -31,7 +34,9 @@ public struct SharedArray<Element: TableValue>: Sendable {
     tree = try ArrayTree(name, table, limits)
   }
 
+  /// The table that it lies in.
   public var table: Table { tree.table }
+  /// The name that it has in the table.
   public var name: String { tree.place.name.text }
 
   /// The number of elements, which is kept: one look-up.
@@ -39,10 +44,12 @@ public struct SharedArray<Element: TableValue>: Sendable {
     get throws(TableError) { try table.withSection(timeout: nil) { view throws(TableError) in try count(in: view) } }
   }
 
+  /// The same in a section.
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try tree.state(in: section).count
   }
 
+  /// Whether there are no elements, as of the newest committed version.
   public var isEmpty: Bool {
     get throws(TableError) { try count == 0 }
   }
@@ -105,9 +112,12 @@ public struct SharedArray<Element: TableValue>: Sendable {
       state = try tree.state(in: view)
     }
 
+    /// How many elements the array has in this snapshot.
     public var count: Int { state.count }
+    /// Whether there are none in this snapshot.
     public var isEmpty: Bool { state.count == 0 }
 
+    /// The element at an index, counted from 0.
     /// - Throws: `outOfBounds`.
     public subscript(index: Int) -> Element {
       get throws(TableError) { try tree.element(at: index, state, in: view) }

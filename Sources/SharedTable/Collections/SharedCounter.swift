@@ -9,13 +9,18 @@
 public struct SharedCounter: Sendable {
   private let number: SharedValue<Int>
 
-  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
+  /// Names it; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without "/", "#" and control characters.
+  ///   - table: where it lies.
   /// - Throws: `invalid` for another name.
   public init(_ name: String, _ table: Table) throws(TableError) {
     number = try SharedValue(name, table, default: 0)
   }
 
+  /// The table that it lies in.
   public var table: Table { number.table }
+  /// The name that it has in the table.
   public var name: String { number.name }
 
   /// The count as of now.
@@ -23,6 +28,7 @@ public struct SharedCounter: Sendable {
     get throws(TableError) { try number.get() }
   }
 
+  /// The same in a section.
   public func value(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try number.get(in: section)
   }
@@ -34,6 +40,7 @@ public struct SharedCounter: Sendable {
     try number.increment(by: amount, timeout: timeout)
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func add(_ amount: Int = 1, in tx: inout Transaction) throws(TableError) -> Int {
     try number.increment(by: amount, in: &tx)
@@ -42,6 +49,7 @@ public struct SharedCounter: Sendable {
   /// Sets the count to 0 and returns what it was, in one barrier: nothing is counted twice or not at all.
   public func reset(timeout: Duration? = nil) throws(TableError) -> Int { try number.exchange(0, timeout: timeout) }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func reset(in tx: inout Transaction) throws(TableError) -> Int {
     let count = try number.get(in: tx)
     try number.set(0, in: &tx)

@@ -6,6 +6,7 @@ extension SharedDictionary {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(key, value, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
     try store.set(CollectionOfOne((key, value)), in: &tx)
   }
@@ -18,6 +19,7 @@ extension SharedDictionary {
     }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func updateValue(_ value: Value, forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
     let old = try get(key, in: tx)
@@ -31,6 +33,7 @@ extension SharedDictionary {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeValue(forKey: key, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func removeValue(forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
     let old = try get(key, in: tx)
@@ -56,6 +59,7 @@ extension SharedDictionary {
     try table.barrier(timeout: timeout) { tx in try mutate(key, default: defaultValue(), in: &tx, body) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func mutate<R>(
     _ key: Key, default defaultValue: @autoclosure () -> Value, in tx: inout Transaction,
@@ -75,6 +79,7 @@ extension SharedDictionary {
     try table.barrier(timeout: timeout) { tx in try mutate(key, in: &tx, body) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func mutate<R>(_ key: Key, in tx: inout Transaction, _ body: (inout Value?) throws -> R) throws -> R {
     var value = try get(key, in: tx)
@@ -85,8 +90,11 @@ extension SharedDictionary {
 
   /// Stores many elements in one barrier: all of them, or none.
   ///
-  /// - Parameter combine: makes one value of the old and the new one where the key is there; without it the new one
-  ///   stays. Called inside the barrier.
+  /// - Parameters:
+  ///   - combine: makes one value of the old and the new one where the key is there; without it the new one
+  ///     stays. Called inside the barrier.
+  ///   - elements: what to put in.
+  ///   - timeout: for the wait; nil = the table's.
   public func merge(
     _ elements: some Sequence<(Key, Value)>, timeout: Duration? = nil,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
@@ -94,6 +102,7 @@ extension SharedDictionary {
     try table.barrier(timeout: timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func merge(
     _ elements: some Sequence<(Key, Value)>, in tx: inout Transaction,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
@@ -123,5 +132,6 @@ extension SharedDictionary {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

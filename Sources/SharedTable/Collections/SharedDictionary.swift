@@ -9,7 +9,7 @@
 /// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it; under NAME lies what the dictionary is and
 /// how many elements it has. Whoever adds or removes elements by way of the table's own API leaves that number behind.
 ///
-/// Reads wait as ``Table/get(_:as:)`` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
+/// Reads wait as `table.get` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
 /// ``Table/barrier(timeout:_:)`` does; both throw what those throw, and `typeMismatch` if the name belongs to something
 /// else. A read of one element looks at that element's type only. Inside a section of the table use the forms with
 /// `in:`: they wait for nothing, and several of them see, or make, one state. What is returned is a copy. Safe to use
@@ -17,14 +17,19 @@
 public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let store: ElementStore<Key, Value>
 
-  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
+  /// Names it; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without "/", "#" and control characters.
+  ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table) throws(TableError) {
     store = try ElementStore(
       name, table, signature: "dictionary of \(Key.keyForm) to \(SharedTable.signature(of: Value.self))")
   }
 
+  /// The table that it lies in.
   public var table: Table { store.table }
+  /// The name that it has in the table.
   public var name: String { store.place.name.text }
 
   /// The value of a key as of now; nil if there is none.
@@ -41,8 +46,10 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     try store.get(key, in: section)
   }
 
+  /// Whether the key is there.
   public func contains(_ key: Key) throws(TableError) -> Bool { try table.contains(store.place.name.key(key)) }
 
+  /// The same in a section.
   public func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
@@ -56,10 +63,12 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
+  /// The same in a section.
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try store.count(in: section)
   }
 
+  /// Whether there are no elements, as of the newest committed version.
   public var isEmpty: Bool {
     get throws(TableError) { try count == 0 }
   }

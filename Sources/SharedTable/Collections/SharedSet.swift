@@ -10,19 +10,26 @@
 public struct SharedSet<Element: SharedKey>: Sendable {
   private let store: ElementStore<Element, Bool>
 
-  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
+  /// Names it; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without "/", "#" and control characters.
+  ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table) throws(TableError) {
     store = try ElementStore(name, table, signature: "set of \(Element.keyForm)")
   }
 
+  /// The table that it lies in.
   public var table: Table { store.table }
+  /// The name that it has in the table.
   public var name: String { store.place.name.text }
 
+  /// Whether the element is there.
   public func contains(_ element: Element) throws(TableError) -> Bool {
     try table.contains(store.place.name.key(element))
   }
 
+  /// The same in a section.
   public func contains(
     _ element: Element, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
@@ -36,10 +43,12 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     }
   }
 
+  /// The same in a section.
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try store.count(in: section)
   }
 
+  /// Whether there are no elements, as of the newest committed version.
   public var isEmpty: Bool {
     get throws(TableError) { try count == 0 }
   }
@@ -90,12 +99,14 @@ public struct SharedSet<Element: SharedKey>: Sendable {
 /// Changes: one barrier each, or, with `in:`, part of one. If one throws, it changed nothing; a barrier whose closure
 /// catches the error goes on as if it had not been tried.
 extension SharedSet {
+  /// Puts an element in.
   /// - Returns: whether the element was not there before.
   @discardableResult
   public func insert(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try insert(element, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func insert(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
     _ = try store.count(in: tx)
@@ -104,12 +115,14 @@ extension SharedSet {
     return true
   }
 
+  /// Takes an element out.
   /// - Returns: whether the element was there.
   @discardableResult
   public func remove(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(element, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func remove(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
     try store.remove(CollectionOfOne(element), in: &tx) > 0
@@ -120,6 +133,7 @@ extension SharedSet {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try formUnion(other, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func formUnion(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try store.set(other.lazy.map { (key: $0, value: true) }, in: &tx)
   }
@@ -129,6 +143,7 @@ extension SharedSet {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try subtract(other, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func subtract(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try store.remove(other, in: &tx)
   }
@@ -150,5 +165,6 @@ extension SharedSet {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

@@ -9,16 +9,23 @@
 /// An absent (or expired) value reads as the default, which is not stored. Two instances of one name and different types
 /// get `typeMismatch`.
 ///
-/// Reads wait as ``Table/get(_:as:)`` does, changes are barriers and wait as ``Table/barrier(timeout:_:)`` does; both
+/// Reads wait as `table.get` does, changes are barriers and wait as ``Table/barrier(timeout:_:)`` does; both
 /// throw what those throw, and `wouldDeadlock` inside a barrier of the table on the same thread: the forms with `in:`
 /// are for there, and make several values change at once. What they return is a copy, and valid for ever.
 /// Safe to use from any thread.
 public struct SharedValue<Value: TableValue>: Sendable {
+  /// The table that it lies in.
   public let table: Table
+  /// The name that it has in the table.
   public let name: String
+  /// What it is while the table has none.
   public let defaultValue: Value
 
-  /// - Parameter name: 1 to 200 bytes without "/", "#" and control characters.
+  /// Names it; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: 1 to 200 bytes without "/", "#" and control characters.
+  ///   - defaultValue: what it is while the table has none; not stored.
+  ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, _ table: Table, default defaultValue: Value) throws(TableError) {
     self.name = try CollectionName(name, table).text
@@ -55,6 +62,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func remove(in tx: inout Transaction) throws(TableError) -> Bool {
     try checkType(in: tx)
@@ -114,6 +122,7 @@ extension SharedValue {
     }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func compareExchange(
     expected: Value, desired: Value, in tx: inout Transaction
@@ -134,6 +143,7 @@ extension SharedValue where Value: FixedWidthInteger {
     try table.withBarrier(timeout: timeout) { tx throws(TableError) in try increment(by: amount, in: &tx) }
   }
 
+  /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func increment(by amount: Value = 1, in tx: inout Transaction) throws(TableError) -> Value {
     try replace(in: &tx) { $0.addingReportingOverflow(amount) }

@@ -8,7 +8,11 @@ extension Table {
   /// than until the next look may be missed: the predicate is about a state, not about events.
   ///
   /// Blocks the calling thread; `predicate` runs on it, outside of any section.
-  /// - Parameter timeout: for all of it; nil = the table's.
+  /// - Parameters:
+  ///   - timeout: for all of it; nil = the table's.
+  ///   - key: the element's.
+  ///   - predicate: says whether the value is what one waits for.
+  ///   - type: of the value.
   /// - Throws: what `predicate` throws; `timedOut`; `typeMismatch`; `wouldDeadlock` inside a section of this table on this
   ///   thread; `unlinked` within a tenth of a second after the table was dropped; `forked`; what a `get` throws.
   @available(*, noasync, message: "blocks the thread; use the form that is awaited")
@@ -28,7 +32,8 @@ extension Table {
       if try predicate(look.value) { return look.value }
       guard !deadline.isPast else { throw tooLate(key) }
       do throws(EngineError) {
-        _ = try segment.waitForCommit(after: version, timeoutNanoseconds: min(deadline.leftNanoseconds, look.lastsNanoseconds))
+        _ = try segment.waitForCommit(
+          after: version, timeoutNanoseconds: min(deadline.leftNanoseconds, look.lastsNanoseconds))
       } catch {
         throw named(error)
       }

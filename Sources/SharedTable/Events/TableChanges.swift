@@ -17,7 +17,9 @@ extension Table {
   /// The sequence ends when its task is cancelled. It throws `unlinked` within half a second after the table was
   /// dropped, `damaged` if the log contradicts itself, `forked` in a child of the process that opened the table, `invalid`
   /// for a version that the table has not reached.
-  /// - Parameter version: everything committed after it; nil = after this call.
+  /// - Parameters:
+  ///   - version: everything committed after it; nil = after this call.
+  ///   - prefix: what the keys begin with; empty: all keys.
   public func changes(from version: UInt64? = nil, prefix: some TableKey = "") -> TableChanges {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
     return TableChanges(feed: ChangeFeed(self, from: version, .prefix(bytes)))
@@ -32,11 +34,14 @@ extension Table {
 
 /// A table's changes as they are committed; see ``Table/changes(from:prefix:)``.
 public struct TableChanges: AsyncSequence, Sendable {
+  /// One change.
   public typealias Element = TableChange
+  /// What a sequence may end with.
   public typealias Failure = TableError
 
   let feed: ChangeFeed
 
+  /// Begins where the sequence says; each iterator reads for itself.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: feed) }
 
   /// Of one task at a time. Dropping it frees all that it has.
@@ -49,6 +54,7 @@ public struct TableChanges: AsyncSequence, Sendable {
     /// The next change. Suspends until there is one; nil once the task is cancelled.
     public mutating func next() async throws(TableError) -> TableChange? { try await next(isolation: nil) }
 
+    /// The next change; nil when the task was cancelled. Suspends until there is one.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(TableError) -> TableChange? {
       while !Task.isCancelled {
         switch try feed.step() {

@@ -109,6 +109,7 @@ public final class TableSource: Sendable {
     watch?.end()
   }
 
+  /// Whether it was cancelled, or has ended by itself.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   // MARK: -

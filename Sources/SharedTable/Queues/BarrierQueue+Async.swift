@@ -3,8 +3,10 @@ extension BarrierQueue {
   /// Submits a read and returns at once. Never blocks.
   ///
   /// The closure runs on one snapshot, after all barriers submitted before it.
-  /// - Parameter timeout: for the wait for the table (rwlock variant, observers) once its turn has come; nil = the
-  ///   table's. What waits for its turn waits until what is before it has finished; cancel it to give up.
+  /// - Parameters:
+  ///   - timeout: for the wait for the table (rwlock variant, observers) once its turn has come; nil = the
+  ///     table's. What waits for its turn waits until what is before it has finished; cancel it to give up.
+  ///   - body: gets the view, which is valid until it returns.
   /// - Returns: a handle, which may be dropped.
   /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
   @discardableResult
@@ -22,7 +24,10 @@ extension BarrierQueue {
   /// Barriers that follow each other are committed together, up to 256 of them or a millisecond's worth. Each is still
   /// all or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds
   /// no room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
-  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
+  /// - Parameters:
+  ///   - timeout: for the wait for the table once its turn has come; nil = the table's.
+  ///   - body: gets the transaction, which is valid until it returns.
+  ///   - flags: `.barrier`, and what else it waits for.
   /// - Returns: a handle, which may be dropped.
   /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
   @discardableResult

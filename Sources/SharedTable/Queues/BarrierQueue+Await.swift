@@ -6,8 +6,10 @@ extension BarrierQueue {
   /// In the RCU variant, with no barrier pending, the closure runs at once on the task's thread: nothing there waits.
   /// Else on one of the queue's threads. While the queue is full this suspends, and has its place in the order from the
   /// moment when there is room.
-  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
-  ///   the turn, cancel the task.
+  /// - Parameters:
+  ///   - timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
+  ///     the turn, cancel the task.
+  ///   - body: gets the view, which is valid until it returns.
   /// - Throws: what `body` and ``Table/read(timeout:_:)`` throw; `CancellationError` if the task was cancelled before
   ///   the closure began. What has begun runs to its end and gives its result.
   public func read<R: Sendable>(
@@ -23,8 +25,11 @@ extension BarrierQueue {
   ///
   /// On one of the queue's threads. While the queue is full this suspends, and has its place in the order from the
   /// moment when there is room. When it returns, every section that begins anywhere on the host sees the changes (G4).
-  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
-  ///   the turn, cancel the task.
+  /// - Parameters:
+  ///   - timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
+  ///     the turn, cancel the task.
+  ///   - flags: `.barrier`, and what else it waits for.
+  ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` and ``Table/barrier(timeout:_:)`` throw; `CancellationError` if the task was cancelled
   ///   before the closure began. What has begun runs to its end, is committed and gives its result.
   public func barrier<R: Sendable>(

@@ -7,7 +7,9 @@ extension BarrierQueue {
   /// Waits only for barriers submitted to this queue before, and in the rwlock variant for the barrier that runs on the
   /// table. Without a pending barrier that is two atomic additions more than ``Table/read(timeout:_:)``. Inside a read
   /// section of the same table on this thread it joins that one and its snapshot, and never waits.
-  /// - Parameter timeout: for all waiting together; nil = the table's.
+  /// - Parameters:
+  ///   - timeout: for all waiting together; nil = the table's.
+  ///   - body: gets the view, which is valid until it returns.
   /// - Throws: what `body` throws; `timedOut` naming the holder, `wouldDeadlock` inside a barrier of this table on this
   ///   thread, and what ``Table/read(timeout:_:)`` throws.
   @available(*, noasync, message: "use `await queue.read`")
@@ -25,7 +27,10 @@ extension BarrierQueue {
   ///
   /// Waits for everything submitted to this queue before, and for other barriers on the host; in the rwlock variant
   /// also for readers. What is submitted to this queue meanwhile waits for it.
-  /// - Parameter timeout: for all waiting together, not for `body`; nil = the table's.
+  /// - Parameters:
+  ///   - timeout: for all waiting together, not for `body`; nil = the table's.
+  ///   - flags: `.barrier`, and what else it waits for.
+  ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` throws, after undoing everything; `timedOut` naming the holder, `wouldDeadlock` inside any
   ///   section of this table on this thread, and what ``Table/barrier(timeout:_:)`` throws; with `.waitForReaders`
   ///   `readersRemain`.

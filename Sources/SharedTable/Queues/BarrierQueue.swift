@@ -29,6 +29,7 @@ import Glibc
 ///
 /// After `fork()` the child's queues throw `forked`; make new ones over a table that was opened again.
 public final class BarrierQueue: Sendable {
+  /// The table that its sections are of.
   public let table: Table
   /// In reverse-DNS form, as `org.example.settings`; errors show it.
   public let label: String
@@ -48,6 +49,7 @@ public final class BarrierQueue: Sendable {
   ///     suspend until there is room.
   ///   - errorHandler: told, on some thread, of each failure of asynchronous work that nobody can look at any more:
   ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error.
+  ///   - table: where it lies.
   /// - Throws: `invalid` for a label or limit that cannot be.
   public init(
     _ table: Table, label: String, limit: Int = defaultLimit,
@@ -116,9 +118,12 @@ public final class BarrierQueue: Sendable {
 
 /// Says of a section that it is a barrier, and what it waits for. What takes flags is a barrier, whatever they are.
 public struct BarrierFlags: OptionSet, Sendable {
+  /// The bits.
   public let rawValue: UInt
+  /// From the bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
+  /// A barrier; given always.
   public static let barrier = BarrierFlags(rawValue: 1)
   /// Returns, or ends, only when no read section on the whole host is left that began before the barrier committed:
   /// see ``Table/barrier(waitingForReaders:timeout:_:)``.

@@ -28,6 +28,7 @@ extension String: SharedKey {
 
 extension Array: SharedKey where Element == UInt8 {
   public static var keyForm: String { "bytes" }
+  /// A key from the bytes that lie in the table; nil if they are none.
   public init?(keyBytes: UnsafeRawBufferPointer) { unsafe self.init(keyBytes) }
 }
 
@@ -64,6 +65,7 @@ extension SharedKey where Self: RawRepresentable, RawValue: SharedKey {
     try unsafe rawValue.withElementKey(body)
   }
 
+  /// A key from the bytes that lie in the table; nil if they are none.
   public init?(keyBytes: UnsafeRawBufferPointer) {
     guard let rawValue = unsafe RawValue(keyBytes: keyBytes) else { return nil }
     self.init(rawValue: rawValue)
