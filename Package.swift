@@ -118,6 +118,9 @@ let package = Package(
       name: "readme-example", dependencies: ["SharedTable"], path: "Tests/Workers/readme-example",
       swiftSettings: swiftSettings),
     .executableTarget(
+      name: "readme-queues", dependencies: ["SharedTable"], path: "Tests/Workers/readme-queues",
+      swiftSettings: testSettings),
+    .executableTarget(
       name: "document-manager", dependencies: ["SharedTable"], path: "Examples/document-manager",
       swiftSettings: testSettings),
     .executableTarget(
@@ -190,6 +193,7 @@ if fuzzes {
 if Context.environment["SHAREDTABLE_SANITIZE"] != nil {
   let leftOut = [
     "ShmdCore", "shmd", "shmd-test-worker", "ShmdTests", "shmctl", "ShmctlTests", "shm-demo", "readme-example",
+    "readme-queues",
     "growth-probe", "get-floor", "CFloor", "document-manager", "session-cache", "ExampleTests",
   ]
   package.targets.removeAll { leftOut.contains($0.name) }

@@ -108,16 +108,19 @@ for test in $(sed -n -E 's/.*\| `([A-Za-z]+\.[A-Za-z]+)` \|$/\1/p' "$gotchas"); 
   grep -q "func ${test#*.}(" ${file:-/dev/null} || violation "$gotchas: there is no test $test"
 done
 
-# The README's example is compiled: it is this file, from its first import on.
-example=Tests/Workers/readme-example/main.swift
-shown=$(awk '/^```swift$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' README.md 2>/dev/null || true)
-compiled=$(awk '/^import / { started = 1 } started' "$example" 2>/dev/null || true)
-if [ -z "$shown" ] || [ "$shown" != "$compiled" ]; then
-  violation "README.md: its first Swift example is not what $example says"
-fi
+# The README's examples are compiled: they are these files, from their first import on.
+example() {
+  shown=$(awk -v wanted="$1" '/^```swift$/ { count++; inside = count == wanted; next } /^```$/ { inside = 0 } inside' README.md)
+  compiled=$(awk '/^import / { started = 1 } started' "$2")
+  if [ -z "$shown" ] || [ "$shown" != "$compiled" ]; then
+    violation "README.md: its Swift example $1 is not what $2 says"
+  fi
+}
+example 1 Tests/Workers/readme-example/main.swift
+example 2 Tests/Workers/readme-queues/main.swift
 
 if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, designs, sizes, labels and the README's example are as they should be"
+echo "tidy: imports, designs, sizes, labels, documented tests and the README's examples are as they should be"
