@@ -72,8 +72,9 @@ import Testing
       let dependent = BarrierOperation(on: queue) { tx in try tx.increment("n", by: 100) }
       dependent.addDependency(running)
       let early = ReadOperation(on: queue) { _ in Issue.record("it must not run") }
-      operations.addOperations([running, submitted, dependent], waitUntilFinished: false)
+      operations.addOperation(running)
       inside.wait()
+      operations.addOperations([submitted, dependent], waitUntilFinished: false)
       waitUntil { submitted.isExecuting && queue.waitingCount == 1 }
       early.cancel()
       operations.addOperation(early)
