@@ -38,40 +38,23 @@ struct Rights: OptionSet, TableValue { let rawValue: Int }
     try comesBack(Float(0.1))
     try comesBack(Float.greatestFiniteMagnitude)
     try comesBack(-Float.infinity)
-    try comesBack(Optional(7))
-    try comesBack(Int?.none)
-    try comesBack(Optional(""))
-    try comesBack(String?.none)
-    try comesBack(Int??.some(.none))
-    try comesBack(Int??.none)
-    try comesBack(Optional(Color.red))
     try comesBack(UUID())
     try comesBack(Date())
     try comesBack(Date.distantFuture)
     try comesBack(Data([0, 1, 255]))
     try comesBack(Data())
     try comesBack(Coded(["a": [1, 2]]))
-    try comesBack(Optional(UUID()))
     let table = try Table.temporary()
     try table.set("nan", Float.nan)
     #expect(try table.get("nan", as: Float.self)?.isNaN == true)
   }
 
-  @Test func aStoredNilIsNotAnAbsentKey() throws {
+  /// Were optionals values, `get` would look for one here, and find a mismatch.
+  @Test func whatIsAskedForIsNoOptionalWhateverTheContext() throws {
     let table = try Table.temporary()
-    try table.set("k", Int?.none)
-    #expect(try table.get("k", as: Int?.self) == .some(.none))
-    #expect(try table.get("other", as: Int?.self) == .none)
-  }
-
-  @Test func anOptionalIsNothingElse() throws {
-    let table = try Table.temporary()
-    try table.set("optional", Optional(7))
-    try table.set("plain", 7)
-    #expect(code { _ = try table.get("optional", as: Int.self) } == .typeMismatch)
-    #expect(code { _ = try table.get("plain", as: Int?.self) } == .typeMismatch)
-    #expect(code { _ = try table.get("optional", as: String?.self) } == .typeMismatch)
-    #expect(code { _ = try table.get("optional", as: Int??.self) } == .typeMismatch)
+    try table.set("k", "v")
+    func found() throws -> String? { try table.get("k") ?? "nil" }
+    #expect(try found() == "v")
   }
 
   @Test func aRawValueIsStoredAsItself() throws {

@@ -62,11 +62,7 @@ import Testing
       for _ in 0..<2 { try queue.async(flags: .barrier) { tx in try again(&tx) } }
       waitUntil { barriers.value > 20 }
       for _ in 0..<50 {
-        let before = barriers.value
-        let done = try queue.async { _ in barriers.value }.wait(timeout: .seconds(60))
-        // Those that waited when it came, and none that came after it: but for what ran before we came to submit it.
-        _ = before
-        #expect(done > 0)
+        try queue.async { _ in }.wait(timeout: .seconds(60))
         try queue.sync(timeout: .seconds(60)) { _ in }
       }
       stop.open()
