@@ -6,7 +6,7 @@ import Testing
 func withTable(_ variant: Table.Variant, capacityBytes: Int = 16 << 20, _ body: (Table) throws -> Void) throws {
   try withTableName { (name: String) throws -> Void in
     let table = try Table.create(
-      name, Table.Options(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(30))
+      name, Table.Options(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(200))
     try body(table)
     #expect(try table.check() == [])
   }
@@ -17,7 +17,7 @@ func withTable(
 ) async throws {
   try await withTableName { (name: String) async throws -> Void in
     let table = try Table.create(
-      name, Table.Options(variant: variant, capacityBytes: 16 << 20), timeout: .seconds(30))
+      name, Table.Options(variant: variant, capacityBytes: 16 << 20), timeout: .seconds(200))
     try await body(table)
     #expect(try table.check() == [])
   }

@@ -14,7 +14,7 @@ func withTable(
     var read: (@Sendable () -> UInt64)?
     if let clock { read = { @Sendable in clock.now } }
     let table = try Table.create(
-      name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(30), clock: read)
+      name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(200), clock: read)
     try body(table)
     #expect(try table.check() == [])
   }
@@ -22,7 +22,7 @@ func withTable(
 
 func withTable(_ variant: Table.Variant, _ body: (Table) async throws -> Void) async throws {
   try await withTableName { (name: String) async throws -> Void in
-    let table = try Table.create(name, .init(variant: variant, capacityBytes: 16 << 20), timeout: .seconds(30))
+    let table = try Table.create(name, .init(variant: variant, capacityBytes: 16 << 20), timeout: .seconds(200))
     try await body(table)
     #expect(try table.check() == [])
   }

@@ -8,7 +8,7 @@ func withTable(
 ) throws {
   try withTableName { (name: String) throws -> Void in
     let options = Table.Options(variant: variant, capacityBytes: capacityBytes)
-    let table = try Table.create(name, options, timeout: .seconds(30))
+    let table = try Table.create(name, options, timeout: .seconds(200))
     try body(table)
     #expect(try table.check() == [])
   }
@@ -16,7 +16,7 @@ func withTable(
 
 /// A handle that only observes.
 func observer(of table: Table) throws -> Table {
-  try Table.open(table.name, access: .observer, timeout: .seconds(30))
+  try Table.open(table.name, access: .observer, timeout: .seconds(200))
 }
 
 /// A worker that has the table open.

@@ -46,9 +46,9 @@ import Testing
   func replayedChangesOfKilledWritersGiveTheTable(_ variant: Table.Variant, _ access: Table.Access) async throws {
     try await withTableName { (name: String) async throws -> Void in
       let table = try Table.create(
-        name, .init(variant: variant, capacityBytes: 64 << 20), timeout: .seconds(30))
+        name, .init(variant: variant, capacityBytes: 64 << 20), timeout: .seconds(200))
       for round in 0..<100 { try table.set("key \(round)", round) }
-      let reader = try Table.open(name, access: access, timeout: .seconds(30))
+      let reader = try Table.open(name, access: access, timeout: .seconds(200))
       var replica = try Replica.of(table)
       let changes = reader.changes(from: table.version)
       let told = Counter()

@@ -156,7 +156,7 @@ import Testing
       let observer = try Table.open(table.name, access: .observer)
       let version = table.version
       let waiters = [table, observer].map { handle in
-        TestThread { code { try handle.waitForCommit(after: version, timeout: .seconds(30)) } == .unlinked }
+        TestThread { code { try handle.waitForCommit(after: version, timeout: .seconds(200)) } == .unlinked }
       }
       for waiter in waiters { waiter.waitUntilAsleep() }
       try Table.drop(table.name)
@@ -168,7 +168,7 @@ import Testing
     let table = try Table.temporary()
     #expect(try !table.waitForCommit(after: table.version, timeout: .milliseconds(150)))
     let version = table.version
-    let waiter = TestThread { try table.waitForCommit(after: version, timeout: .seconds(30)) }
+    let waiter = TestThread { try table.waitForCommit(after: version, timeout: .seconds(200)) }
     waiter.waitUntilAsleep()
     try table.set("key", 1)
     #expect(try waiter.join())

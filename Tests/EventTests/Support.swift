@@ -12,7 +12,7 @@ func withTable(
 ) throws {
   try withTableName { (name: String) throws -> Void in
     let table = try Table.create(
-      name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(30))
+      name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(200))
     try body(table)
     #expect(try table.check() == [])
   }

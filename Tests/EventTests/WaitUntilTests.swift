@@ -13,14 +13,14 @@ import Testing
       let writer = try worker(table)
       for round in 1...10 {
         let waiter = TestThread {
-          try reader.waitUntil("n", as: String.self, timeout: .seconds(30)) { $0 == "\(round)" } == "\(round)"
+          try reader.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 == "\(round)" } == "\(round)"
         }
         waiter.waitUntilAsleep()
         try writer.ask("set other x", expecting: "ok")
         try writer.ask("set n \(round)", expecting: "ok")
         #expect(try waiter.join())
       }
-      let waiter = TestThread { try reader.waitUntil("n", as: String.self, timeout: .seconds(30)) { $0 == nil } == nil }
+      let waiter = TestThread { try reader.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 == nil } == nil }
       waiter.waitUntilAsleep()
       try writer.ask("remove n", expecting: "ok")
       #expect(try waiter.join())
@@ -35,7 +35,7 @@ import Testing
       let reader = try Table.open(name, access: access)
       // More than the pool has threads.
       let waiters = (0..<64).map { index in
-        Task { try await reader.waitUntil("n", as: Int.self, timeout: .seconds(30)) { ($0 ?? 0) > index } }
+        Task { try await reader.waitUntil("n", as: Int.self, timeout: .seconds(200)) { ($0 ?? 0) > index } }
       }
       for value in 1...64 { try table.set("n", value) }
       for (index, waiter) in waiters.enumerated() { #expect(try await waiter.value! > index) }
@@ -50,7 +50,7 @@ import Testing
       let writer = try worker(table)
       try writer.ask("barrier", expecting: "in")
       let waiters = (0..<64).map { _ in
-        Task { try await table.waitUntil("n", as: String.self, timeout: .seconds(30)) { $0 != nil } }
+        Task { try await table.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 != nil } }
       }
       for _ in 0..<20 { await Task.yield() }
       try writer.ask("set n 1", expecting: "ok")
@@ -67,13 +67,13 @@ import Testing
       await #expect { try await table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } throws: {
         ($0 as? TableError)?.code == .timedOut
       }
-      let cancelled = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(60)) { $0 != nil } }
+      let cancelled = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { $0 != nil } }
       for _ in 0..<20 { await Task.yield() }
       cancelled.cancel()
       await #expect(throws: CancellationError.self) { try await cancelled.value }
       struct Refusal: Error {}
       await #expect(throws: Refusal.self) { try await table.waitUntil("n", as: Int.self) { _ in throw Refusal() } }
-      let orphan = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(60)) { $0 != nil } }
+      let orphan = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { $0 != nil } }
       try Table.drop(name)
       await #expect { try await orphan.value } throws: { ($0 as? TableError)?.code == .unlinked }
     }
@@ -113,11 +113,11 @@ import Testing
         try table.set("n", 1, expires: .after(.milliseconds(20)))
         if blocks {
           let waiter = TestThread {
-            try table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { clock.look($0) } == nil
+            try table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { clock.look($0) } == nil
           }
           #expect(try waiter.join())
         } else {
-          #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(30)) { clock.look($0) } == nil)
+          #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { clock.look($0) } == nil)
         }
         try Table.drop(name)
       }

@@ -36,11 +36,11 @@ import Testing
         let other = try worker(held)
         try other.ask("barrier", expecting: "in")
         let waiting = try BarrierQueue(held, label: "org.example.waiting")
-        let stuck = try (0..<20).map { _ in try waiting.async(flags: .barrier, timeout: .seconds(60)) { _ in } }
+        let stuck = try (0..<20).map { _ in try waiting.async(flags: .barrier, timeout: .seconds(200)) { _ in } }
         let queue = try BarrierQueue(table, label: "org.example.test")
-        #expect(try queue.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: .seconds(30)) == 1)
+        #expect(try queue.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: .seconds(200)) == 1)
         try other.ask("commit", expecting: "ok")
-        for item in stuck { try item.wait(timeout: .seconds(60)) }
+        for item in stuck { try item.wait(timeout: .seconds(200)) }
       }
     }
   }

@@ -29,7 +29,7 @@ import Testing
           try queue.async(flags: .barrier) { tx in try tx.set("async\(index % 100)", index) }
         }
       }
-      for item in items { try item.wait(timeout: .seconds(60)) }
+      for item in items { try item.wait(timeout: .seconds(200)) }
       let end = queue.table.version
       print("\(variant): \(count) barriers took \(between - start) versions by sync, \(end - between) by async")
       #expect((end - between) * 4 < between - start)
@@ -82,7 +82,7 @@ import Testing
           }
         }
       }
-      for item in items { try item.wait(timeout: .seconds(60)) }
+      for item in items { try item.wait(timeout: .seconds(200)) }
       // On a busy machine each may have had a barrier to itself.
       print("\(variant): 12 barriers that fill the table ran \(runs.value) times")
       waitUntil { queue.isIdle }
@@ -103,7 +103,7 @@ import Testing
         }
       }
       for (index, item) in items.enumerated() {
-        #expect(error { try item.wait(timeout: .seconds(60)) }?.code == (index == 4 ? .full : nil))
+        #expect(error { try item.wait(timeout: .seconds(200)) }?.code == (index == 4 ? .full : nil))
         #expect(try table.get("small\(index)") == (index == 4 ? nil : index))
       }
       waitUntil { queue.isIdle }
@@ -123,7 +123,7 @@ import Testing
       }
       var messages: Set<String> = []
       for item in items {
-        let late = error { _ = try item.wait(timeout: .seconds(30)) }
+        let late = error { _ = try item.wait(timeout: .seconds(200)) }
         messages.insert(late?.description ?? "")
         guard late?.code == .timedOut, late?.holder?.pid == other.pid else {
           Issue.record("\(String(describing: late))")
@@ -132,9 +132,9 @@ import Testing
       }
       #expect(messages.allSatisfy { $0.contains("'org.example.test'") })
       #expect(messages.count < 50, "they waited one after the other")
-      let after = try queue.async(flags: .barrier, timeout: .seconds(30)) { tx in try tx.increment("n") }
+      let after = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
       try other.ask("commit", expecting: "ok")
-      #expect(try after.wait(timeout: .seconds(30)) == 1)
+      #expect(try after.wait(timeout: .seconds(200)) == 1)
     }
   }
 
@@ -145,7 +145,7 @@ import Testing
       // The third of its group stops in its closure.
       try victim.ask("queue-group 3", expecting: "in")
       try victim.killAndWait()
-      #expect(try queue.sync(flags: .barrier, timeout: .seconds(60)) { tx throws in try tx.increment("n") } == 1)
+      #expect(try queue.sync(flags: .barrier, timeout: .seconds(200)) { tx throws in try tx.increment("n") } == 1)
     }
   }
 
@@ -192,7 +192,7 @@ import Testing
       #expect(try reader.ask("queue-read").hasPrefix("in"))
       let items = try together(queue) {
         try (0..<4).map { index in
-          try queue.async(flags: index == 1 ? [.barrier, .waitForReaders] : .barrier, timeout: .seconds(60)) { tx in
+          try queue.async(flags: index == 1 ? [.barrier, .waitForReaders] : .barrier, timeout: .seconds(200)) { tx in
             try tx.increment("n")
           }
         }
@@ -204,7 +204,7 @@ import Testing
         #expect(!items[1].isFinished)
       }
       try reader.ask("end", expecting: "ok")
-      #expect(try items[1].wait(timeout: .seconds(60)) == 2)
+      #expect(try items[1].wait(timeout: .seconds(200)) == 2)
     }
   }
 }

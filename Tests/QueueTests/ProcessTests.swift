@@ -13,11 +13,11 @@ import Testing
       let victim = try worker(queue.table)
       try victim.ask("queue-barrier", expecting: "in")
       try victim.ask("set k new", expecting: "ok")
-      let barrier = try queue.async(flags: .barrier, timeout: .seconds(60)) { tx in try tx.increment("n") }
+      let barrier = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
       let read = try queue.async { view in try view.get("k", as: String.self) }
       try victim.killAndWait()
-      #expect(try barrier.wait(timeout: .seconds(60)) == 1)
-      #expect(try read.wait(timeout: .seconds(60)) == "old")
+      #expect(try barrier.wait(timeout: .seconds(200)) == 1)
+      #expect(try read.wait(timeout: .seconds(200)) == "old")
     }
   }
 
@@ -27,11 +27,11 @@ import Testing
     try withQueue(variant) { queue throws in
       let victim = try worker(queue.table)
       #expect(try victim.ask("queue-read").hasPrefix("in"))
-      let barrier = try queue.async(flags: [.barrier, .waitForReaders], timeout: .seconds(60)) { tx in
+      let barrier = try queue.async(flags: [.barrier, .waitForReaders], timeout: .seconds(200)) { tx in
         try tx.increment("n")
       }
       try victim.killAndWait()
-      #expect(try barrier.wait(timeout: .seconds(60)) == 1)
+      #expect(try barrier.wait(timeout: .seconds(200)) == 1)
     }
   }
 
@@ -62,7 +62,8 @@ import Testing
         let answers = [try one.readLine(), try two.readLine()]
         let refusals = ["error timedOut holder \(two.pid)", "error timedOut holder \(one.pid)"]
         #expect(zip(answers, refusals).contains { $0 == $1 }, "one at least gave up: \(answers)")
-        for (answer, refusal) in zip(answers, refusals) { #expect(answer == refusal || answer == "both") }
+        // The other may get both, or give up in the moment in which the first lets go and nobody holds it.
+        for (answer, refusal) in zip(answers, refusals) { #expect([refusal, "both", "error timedOut"].contains(answer)) }
       }
     }
   }

@@ -9,7 +9,7 @@ func withTable(
 ) throws {
   try withTableName { (name: String) throws -> Void in
     let table = try Table.create(
-      name, Table.Options(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(30))
+      name, Table.Options(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(200))
     try body(table)
     #expect(try table.check() == [])
   }
@@ -20,7 +20,7 @@ func withTable(
 ) async throws {
   try await withTableName { (name: String) async throws -> Void in
     let table = try Table.create(
-      name, Table.Options(variant: variant, capacityBytes: 16 << 20), timeout: .seconds(30))
+      name, Table.Options(variant: variant, capacityBytes: 16 << 20), timeout: .seconds(200))
     try await body(table)
     #expect(try table.check() == [])
   }

@@ -175,7 +175,7 @@ import Testing
         try queue.async(flags: .barrier, timeout: .milliseconds(20)) { tx in try tx.increment("n") }
       }
       for item in items {
-        let late = error { _ = try item.wait(timeout: .seconds(30)) }
+        let late = error { _ = try item.wait(timeout: .seconds(200)) }
         #expect(late?.code == .timedOut)
         #expect(late?.holder?.pid == other.pid)
         #expect(late?.description.contains("'org.example.test'") == true)
