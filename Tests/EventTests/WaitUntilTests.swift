@@ -20,7 +20,9 @@ import Testing
         try writer.ask("set n \(round)", expecting: "ok")
         #expect(try waiter.join())
       }
-      let waiter = TestThread { try reader.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 == nil } == nil }
+      let waiter = TestThread {
+        try reader.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 == nil } == nil
+      }
       waiter.waitUntilAsleep()
       try writer.ask("remove n", expecting: "ok")
       #expect(try waiter.join())

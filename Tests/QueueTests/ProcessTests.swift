@@ -63,7 +63,9 @@ import Testing
         let refusals = ["error timedOut holder \(two.pid)", "error timedOut holder \(one.pid)"]
         #expect(zip(answers, refusals).contains { $0 == $1 }, "one at least gave up: \(answers)")
         // The other may get both, or give up in the moment in which the first lets go and nobody holds it.
-        for (answer, refusal) in zip(answers, refusals) { #expect([refusal, "both", "error timedOut"].contains(answer)) }
+        for (answer, refusal) in zip(answers, refusals) {
+          #expect([refusal, "both", "error timedOut"].contains(answer))
+        }
       }
     }
   }
