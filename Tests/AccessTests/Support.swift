@@ -25,7 +25,7 @@ func withTable(
 
 /// A worker that takes part in the table.
 func worker(_ table: Table) throws -> WorkerProcess {
-  let worker = try WorkerProcess("table-worker", timeoutSeconds: 60)
+  let worker = try WorkerProcess("table-worker", timeoutSeconds: 240)
   try worker.ask("open \(table.name) participant", expecting: "ok")
   return worker
 }
