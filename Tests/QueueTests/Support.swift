@@ -131,6 +131,7 @@ final class Counter: Sendable {
 final class Notes<T: Sendable>: Sendable {
   private let notes = Locked<[T]>([])
   func add(_ note: T) { notes.withLock { $0.append(note) } }
+  func clear() { notes.withLock { $0 = [] } }
   var all: [T] { notes.withLock { $0 } }
 }
 
