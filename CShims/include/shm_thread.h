@@ -13,12 +13,12 @@ typedef struct {
   void *_Nullable slot;  /* this thread's slot in the segment's ctl object */
   uint64_t snapshot;     /* version the current read section sees */
   uint32_t readDepth;    /* nested read sections; only the outermost announces and withdraws */
-  uint32_t inBarrier;    /* 1 while this thread runs a barrier of this table */
+  uint32_t inBarrier;    /* while this thread runs a barrier of this table: 1, or 2 if it is one of some keys */
   uint64_t now;          /* the section's instant for expiry, in nanoseconds since 1970 */
   uint32_t slotIndex;
   uint32_t reserved;
   uint64_t sequence;     /* an observer of the rwlock variant: the even wseq its section began at */
-  uint64_t unused;       /* to 64 bytes: the address of a record is a shift */
+  void *_Nullable changes; /* what a barrier of some keys has changed so far; 64 bytes: a record's address is a shift */
 } shm_thread_record;
 
 #define SHM_THREAD_RECORDS 8 /* a power of two: a segment's number, modulo this, says where its record is first sought */

@@ -54,6 +54,8 @@ public enum EngineError: Error, Sendable {
   case timedOut(Holder?)
   /// The same thread is in a section of this table that makes this one wait for ever. Names the outer section.
   case wouldDeadlock(outer: String)
+  /// A barrier of some keys was asked for another one.
+  case notClaimed(String)
   case snapshotTooOld
   /// An observer could not get a stable view after the given number of attempts.
   case busy(attempts: Int)

@@ -34,7 +34,7 @@ private struct Refusal: Error {
         #expect(try tx.get("overwritten") == "before")
         #expect(try tx.get("removed") == "old")
         #expect(try tx.entry("new") == nil)
-        #expect(tx.keys() == ["before", "overwritten", "removed"].map { Array($0.utf8) })
+        #expect(try tx.keys() == ["before", "overwritten", "removed"].map { Array($0.utf8) })
         try tx.set("after", 1)
         try tx.set("before", 4)
       }

@@ -173,7 +173,7 @@ private struct Refusal: Error {}
         #expect(try tx.remove("b"))
         #expect(try !tx.remove("b"))
         #expect(try tx.get("b", as: Int.self) == nil)
-        #expect(tx.keys() == [Array("a".utf8)])
+        #expect(try tx.keys() == [Array("a".utf8)])
       }
       #expect(try reader.get("a") == 4)
       #expect(try reader.get("b", as: Int.self) == nil)

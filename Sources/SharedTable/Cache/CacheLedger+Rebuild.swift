@@ -12,20 +12,15 @@ extension CacheLedger {
     var ledger = CacheLedger(new: table, names, hits)
     // Old pages may be anything; an epoch beyond any that a claim can name ends what is being computed.
     ledger.head.epoch = ledger.version
-    for key in tx.keys(prefix: names.pagePrefix) { try tx.remove(key) }
+    for key in try tx.keys(prefix: names.pagePrefix) { try tx.remove(key) }
     var lines: [CachePage.Line] = []
-    var cursor = ScanCursor()
-    while !cursor.isAtEnd {
-      table.segment.scanInBarrier(&cursor, table.clock) { found in
-        let key = unsafe found.key
-        guard key.count >= names.elementPrefix.count, unsafe key.starts(with: names.elementPrefix) else { return true }
-        let cost = unsafe key.count - names.elementPrefix.count + found.value.count
-        lines.append(
-          CachePage.Line(
-            hash: unsafe table.segment.hash(key), used: used(atCommit: found.version), cost: UInt64(cost),
-            expiry: found.expiry))
-        return true
-      }
+    try tx.scan(names.elementPrefix) { found in
+      let cost = unsafe found.key.count - names.elementPrefix.count + found.value.count
+      lines.append(
+        CachePage.Line(
+          hash: unsafe table.segment.hash(found.key), used: used(atCommit: found.version), cost: UInt64(cost),
+          expiry: found.expiry))
+      return true
     }
     ledger.head.pageCount = max(1, min(CacheHead.maximumPageCount, lines.count / Int(fullPage) + 1))
     for index in 0..<ledger.head.pageCount { ledger.pages[index] = CachePage() }

@@ -186,7 +186,7 @@ extension ArrayTree {
   /// Removes all nodes and the header.
   func removeAll(in tx: inout Transaction) throws(TableError) {
     guard try place.header(in: tx) != nil else { return }
-    let keys = tx.keys(prefix: place.name.prefix)
+    let keys = try tx.keys(prefix: place.name.prefix)
     try tx.withSavepoint { tx throws(TableError) in
       for key in keys { try tx.remove(key) }
       try tx.remove(place.name.text)

@@ -46,20 +46,12 @@ extension Transaction: TableSection {
   /// `body` returns false to stop early; it cannot write. Looks at the whole table.
   public func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws {
     var failure: (any Error)?
-    unsafe prefix.withKeyBytes { wanted in
-      var cursor = ScanCursor()
-      var goesOn = true
-      while !cursor.isAtEnd, goesOn {
-        table.segment.scanInBarrier(&cursor, table.clock) { found in
-          guard unsafe found.hasPrefix(wanted) else { return true }
-          do {
-            goesOn = try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
-          } catch {
-            failure = error
-            goesOn = false
-          }
-          return goesOn
-        }
+    try scan(prefix) { found in
+      do {
+        return try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
+      } catch {
+        failure = error
+        return false
       }
     }
     if let failure { throw failure }

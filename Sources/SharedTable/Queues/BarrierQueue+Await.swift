@@ -52,7 +52,7 @@ extension BarrierQueue {
     return try table.run(try beginRead(nil), body)
   }
 
-  private func perform<R>(_ work: Work, _ outcome: Outcome<R>) async throws -> R {
+  func perform<R>(_ work: Work, _ outcome: Outcome<R>) async throws -> R {
     try checkAsynchrony()
     return try await withTaskCancellationHandler {
       submitPatiently(work)

@@ -2,6 +2,8 @@ public import TableEngine
 
 /// The table inside a barrier: reads see the barrier's own changes, writes become visible when it ends.
 ///
+/// In a barrier of some keys it shows and takes these keys and what lies below them; another is `invalid`.
+///
 /// Cannot be copied, returned, stored, captured or carried over an `await`.
 @safe
 public struct Transaction: ~Copyable, ~Escapable {
@@ -112,18 +114,32 @@ public struct Transaction: ~Copyable, ~Escapable {
       ValueMismatch(stored: entry.type?.rawValue ?? 0, wanted: .integer, layout: false), key)
   }
 
-  /// The keys that begin with `prefix`, as this barrier sees them, sorted bytewise.
-  public func keys(prefix: some TableKey = "") -> [[UInt8]] {
-    unsafe prefix.withKeyBytes { wanted in
-      var keys: [[UInt8]] = []
+  /// The keys that begin with `prefix`, as this barrier sees them, sorted bytewise; in a barrier of some keys, of those.
+  public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    try scan(prefix) { found in
+      keys.append(unsafe [UInt8](found.key))
+      return true
+    }
+    return keys.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// Visits every entry whose key begins with `prefix`, until `body` returns false. It must not write.
+  func scan(_ prefix: some TableKey, _ body: (FoundEntry) -> Bool) throws(TableError) {
+    try unsafe prefix.withKeyBytes { wanted throws(TableError) in
       var cursor = ScanCursor()
-      while !cursor.isAtEnd {
-        table.segment.scanInBarrier(&cursor, table.clock) { found in
-          if unsafe found.hasPrefix(wanted) { keys.append(unsafe [UInt8](found.key)) }
-          return true
+      var goesOn = true
+      while !cursor.isAtEnd, goesOn {
+        do throws(EngineError) {
+          try table.segment.scanInBarrier(&cursor, table.clock) { found in
+            guard unsafe found.hasPrefix(wanted) else { return true }
+            goesOn = body(found)
+            return goesOn
+          }
+        } catch {
+          throw table.named(error)
         }
       }
-      return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
   }
 

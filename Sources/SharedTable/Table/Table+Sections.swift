@@ -69,26 +69,27 @@ extension Table {
   }
 
   /// The same for bodies that throw only `TableError`; starts over once, after gc, when the table was full.
+  /// - Parameter reach: what `body` may change.
   @inlinable
   func withBarrier<R>(
-    timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
+    timeout: Duration? = nil, reach: BarrierReach = .table, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      try beginBarrier(timeout)
+      try beginBarrier(timeout, reach: reach)
       return try runBarrier(body)
     } catch {
       // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
       guard error.code == .full, error.holder == nil else { throw error }
-      try beginBarrier(timeout)
+      try beginBarrier(timeout, reach: reach)
       return try runBarrier(body)
     }
   }
 
   /// Waits for the table and opens a barrier.
   @usableFromInline
-  func beginBarrier(_ timeout: Duration?) throws(TableError) {
+  func beginBarrier(_ timeout: Duration?, reach: BarrierReach = .table) throws(TableError) {
     do throws(EngineError) {
-      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout))
+      try segment.beginBarrier(timeoutNanoseconds: nanoseconds(timeout), reach: reach)
     } catch {
       throw named(error)
     }

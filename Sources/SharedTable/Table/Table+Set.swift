@@ -1,4 +1,7 @@
+public import TableEngine
+
 /// Single writes: each is a barrier of its own, and starts over once after gc when the table was full.
+/// Of the barriers of some keys (``barrier(keys:timeout:_:)``) they wait only for those of their own key.
 /// All wait as ``barrier(timeout:_:)`` does and throw what it throws.
 extension Table {
   /// What must hold for a write to happen.
@@ -47,7 +50,7 @@ extension Table {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration,
     _ condition: Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
-    try withBarrier(timeout: timeout) { tx throws(TableError) in
+    try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
       guard try tx.holds(condition, unsafe RawKey(key)) else { return false }
       try unsafe tx.store(key, bytes, form, expires)
       return true
@@ -68,7 +71,9 @@ extension Table {
   @discardableResult
   @inlinable
   public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
-    try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.remove(key) }
+    try unsafe key.withKeyBytes { bytes throws(TableError) in
+      try unsafe withBarrier(timeout: timeout, reach: .key(bytes)) { tx throws(TableError) in try tx.remove(key) }
+    }
   }
 
   /// Removes several keys in one barrier.
@@ -85,7 +90,11 @@ extension Table {
   /// Adds to an integer and returns the sum: see ``Transaction/increment(_:by:)``.
   @discardableResult
   public func increment(_ key: some TableKey, by amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
-    try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.increment(key, by: amount) }
+    try unsafe key.withKeyBytes { bytes throws(TableError) in
+      try unsafe withBarrier(timeout: timeout, reach: .key(bytes)) { tx throws(TableError) in
+        try tx.increment(key, by: amount)
+      }
+    }
   }
 
   /// Removes the keys whose time has come, at most `limit` of them in one barrier.

@@ -107,6 +107,10 @@ extension TableError {
       self.init(
         .wouldDeadlock, table: table,
         "this thread is already in a \(outer) of the table; use that section's view or transaction instead")
+    case .notClaimed(let key):
+      self.init(
+        .invalid, table: table,
+        "key '\(key)' is not among those of this barrier; name it in 'keys', or use a barrier of the whole table")
     case .snapshotTooOld:
       self.init(
         .snapshotTooOld, table: table, "the snapshot's versions may have been reused; take a new snapshot")

@@ -26,7 +26,14 @@ extension Segment {
   }
 
   /// The same for the barrier in flight on this thread, its own changes included.
-  public func scanInBarrier(_ cursor: inout ScanCursor, _ clock: WallClock, _ body: (FoundEntry) -> Bool) {
+  ///
+  /// A barrier of some keys visits those that it has claimed.
+  /// - Throws: what ``beginRead(timeoutNanoseconds:now:)`` throws, in a barrier of some keys; `forked`.
+  public func scanInBarrier(
+    _ cursor: inout ScanCursor, _ clock: WallClock, _ body: (FoundEntry) -> Bool
+  ) throws(EngineError) {
+    let record = try unsafe barrierRecord()
+    if let buffer = unsafe changes(record) { return try unsafe scan(&cursor, in: buffer, record, clock, body) }
     scan(&cursor, snapshot: participant!.writer.version, clock, body)
   }
 

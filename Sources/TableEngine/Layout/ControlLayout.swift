@@ -50,6 +50,13 @@ public enum ControlLayout {
   public static let retainedRescanEnd = 4600
   /// 1 after an operation found no room: the next barrier begins with gc.
   public static let collectionWanted = 4608
+  /// 1 if any slot may hold or wait with a claim: see ``Claims``. These four lie on a line that every barrier loads.
+  public static let claims = 4616
+  /// Of the youngest claim.
+  public static let claimStamp = 4624
+  public static let claimEvent = 4632
+  /// 1 if somebody may sleep on the event.
+  public static let claimSleepers = 4640
   /// Bytes of entries in *superseded* and *retained*.
   public static let garbageBytes = 4592
   /// Somebody waits for this version: see ``CommitSignal``. Alone on its line: every commit loads it, and few store it.
@@ -68,7 +75,7 @@ public enum ControlLayout {
   public static let slotCount = 1024
 }
 
-/// Byte offsets in a slot. Line 0 is written by its thread (and by eviction's compare-and-swap), the rest at claim.
+/// Byte offsets in a slot. Line 0 is written by its thread (and by eviction's compare-and-swap), the rest seldom.
 public enum SlotLayout {
   /// IDLE, PEND|version, EVICTED|version, or an exact version.
   public static let snapshot = 0
@@ -78,6 +85,8 @@ public enum SlotLayout {
   public static let rw = 16
   /// rwlock variant: barriers ended when its thread began to wait, plus 1; 0 = it does not wait.
   public static let wait = 24
+  /// Four words: see ``ClaimMask/path``. Written under W, as the other claim words.
+  public static let claimPath = 32
   public static let mutex = 64
   public static let pid = 128
   public static let tid = 136
@@ -90,6 +99,10 @@ public enum SlotLayout {
   /// The oldest version that gc last found it to keep, and since when (CLOCK_MONOTONIC): for people. Under W.
   public static let inTheWayVersion = 192
   public static let inTheWaySince = 200
+  /// 0, or stamp and state of a claim: see ``Claims``. Back to 0 by its thread at any time.
+  public static let claim = 208
+  /// Four words: see ``ClaimMask/whole``.
+  public static let claimWhole = 216
 }
 
 /// What a slot's snapshot and pin words say. Versions stay below 2^62.

@@ -78,3 +78,49 @@ public struct EntryMeta: Sendable, Equatable {
 
   @inlinable @inline(__always) var byteCount: Int { valueOffset + valueLength }
 }
+
+/// What is stored with a value besides its bytes.
+public struct ValueAttributes: Sendable, Equatable {
+  /// The typed API's code for what the bytes are; the engine only keeps it.
+  public var type: UInt8
+  /// Nanoseconds since 1970 from which on the value is gone; 0 = never.
+  public var expiry: UInt64
+  /// Layout or schema fingerprint, 0 = none.
+  public var fingerprint: UInt64
+  /// Base-2 logarithm of the value's alignment, 0 to 4.
+  public var alignmentShift: Int
+
+  public init(type: UInt8 = 0, expiry: UInt64 = 0, fingerprint: UInt64 = 0, alignmentShift: Int = 0) {
+    self.type = type
+    self.expiry = expiry
+    self.fingerprint = fingerprint
+    self.alignmentShift = alignmentShift
+  }
+}
+
+extension EntryMeta {
+  /// Of a value under a key.
+  init(keyLength: Int, valueLength: Int, _ attributes: ValueAttributes) {
+    self.init(
+      keyLength: keyLength, valueLength: valueLength, type: attributes.type, hasExpiry: attributes.expiry != 0,
+      hasFingerprint: attributes.fingerprint != 0, alignmentShift: attributes.alignmentShift)
+  }
+}
+
+extension Memory {
+  /// Writes an entry whole, but shows it to nobody.
+  func storeEntry(
+    _ entry: Int, _ meta: EntryMeta, _ attributes: ValueAttributes, _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer, version: UInt64, previous: Int
+  ) {
+    storeRelaxed(entry + Entry.version, version)
+    storeRelaxed(entry + Entry.prev, UInt64(previous))
+    storeRelaxed(entry + Entry.meta, meta.raw)
+    if meta.hasExpiry { storeRelaxed(entry + meta.expiryOffset, attributes.expiry) }
+    if meta.hasFingerprint { storeRelaxed(entry + meta.fingerprintOffset, attributes.fingerprint) }
+    unsafe copy(key.baseAddress!, count: key.count, to: entry + meta.keyOffset)
+    let keyEnd = meta.keyOffset + key.count
+    if meta.valueOffset > keyEnd { zero(entry + keyEnd, count: meta.valueOffset - keyEnd) }
+    if value.count > 0 { unsafe copy(value.baseAddress!, count: value.count, to: entry + meta.valueOffset) }
+  }
+}

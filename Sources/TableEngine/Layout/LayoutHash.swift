@@ -29,7 +29,8 @@ enum LayoutHash {
     ControlLayout.rwlockBytes,
     ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
     JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
-    SlotLayout.light,
+    SlotLayout.light, SlotLayout.claim, SlotLayout.claimWhole, SlotLayout.claimPath, ControlLayout.claims,
+    ControlLayout.claimStamp, ControlLayout.claimEvent, ControlLayout.claimSleepers, ClaimMask.bitCount,
   ]
   private static let shapes =
     SizeClasses.sizes + [

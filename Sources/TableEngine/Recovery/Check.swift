@@ -29,7 +29,8 @@ extension Segment {
     defer { participant.lock.unlock() }
     var check = TableCheck(self, participant.writer)
     do throws(EngineError) {
-      try enter(participant, slot: slot, died: outcome == .ownerDied, deadline)
+      if outcome == .ownerDied { inherit(participant) }
+      try enter(participant, slot: slot, deadline)
       check.run()
       leaveExclusive(participant)
     } catch {

@@ -26,7 +26,7 @@ extension Segment {
   /// readers go on, but repair waits for the sections that are open, and ends every long snapshot.
   /// - Parameter dryRun: only say what would be given up.
   /// - Parameter force: even if that is more than half of the keys.
-  /// - Throws: what ``check(timeoutNanoseconds:)`` throws; `damaged` if it would give up more than half, or cannot
+  /// - Throws: what ``check(timeoutNanoseconds:)`` throws; at once `timedOut` naming who runs a barrier of some keys; `damaged` if it would give up more than half, or cannot
   ///   repair; `full` where /dev/shm has no room.
   public func repair(
     timeoutNanoseconds: UInt64, dryRun: Bool = false, force: Bool = false
@@ -51,6 +51,10 @@ extension Segment {
       if dryRun { return report }
       guard force || !salvage.losesMost else {
         throw .damaged("a repair would give up more than half of its keys, and was not told to")
+      }
+      // What is claimed must stay as it is, and whoever claims it needs W to end: it cannot be waited for here.
+      if let claimant = participant.claims.holder(except: slot) {
+        throw .timedOut(participant.slots.holder(claimant))
       }
       try apply(&salvage, participant, slot: slot, deadline)
       report.isRepaired = true

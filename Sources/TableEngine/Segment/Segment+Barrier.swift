@@ -10,82 +10,134 @@ extension Segment {
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
   ///   `unlinked`, `forked`.
   /// - Parameter now: the instant by which the barrier judges expiry; by default when the first such value is met.
+  /// - Parameter reach: what the barrier may change, and so whose claims it waits for.
   public func beginBarrier(
-    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
+    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead, reach: BarrierReach = .table
   ) throws(EngineError) {
     try checkParticipation()
     try withParticipant { participant throws(EngineError) in
-      try beginBarrier(participant, timeoutNanoseconds, now)
+      try beginBarrier(participant, timeoutNanoseconds, now, reach)
     }
   }
 
   private func beginBarrier(
-    _ participant: Participant, _ timeoutNanoseconds: UInt64, _ now: UInt64
+    _ participant: Participant, _ timeoutNanoseconds: UInt64, _ now: UInt64, _ reach: BarrierReach
   ) throws(EngineError) {
     let record = try unsafe threadRecord()
-    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-    #if !MUTANT_BARRIER_IN_READ
-      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
-    #endif
+    try unsafe checkOutsideSections(record)
     // Who may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick behind.
-    let keepsTime = variant == .rwlock || policy(participant) == .wait
+    let keepsTime = variant == .rwlock || policy(participant) == .wait || participant.claims.mayBeAny
     let start = keepsTime ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
     try checkLinked(participant, now: start)
-    try takeTurn(participant, slot: unsafe Int(record.pointee.slotIndex), start, timeoutNanoseconds)
+    let slot = unsafe Int(record.pointee.slotIndex)
+    try takeTurn(participant, slot: slot, reach, start, timeoutNanoseconds)
     unsafe record.pointee.inBarrier = 1
     unsafe record.pointee.now = now
     participant.writer.begin()
     shm_probe_barrier_entry(uuid.0, participant.writer.version)
   }
 
-  /// W, with everything in order and readers within their budget.
+  func checkOutsideSections(_ record: ThreadRecord) throws(EngineError) {
+    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    #if !MUTANT_BARRIER_IN_READ
+      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    #endif
+  }
+
+  /// Why W was given back again, for the time being.
+  private enum Delay {
+    /// Somebody's claim is in the way.
+    case claim(Claims.Request)
+    /// Readers keep more than their budget.
+    case readers(EngineError)
+  }
+
+  /// W, with everything in order, nobody's claim in the way and readers within their budget. For keys to be claimed: W
+  /// and the claim.
   ///
-  /// Under the policy to wait for stalled readers W is given back meanwhile: so each that waits is told of the reader
-  /// and not of the one before it, and dies without anybody's harm.
-  private func takeTurn(
-    _ participant: Participant, slot: Int, _ start: UInt64, _ timeoutNanoseconds: UInt64
+  /// While it waits for a claim, or under the policy to wait for stalled readers, it gives W back. So each that waits
+  /// is told of what it waits for and not of the one before it, and dies without anybody's harm.
+  func takeTurn(
+    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ start: UInt64, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) {
     let deadline = start &+ timeoutNanoseconds
     var left = timeoutNanoseconds
     var pause: UInt64 = 1_000_000
+    var request: Claims.Request?
     var refusal: EngineError?
-    while true {
-      let outcome: WriterLock.Outcome
-      do throws(EngineError) {
-        outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: left)
-      } catch {
-        throw refusal ?? error
-      }
-      do throws(EngineError) {
-        try enter(participant, slot: slot, died: outcome == .ownerDied, deadline)
-        return try enforceLimboBudget(participant)
-      } catch {
-        participant.lock.unlock()
-        guard case .full(.limbo) = error, policy(participant) == .wait else { throw error }
+    do throws(EngineError) {
+      while true {
+        guard let delay = try attempt(participant, slot: slot, reach, &request, deadline, left, refusal) else {
+          return
+        }
         let now = HostClock.monotonicNanoseconds
-        guard now < deadline else { throw error }
-        refusal = error
-        left = deadline - now
+        left = now < deadline ? deadline - now : 0
+        switch delay {
+        case .claim(let request):
+          refusal = .timedOut(request.obstacle.map(participant.slots.holder))
+          if left > 0 { participant.claims.sleep(request, timeoutNanoseconds: left) }
+        case .readers(let error):
+          refusal = error
+          if left > 0 { shmos_sleep(min(pause, left)) }
+          pause = min(pause * 2, 16_000_000)
+        }
+        if left == 0 { throw refusal! }
+        let then = HostClock.monotonicNanoseconds
+        left = then < deadline ? deadline - then : 0
       }
-      shmos_sleep(min(pause, left))
-      pause = min(pause * 2, 16_000_000)
-      let now = HostClock.monotonicNanoseconds
-      left = now < deadline ? deadline - now : 0
+    } catch {
+      if let request, request.stamp != 0 { participant.claims.withdraw(slot: slot) }
+      throw error
     }
   }
 
-  /// After W: recovery if the last owner died, then the rwlock variant's exclusion.
+  /// Takes W once.
+  /// - Parameter refusal: what to say if W itself cannot be had in time.
+  /// - Returns: nil with W held; else W was given back.
+  private func attempt(
+    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ request: inout Claims.Request?, _ deadline: UInt64,
+    _ left: UInt64, _ refusal: EngineError?
+  ) throws(EngineError) -> Delay? {
+    let outcome: WriterLock.Outcome
+    do throws(EngineError) {
+      outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: left)
+    } catch {
+      throw refusal ?? error
+    }
+    do throws(EngineError) {
+      if outcome == .ownerDied { inherit(participant) }
+      if participant.claims.mayBeAny || reach.claims {
+        if request == nil { request = reach.request(slot: slot, seed: hashSeed) }
+        if request != nil, !participant.claims.grant(&request!) {
+          participant.lock.unlock()
+          return .claim(request!)
+        }
+      }
+      if reach.claims {
+        if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 { throw .damaged("it was marked damaged") }
+        return nil
+      }
+      try enter(participant, slot: slot, deadline)
+      try enforceLimboBudget(participant)
+      return nil
+    } catch {
+      participant.lock.unlock()
+      guard case .full(.limbo) = error, policy(participant) == .wait else { throw error }
+      return .readers(error)
+    }
+  }
+
+  /// After W from a dead owner's hands, before anything may throw: W is given back on every way out.
   ///
   /// What a death left is in shared memory (`wseq` odd, the journal, `abandoned`), not only in EOWNERDEAD: a wait that
   /// times out on the way may give W back as consistent, and the next owner still finds it.
-  func enter(
-    _ participant: Participant, slot: Int, died: Bool, _ deadline: UInt64
-  ) throws(EngineError) {
-    if died {
-      // Before anything may throw: W is given back on every way out.
-      if variant == .rwlock { participant.exclusion.inherit() }
-      participant.lock.markConsistent()
-    }
+  func inherit(_ participant: Participant) {
+    if variant == .rwlock { participant.exclusion.inherit() }
+    participant.lock.markConsistent()
+  }
+
+  /// After W and ``inherit(_:)``: the rwlock variant's exclusion, then recovery if a dead owner left something.
+  func enter(_ participant: Participant, slot: Int, _ deadline: UInt64) throws(EngineError) {
     #if !MUTANT_READERS_NOT_EXCLUDED
       if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
     #endif
@@ -135,6 +187,8 @@ extension Segment {
     guard value.count <= geometry.maximumValueLength else {
       throw .valueTooLarge(value.count, maximum: geometry.maximumValueLength)
     }
+    let record = try unsafe barrierRecord()
+    if let buffer = unsafe changes(record) { return try unsafe put(key, value, attributes, in: buffer) }
     let hash = unsafe hash(key)
     do {
       try withWriter { writer throws(EngineError) in try unsafe writer.put(key, hash: hash, value, attributes) }
@@ -150,6 +204,8 @@ extension Segment {
   /// - Returns: whether there was anything to remove.
   public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
     try unsafe check(key: key)
+    let record = try unsafe barrierRecord()
+    if let buffer = unsafe changes(record) { return try unsafe remove(key, in: buffer, record) }
     do {
       let hash = unsafe hash(key)
       return try withWriter { writer throws(EngineError) in try unsafe writer.remove(key, hash: hash) }
@@ -162,7 +218,8 @@ extension Segment {
   /// Marks where the transaction in flight has got to; only inside a barrier, on its thread.
   /// - Throws: `forked`.
   public func savepoint() throws(EngineError) -> Savepoint {
-    try withWriter { writer throws(EngineError) in writer.savepoint }
+    if let buffer = try unsafe changes(barrierRecord()) { return .buffered(buffer.savepoint) }
+    return .journaled(try withWriter { writer in writer.savepoint })
   }
 
   /// Takes back what the barrier changed since a savepoint of its own; the rest stands, and the barrier goes on.
@@ -170,15 +227,29 @@ extension Segment {
   /// Savepoints nest: those taken after this one are void. Memory of what is taken back is reused after the barrier.
   /// - Throws: `forked`, with nothing done.
   public func rollback(to savepoint: Savepoint) throws(EngineError) {
-    try withWriter { writer throws(EngineError) in writer.rollback(to: savepoint) }
+    let buffer = try unsafe changes(barrierRecord())
+    switch savepoint {
+    case .buffered(let count): buffer?.rollback(to: count)
+    case .journaled(let savepoint): try withWriter { writer in writer.rollback(to: savepoint) }
+    }
   }
 
-  /// The writer, for the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
+  /// A place in a barrier that it can be rolled back to.
+  public enum Savepoint: Sendable {
+    case journaled(JournalSavepoint)
+    /// Of a barrier of some keys: how much it had changed.
+    case buffered(Int)
+  }
+
+  /// The record of the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
+  @inline(__always)
+  func barrierRecord() throws(EngineError) -> ThreadRecord {
+    guard let record = unsafe shm_thread_quick_find(id), unsafe record.pointee.inBarrier != 0 else { throw .forked }
+    return unsafe record
+  }
+
   private func withWriter<R>(_ body: (Writer) throws(EngineError) -> R) throws(EngineError) -> R {
-    guard let record = unsafe shm_thread_quick_find(id), unsafe record.pointee.inBarrier != 0,
-      let result = try withParticipant({ participant throws(EngineError) in try body(participant.writer) })
-    else { throw .forked }
-    return result
+    try withParticipant { participant throws(EngineError) in try body(participant.writer) }!
   }
 
   private func noteShortage(_ error: EngineError) {
@@ -224,15 +295,44 @@ extension Segment {
     guard let outcome = participant.lock.tryLock(slot: unsafe Int(record.pointee.slotIndex)) else { return nil }
     defer { participant.lock.unlock() }
     var changed = false
+    if outcome == .ownerDied { inherit(participant) }
     if outcome == .ownerDied || participant.writer.needsRecovery {
       try enter(
-        participant, slot: unsafe Int(record.pointee.slotIndex), died: outcome == .ownerDied,
-        HostClock.monotonicNanoseconds &+ 1_000_000_000)
+        participant, slot: unsafe Int(record.pointee.slotIndex), HostClock.monotonicNanoseconds &+ 1_000_000_000)
       leaveExclusive(participant)
       changed = true
     }
     if variant == .rcu { changed = participant.writer.collectAll(passes: passes) || changed }
     return changed
+  }
+}
+
+/// What a barrier may change.
+@safe
+public enum BarrierReach {
+  /// Everything: waits for all claims.
+  case table
+  /// One key, and nothing below it: waits for the claims that it belongs to.
+  case key(UnsafeRawBufferPointer)
+  /// Keys to be claimed.
+  case keys([[UInt8]])
+  /// What its thread has claimed.
+  case claimed
+
+  @inline(__always)
+  var claims: Bool {
+    if case .keys = self { return true }
+    return false
+  }
+
+  /// Nil if nobody can be in the way.
+  func request(slot: Int, seed: UInt64) -> Claims.Request? {
+    switch self {
+    case .table: Claims.Request(slot: slot, mask: .table, claims: false)
+    case .key(let key): Claims.Request(slot: slot, mask: unsafe ClaimMask(writing: key, seed: seed), claims: false)
+    case .keys(let keys): Claims.Request(slot: slot, mask: ClaimMask(claiming: keys, seed: seed), claims: true)
+    case .claimed: nil
+    }
   }
 }
 

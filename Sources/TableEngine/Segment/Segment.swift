@@ -52,6 +52,7 @@ public final class Segment: Sendable {
     let object: SharedObject
     let slots: Slots
     let lock: WriterLock
+    let claims: Claims
     let exclusion: Exclusion
     let writer: Writer
     let presence: PresenceSlot
@@ -61,6 +62,7 @@ public final class Segment: Sendable {
       self.object = object
       self.slots = slots
       lock = WriterLock(ctl: ctl, data: writer.data, slots: slots)
+      claims = Claims(ctl: ctl, slots: slots)
       self.exclusion = exclusion
       self.writer = writer
       presence = PresenceSlot(slots)
@@ -118,8 +120,10 @@ public final class Segment: Sendable {
   }
 
   /// Keys are 1 byte to 64 KiB.
-  func check(key: UnsafeRawBufferPointer) throws(EngineError) {
-    guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
+  func check(key: UnsafeRawBufferPointer) throws(EngineError) { try check(keyLength: key.count) }
+
+  func check(keyLength: Int) throws(EngineError) {
+    guard keyLength > 0, keyLength <= Entry.maximumKeyLength else { throw .keyLength(keyLength) }
   }
 
   /// What this process's writes took, for participants.

@@ -287,6 +287,8 @@ extension Segment {
   /// What the barrier in flight on this thread sees: its own changes included.
   public func findInBarrier(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> FoundEntry? {
     try unsafe check(key: key)
+    let record = try unsafe barrierRecord()
+    if let buffer = unsafe changes(record) { return try unsafe find(key, in: buffer, record, clock) }
     return unsafe find(key, hash: hash(key), snapshot: participant!.writer.version, clock)
   }
 

@@ -2,7 +2,7 @@
 ///
 /// The process keeps it, not the table: whoever recovers undoes the whole transaction. It lasts until its barrier ends
 /// or is rolled back to an earlier one.
-public struct Savepoint: Sendable {
+public struct JournalSavepoint: Sendable {
   let version: UInt64
   let recordCount: Int
   let keyDelta: Int
@@ -12,8 +12,8 @@ public struct Savepoint: Sendable {
 
 /// Savepoints: a part of a transaction is taken back, and the rest goes on.
 extension Writer {
-  var savepoint: Savepoint {
-    Savepoint(
+  var savepoint: JournalSavepoint {
+    JournalSavepoint(
       version: version, recordCount: journal.count, keyDelta: keyDelta, logEndPosition: log.endPosition,
       logEndOrdinal: log.endOrdinal)
   }
@@ -26,7 +26,7 @@ extension Writer {
   /// ORDER restore-turn. A crash at any store leaves a journal whose undo leads to where the transaction began: newest
   /// first, each record's words before its turn. Were an older record turned first, undo would end with what a newer one
   /// overwrote: a word of this transaction.
-  func rollback(to savepoint: Savepoint) {
+  func rollback(to savepoint: JournalSavepoint) {
     precondition(
       inTransaction && savepoint.version == version && savepoint.recordCount <= journal.count,
       "a savepoint of another transaction")

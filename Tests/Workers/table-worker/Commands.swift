@@ -138,7 +138,7 @@ func answer(_ words: [String]) throws -> String {
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
   default:
     return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? answerCache(words)
-      ?? "unknown command \(words[0])"
+      ?? keyedAnswer(words) ?? "unknown command \(words[0])"
   }
 }
 

@@ -1,0 +1,103 @@
+/// Barriers of some keys: see ``Table/barrier(keys:timeout:_:)``.
+///
+/// In the queue's order they are what reads are: after the barriers of the whole table that were submitted before, before
+/// those submitted later, and beside reads and each other. What they exclude, they exclude on the whole host, by their keys,
+/// in the order in which they came to ask.
+extension BarrierQueue {
+  /// Runs `body`, on the calling thread, beside everything that uses none of these keys.
+  ///
+  /// Waits for barriers submitted to this queue before, then as ``Table/barrier(keys:timeout:_:)`` does.
+  /// - Parameters:
+  ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
+  ///   - timeout: for the wait for its turn and for its keys together; and once more for the commit. Nil = the table's.
+  ///   - body: gets the transaction, which shows and takes these keys only and is valid until it returns.
+  /// - Throws: what ``Table/barrier(keys:timeout:_:)`` throws; `wouldDeadlock` inside any section of this table on this
+  ///   thread.
+  @available(*, noasync, message: "use `await queue.barrier(keys:)`")
+  @inlinable
+  public func sync<R: ~Copyable>(
+    keys: [some TableKey], timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    let pass = try enterKeyedBarrier(timeout)
+    defer { leaveRead(pass) }
+    try beginKeyedBarrier(keys, pass.timeout)
+    return try table.runKeyedBarrier(body)
+  }
+
+  /// Submits a barrier of some keys and returns at once. Never blocks.
+  ///
+  /// While it waits for its keys it holds up one of the queue's threads.
+  /// - Parameters:
+  ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
+  ///   - timeout: for the wait for its keys once its turn has come, and once more for the commit; nil = the table's.
+  ///   - body: gets the transaction, which shows and takes these keys only and is valid until it returns.
+  /// - Returns: a handle, which may be dropped.
+  /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
+  @discardableResult
+  public func async<R: Sendable>(
+    keys: [some TableKey & Sendable], timeout: Duration? = nil,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
+    let outcome = Outcome<R>(errorHandler: errorHandler)
+    let work = KeyedWork(timeout, outcome) { queue in try queue.runInTurn(keys, timeout, body) }
+    try submit(work)
+    return WorkItem(self, work, outcome)
+  }
+
+  /// Runs `body` beside everything that uses none of these keys.
+  ///
+  /// On one of the queue's threads, which it holds up while it waits for its keys. While the queue is full this suspends.
+  /// - Parameters:
+  ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
+  ///   - timeout: for the wait for its keys once its turn has come, and once more for the commit; nil = the table's.
+  ///   - body: gets the transaction, which shows and takes these keys only and is valid until it returns.
+  /// - Throws: what ``Table/barrier(keys:timeout:_:)`` throws; `CancellationError` if the task was cancelled before the
+  ///   closure began. What has begun runs to its end, is committed and gives its result.
+  public func barrier<R: Sendable>(
+    keys: [some TableKey & Sendable], timeout: Duration? = nil,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    try Task.checkCancellation()
+    let outcome = Outcome<R>(errorHandler: errorHandler)
+    let work = KeyedWork(timeout, outcome) { queue in try queue.runInTurn(keys, timeout, body) }
+    return try await perform(work, outcome)
+  }
+
+  private func runInTurn<R>(
+    _ keys: [some TableKey], _ timeout: Duration?, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    try beginKeyedBarrier(keys, timeout)
+    return try table.runKeyedBarrier(body)
+  }
+
+  @usableFromInline
+  func enterKeyedBarrier(_ timeout: Duration?) throws(TableError) -> ReadPass {
+    try checkOutsideSections(toDo: "a barrier")
+    return try enterRead(timeout)
+  }
+
+  @usableFromInline
+  func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
+    do throws(TableError) { try table.beginKeyedBarrier(keys, timeout) } catch { throw labelled(error) }
+  }
+}
+
+/// Has its turn as a read has, and does in it what it was made with.
+private final class KeyedWork<R: Sendable>: Work, @unchecked Sendable {
+  // Sendable because nothing in it changes.
+  private let outcome: Outcome<R>
+  private let body: @Sendable (BarrierQueue) throws -> R
+
+  init(_ timeout: Duration?, _ outcome: Outcome<R>, _ body: @escaping @Sendable (BarrierQueue) throws -> R) {
+    self.outcome = outcome
+    self.body = body
+    super.init(.read, timeout)
+  }
+
+  override func take(turnOf queue: BarrierQueue) {
+    let result = Result { try body(queue) }
+    queue.endRead { [outcome] in outcome.finish(result) }
+  }
+
+  override func fail(_ error: any Error) { outcome.finish(.failure(error)) }
+}

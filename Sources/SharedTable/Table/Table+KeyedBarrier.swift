@@ -1,0 +1,58 @@
+public import TableEngine
+
+extension Table {
+  /// Runs `body` beside everything on the host that uses none of these keys, and makes its changes visible all at once or,
+  /// if it throws or its process dies, not at all.
+  ///
+  /// For work that takes its time on one part of the table, such as one of several caches: while it runs, readers and
+  /// writers of the rest go on, and so do barriers of other keys. Excluded are those that share a key, single writes of
+  /// them, and barriers of the whole table. A key stands for itself and for all that begin with it and a slash: `"a"` for
+  /// `"a/b"` too, and so the name of a collection for its elements. Readers see the state before until it has ended.
+  ///
+  /// The transaction shows and takes these keys only; what barriers of keys do is as if they had run one after the other.
+  /// It keeps its changes in its process's memory and commits them in a short barrier of the table at its end. The
+  /// version of a change of its own is not known before (``TableEntry/version`` shows a lower one), and the change log
+  /// gets one record a key.
+  ///
+  /// Blocks until nobody holds or, before this call, awaited a claim that meets this one: first come, first served. A
+  /// killed process holds nothing. At its end it blocks like a barrier of the whole table, as long again at most.
+  /// - Parameters:
+  ///   - keys: at least one; all are claimed at once, so that no two such barriers can wait for each other.
+  ///   - timeout: for each of the two waits, not for `body`; nil = the table's.
+  ///   - body: gets the transaction, which is valid until it returns.
+  /// - Throws: what `body` throws, after forgetting everything; what ``barrier(timeout:_:)`` throws, also after `body` has
+  ///   run: nothing was changed then. `invalid` for no keys, and for a key that was not named.
+  @inlinable
+  public func barrier<R: ~Copyable>(
+    keys: [some TableKey], timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
+  ) throws -> R {
+    try beginKeyedBarrier(keys, timeout)
+    return try runKeyedBarrier(body)
+  }
+
+  @usableFromInline
+  func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
+    if keys.isEmpty { throw TableError(.invalid, table: name, "a barrier of keys needs at least one key") }
+    let keys = keys.map { unsafe $0.withKeyBytes { unsafe [UInt8]($0) } }
+    do throws(EngineError) {
+      try segment.beginKeyedBarrier(keys, timeoutNanoseconds: nanoseconds(timeout))
+    } catch {
+      throw named(error)
+    }
+  }
+
+  /// Runs `body` with what was claimed and closes the barrier: committed, or forgotten if it throws.
+  @inlinable
+  func runKeyedBarrier<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    let result: R
+    do {
+      var transaction = Transaction(self)
+      result = try body(&transaction)
+    } catch {
+      segment.abortKeyedBarrier()
+      throw error
+    }
+    do throws(EngineError) { _ = try segment.commitKeyedBarrier() } catch { throw named(error) }
+    return result
+  }
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import SharedTable
+import Synchronization
+import TestSupport
+import Testing
+
+/// Barriers of some keys, in a queue's order.
+@Suite struct KeyedTests {
+  @Test(arguments: Table.Variant.allCases) func theyRunBesideReadsAndEachOther(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      try queue.table.set("a/1", 1)
+      let (begun, goOn) = (Door(), Door())
+      let item = try queue.async(keys: ["a"]) { tx in
+        try tx.increment("a/1")
+        begun.open()
+        goOn.wait()
+        return try tx.get("a/1", as: Int.self)
+      }
+      begun.wait()
+      #expect(try queue.sync { view in try view.get("a/1") } == 1)
+      try queue.sync(keys: ["b", "c"]) { tx in try tx.set("b", 7) }
+      #expect(try queue.sync { view in try view.get("b") } == 7)
+      goOn.open()
+      #expect(try item.wait() == 2)
+      #expect(try queue.sync { view in try view.get("a/1") } == 2)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func barriersOfTheTableComeBeforeAndAfterThem(_ variant: Table.Variant)
+    throws
+  {
+    try withQueue(variant) { queue throws in
+      let (begun, goOn) = (Door(), Door())
+      let before = try queue.async(flags: .barrier) { tx in
+        begun.open()
+        goOn.wait()
+        try tx.set("a", "before")
+      }
+      begun.wait()
+      let keyed = try queue.async(keys: ["a"]) { tx in
+        #expect(try tx.get("a") == "before")
+        try tx.set("a", "keyed")
+      }
+      let after = try queue.async(flags: .barrier) { tx in
+        #expect(try tx.get("a") == "keyed")
+        try tx.set("a", "after")
+      }
+      #expect(queue.waitingCount == 2)
+      goOn.open()
+      for item in [before, keyed, after] { try item.wait() }
+      #expect(try queue.table.get("a") == "after")
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func manyTasksLoseNothing(_ variant: Table.Variant) async throws {
+    try await withQueue(variant) { queue async throws in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for task in 0..<60 {
+          group.addTask {
+            let keys = ["n/\(task % 3)", "n/\((task + 1) % 3)"]
+            try await queue.barrier(keys: keys, timeout: .seconds(60)) { tx in
+              for key in keys { try tx.set(key, (try tx.get(key) ?? 0) + 1) }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let sum = try await queue.read { view in try (0..<3).map { try view.get("n/\($0)") ?? 0 }.reduce(0, +) }
+      #expect(sum == 120)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func errorsNameTheQueueAndLeaveIt(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      func failure(_ body: () throws -> Void) -> TableError? {
+        do { try body() } catch { return error as? TableError }
+        return nil
+      }
+      try queue.table.barrier(keys: ["other"]) { _ in
+        let inner = failure { try queue.sync(keys: ["a"]) { _ in } }
+        #expect(inner?.code == .wouldDeadlock)
+        #expect(inner?.message.contains("org.example.test") == true)
+        #expect(failure { try queue.sync { _ in } }?.code == .wouldDeadlock)
+      }
+      let holder = try worker(queue.table)
+      try holder.ask("keyed a", expecting: "in")
+      let late = failure { try queue.sync(keys: ["a"], timeout: .milliseconds(20)) { _ in } }
+      #expect(late?.code == .timedOut)
+      #expect(late?.holder?.pid == holder.pid)
+      #expect(late?.message.contains("org.example.test") == true)
+      #expect(failure { try queue.async(keys: ["a"], timeout: .milliseconds(20)) { _ in }.wait() }?.code == .timedOut)
+      try holder.ask("commit", expecting: "ok")
+      #expect(failure { try queue.sync(keys: [String]()) { _ in } }?.code == .invalid)
+      #expect(failure { try queue.sync(keys: ["a"]) { tx in try tx.set("b", 1) } }?.code == .invalid)
+      #expect(queue.isIdle)
+    }
+  }
+
+  @Test func whatIsCancelledBeforeItsTurnDoesNotRun() throws {
+    try withQueue(.rcu) { queue throws in
+      let goOn = Door()
+      try queue.async(flags: .barrier) { _ in goOn.wait() }
+      let item = try queue.async(keys: ["a"]) { tx in try tx.set("a", 1) }
+      item.cancel()
+      goOn.open()
+      #expect(throws: CancellationError.self) { try item.wait() }
+      #expect(try queue.sync { view in try view.get("a", as: Int.self) } == nil)
+    }
+  }
+}
