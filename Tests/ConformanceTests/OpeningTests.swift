@@ -284,4 +284,25 @@ import Testing
     let mapping = try SharedObject.open(name: "shmtable.\(object)", writable: true).map(count: 4096, writable: true)
     withExtendedLifetime(mapping) { mapping.base.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
   }
+
+  @Test(arguments: Table.Variant.allCases) func whoOpensATableThatGrowsFindsItWhole(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let segment = table.segment
+      let ctl = segment.controlMemory!
+      // Whenever its length is asked for, somebody makes the object longer and the retained ring twice as large, just after.
+      let mask = ControlLayout.retained + 16
+      let before = ctl.loadRelaxed(mask)
+      var byteCount = segment.geometry.retainedOffset + (Int(before) + 1) * 8
+      let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
+        defer {
+          ctl.storeRelease(mask, ctl.loadRelaxed(mask) * 2 + 1)
+          byteCount = segment.geometry.retainedOffset + (Int(ctl.loadRelaxed(mask)) + 1) * 8
+        }
+        return byteCount
+      }
+      try check.check()
+      #expect(ctl.loadRelaxed(mask) > before)
+      ctl.storeRelease(mask, before)
+    }
+  }
 }

@@ -4,16 +4,23 @@ import SharedMemory
 /// control object is trusted; who can write it could misdirect its participants in ways that no check finds.
 ///
 /// Others may be at work meanwhile, so each rule is about one word, or about two of which the second only moves away
-/// from the first.
-struct ControlCheck {
+/// from the first: the object is made longer before a word says so, so its length is asked for after each such word.
+package struct ControlCheck {
   let ctl: Memory
   let data: Memory
   let geometry: Geometry
-  /// Of the control object, as it is.
-  let byteCount: Int
+  /// How long the control object is now.
+  let byteCount: () throws(SystemError) -> Int
+
+  package init(ctl: Memory, data: Memory, geometry: Geometry, byteCount: @escaping () throws(SystemError) -> Int) {
+    self.ctl = ctl
+    self.data = data
+    self.geometry = geometry
+    self.byteCount = byteCount
+  }
 
   /// - Throws: `damaged`, naming what cannot be.
-  func check() throws(EngineError) {
+  package func check() throws(EngineError) {
     try expect(ControlLayout.slotsHighWater, in: 0...UInt64(geometry.slotCount), "number of slots")
     try expect(ControlLayout.limboBudget, in: 0...UInt64(Int.max), "limbo budget")
     try checkUnits()
@@ -24,9 +31,8 @@ struct ControlCheck {
       (ControlLayout.retained, geometry.retainedOffset, 8, geometry.supersededRecords),
     ] {
       let mask = try expect(header + 16, in: UInt64(Ring.initialRecords - 1)...UInt64(records - 1), "ring's size")
-      if mask & (mask + 1) != 0 || region + (Int(mask) + 1) * recordBytes > byteCount {
-        throw impossible("ring's size")
-      }
+      if mask & (mask + 1) != 0 { throw impossible("ring's size") }
+      try expectHeld(region + (Int(mask) + 1) * recordBytes, "ring's size")
     }
     for word in [RWLayout.generation, RWLayout.abandoned, RWLayout.drained] {
       try expect(word, in: 0...SlotWord.versionMask >> 2, "rwlock's generation")
@@ -37,10 +43,8 @@ struct ControlCheck {
   /// The published size may be one unit behind, if a writer died while the table grew.
   private func checkUnits() throws(EngineError) {
     let units = try expect(ControlLayout.units, in: 1...UInt64(geometry.unitCount), "number of units")
-    let descriptorsEnd = geometry.descriptor(Int(units))
-    if descriptorsEnd > byteCount
-      || data.loadAcquire(DataLayout.publishedBytes) < UInt64(geometry.unitOffset(Int(units) - 1))
-    {
+    try expectHeld(geometry.descriptor(Int(units)), "number of units")
+    if data.loadAcquire(DataLayout.publishedBytes) < UInt64(geometry.unitOffset(Int(units) - 1)) {
       throw impossible("number of units")
     }
   }
@@ -49,7 +53,7 @@ struct ControlCheck {
     let records = ctl.loadAcquire(ControlLayout.journal + JournalLayout.count)
     let allocated = try expect(
       ControlLayout.journalAllocated, in: 0...UInt64(geometry.journalBytes), "journal's size")
-    if geometry.journalOffset + Int(allocated) > byteCount { throw impossible("journal's size") }
+    try expectHeld(geometry.journalOffset + Int(allocated), "journal's size")
     if records > allocated / UInt64(JournalLayout.recordBytes) { throw impossible("journal's length") }
   }
 
@@ -58,6 +62,13 @@ struct ControlCheck {
     let value = ctl.loadAcquire(offset)
     guard range.contains(value) else { throw impossible(what) }
     return value
+  }
+
+  /// Does the object hold what a word has just been seen to say?
+  private func expectHeld(_ end: Int, _ what: String) throws(EngineError) {
+    let held: Int
+    do throws(SystemError) { held = try byteCount() } catch { throw .system(error) }
+    if end > held { throw impossible(what) }
   }
 
   private func impossible(_ what: String) -> EngineError { .damaged("its control object's \(what) cannot be") }

@@ -168,10 +168,12 @@ extension Segment {
         throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
       }
     #endif
-    let byteCount: Int
-    do throws(SystemError) { byteCount = try participant!.object.status().size } catch { throw .system(error) }
     #if !MUTANT_CONTROL_UNCHECKED
-      try ControlCheck(ctl: ctl, data: data, geometry: geometry, byteCount: byteCount).check()
+      let object = participant!.object
+      let check = ControlCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
+        try object.status().size
+      }
+      try check.check()
     #endif
     announceFencing()
   }
