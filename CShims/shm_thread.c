@@ -16,9 +16,15 @@
 #include <string.h>
 
 _Static_assert(sizeof(shm_thread_record) == 64, "the address of a record is a shift");
-_Static_assert((SHM_THREAD_RECORDS & (SHM_THREAD_RECORDS - 1)) == 0, "a remainder is a mask");
+_Static_assert((SHM_THREAD_HOMES & (SHM_THREAD_HOMES - 1)) == 0, "a remainder is a mask");
+_Static_assert(SHM_THREAD_HOMES == 16, "as many as are spelt out below");
 
-__thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
+/* The home of nobody: of no segment, and never written to. */
+static shm_thread_record nobody;
+
+__thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec"))) = {
+    .homes = {&nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody,
+              &nobody, &nobody, &nobody, &nobody}};
 
 #define CHUNK_RECORDS 16
 
@@ -38,6 +44,7 @@ static chunk *first_chunk(void) { return (chunk *)shm_thread.overflow; }
 static void free_chunks(void *first) {
   shm_thread.overflow = NULL;
   shm_thread.overflowCount = 0;
+  for (int i = 0; i < SHM_THREAD_HOMES; i++) shm_thread.homes[i] = &nobody;
   for (chunk *c = first; c != NULL;) {
     chunk *next = c->next;
     free(c);
@@ -55,12 +62,11 @@ shm_thread_record *shm_thread_find(uint64_t segment) {
   if (segment == 0) return NULL; /* 0 marks a free record */
   shm_thread_record *r = search(shm_thread.records, SHM_THREAD_RECORDS, segment);
   for (chunk *c = first_chunk(); r == NULL && c != NULL; c = c->next) r = search(c->records, CHUNK_RECORDS, segment);
+  if (r != NULL) shm_thread.homes[segment % SHM_THREAD_HOMES] = r;
   return r;
 }
 
-static shm_thread_record *free_record(uint64_t segment) {
-  shm_thread_record *home = shm_thread_home(segment);
-  if (home->segment == 0) return home;
+static shm_thread_record *free_record(void) {
   shm_thread_record *r = search(shm_thread.records, SHM_THREAD_RECORDS, 0);
   chunk *last = NULL;
   for (chunk *c = first_chunk(); r == NULL && c != NULL; c = c->next) {
@@ -88,9 +94,10 @@ static shm_thread_record *free_record(uint64_t segment) {
 shm_thread_record *shm_thread_add(uint64_t segment) {
   if (segment == 0) return NULL;
   shm_thread_record *r = shm_thread_find(segment);
-  if (r == NULL) r = free_record(segment);
+  if (r == NULL) r = free_record();
   if (r == NULL) return NULL;
   *r = (shm_thread_record){.segment = segment};
+  shm_thread.homes[segment % SHM_THREAD_HOMES] = r;
   return r;
 }
 

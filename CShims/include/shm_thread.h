@@ -21,9 +21,11 @@ typedef struct {
   void *_Nullable changes; /* what a barrier of some keys has changed so far; 64 bytes: a record's address is a shift */
 } shm_thread_record;
 
-#define SHM_THREAD_RECORDS 8 /* a power of two: a segment's number, modulo this, says where its record is first sought */
+#define SHM_THREAD_RECORDS 8
+#define SHM_THREAD_HOMES 16 /* a power of two: a segment's number, modulo this, says where its record is first sought */
 
 typedef struct {
+  shm_thread_record *_Nonnull homes[SHM_THREAD_HOMES]; /* the record found last of those that are sought here */
   shm_thread_record records[SHM_THREAD_RECORDS];
   shm_thread_record *_Nullable overflow; /* further records, freed when the thread ends */
   uint32_t overflowCount;
@@ -34,10 +36,11 @@ extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-ex
 
 /* The record of `segment`, or NULL: then shm_thread_add makes one. Never blocks. */
 shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
-/* Where the record of `segment` is, unless this thread uses several tables whose numbers are equal modulo
- * SHM_THREAD_RECORDS: compare its segment. */
+/* Where the record of `segment` is, unless this thread has last used another table whose number is equal modulo
+ * SHM_THREAD_HOMES: compare its segment. A pointer and not the record's place, since a thread keeps the records of tables
+ * that it has long closed, and these must not keep the others from being read at full speed. */
 static inline __attribute__((always_inline)) shm_thread_record *_Nonnull shm_thread_home(uint64_t segment) {
-  return &shm_thread.records[segment % SHM_THREAD_RECORDS];
+  return shm_thread.homes[segment % SHM_THREAD_HOMES];
 }
 /* The record of `segment` or NULL; without a call if it is at home. */
 static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_quick_find(uint64_t segment) {

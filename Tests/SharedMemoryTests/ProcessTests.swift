@@ -68,6 +68,21 @@ import Testing
     shm_thread_remove(Self.segments.lowerBound)
   }
 
+  @Test func whatWasLastUsedIsFoundWithoutASearchHoweverManyThereAre() {
+    for segment in Self.segments {
+      _ = shm_thread_add(segment)
+      #expect(shm_thread_home(segment).pointee.segment == segment)
+    }
+    for segment in Self.segments.reversed() {
+      #expect(shm_thread_quick_find(segment) == shm_thread_home(segment))
+      #expect(shm_thread_home(segment).pointee.segment == segment)
+    }
+    for segment in Self.segments {
+      shm_thread_remove(segment)
+      #expect(shm_thread_home(segment).pointee.segment != segment)
+    }
+  }
+
   @Test func recordsBelongToTheirThread() {
     let segment = Self.segments.upperBound - 1
     let mine = shm_thread_add(segment)
