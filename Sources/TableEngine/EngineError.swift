@@ -8,12 +8,15 @@ public struct Holder: Sendable, Equatable {
   public let command: String
   /// How long it has held, in nanoseconds, if known.
   public let heldNanoseconds: UInt64?
+  /// Of the queue whose barrier it is.
+  public let label: String?
 
-  public init(pid: Int32, tid: Int32, command: String, heldNanoseconds: UInt64?) {
+  public init(pid: Int32, tid: Int32, command: String, heldNanoseconds: UInt64?, label: String? = nil) {
     self.pid = pid
     self.tid = tid
     self.command = command
     self.heldNanoseconds = heldNanoseconds
+    self.label = label
   }
 }
 

@@ -56,10 +56,12 @@ enum StatReport {
 
   private static func who(_ holder: Table.Holder) -> String {
     let held = holder.heldNanoseconds.map { " for \($0 / 1_000_000) ms" } ?? ""
-    return "\(holder.command) (pid \(holder.pid), thread \(holder.tid))\(held)"
+    let queue = holder.label.map { ", in a barrier of queue '\($0)'" } ?? ""
+    return "\(holder.command) (pid \(holder.pid), thread \(holder.tid))\(held)\(queue)"
   }
 
   private static func doing(_ reader: Table.Statistics.Reader, _ version: UInt64) -> String {
+    if reader.claimsKeys { return "in a barrier of some keys" }
     guard let at = reader.version else { return "idle" }
     let what = reader.isLongSnapshot ? "snapshot" : "reading"
     var text = "\(what) at version \(at), \(lag(at, version)) behind"
@@ -114,6 +116,7 @@ enum StatReport {
     object.add("tid", holder.tid)
     object.add("command", holder.command)
     if let held = holder.heldNanoseconds { object.add("heldMilliseconds", held / 1_000_000) }
+    if let label = holder.label { object.add("queue", label) }
     return object
   }
 
@@ -121,6 +124,7 @@ enum StatReport {
     var object = describe(reader.holder)
     object.add("snapshot", reader.isLongSnapshot)
     object.add("evicted", reader.isEvicted)
+    object.add("claimsKeys", reader.claimsKeys)
     if let at = reader.version {
       object.add("version", at)
       object.add("lag", lag(at, version))

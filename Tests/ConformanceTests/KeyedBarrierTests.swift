@@ -172,9 +172,7 @@ private struct Refusal: Error {}
         { try table.set("x/y/z", "mine", timeout: short) },
         { try table.remove("x/y", timeout: short) },
         { try table.increment("x/y/n", timeout: short) },
-        { try table.removeExpired(timeout: short) == 0 ? () : () },
       ]
-      try table.set("x/y2", "soon", expires: .at(1))
       for (index, body) in refused.enumerated() {
         let failure = error { try body() }
         #expect(failure?.code == .timedOut, "\(index)")
@@ -183,6 +181,18 @@ private struct Refusal: Error {}
       try holder.ask("commit", expecting: "ok")
       #expect(try table.get("x/y") == "new")
       for body in refused.dropLast(3) { try body() }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsLeftToWhoClaimsIt(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      for key in ["a", "a/1", "b"] { try table.set(key, "gone", expires: .at(1)) }
+      let holder = try worker(table)
+      try holder.ask("keyed a", expecting: "in")
+      #expect(try table.removeExpired(timeout: .seconds(10)) == 1, "it waits for nobody")
+      try holder.ask("get a", expecting: "nil")
+      try holder.ask("commit", expecting: "ok")
+      #expect(try table.removeExpired() == 2)
     }
   }
 

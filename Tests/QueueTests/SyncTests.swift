@@ -199,6 +199,14 @@ import Testing
       } else {
         try queue.sync { _ in }  // G5
       }
+      // Whose barrier a queue runs is told the queue's label too.
+      try other.ask("commit", expecting: "ok")
+      try other.ask("queue-barrier", expecting: "in")
+      let behindQueue = error { try queue.table.set("k", 1, timeout: .milliseconds(30)) }
+      #expect(behindQueue?.holder?.label == "org.example.worker")
+      #expect(behindQueue?.description.contains("in a barrier of queue 'org.example.worker'") == true)
+      try other.ask("commit", expecting: "ok")
+      try other.ask("barrier", expecting: "in")
       // Who waits in the queue behind a barrier that waits for the table is told who has the table.
       let first = try queue.async(flags: .barrier, timeout: .seconds(200)) { _ in }
       let behind = error { try queue.sync(timeout: .milliseconds(30)) { _ in } }

@@ -193,6 +193,38 @@ import Testing
     #expect(text.contains("snapshot at version \(snapshot.version), ") && text.contains("pid \(getpid())"))
   }
 
+  @Test func statNamesTheQueueWhoseBarrierRuns() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let long = "org.example." + String(repeating: "l", count: 188)
+    for label in ["org.example.sessions", long, "org.example.b"] {
+      let queue = try BarrierQueue(handle, label: label)
+      let (object, text) = try queue.sync(flags: .barrier) { _ in
+        (try table.run("stat", "--json").objects.first ?? nil, try table.run("stat").text)
+      }
+      #expect((object?["writer"] as? [String: Any])?["queue"] as? String == label)
+      #expect(text.contains("in a barrier of queue '\(label)'"))
+    }
+    // A barrier of no queue, after one of a queue.
+    let object = try handle.barrier { _ in try table.run("stat", "--json").objects.first ?? nil }
+    let writer = try #require(object?["writer"] as? [String: Any])
+    #expect(writer["pid"] as? Int32 == getpid())
+    #expect(writer["queue"] == nil)
+  }
+
+  @Test func statNamesWhoRunsABarrierOfSomeKeys() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let (object, text) = try handle.barrier(keys: ["k"]) { _ in
+      (try table.run("stat", "--json").objects.first ?? nil, try table.run("stat").text)
+    }
+    let readers = try #require(object?["readers"] as? [[String: Any]])
+    #expect(readers.contains { $0["pid"] as? Int32 == getpid() && $0["claimsKeys"] as? Bool == true })
+    #expect(object?["writer"] is NSNull)
+    #expect(text.contains("in a barrier of some keys"))
+    #expect(!(try table.run("stat").text.contains("in a barrier of some keys")))
+  }
+
   @Test func statNamesWhoIsInTheWayForHowLongAndAtWhatCost() throws {
     let table = try TestTable(Table.Options(capacityBytes: 4 << 20, stalledReaderPolicy: .refuse))
     let handle = try table.open()

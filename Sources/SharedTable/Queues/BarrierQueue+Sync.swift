@@ -160,6 +160,7 @@ extension BarrierQueue {
   @usableFromInline
   func beginBarrier(_ timeout: Duration?) throws(TableError) {
     do throws(TableError) { try table.beginBarrier(timeout) } catch { throw labelled(error) }
+    table.segment.noteBarrier(barrierLabel)
   }
 
   // MARK: - Waiting

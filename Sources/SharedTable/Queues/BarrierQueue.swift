@@ -1,4 +1,5 @@
 import Glibc
+import TableEngine
 
 /// GCD's concurrent queue with barriers, over a table and so across processes.
 ///
@@ -31,8 +32,9 @@ import Glibc
 public final class BarrierQueue: Sendable {
   /// The table that its sections are of.
   public let table: Table
-  /// In reverse-DNS form, as `org.example.settings`; errors show it.
+  /// In reverse-DNS form, as `org.example.settings`; errors show it, and `shmctl stat` while a barrier of the queue runs.
   public let label: String
+  let barrierLabel: BarrierLabel
   /// How much asynchronous work may wait at a time.
   public let limit: Int
   @usableFromInline let gate: ReaderGate
@@ -65,6 +67,7 @@ public final class BarrierQueue: Sendable {
     }
     self.table = table
     self.label = label
+    barrierLabel = BarrierLabel(label)
     self.limit = limit
     self.errorHandler = errorHandler ?? { error in Self.reportToStandardError(label, error) }
     let gate = ReaderGate()

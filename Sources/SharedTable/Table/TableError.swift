@@ -178,6 +178,7 @@ extension TableError {
   static func naming(_ holder: Holder?) -> String {
     guard let holder else { return "" }
     let held = holder.heldNanoseconds.map { " for \($0 / 1_000_000) ms" } ?? ""
-    return " (held by \(holder.command), pid \(holder.pid)\(held))"
+    let queue = holder.label.map { ", in a barrier of queue '\($0)'" } ?? ""
+    return " (held by \(holder.command), pid \(holder.pid)\(held)\(queue))"
   }
 }

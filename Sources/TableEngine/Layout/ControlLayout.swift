@@ -64,6 +64,8 @@ public enum ControlLayout {
   /// How often W was waited for between 2^i and 2^(i+1) nanoseconds, in word i; the last one's are longer, too.
   public static let barrierWaits = 4736
   public static let barrierWaitBuckets = 40
+  /// The version whose barrier a queue runs, the label's hash, its length and its bytes: see ``BarrierLabel``.
+  static let barrierLabel = 5056
 
   public static let rwlocks = 8192
   public static let rwlockInstances = 8

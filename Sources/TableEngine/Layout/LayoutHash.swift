@@ -31,6 +31,7 @@ enum LayoutHash {
     JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
     SlotLayout.light, SlotLayout.claim, SlotLayout.claimWhole, SlotLayout.claimPath, ControlLayout.claims,
     ControlLayout.claimStamp, ControlLayout.claimEvent, ControlLayout.claimSleepers, ClaimMask.bitCount,
+    ControlLayout.barrierLabel, BarrierLabel.maximumByteCount,
   ]
   private static let shapes =
     SizeClasses.sizes + [

@@ -318,6 +318,8 @@ public enum BarrierReach {
   case keys([[UInt8]])
   /// What its thread has claimed.
   case claimed
+  /// What nobody has claimed: asks for each key, and waits for none.
+  case unclaimed
 
   @inline(__always)
   var claims: Bool {
@@ -331,7 +333,7 @@ public enum BarrierReach {
     case .table: Claims.Request(slot: slot, mask: .table, claims: false)
     case .key(let key): Claims.Request(slot: slot, mask: unsafe ClaimMask(writing: key, seed: seed), claims: false)
     case .keys(let keys): Claims.Request(slot: slot, mask: ClaimMask(claiming: keys, seed: seed), claims: true)
-    case .claimed: nil
+    case .claimed, .unclaimed: nil
     }
   }
 }

@@ -1,7 +1,7 @@
 import CShims
 
 /// Removing expired keys. They are found in a read section, outside the barrier, and judged again inside it by the same
-/// instant: a key that was renewed meanwhile stays.
+/// instant: a key that was renewed meanwhile stays, and so does, until later, one that somebody has claimed.
 extension Segment {
   /// Looks at some sub-tables from the cursor on and removes the expired keys it finds, in one barrier: for someone who
   /// comes by regularly, no step grows with the table.
@@ -19,7 +19,7 @@ extension Segment {
     let keys = try expiredKeys(&next, subTables, limit, timeoutNanoseconds, now)
     var removed = 0
     if !keys.isEmpty {
-      try beginBarrier(timeoutNanoseconds: timeoutNanoseconds, now: now)
+      try beginBarrier(timeoutNanoseconds: timeoutNanoseconds, now: now, reach: .unclaimed)
       do throws(EngineError) {
         for key in keys where try removeIfExpired(key, now: now) { removed += 1 }
         commitBarrier()
@@ -60,10 +60,18 @@ extension Segment {
     return meta.isTombstone ? nil : unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
   }
 
+  /// By a barrier of some keys that runs meanwhile: it may have found the value before its time came.
+  private func isClaimed(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard let record = unsafe shm_thread_quick_find(id), let participant else { return false }
+    return unsafe participant.claims.isClaimed(key, seed: hashSeed, except: Int(record.pointee.slotIndex))
+  }
+
   private func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
     let result = unsafe key.withUnsafeBytes { bytes in
       Result { () throws(EngineError) in
-        guard let found = unsafe newestInBarrier(bytes), found.meta.hasExpiry, found.expiry <= now else { return false }
+        guard let found = unsafe newestInBarrier(bytes), found.meta.hasExpiry, found.expiry <= now,
+          unsafe !isClaimed(bytes)
+        else { return false }
         return try unsafe remove(bytes)
       }
     }

@@ -12,6 +12,8 @@ public struct Statistics: Sendable {
     public let isEvicted: Bool
     /// For how long at least it has kept old versions, in nanoseconds; nil if gc has not found it to.
     public let stalledNanoseconds: UInt64?
+    /// Runs a barrier of some keys.
+    public let claimsKeys: Bool
     /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version.
     public let keptBytes: Int
   }
@@ -98,7 +100,8 @@ extension Segment {
         holder: slots.holder(index), version: version == SlotWord.idle ? nil : version,
         isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
         isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0,
-        stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 }, keptBytes: kept[index] ?? 0)
+        stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 },
+        claimsKeys: participant.claims.isHeld(by: index), keptBytes: kept[index] ?? 0)
     }
   }
 }

@@ -64,6 +64,9 @@ struct Claims {
 
   private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.claimEvent)) }
 
+  /// Does the slot's thread hold a claim, as far as can be seen without W?
+  func isHeld(by slot: Int) -> Bool { State.isHeld(ctl.loadAcquire(state(slot))) }
+
   private func state(_ slot: Int) -> Int { slots.offset(slot) + SlotLayout.claim }
 
   // MARK: - Under W
@@ -84,12 +87,19 @@ struct Claims {
       hold(&request)
     } else if request.stamp != 0 {
       withdraw(slot: request.slot)
+      request.stamp = 0
     }
     return true
   }
 
   /// A living thread's slot that holds a claim, for who has W and cannot wait.
   func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, mask: .table, claims: false)) }
+
+  /// Has a living thread other than this slot's claimed the key? For who has W and can leave the key alone.
+  func isClaimed(_ key: UnsafeRawBufferPointer, seed: UInt64, except slot: Int) -> Bool {
+    guard mayBeAny else { return false }
+    return obstacle(to: Request(slot: slot, mask: unsafe ClaimMask(writing: key, seed: seed), claims: false)) != nil
+  }
 
   /// Writes the claim down as one that waits, at first with a stamp that is younger than all.
   private func announce(_ request: inout Request) {

@@ -105,6 +105,7 @@ struct WriterLock {
     let thread = slots.holder(slot)
     return Holder(
       pid: thread.pid, tid: thread.tid, command: thread.command,
-      heldNanoseconds: HostClock.monotonicNanoseconds &- since)
+      heldNanoseconds: HostClock.monotonicNanoseconds &- since,
+      label: BarrierLabel.current(ctl, committed: data.loadAcquire(DataLayout.committed)))
   }
 }
