@@ -136,7 +136,8 @@ let package = Package(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
+      name: "table-worker", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+      path: "Tests/Workers/table-worker",
       swiftSettings: testSettings),
     .testTarget(
       name: "ConformanceTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
