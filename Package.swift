@@ -108,6 +108,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
       swiftSettings: testSettings),
+    .target(
+      name: "TableTestSupport", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+      path: "Tests/TableTestSupport", swiftSettings: testSettings),
     .executableTarget(
       name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
       swiftSettings: testSettings),
@@ -133,30 +136,37 @@ let package = Package(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "table-worker", dependencies: ["SharedTable", "TestSupport"], path: "Tests/Workers/table-worker",
+      name: "table-worker", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+      path: "Tests/Workers/table-worker",
       swiftSettings: testSettings),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      name: "ConformanceTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
-      name: "AccessTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      name: "AccessTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
-      name: "CrashTests", dependencies: ["SharedTable", "TestSupport", "table-worker"],
+      name: "CrashTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
       name: "EventTests",
-      dependencies: ["CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport", "table-worker"],
+      dependencies: [
+        "CShims", "SharedMemory", "TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker",
+      ],
       swiftSettings: testSettings),
     .testTarget(
-      name: "QueueTests", dependencies: ["SharedTable", "SharedTableOperations", "TestSupport", "table-worker"],
+      name: "QueueTests",
+      dependencies: ["SharedTable", "SharedTableOperations", "TableTestSupport", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .testTarget(
       name: "CollectionTests",
-      dependencies: ["SharedTable", "SharedTableFoundation", "TableEngine", "TestSupport", "table-worker"],
+      dependencies: [
+        "SharedTable", "SharedTableFoundation", "TableEngine", "TableTestSupport", "TestSupport", "table-worker",
+      ],
       swiftSettings: testSettings),
     .testTarget(
-      name: "CacheTests", dependencies: ["TableEngine", "SharedTable", "TestSupport", "table-worker"],
+      name: "CacheTests",
+      dependencies: ["TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
       swiftSettings: testSettings),
     .target(name: "CTrace", path: "Tests/Torture/CTrace"),
     .target(

@@ -10,8 +10,7 @@ shift 2
 
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
-# Among all that it emits, what the catalog is about.
-$swift build "$@" --target SharedTable
+# It builds, and emits graphs of all modules; of these, what the catalog is about.
 $swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$graphs/log" 2>&1 ||
   { cat "$graphs/log" >&2; exit 1; }
 cp "$scratch"/*/symbolgraph/SharedTable.symbols.json "$scratch"/*/symbolgraph/SharedTable@Swift.symbols.json "$graphs"

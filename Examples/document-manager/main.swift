@@ -9,21 +9,6 @@
 import Glibc
 import SharedTable
 
-func openOrCreate(_ name: String) throws -> Table {
-  do {
-    return try Table.open(name)
-  } catch {
-    guard error.code == .noSuchTable else { throw error }
-    do {
-      return try Table.create(name, Table.Options(capacityBytes: 16 << 20))
-    } catch {
-      // Another process was faster.
-      guard error.code == .exists else { throw error }
-      return try Table.open(name)
-    }
-  }
-}
-
 func complain(_ text: String, status: Int32) -> Never {
   let line = Array("document-manager: \(text)\n".utf8)
   _ = write(STDERR_FILENO, line, line.count)
@@ -34,7 +19,7 @@ let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { complain("usage: document-manager TABLE add NAME... | list | identity", status: 2) }
 
 do {
-  let manager = try DocumentManager(try openOrCreate(arguments[1]))
+  let manager = try DocumentManager(try Table.openOrCreate(arguments[1], Table.Options(capacityBytes: 16 << 20)))
   switch arguments[2] {
   case "add":
     for name in arguments.dropFirst(3) { try manager.add(name) }

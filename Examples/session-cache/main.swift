@@ -12,15 +12,6 @@ import SharedTable
 /// Of so many sessions the cache keeps the most used.
 let limit = 1000
 
-func openOrCreate(_ name: String) throws -> Table {
-  do {
-    return try Table.create(name, Table.Options(capacityBytes: 16 << 20))
-  } catch {
-    guard error.code == .exists else { throw error }
-    return try Table.open(name)
-  }
-}
-
 func complain(_ text: String, status: Int32) -> Never {
   let line = Array("session-cache: \(text)\n".utf8)
   _ = write(STDERR_FILENO, line, line.count)
@@ -71,7 +62,8 @@ func work(_ arguments: [String]) -> (SessionCache) throws -> Void {
 
 do {
   let work = work(CommandLine.arguments)
-  try work(try SessionCache(try openOrCreate(CommandLine.arguments[1]), limit: limit))
+  let table = try Table.openOrCreate(CommandLine.arguments[1], Table.Options(capacityBytes: 16 << 20))
+  try work(try SessionCache(table, limit: limit))
 } catch {
   complain("\(error)", status: 1)
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TableTestSupport
 import TestSupport
 
 /// Compiles programs against the library as it was built for this test, as a package that uses it would.

@@ -1,4 +1,5 @@
 import SharedTable
+import TestSupport
 import Testing
 
 /// The laws of functors, applicative functors and monads, and agreement with a model, on random values, functions and
@@ -37,7 +38,7 @@ import Testing
     let world = World(try Table.temporary(variant: variant))
     var refusals = 0
     for seed in 0..<(Self.rounds * 4) {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       let start = Contents.random(&random)
       let program = Program.random(&random, depth: 4)
       let expected = try Self.modelled(program, start)
@@ -59,7 +60,7 @@ import Testing
     let world = World(try Table.temporary(variant: variant))
     let identity: Unary = { $0 }
     for seed in 0..<Self.rounds {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       let start = Contents.random(&random)
       func any() -> Accessor<Int> { Program.random(&random).accessor(world) }
       @Sendable func pure<T: Sendable>(_ value: T) -> Accessor<T> { .pure(value, on: world.table) }
@@ -119,7 +120,7 @@ import Testing
     let world = World(try Table.temporary(variant: variant))
     let identity: Unary = { $0 }
     for seed in 0..<Self.rounds {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       let start = Contents.random(&random)
       func any() -> ReadAccessor<Int> { Program.random(&random, changes: false).reader(world) }
       @Sendable func pure<T: Sendable>(_ value: T) -> ReadAccessor<T> { .pure(value, on: world.table) }

@@ -1,4 +1,5 @@
 import SharedTable
+import TestSupport
 import Testing
 
 /// What the values of a world are, and what a program does to them: the model that accessors are compared with.
@@ -7,7 +8,7 @@ struct Contents: Equatable, Sendable {
   var numbers: [Int?]
   var text: String?
 
-  static func random(_ random: inout SeededGenerator) -> Contents {
+  static func random(_ random: inout SplitMix) -> Contents {
     Contents(
       numbers: (0..<2).map { _ in Bool.random(using: &random) ? Int.random(in: -9...9, using: &random) : nil },
       text: Bool.random(using: &random) ? "t" : nil)
@@ -54,7 +55,7 @@ struct Function: Sendable {
   /// Throws for results that this divides.
   let refusing: Int?
 
-  static func random(_ random: inout SeededGenerator) -> Function {
+  static func random(_ random: inout SplitMix) -> Function {
     Function(
       factor: [-3, -2, 2, 3, 5].randomElement(using: &random)!, term: Int.random(in: -7...7, using: &random),
       refusing: Int.random(in: 0..<6, using: &random) == 0 ? Int.random(in: 2...5, using: &random) : nil)
@@ -84,7 +85,7 @@ indirect enum Program: Sendable {
   case apply(Program, Function, Program)
   case then(Program, Program, Program)
 
-  static func random(_ random: inout SeededGenerator, depth: Int = 3, changes: Bool = true) -> Program {
+  static func random(_ random: inout SplitMix, depth: Int = 3, changes: Bool = true) -> Program {
     func function() -> Function { .random(&random) }
     func part() -> Program { .random(&random, depth: depth - 1, changes: changes) }
     let number = Int.random(in: 0...1, using: &random)

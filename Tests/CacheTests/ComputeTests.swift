@@ -1,5 +1,6 @@
 import Glibc
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -13,22 +14,22 @@ import Testing
       for round in 0..<3 {
         try table.set("computations", 0)
         try table.set("answers", 0)
-        let workers = try (0..<2).map { _ in try worker(table) }
+        let workers = try (0..<2).map { _ in try cacheWorker(table) }
         for worker in workers { try worker.send("cache-storm 70 key\(round)") }
         let wrong = Counter()
         let arrived = Counter()
         onThreads(60) { _ in
-          arrived.add()
+          arrived.increment()
           let value = try? cache.value(forKey: "key\(round)", timeout: .seconds(200)) {
             try table.increment("computations")
             // Not before the others of this process ask too.
-            while arrived.count < 60 { sched_yield() }
+            while arrived.value < 60 { sched_yield() }
             return "computed"
           }
-          if value != "computed" { wrong.add() }
+          if value != "computed" { wrong.increment() }
         }
         for worker in workers { try worker.expectLine("ok") }
-        #expect(wrong.count == 0)
+        #expect(wrong.value == 0)
         #expect(try table.get("answers", as: Int.self) == 140)
         #expect(try table.get("computations", as: Int.self) == 1)
       }
@@ -39,9 +40,9 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let computing = try worker(table)
+      let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
-      let waiters = try (0..<3).map { _ in try worker(table) }
+      let waiters = try (0..<3).map { _ in try cacheWorker(table) }
       for (index, waiter) in waiters.enumerated() {
         try waiter.send("cache-fetch k mine\(index)")
         try waiter.waitUntilAsleep(in: .futex)
@@ -59,7 +60,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let computing = try worker(table)
+      let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       try computing.send("exec")
       let cache = try StringCache("c", table, limit: .entries(100))
@@ -70,7 +71,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func whoWaitsTooLongLearnsForWhom(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let computing = try worker(table)
+      let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       stop(computing)
       let cache = try StringCache("c", table, limit: .entries(100))
@@ -93,9 +94,9 @@ import Testing
     try withTable(variant) { table throws in
       let cache = try StringCache("c", table, limit: .entries(100))
       #expect(throws: Refused.self) { try cache.value(forKey: "k") { throw Refused() } }
-      let computing = try worker(table)
+      let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
-      let waiter = try worker(table)
+      let waiter = try cacheWorker(table)
       try waiter.send("cache-fetch k waiters")
       try waiter.waitUntilAsleep(in: .futex)
       try computing.ask("throw", expecting: "error Refused()")
@@ -159,7 +160,7 @@ import Testing
         for _ in 0..<200 {
           group.addTask {
             try await cache.value(forKey: "k", timeout: .seconds(200)) {
-              computations.add()
+              computations.increment()
               for _ in 0..<50 { await Task.yield() }
               return "computed"
             }
@@ -168,14 +169,14 @@ import Testing
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(answers == Array(repeating: "computed", count: 200))
-      #expect(computations.count == 1)
+      #expect(computations.value == 1)
       #expect(try problems(table) == [])
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func aTaskTakesOverFromADeadProcess(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let computing = try worker(table)
+      let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", table, limit: .entries(100))
       async let waited = cache.value(forKey: "k", timeout: .seconds(200)) { "mine" }
@@ -186,7 +187,7 @@ import Testing
 
   @Test func aTaskThatIsCancelledWaitsNoMore() async throws {
     try await withTable(.rcu) { table async throws in
-      let computing = try worker(table)
+      let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", table, limit: .entries(100))
       let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } }

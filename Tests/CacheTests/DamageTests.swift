@@ -1,4 +1,5 @@
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
     try withTable(variant) { table throws in
       var random = SplitMix(seed: 7)
       for round in 0..<12 {
-        let victim = try worker(table, limit: 60)
+        let victim = try cacheWorker(table, limit: 60)
         try victim.send("cache-random \(round) 100000 100")
         for _ in 0...random.below(8) { _ = try victim.readLine() }
         try victim.killAndWait()

@@ -1,5 +1,6 @@
 import SharedTable
 import Synchronization
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -86,7 +87,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func noSnapshotShowsMoreThanTheLimit(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let limit = 40
-      let workers = try (0..<2).map { _ in try worker(table, limit: limit) }
+      let workers = try (0..<2).map { _ in try cacheWorker(table, limit: limit) }
       for (index, worker) in workers.enumerated() { try worker.send("cache-random \(index) 600 90") }
       var most = 0
       for worker in workers {

@@ -1,4 +1,5 @@
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ import Testing
   @Test func realProcessesSideBySideHitAsOneLRUDoes() throws {
     try withTable(.rcu) { table throws in
       let limit = 250
-      let workers = try (0..<3).map { _ in try worker(table, limit: limit) }
+      let workers = try (0..<3).map { _ in try cacheWorker(table, limit: limit) }
       for (index, worker) in workers.enumerated() {
         try worker.send("cache-trace \(Self.seed + UInt64(index)) \(Self.length / 3) \(Self.keys)")
       }
@@ -79,7 +80,7 @@ import Testing
     try withTable(.rcu) { table throws in
       let cache = try StringCache("c", table, limit: .entries(400))
       for index in 0..<100 { try cache.setValue("hot", forKey: "hot\(index)") }
-      let reader = try worker(table, limit: 400)
+      let reader = try cacheWorker(table, limit: 400)
       // Five times what the cache holds; the reader uses its keys every 100 insertions, and never writes any.
       for index in 0..<2000 {
         try cache.setValue("cold", forKey: "cold\(index)")

@@ -1,5 +1,6 @@
 import Glibc
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
       #expect(try once.value { "second" } == "first")
       #expect(try SharedOnce<String>("o", table).current == "first")
       #expect(try table.get("o", as: String.self) == "first")
-      #expect(try worker(table).ask("once o theirs") == "first")
+      #expect(try cacheWorker(table).ask("once o theirs") == "first")
       #expect(error { _ = try SharedOnce<Int>("o", table).value { 1 } }?.code == .typeMismatch)
       #expect(table.count == 1, "no claim is left")
     }
@@ -29,24 +30,24 @@ import Testing
       let wrong = Counter()
       let arrived = Counter()
       onThreads(50) { _ in
-        arrived.add()
+        arrived.increment()
         let value = try? once.value(timeout: .seconds(200)) {
-          runs.add()
-          while arrived.count < 50 { sched_yield() }
+          runs.increment()
+          while arrived.value < 50 { sched_yield() }
           return 42
         }
-        if value != 42 { wrong.add() }
+        if value != 42 { wrong.increment() }
       }
-      #expect(runs.count == 1)
-      #expect(wrong.count == 0)
+      #expect(runs.value == 1)
+      #expect(wrong.value == 0)
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func whoMakesItMayDie(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let first = try worker(table)
+      let first = try cacheWorker(table)
       try first.ask("once o first", expecting: "computing")
-      let second = try worker(table)
+      let second = try cacheWorker(table)
       try second.send("once o second")
       try second.waitUntilAsleep(in: .futex)
       let failure = error { _ = try SharedOnce<String>("o", table).value(timeout: .milliseconds(30)) { "mine" } }
@@ -66,7 +67,7 @@ import Testing
         for _ in 0..<100 {
           group.addTask {
             try await once.value(timeout: .seconds(200)) {
-              runs.add()
+              runs.increment()
               await Task.yield()
               return 42
             }
@@ -75,7 +76,7 @@ import Testing
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(values == Array(repeating: 42, count: 100))
-      #expect(runs.count == 1)
+      #expect(runs.value == 1)
     }
   }
 }

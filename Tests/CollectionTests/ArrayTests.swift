@@ -1,3 +1,4 @@
+import TableTestSupport
 import TestSupport
 import Testing
 

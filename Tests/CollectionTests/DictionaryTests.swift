@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SharedTableFoundation
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Dispatch
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SharedTableFoundation
+import TableTestSupport
 import Testing
 
 @testable import SharedTable

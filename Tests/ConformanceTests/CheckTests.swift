@@ -1,7 +1,7 @@
 import Dispatch
-import Glibc
 import SharedTable
 import Synchronization
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -21,7 +21,7 @@ import Testing
       }
       defer {
         for _ in threads { last.signal() }
-        for thread in threads { thread.join() }
+        for thread in threads { thread.joinQuietly() }
       }
       var alarms: Set<String> = []
       repeat {
@@ -30,26 +30,4 @@ import Testing
       #expect(alarms == [])
     }
   }
-}
-
-/// A thread, started now.
-private struct TestThread: @unchecked Sendable {
-  // Sendable because the handle never changes.
-  private var thread = pthread_t()
-
-  init(_ body: @escaping @Sendable () -> Void) {
-    final class Box {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let started = pthread_create(
-      &thread, nil,
-      { argument in
-        Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
-        return nil
-      }, Unmanaged.passRetained(Box(body)).toOpaque())
-    precondition(started == 0, "no thread: \(started)")
-  }
-
-  func join() { pthread_join(thread, nil) }
 }

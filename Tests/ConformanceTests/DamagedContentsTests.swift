@@ -3,6 +3,7 @@ import Glibc
 import SharedMemory
 import SharedTable
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import SharedMemory
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 

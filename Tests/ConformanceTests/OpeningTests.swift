@@ -2,6 +2,7 @@ import Glibc
 import SharedMemory
 import SharedTable
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

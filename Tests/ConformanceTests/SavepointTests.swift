@@ -2,6 +2,7 @@ import Dispatch
 import SharedTable
 import Synchronization
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

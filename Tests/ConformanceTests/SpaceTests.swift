@@ -1,6 +1,7 @@
 import Glibc
 import SharedTable
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import CShims
 import Glibc
 import SharedTable
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -26,13 +27,11 @@ struct Setting: Sendable, CustomTestStringConvertible {
   ) throws {
     let options = Table.Options(
       variant: variant, capacityBytes: capacityBytes, limboBudgetBytes: limboBudgetBytes, stalledReaderPolicy: policy)
-    var read: (@Sendable () -> UInt64)?
-    if let clock { read = { @Sendable in clock.now } }
     try withTableName { (name: String) throws -> Void in
-      let table = try Table.create(name, options, timeout: .seconds(30), clock: read)
+      let table = try Table.create(name, options, timeout: .seconds(30), clock: clock?.read)
       let reader =
         way == .participant
-        ? table : try Table.open(name, access: .observer, timeout: .seconds(30), clock: read)
+        ? table : try Table.open(name, access: .observer, timeout: .seconds(30), clock: clock?.read)
       try onFreshThread {
         try body(table, reader)
         #expect(try table.check() == [])
@@ -72,37 +71,6 @@ func withTable(
     capacityBytes: capacityBytes, limboBudgetBytes: limboBudgetBytes, policy: policy
   ) { table, _ in try body(table) }
 }
-
-/// A clock that stands still until the test moves it.
-final class TestClock: @unchecked Sendable {
-  // Sendable because one thread at a time uses it.
-  var now: UInt64 = 1_000_000_000_000
-  func advance(_ seconds: UInt64) { now += seconds * 1_000_000_000 }
-}
-
-/// A worker that has the table open.
-func worker(_ table: Table, _ access: String = "participant", timeoutSeconds: Int = 60) throws -> WorkerProcess {
-  let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
-  try worker.ask("open \(table.name) \(access)", expecting: "ok")
-  return worker
-}
-
-/// The code of the error that `body` throws; nil if it throws none.
-func code(_ body: () throws -> Void) -> TableError.Code? { error(body)?.code }
-
-func error(_ body: () throws -> Void) -> TableError? {
-  do {
-    try body()
-    return nil
-  } catch let error as TableError {
-    return error
-  } catch {
-    Issue.record("another error: \(error)")
-    return nil
-  }
-}
-
-func environment(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
 extension Table {
   /// Reads through the same engine segment as this handle.

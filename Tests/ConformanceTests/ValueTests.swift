@@ -1,4 +1,5 @@
 import SharedTable
+import TableTestSupport
 import Testing
 
 /// Keys, values and types: what goes in comes out, through either way in.

@@ -1,5 +1,6 @@
 import Glibc
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 

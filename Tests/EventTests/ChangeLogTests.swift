@@ -2,6 +2,7 @@ import CShims
 import SharedMemory
 import SharedTable
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Glibc
 import SharedTable
-import Synchronization
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -55,7 +55,7 @@ import Testing
       let replay = Task { () async throws -> Replica in
         for try await change in changes {
           replica.apply(change)
-          told.count.add(1, ordering: .relaxed)
+          told.increment()
           if change.name == "end" { break }
         }
         return replica
@@ -65,8 +65,8 @@ import Testing
         let writer = try worker(table)
         try writer.send("change \(seed) 2500 300")
         // Killed wherever it is when so many of its changes have come through; the last one may end by itself.
-        let before = told.count.load(ordering: .relaxed)
-        while seed < 6, told.count.load(ordering: .relaxed) < before + 1200 { await Task.yield() }
+        let before = told.value
+        while seed < 6, told.value < before + 1200 { await Task.yield() }
         if seed == 6 { total = Int(try writer.readLine().split(separator: " ")[1])! }
         try writer.killAndWait()
       }
@@ -75,13 +75,9 @@ import Testing
       let replayed = try await replay.value
       #expect(replayed.versions == (try Replica.of(table)).versions)
       #expect(replayed.missed == 0 && replayed.isInOrder)
-      #expect(told.count.load(ordering: .relaxed) >= 6000 + total && total > 3000)
+      #expect(told.value >= 6000 + total && total > 3000)
       #expect(try table.check() == [])
     }
-  }
-
-  private final class Counter: Sendable {
-    let count = Atomic(0)
   }
 
   @Test(arguments: Table.Variant.allCases)

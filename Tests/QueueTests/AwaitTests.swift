@@ -82,7 +82,7 @@ import Testing
 
   @Test func cancelledAtRandomMomentsNothingIsHalfDoneOrLost() async throws {
     try await withQueue(.rcu, limit: 4) { queue async throws in
-      var random = Seeded(7)
+      var random = SplitMix(seed: 7)
       var committed = 0
       for _ in 0..<30 {
         let tasks = (0..<10).map { _ in

@@ -2,6 +2,8 @@ import Dispatch
 import Glibc
 import SharedTable
 import Synchronization
+import TableTestSupport
+import TestSupport
 import Testing
 
 /// A queue that programs of submissions run on. Closures are given how many barriers they see done; a barrier's own
@@ -28,7 +30,7 @@ struct OrderProgram {
   let seed: UInt64
 
   init(seed: UInt64, threads count: Int, steps: Int, barriersInTen: Int) {
-    var random = Seeded(seed)
+    var random = SplitMix(seed: seed)
     func step(depth: Int) -> Step {
       let isSync = depth == 0 && Int.random(in: 0..<10, using: &random) < 4
       let isBarrier = Int.random(in: 0..<10, using: &random) < barriersInTen

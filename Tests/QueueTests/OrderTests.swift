@@ -1,5 +1,5 @@
-import Glibc
 import SharedTable
+import TestSupport
 import Testing
 
 /// G4 within a queue: the order is that of a concurrent DispatchQueue, judged by one model for both.
@@ -108,8 +108,6 @@ import Testing
     }
   }
 }
-
-private func environment(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
 extension [OrderHistory.Item] {
   /// Ticks are unique: what was written down with equal ones is drawn apart.

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import SharedTable
+import TableTestSupport
 import TestSupport
 import Testing
 

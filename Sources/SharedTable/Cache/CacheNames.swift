@@ -1,10 +1,10 @@
-/// The keys under which one cache lies in its table.
+/// The keys under which one cache lies in its table; of a ``SharedOnce``, the first and the last.
 ///
 /// ```
 /// NAME        the ledger's head
 /// NAME#r<i>   page i of the ledger (decimal)
 /// NAME/KEY    an element
-/// NAME#kKEY   the claim of who computes it
+/// NAME#kKEY   the claim of who computes it; no KEY where the value is the name's own
 /// ```
 /// A ``CollectionName`` has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
 @usableFromInline

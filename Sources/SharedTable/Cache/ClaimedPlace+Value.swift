@@ -2,10 +2,11 @@ import SharedMemory
 
 /// The value of a place, computed once on the host.
 extension ClaimedPlace {
+  /// The value that the caller has just looked for in vain.
+  ///
   /// Blocks while another computes, at most `timeout`; `compute` runs on the calling thread, in no section.
   @available(*, noasync)
-  func value(timeout: Duration?, _ compute: () throws -> Value) throws -> Value {
-    if let value = try find() { return value }
+  func missingValue(timeout: Duration?, _ compute: () throws -> Value) throws -> Value {
     let deadline = Deadline(timeout ?? table.timeout)
     let own = try HostClaim(table, ofTask: false)
     while true {
@@ -41,10 +42,9 @@ extension ClaimedPlace {
   }
 
   /// The same for tasks: suspends where the other blocks. Barriers run on the drainer's thread.
-  nonisolated(nonsending) func value(
+  nonisolated(nonsending) func missingValue(
     timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    if let value = try find() { return value }
     let deadline = Deadline(timeout ?? table.timeout)
     let own = try await drainer.run { () throws(TableError) in try HostClaim(table, ofTask: true) }
     while true {

@@ -21,7 +21,7 @@ extension SharedCache {
     orInsert compute: () throws -> Value
   ) throws -> Value {
     if let value = try value(forKey: key) { return value }
-    return try place(key, cost, expires).value(timeout: timeout, compute)
+    return try place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 
   /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
@@ -31,7 +31,7 @@ extension SharedCache {
     orInsert compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     if let value = try value(forKey: key) { return value }
-    return try await place(key, cost, expires).value(timeout: timeout, compute)
+    return try await place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 
   private func place(_ key: Key, _ cost: Int?, _ expires: Expiration?) -> CachePlace<Value> {

@@ -38,7 +38,8 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
   @available(*, noasync, message: "await value(timeout:_:) instead") @_disfavoredOverload
   public func value(timeout: Duration? = nil, _ compute: () throws -> Value) throws -> Value {
-    try place.value(timeout: timeout, compute)
+    if let value = try place.find() { return value }
+    return try place.missingValue(timeout: timeout, compute)
   }
 
   /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
@@ -46,7 +47,8 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   nonisolated(nonsending) public func value(
     timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    try await place.value(timeout: timeout, compute)
+    if let value = try place.find() { return value }
+    return try await place.missingValue(timeout: timeout, compute)
   }
 }
 
@@ -58,8 +60,9 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
-    key = Array(try CollectionName(name, table).text.utf8)
-    claimKey = key + Array("#k".utf8)
+    let names = try CacheNames(name, table: table)
+    key = names.head
+    claimKey = names.claimPrefix
     drainer = Drainer(label: "SharedTable.SharedOnce.\(name)")
   }
 

@@ -1,3 +1,5 @@
+import TableEngine
+
 /// A run of encoded elements: a leaf that is being changed, or what is to be inserted into one.
 struct ArrayLeaf {
   /// Where each element ends in `data`.
@@ -29,12 +31,12 @@ struct ArrayLeaf {
       guard let range = node.range(index, alignment: alignment) else { return nil }
       ends.append(range.upperBound - data.lowerBound)
     }
-    guard data.count == roundedUp(ends.last ?? 0, to: alignment) else { return nil }
+    guard data.count == roundUp(ends.last ?? 0, to: alignment) else { return nil }
     unsafe node.span.withUnsafeBytes { bytes in self.data = unsafe [UInt8](bytes[data]) }
   }
 
   var bytes: [UInt8] {
-    let start = roundedUp(8 + 4 * count, to: 16)
+    let start = roundUp(8 + 4 * count, to: 16)
     var bytes = [UInt8](repeating: 0, count: start)
     bytes.reserveCapacity(start + data.count)
     unsafe bytes.withUnsafeMutableBytes { bytes in
@@ -95,7 +97,7 @@ struct ArrayLeaf {
     return leaves
   }
 
-  private func start(_ index: Int) -> Int { index == 0 ? 0 : roundedUp(ends[index - 1], to: alignment) }
+  private func start(_ index: Int) -> Int { index == 0 ? 0 : roundUp(ends[index - 1], to: alignment) }
 
   private mutating func pad() {
     while data.count % alignment != 0 { data.append(0) }

@@ -1,3 +1,5 @@
+import TableEngine
+
 /// The nodes of a ``SharedArray``: a B+-tree whose inner nodes know how many elements lie below each child (an order
 /// statistic tree; Cormen et al., Introduction to Algorithms, ch. "Augmenting data structures").
 ///
@@ -66,7 +68,7 @@ struct ArrayNodeSpan: ~Escapable {
   // MARK: - Leaves
 
   /// Where the elements begin.
-  var dataStart: Int { roundedUp(8 + 4 * count, to: 16) }
+  var dataStart: Int { roundUp(8 + 4 * count, to: 16) }
 
   /// Where element `index` lies; nil if the node's ends contradict each other.
   func range(_ index: Int, alignment: Int) -> Range<Int>? {
@@ -74,7 +76,7 @@ struct ArrayNodeSpan: ~Escapable {
     var start = 0
     if index > 0 {
       guard let before = span.word32(at: 8 + 4 * (index - 1)) else { return nil }
-      start = roundedUp(before, to: alignment)
+      start = roundUp(before, to: alignment)
     }
     guard let end = span.word32(at: 8 + 4 * index), start <= end, end <= span.byteCount - dataStart else { return nil }
     return dataStart + start..<dataStart + end
@@ -111,5 +113,3 @@ extension RawSpan {
     return unsafe Int(exactly: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
-
-func roundedUp(_ value: Int, to multiple: Int) -> Int { (value + multiple - 1) & ~(multiple - 1) }

@@ -182,14 +182,4 @@ extension ArrayTree {
       try place.setHeader([state.count, state.root, state.level, state.next], in: &tx)
     }
   }
-
-  /// Removes all nodes and the header.
-  func removeAll(in tx: inout Transaction) throws(TableError) {
-    guard try place.header(in: tx) != nil else { return }
-    let keys = try tx.keys(prefix: place.name.prefix)
-    try tx.withSavepoint { tx throws(TableError) in
-      for key in keys { try tx.remove(key) }
-      try tx.remove(place.name.text)
-    }
-  }
 }

@@ -78,6 +78,16 @@ struct CollectionPlace: Sendable {
     try tx.set(name.text, CollectionHeader(signature, numbers))
   }
 
+  /// Removes the header and all that lies behind the name: it is free for another type.
+  func removeAll(in tx: inout Transaction) throws(TableError) {
+    guard try header(in: tx) != nil else { return }
+    let keys = try tx.keys(prefix: name.prefix)
+    try tx.withSavepoint { tx throws(TableError) in
+      for key in keys { try tx.remove(key) }
+      try tx.remove(name.text)
+    }
+  }
+
   func damaged(_ what: String) -> TableError {
     TableError(
       .damaged, table: table.name,

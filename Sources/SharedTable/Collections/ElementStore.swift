@@ -79,14 +79,4 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     }
     return removed
   }
-
-  /// Removes all elements and the header: the name is free for another type.
-  func removeAll(in tx: inout Transaction) throws(TableError) {
-    guard try place.header(in: tx) != nil else { return }
-    let keys = try tx.keys(prefix: place.name.prefix)
-    try tx.withSavepoint { tx throws(TableError) in
-      for key in keys { try tx.remove(key) }
-      try tx.remove(place.name.text)
-    }
-  }
 }

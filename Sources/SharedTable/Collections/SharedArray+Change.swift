@@ -117,7 +117,7 @@ extension SharedArray {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
-  public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.removeAll(in: &tx) }
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.place.removeAll(in: &tx) }
 
   private func check(_ index: Int, in tx: borrowing Transaction) throws(TableError) {
     let count = try count(in: tx)

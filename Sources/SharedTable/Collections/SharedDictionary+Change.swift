@@ -133,5 +133,5 @@ extension SharedDictionary {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
-  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.place.removeAll(in: &tx) }
 }

@@ -16,8 +16,12 @@ extension Table {
     clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     try check(name)
+    return Table(try make(name, options), timeout: timeout, clock: WallClock(clock))
+  }
+
+  static func make(_ name: String, _ options: Options) throws(TableError) -> Segment {
     do throws(EngineError) {
-      return Table(try Segment.create(name, options), timeout: timeout, clock: WallClock(clock))
+      return try Segment.create(name, options)
     } catch {
       if case .notPermitted(let why) = error, !why.hasPrefix("the system") {
         throw TableError(.invalid, table: name, why)
@@ -42,18 +46,22 @@ extension Table {
     timeout: Duration = defaultTimeout, clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     try check(name)
-    let segment: Segment
-    do throws(EngineError) {
-      segment = try Segment.open(
-        name, access, trusted: trusting, timeoutNanoseconds: timeout.clampedNanoseconds)
-    } catch {
-      throw TableError(error, table: name)
-    }
+    let segment = try attach(name, access, trusting, timeout.clampedNanoseconds)
     if let variant, variant != segment.variant {
       throw TableError(
         .incompatible, table: name, "it is of the \(segment.variant) variant, not \(variant); open it as what it is")
     }
     return Table(segment, timeout: timeout, clock: WallClock(clock))
+  }
+
+  static func attach(
+    _ name: String, _ access: Access, _ trusting: [UInt32], _ timeoutNanoseconds: UInt64
+  ) throws(TableError) -> Segment {
+    do throws(EngineError) {
+      return try Segment.open(name, access, trusted: trusting, timeoutNanoseconds: timeoutNanoseconds)
+    } catch {
+      throw TableError(error, table: name)
+    }
   }
 
   /// Removes a table's name. Processes that have it open keep reading what it held; their next barrier throws
@@ -89,7 +97,7 @@ extension Table {
     }
   }
 
-  private static func check(_ name: String) throws(TableError) {
+  static func check(_ name: String) throws(TableError) {
     guard ObjectName.isValid(name) else {
       throw TableError(
         .invalid, table: name.utf8.count > 64 ? "\(name.prefix(64))…" : name,

@@ -89,7 +89,7 @@ public struct Memory: @unchecked Sendable {
 func crashFence() { shm_fence_compiler() }
 
 @inlinable @inline(__always)
-func roundUp(_ value: Int, to multiple: Int) -> Int { (value + multiple - 1) / multiple * multiple }
+package func roundUp(_ value: Int, to multiple: Int) -> Int { (value + multiple - 1) / multiple * multiple }
 
 func nextPowerOfTwo(_ value: Int) -> Int {
   value <= 1 ? 1 : 1 << (Int.bitWidth - (value - 1).leadingZeroBitCount)

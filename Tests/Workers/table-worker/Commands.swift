@@ -2,6 +2,7 @@
 // Inside a section it goes on taking commands, so that a test decides how long the section lasts.
 
 import Glibc
+import SharedMemory
 import SharedTable
 import TableEngine
 import TestSupport
@@ -71,6 +72,16 @@ func answer(_ words: [String]) throws -> String {
       opened = try Table.open(words[1], access: .participant)
       return "opened"
     }
+  case "open-or-create":
+    let variant: Table.Variant = words[2] == "rwlock" ? .rwlock : .rcu
+    let milliseconds = words.count > 3 ? Int(words[3])! : 30_000
+    opened = try Table.openOrCreate(
+      words[1], .init(variant: variant, capacityBytes: 2 << 20), timeout: .milliseconds(milliseconds))
+    return "\(table.variant)"
+  case "wait-for":
+    // Until a moment: processes that do so start what follows side by side.
+    while HostClock.monotonicNanoseconds < UInt64(words[1])! {}
+    return try answer(Array(words[2...]))
   case "become":
     setgid(UInt32(words[1])!)
     setuid(UInt32(words[1])!)

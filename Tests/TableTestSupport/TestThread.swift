@@ -1,0 +1,74 @@
+public import Glibc
+import SharedMemory
+import Synchronization
+
+/// A thread of its own that runs a closure, for what blocks. Joined by ``join()``, or when this object goes.
+public final class TestThread<Output: Sendable>: Sendable {
+  private final class State: Sendable {
+    let number = Atomic<Int32>(0)
+    let outcome = Mutex<Result<Output, any Error>?>(nil)
+  }
+
+  private let state: State
+  private let thread: Mutex<pthread_t?>
+
+  public init(_ body: @escaping @Sendable () throws -> Output) {
+    let state = State()
+    self.state = state
+    let thread = startThread {
+      state.number.store(ProcessIdentity.tid, ordering: .releasing)
+      let outcome = Result { try body() }
+      state.outcome.withLock { $0 = outcome }
+    }
+    self.thread = Mutex(thread)
+  }
+
+  deinit { joinQuietly() }
+
+  /// What it throws is of no concern.
+  public func joinQuietly() {
+    if let thread = thread.withLock({ $0.take() }) { pthread_join(thread, nil) }
+  }
+
+  /// What the closure returned, or threw.
+  @discardableResult
+  public func join() throws -> Output {
+    joinQuietly()
+    return try state.outcome.withLock { $0! }.get()
+  }
+
+  /// Returns when the thread sleeps in a system call, or has ended.
+  public func waitUntilAsleep() {
+    while true {
+      let number = state.number.load(ordering: .acquiring)
+      guard number != 0 else {
+        sched_yield()
+        continue
+      }
+      guard let stat = fopen("/proc/self/task/\(number)/stat", "r") else { return }
+      var line = [CChar](repeating: 0, count: 512)
+      fgets(&line, Int32(line.count), stat)
+      fclose(stat)
+      let text = String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if let end = text.lastIndex(of: ")"), "SZX".contains(text[end...].dropFirst(2).prefix(1)) { return }
+      sched_yield()
+    }
+  }
+}
+
+/// A thread of the system that runs `body`; it has to be joined.
+public func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+  final class Start: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  let started = pthread_create(
+    &thread, nil,
+    { argument in
+      Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
+      return nil
+    }, Unmanaged.passRetained(Start(body)).toOpaque())
+  precondition(started == 0, "no thread: \(started)")
+  return thread
+}

@@ -1,0 +1,45 @@
+public import SharedTable
+import TestSupport
+import Testing
+
+/// Runs `body` with a new table of a test's own; its invariants are checked afterwards.
+public func withTable(
+  _ variant: Table.Variant, capacityBytes: Int = 16 << 20, clock: TestClock? = nil, _ body: (Table) throws -> Void
+) throws {
+  try withTableName { (name: String) throws -> Void in
+    let table = try create(name, variant, capacityBytes, clock)
+    try body(table)
+    #expect(try table.check() == [])
+  }
+}
+
+public func withTable(
+  _ variant: Table.Variant, isolation: isolated (any Actor)? = #isolation, _ body: (Table) async throws -> Void
+) async throws {
+  try await withTableName { (name: String) async throws -> Void in
+    let table = try create(name, variant, 16 << 20, nil)
+    try await body(table)
+    #expect(try table.check() == [])
+  }
+}
+
+/// With the patience that a sanitizer's machine needs.
+private func create(
+  _ name: String, _ variant: Table.Variant, _ capacityBytes: Int, _ clock: TestClock?
+) throws -> Table {
+  try Table.create(
+    name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(200), clock: clock?.read)
+}
+
+/// A clock that stands still until the test moves it.
+public final class TestClock: @unchecked Sendable {
+  // Sendable because one thread at a time uses it.
+  public var now: UInt64 = 1_000_000_000_000
+
+  public init() {}
+
+  public func advance(_ seconds: UInt64) { now += seconds * 1_000_000_000 }
+
+  /// For a table to read.
+  public var read: @Sendable () -> UInt64 { { self.now } }
+}

@@ -1,0 +1,20 @@
+import Glibc
+public import SharedTable
+public import TestSupport
+
+/// A worker that has the table open.
+public func worker(
+  _ table: Table, _ access: String = "participant", timeoutSeconds: Int = 240
+) throws -> WorkerProcess {
+  let worker = try WorkerProcess("table-worker", timeoutSeconds: timeoutSeconds)
+  try worker.ask("open \(table.name) \(access)", expecting: "ok")
+  return worker
+}
+
+/// What is stopped stays so, however long the others wait for it.
+public func stop(_ process: WorkerProcess) {
+  process.kill(SIGSTOP)
+  // The signal is on its way until the process is seen to have stopped.
+  var info = siginfo_t()
+  waitid(P_PID, id_t(process.pid), &info, WSTOPPED | WNOWAIT)
+}
