@@ -1,5 +1,3 @@
-import Glibc
-
 extension ReadView {
   /// Visits every key that begins with `prefix`, each exactly once, by several threads at a time, and returns when all
   /// were visited: ``forEach(prefix:_:)`` in the manner of `DispatchQueue.concurrentPerform`.
@@ -24,7 +22,7 @@ extension ReadView {
     prefix: some TableKey = "", threads: Int? = nil,
     _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Bool
   ) throws {
-    let count = threads ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let count = threads ?? ConcurrentScan.processors
     guard count > 0 else {
       throw TableError(.invalid, table: table.name, "a table cannot be visited by \(count) threads; ask for 1 or more")
     }

@@ -13,6 +13,8 @@ final class ConcurrentScan: Sendable {
 
   /// More threads than this are not made, whatever is asked for: each takes a slot of the table.
   static let mostThreads = 256
+  /// As many threads as work at once.
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
   private let table: Table
   private let shared: SharedSection
