@@ -40,6 +40,7 @@ let events: [Event] = [
   },
   Event(name: "memory") { try memoryContest(keyCount: 1_000_000, peers: $0.peers) },
   Event(name: "recovery") { _ in try recoveryContest() },
+  Event(name: "wake-up") { _ in try wakeUpContest() },
   Event(name: "processes") { _ in try processContests() },
   Event(name: "command") { try commandContest(shmctl: $0.shmctl) },
 ]

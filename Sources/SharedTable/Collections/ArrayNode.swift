@@ -82,11 +82,11 @@ struct ArrayNodeSpan: ~Escapable {
     return dataStart + start..<dataStart + end
   }
 
-  /// Element `index`; nil if the bytes are none.
-  func element<Element: TableValue>(_ index: Int, as type: Element.Type) -> Element? {
-    guard let range = range(index, alignment: ArrayLeaf.alignment(of: type)) else { return nil }
+  /// Calls `body` with the bytes of element `index`; nil if the node's ends contradict each other.
+  func withElement<R>(_ index: Int, alignment: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
+    guard let range = range(index, alignment: alignment) else { return nil }
     return unsafe span.withUnsafeBytes { bytes in
-      unsafe Element(tableBytes: UnsafeRawBufferPointer(rebasing: bytes[range]))
+      unsafe body(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
   }
 

@@ -1,18 +1,28 @@
 /// A ``SharedArray``'s tree in its table: node N lies under the key `NAME/N`, and the header holds the number of elements,
 /// the root's number, its level, and the next number that no node has yet.
-struct ArrayTree<Element: TableValue>: Sendable {
+///
+/// Knows elements as bytes only: what is generic is not specialised for other modules' types, and would take several
+/// times as long. ``SharedArray`` makes bytes of elements and elements of bytes, where they are used.
+@usableFromInline
+struct ArrayTree: Sendable {
   let table: Table
   let place: CollectionPlace
   let limits: ArrayNode.Limits
+  /// Of an element.
+  let alignment: Int
 
-  init(_ name: String, _ table: Table, _ limits: ArrayNode.Limits) throws(TableError) {
+  init<Element: TableValue>(
+    _ name: String, _ table: Table, of type: Element.Type, _ limits: ArrayNode.Limits
+  ) throws(TableError) {
     self.table = table
     self.limits = limits
+    alignment = ArrayLeaf.alignment(of: type)
     place = CollectionPlace(
       table: table, name: try CollectionName(name, table),
-      signature: "array of \(SharedTable.signature(of: Element.self))", numbers: 4)
+      signature: "array of \(SharedTable.signature(of: type))", numbers: 4)
   }
 
+  @usableFromInline
   struct State: Equatable {
     var count = 0
     var root = 0
@@ -43,11 +53,13 @@ struct ArrayTree<Element: TableValue>: Sendable {
     _ id: Int, _ level: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (borrowing ArrayNodeSpan) throws(TableError) -> R
   ) throws(TableError) -> R {
-    let result = try section.withEntry(place.name.key(id)) { entry throws(TableError) -> R? in
-      guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
-        let node = ArrayNodeSpan(entry.bytes), node.level == level
-      else { return nil }
-      return try body(node)
+    let result = try unsafe place.name.withNumberedKey(id) { key throws(TableError) -> R?? in
+      try unsafe section.withEntry(RawKey(key)) { entry throws(TableError) -> R? in
+        guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
+          let node = ArrayNodeSpan(entry.bytes), node.level == level
+        else { return nil }
+        return try body(node)
+      }
     }
     guard let result = result ?? nil else { throw damaged(id) }
     return result
@@ -57,7 +69,7 @@ struct ArrayTree<Element: TableValue>: Sendable {
     _ child: ArrayInner.Child, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> ArrayLeaf {
     let leaf = try withNode(child.id, 0, in: section) { node in
-      ArrayLeaf(node, alignment: ArrayLeaf.alignment(of: Element.self))
+      ArrayLeaf(node, alignment: alignment)
     }
     guard let leaf, leaf.count == child.count else { throw damaged(child.id) }
     return leaf
@@ -74,10 +86,28 @@ struct ArrayTree<Element: TableValue>: Sendable {
 
   // MARK: - Reads
 
-  /// One element: as many look-ups as the tree has levels, and no node copied.
-  func element(
-    at index: Int, _ state: State, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
-  ) throws(TableError) -> Element {
+  /// Calls `body` with the newest committed bytes of an element.
+  @usableFromInline
+  func withElement(at index: Int, _ body: (UnsafeRawBufferPointer) -> Bool) throws(TableError) {
+    try table.withSection(timeout: nil) { view throws(TableError) in
+      try unsafe withElement(at: index, state(in: view), in: view, body)
+    }
+  }
+
+  /// The same in a view of which the state is known.
+  @usableFromInline
+  func withElement(
+    at index: Int, _ state: State, in view: borrowing ReadView, _ body: (UnsafeRawBufferPointer) -> Bool
+  ) throws(TableError) {
+    try unsafe withElement(at: index, state, inSection: view, body)
+  }
+
+  /// Calls `body` with the bytes of one element, where they lie; it says whether they are one. As many look-ups as the
+  /// tree has levels, and no node copied.
+  func withElement(
+    at index: Int, _ state: State, inSection section: borrowing some (TableSection & ~Copyable & ~Escapable),
+    _ body: (UnsafeRawBufferPointer) -> Bool
+  ) throws(TableError) {
     guard index >= 0, index < state.count else { throw outOfBounds(index, state.count) }
     var id = state.root
     var rest = index
@@ -90,9 +120,10 @@ struct ArrayTree<Element: TableValue>: Sendable {
       rest -= before
       level -= 1
     }
-    let element = try withNode(id, 0, in: section) { node -> Element? in node.element(rest, as: Element.self) }
-    guard let element else { throw damaged(id) }
-    return element
+    let isOne = try withNode(id, 0, in: section) { node in
+      unsafe node.withElement(rest, alignment: alignment, body) ?? false
+    }
+    guard isOne else { throw damaged(id) }
   }
 
   /// The child that element `rest` is below, and how many elements lie before it.
@@ -108,17 +139,17 @@ struct ArrayTree<Element: TableValue>: Sendable {
     throw damaged(id)
   }
 
-  /// Visits the elements of a range in order, until `body` returns false.
+  /// Visits the bytes of the elements of a range in order, until `body` returns false; nil if they are no element.
   func forEach(
     _ range: Range<Int>, _ state: State, in section: borrowing some (TableSection & ~Copyable & ~Escapable),
-    _ body: (Int, Element) throws -> Bool
+    _ body: (Int, UnsafeRawBufferPointer) throws -> Bool?
   ) throws {
     guard range.lowerBound >= 0, range.upperBound <= state.count else {
       throw outOfBounds(range.lowerBound < 0 ? range.lowerBound : range.upperBound - 1, state.count)
     }
     if range.isEmpty { return }
     var walk = Walk(range: range, bytesLeft: table.capacityBytes)
-    _ = try visit(.init(id: state.root, count: state.count), state.level, 0, &walk, in: section, body)
+    _ = try unsafe visit(.init(id: state.root, count: state.count), state.level, 0, &walk, in: section, body)
   }
 
   struct Walk {
@@ -129,16 +160,17 @@ struct ArrayTree<Element: TableValue>: Sendable {
 
   private func visit(
     _ child: ArrayInner.Child, _ level: Int, _ first: Int, _ walk: inout Walk,
-    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Int, Element) throws -> Bool
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable),
+    _ body: (Int, UnsafeRawBufferPointer) throws -> Bool?
   ) throws -> Bool {
-    if level == 0 { return try visitLeaf(child, first, &walk, in: section, body) }
+    if level == 0 { return try unsafe visitLeaf(child, first, &walk, in: section, body) }
     let inner = try inner(child, level: level, in: section)
     walk.bytesLeft -= 16 * inner.children.count
     var first = first
     for child in inner.children {
       if first >= walk.range.upperBound { break }
       if first + child.count > walk.range.lowerBound {
-        guard try visit(child, level - 1, first, &walk, in: section, body) else { return false }
+        guard try unsafe visit(child, level - 1, first, &walk, in: section, body) else { return false }
       }
       first += child.count
     }
@@ -147,7 +179,8 @@ struct ArrayTree<Element: TableValue>: Sendable {
 
   private func visitLeaf(
     _ child: ArrayInner.Child, _ first: Int, _ walk: inout Walk,
-    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Int, Element) throws -> Bool
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable),
+    _ body: (Int, UnsafeRawBufferPointer) throws -> Bool?
   ) throws -> Bool {
     let wanted = walk.range.clamped(to: first..<first + child.count)
     var failure: (any Error)?
@@ -155,13 +188,16 @@ struct ArrayTree<Element: TableValue>: Sendable {
       walk.bytesLeft -= node.span.byteCount
       guard node.count == child.count, walk.bytesLeft >= 0 else { throw damaged(child.id) }
       for index in wanted {
-        guard let element = node.element(index - first, as: Element.self) else { throw damaged(child.id) }
-        do {
-          guard try body(index, element) else { return false }
-        } catch {
-          failure = error
-          return false
+        let goesOn = unsafe node.withElement(index - first, alignment: alignment) { bytes -> Bool? in
+          do {
+            return try unsafe body(index, bytes)
+          } catch {
+            failure = error
+            return false
+          }
         }
+        guard let goesOn = goesOn ?? nil else { throw damaged(child.id) }
+        if !goesOn { return false }
       }
       return true
     }

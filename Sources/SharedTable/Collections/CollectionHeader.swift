@@ -1,3 +1,5 @@
+import Glibc
+
 /// What lies under a collection's name: a line of text that says what it is and how many elements it has, such as
 /// `dictionary of string to integer: 12`.
 ///
@@ -22,6 +24,36 @@ struct CollectionHeader: TableValue {
     self.text = text
   }
 
+  /// The state, read from the stored bytes where they are just what ``init(_:_:)`` writes; nil leaves it to
+  /// ``read(_:count:)``, which is slower and knows why not.
+  static func numbers(_ bytes: RawSpan, _ signature: String, count: Int) -> [Int]? {
+    var rest = signature.utf8.count
+    guard bytes.byteCount > rest, bytes.isPrefixed(by: signature), byte(bytes, rest) == UInt8(ascii: ":") else {
+      return nil
+    }
+    var numbers: [Int] = []
+    numbers.reserveCapacity(count)
+    rest += 1
+    while rest < bytes.byteCount, numbers.count < count {
+      guard byte(bytes, rest) == UInt8(ascii: " ") else { return nil }
+      rest += 1
+      let first = rest
+      var number = 0
+      while rest < bytes.byteCount, case let digit = byte(bytes, rest) &- UInt8(ascii: "0"), digit < 10 {
+        number = number &* 10 &+ Int(digit)
+        rest += 1
+      }
+      // 18 digits fit into an `Int`.
+      guard (1...18).contains(rest - first) else { return nil }
+      numbers.append(number)
+    }
+    return numbers.count == count && rest == bytes.byteCount ? numbers : nil
+  }
+
+  private static func byte(_ bytes: RawSpan, _ offset: Int) -> UInt8 {
+    unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+  }
+
   /// The state, if this is a collection of that signature and the state can be: `count` numbers, none negative.
   enum Reading {
     case numbers([Int])
@@ -38,6 +70,17 @@ struct CollectionHeader: TableValue {
       numbers.append(number)
     }
     return numbers.count == count ? .numbers(numbers) : .unreadable
+  }
+}
+
+extension RawSpan {
+  fileprivate func isPrefixed(by text: String) -> Bool {
+    unsafe withUnsafeBytes { bytes in
+      let isEqual = unsafe text.utf8.withContiguousStorageIfAvailable { wanted in
+        unsafe bytes.count >= wanted.count && memcmp(bytes.baseAddress!, wanted.baseAddress!, wanted.count) == 0
+      }
+      return isEqual ?? false
+    }
   }
 }
 
@@ -62,6 +105,7 @@ struct CollectionPlace: Sendable {
       guard entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint else {
         return .other("a value of type \(entry.type?.name ?? "unknown")")
       }
+      if let numbers = CollectionHeader.numbers(entry.bytes, signature, count: numbers) { return .numbers(numbers) }
       return entry.value(as: CollectionHeader.self)?.read(signature, count: numbers) ?? .unreadable
     }
     switch reading {

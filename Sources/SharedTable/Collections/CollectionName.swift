@@ -39,6 +39,33 @@ struct CollectionName: Sendable {
     }
   }
 
+  /// Calls `body` with the key of the element that is a number, 0 or more: as ``key(_:)``, without an allocation.
+  func withNumberedKey<R>(
+    _ number: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    var result: Result<R, TableError>?
+    // The longest name, the slash, and the digits of the largest number, written from the end.
+    unsafe withUnsafeTemporaryAllocation(byteCount: 200 + 1 + 20, alignment: 1) { buffer in
+      var start = buffer.count
+      var rest = number
+      repeat {
+        start -= 1
+        unsafe buffer[start] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      } while rest > 0
+      start -= 1
+      unsafe buffer[start] = UInt8(ascii: "/")
+      start -= text.utf8.count
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyBytes(from: text.utf8)
+      do throws(TableError) {
+        result = .success(try unsafe body(UnsafeRawBufferPointer(rebasing: buffer[start...])))
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result!.get()
+  }
+
   /// The part of an element's key behind the prefix.
   func element<Key: SharedKey>(_ key: RawSpan, as type: Key.Type) -> Key? {
     unsafe key.withUnsafeBytes { bytes in

@@ -21,7 +21,7 @@
 /// contradict each other. Inside a section of the table use the forms with `in:`: they wait for nothing, and several
 /// of them see, or make, one state. What is returned is a copy. Safe to use from any thread.
 public struct SharedArray<Element: TableValue>: Sendable {
-  let tree: ArrayTree<Element>
+  @usableFromInline let tree: ArrayTree
 
   /// Names it; reads and writes nothing yet.
   /// - Parameters:
@@ -31,7 +31,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   public init(_ name: String, _ table: Table) throws(TableError) { try self.init(name, table, limits: .init()) }
 
   init(_ name: String, _ table: Table, limits: ArrayNode.Limits) throws(TableError) {
-    tree = try ArrayTree(name, table, limits)
+    tree = try ArrayTree(name, table, of: Element.self, limits)
   }
 
   /// The table that it lies in.
@@ -57,8 +57,15 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// The element at an index as of now.
   /// - Throws: `outOfBounds`.
   public subscript(index: Int) -> Element {
+    @inlinable
     get throws(TableError) {
-      try table.withSection(timeout: nil) { view throws(TableError) in try get(index, in: view) }
+      var element: Element?
+      try unsafe tree.withElement(at: index) { bytes in
+        element = unsafe Element(tableBytes: bytes)
+        return element != nil
+      }
+      // Or `damaged` was thrown.
+      return element!
     }
   }
 
@@ -67,7 +74,12 @@ public struct SharedArray<Element: TableValue>: Sendable {
   public func get(
     _ index: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Element {
-    try tree.element(at: index, tree.state(in: section), in: section)
+    var element: Element?
+    try unsafe tree.withElement(at: index, tree.state(in: section), inSection: section) { bytes in
+      element = unsafe Element(tableBytes: bytes)
+      return element != nil
+    }
+    return element!
   }
 
   /// Visits the elements of one snapshot in order, with their indices, until `body` returns false.
@@ -82,7 +94,9 @@ public struct SharedArray<Element: TableValue>: Sendable {
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Bool
   ) throws {
     let state = try tree.state(in: section)
-    try tree.forEach(0..<state.count, state, in: section, body)
+    try unsafe tree.forEach(0..<state.count, state, in: section) { index, bytes in
+      try unsafe Element(tableBytes: bytes).map { try body(index, $0) }
+    }
   }
 
   /// A copy of all elements of one snapshot.
@@ -101,12 +115,12 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// An array in one snapshot: cannot be returned, stored, captured or carried over an `await`.
   public struct Elements: ~Escapable {
-    private let tree: ArrayTree<Element>
-    private let view: ReadView
-    private let state: ArrayTree<Element>.State
+    @usableFromInline let tree: ArrayTree
+    @usableFromInline let view: ReadView
+    @usableFromInline let state: ArrayTree.State
 
     @_lifetime(copy view)
-    init(_ tree: ArrayTree<Element>, _ view: borrowing ReadView) throws(TableError) {
+    init(_ tree: ArrayTree, _ view: borrowing ReadView) throws(TableError) {
       self.tree = tree
       self.view = copy view
       state = try tree.state(in: view)
@@ -120,19 +134,30 @@ public struct SharedArray<Element: TableValue>: Sendable {
     /// The element at an index, counted from 0.
     /// - Throws: `outOfBounds`.
     public subscript(index: Int) -> Element {
-      get throws(TableError) { try tree.element(at: index, state, in: view) }
+      @inlinable
+      get throws(TableError) {
+        var element: Element?
+        try unsafe tree.withElement(at: index, state, in: view) { bytes in
+          element = unsafe Element(tableBytes: bytes)
+          return element != nil
+        }
+        return element!
+      }
     }
 
     /// Visits the elements in order, until `body` returns false.
     public func forEach(_ body: (_ index: Int, Element) throws -> Bool) throws {
-      try tree.forEach(0..<state.count, state, in: view, body)
+      try unsafe tree.forEach(0..<state.count, state, in: view) { index, bytes in
+        try unsafe Element(tableBytes: bytes).map { try body(index, $0) }
+      }
     }
 
     /// A copy of the elements of a range.
     /// - Throws: `outOfBounds` unless all of them are there.
     public func copy(_ range: Range<Int>) throws -> [Element] {
       var elements: [Element] = []
-      try tree.forEach(range, state, in: view) { _, element in
+      try unsafe tree.forEach(range, state, in: view) { _, bytes in
+        guard let element = unsafe Element(tableBytes: bytes) else { return nil }
         elements.append(element)
         return true
       }

@@ -70,7 +70,16 @@ final class ChildProcess {
 
   func send(_ line: String) throws {
     let bytes = Array((line + "\n").utf8)
-    guard write(input, bytes, bytes.count) == bytes.count else { throw Failure("process \(pid) does not listen") }
+    guard Glibc.write(input, bytes, bytes.count) == bytes.count else { throw Failure("process \(pid) does not listen") }
+  }
+
+  /// One byte, past what ``readLine()`` keeps.
+  func write(_ byte: inout UInt8) throws {
+    guard Glibc.write(input, &byte, 1) == 1 else { throw Failure("process \(pid) does not listen") }
+  }
+
+  func read(_ byte: inout UInt8) throws {
+    guard Glibc.read(output, &byte, 1) == 1 else { throw Failure("process \(pid) ended without an answer") }
   }
 
   func readLine() throws -> String {
@@ -80,7 +89,7 @@ final class ChildProcess {
         return String(decoding: pending[..<end], as: UTF8.self)
       }
       var buffer = [UInt8](repeating: 0, count: 4096)
-      let count = read(output, &buffer, buffer.count)
+      let count = Glibc.read(output, &buffer, buffer.count)
       if count <= 0, !pending.isEmpty {
         defer { pending = [] }
         return String(decoding: pending, as: UTF8.self)

@@ -5,10 +5,11 @@ import SharedTable
 /// `bench worker barrier TABLE CHANGES`: at "go" makes the changes in a barrier, and stays in it.
 /// `bench worker count TABLE KEYS`: at "go" reads a fixed number and answers with the processor time of one, in
 /// picoseconds.
+/// `bench worker partner-pipe|partner-wait|partner-changes TABLE 0`: from "go" on answers what it is told.
 func serveAsWorker(_ arguments: [String]) throws {
   guard arguments.count == 3, let keyCount = Int(arguments[2]) else { throw Failure("worker: \(arguments)") }
   let table = try Table.open(arguments[1], access: .participant)
-  let workload = Workload(keyCount: keyCount)
+  let workload = Workload(keyCount: max(1, keyCount))
   answer("ready")
   var number = 0
   while let line = readLine() {
@@ -19,6 +20,7 @@ func serveAsWorker(_ arguments: [String]) throws {
       answer("\((processorTime() - begin) * 1000 / (20 * Workload.roundLookups))")
       continue
     }
+    if arguments[0].hasPrefix("partner-") { return try answerAsPartner(arguments[0], table) }
     if arguments[0] == "barrier" {
       try table.barrier { tx in
         for index in 0..<keyCount { try tx.set("victim \(index)", index) }
@@ -53,7 +55,7 @@ private func isTold() -> Bool {
   return poll(&p, 1, 0) > 0
 }
 
-private func answer(_ line: String) {
+func answer(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   _ = write(STDOUT_FILENO, bytes, bytes.count)
 }

@@ -1,0 +1,126 @@
+import CShims
+import Glibc
+import SharedMemory
+import Synchronization
+import TableEngine
+
+/// One concurrent iteration: several threads that share a read section, and the parts of the table they take in turn.
+///
+/// Threads of its own, and not Dispatch's: they are there when they are needed, whatever else the process does; a body
+/// that blocks holds up nobody else's work; and a child forked by a body does not wait for threads that stayed behind.
+final class ConcurrentScan: Sendable {
+  typealias Body = @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+
+  /// More threads than this are not made, whatever is asked for: each takes a slot of the table.
+  static let mostThreads = 256
+  /// As many threads as work at once.
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  private let table: Table
+  private let shared: SharedSection
+  private let parts: ScanParts
+  private let prefix: [UInt8]
+  private let body: Body
+  #if DEBUG || CheckedReads
+    /// One for all threads, which take turns.
+    private let check: Locked<ReadCheck>?
+  #endif
+  /// Somebody has stopped early or failed. Relaxed: others stop a little later at worst.
+  private let isOver = Atomic(false)
+  private let failure = Locked<(any Error)?>(nil)
+
+  init(_ table: Table, _ section: ReadSection, prefix: [UInt8], threads: Int, _ body: @escaping Body) {
+    self.table = table
+    self.prefix = prefix
+    self.body = body
+    shared = table.segment.share(section, table.clock)
+    parts = ScanParts(table.segment, shared, threads: threads)
+    #if DEBUG || CheckedReads
+      check = section.check.map { Locked($0) }
+    #endif
+  }
+
+  /// Visits everything, with the calling thread as one of the threads; returns when all of them are done.
+  /// - Throws: the first error that any of them met.
+  func run(threads: Int) throws {
+    let helpers = (1..<threads).compactMap { _ in startHelper() }
+    visit(table.segment.section(shared))
+    // The helpers stayed in the parent, with whatever they had locked there.
+    guard table.isUsable else { throw table.named(.forked) }
+    for helper in helpers { pthread_join(helper, nil) }
+    if let failure = failure.withLock({ $0 }) { throw failure }
+  }
+
+  /// - Returns: nil if the system gives no thread: then the others do its share.
+  private func startHelper() -> pthread_t? {
+    var thread = pthread_t()
+    // Signals are for the program's own threads.
+    var all = sigset_t()
+    var mask = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_BLOCK, &all, &mask)
+    let retained = unsafe Unmanaged.passRetained(self)
+    let started = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        unsafe shmos_name_thread("table-scan")
+        unsafe Unmanaged<ConcurrentScan>.fromOpaque(argument!).takeRetainedValue().help()
+        return nil
+      }, retained.toOpaque())
+    unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+    if started == 0 { return thread }
+    unsafe retained.release()
+    return nil
+  }
+
+  private func help() {
+    #if MUTANT_HELPERS_BEGIN_ANEW
+      guard let section = try? table.segment.beginRead(timeoutNanoseconds: 20_000_000_000) else { return }
+      visit(section)
+      table.segment.endRead(section)
+    #else
+      // Without a slot it cannot be told from a thread outside of any section: the others do its share.
+      guard let section = try? table.segment.join(shared) else { return }
+      visit(section)
+      table.segment.leaveShared()
+    #endif
+  }
+
+  private func visit(_ section: ReadSection) {
+    unsafe prefix.withUnsafeBytes { wanted in
+      do throws(EngineError) {
+        while goesOn, let part = parts.claim() {
+          try table.segment.scan(part, section, table.clock) { found in
+            guard goesOn else { return false }
+            if unsafe found.hasPrefix(wanted) { show(found) }
+            return goesOn
+          }
+        }
+      } catch {
+        end(table.named(error))
+      }
+    }
+  }
+
+  private var goesOn: Bool { !isOver.load(ordering: .relaxed) && table.isUsable }
+
+  private func show(_ found: FoundEntry) {
+    #if DEBUG || CheckedReads
+      let found = check?.withLock { $0.show(found) } ?? found
+    #endif
+    do {
+      if try !body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found)) { end(nil) }
+    } catch {
+      end(error)
+    }
+  }
+
+  private func end(_ error: (any Error)?) {
+    // In a child forked by a body the lock may be held by a thread that is not there.
+    guard table.isUsable else { return }
+    if let error { failure.withLock { $0 = $0 ?? error } }
+    #if !MUTANT_OTHERS_GO_ON
+      isOver.store(true, ordering: .relaxed)
+    #endif
+  }
+}

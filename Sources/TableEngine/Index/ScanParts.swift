@@ -1,0 +1,81 @@
+import Synchronization
+
+/// A range of hashes: what one thread scans at a time of a table that several scan together.
+package struct ScanPart: Sendable, Equatable {
+  package let first: UInt64
+  package let last: UInt64
+}
+
+/// Hands out all hashes in parts, in their order, each once.
+///
+/// A part is the prefix of a sub-table, as the directory has it when the part is claimed, so that a sub-table is walked
+/// once. Nothing but speed depends on that: the directory may split or be put back before the part is scanned, and each
+/// key is visited by whoever has the part that its hash lies in.
+package final class ScanParts: Sendable {
+  private let segment: Segment
+  private let shared: SharedSection
+  private let leastDepth: Int
+  /// First hash that nobody has claimed.
+  private let next = Atomic<UInt64>(0)
+
+  /// No hash that a part begins with: their low bits are 0.
+  private static var end: UInt64 { .max }
+
+  /// - Parameter threads: how many will claim. A small table is cut finer than its sub-tables, so that all get some; not
+  ///   for observers, whose walk would take the same sub-table again and again for a circle.
+  package init(_ segment: Segment, _ shared: SharedSection, threads: Int) {
+    self.segment = segment
+    self.shared = shared
+    leastDepth =
+      threads == 1 || segment.access == .observer
+      ? 0 : (0..<DataLayout.rootBits).first { 1 << $0 >= 4 * threads } ?? DataLayout.rootBits
+  }
+
+  /// - Returns: nil when all were claimed.
+  package func claim() -> ScanPart? {
+    // Relaxed: who claims which part is all that this word tells, and nothing is published by it.
+    var first = next.load(ordering: .relaxed)
+    while first != Self.end {
+      var cursor = ScanCursor()
+      cursor.advance(past: first, depth: max(leastDepth, depth(at: first)))
+      let behind = cursor.position ?? Self.end
+      let (claimed, newest) = next.compareExchange(expected: first, desired: behind, ordering: .relaxed)
+      if claimed { return ScanPart(first: first, last: behind == Self.end ? .max : behind - 1) }
+      first = newest
+    }
+    return nil
+  }
+
+  /// Of the sub-table that holds a hash. An observer's may be any number: it is damage for the walk to find, or stale.
+  private func depth(at hash: UInt64) -> Int {
+    if segment.access == .participant { return Lookup(data: segment.data).directoryWord(hash: hash).word.bits }
+    var walk = ObserverWalk(segment, snapshot: shared.snapshot, sequence: shared.sequence)
+    do throws(ObserverWalk.Inconsistent) {
+      return min(try walk.directoryWord(hash: hash).bits, SubTable.maximumDepth)
+    } catch {
+      return DataLayout.rootBits
+    }
+  }
+}
+
+extension Segment {
+  /// Visits the keys whose hashes lie in a part, as the section sees them; each exactly once, as in a scan of the whole.
+  /// - Parameter body: runs on each entry, expired ones left out; returns false to stop.
+  package func scan(
+    _ part: ScanPart, _ section: ReadSection, _ clock: WallClock, _ body: (FoundEntry) -> Bool
+  ) throws(EngineError) {
+    var cursor = ScanCursor()
+    cursor.position = part.first
+    var goesOn = true
+    while goesOn, let position = cursor.position, position <= part.last {
+      try scan(&cursor, section, clock) { found in
+        // A sub-table that reaches beyond the part: a fine one's, or one whose split was taken back since.
+        #if !MUTANT_PART_HAS_NO_END
+          if unsafe hash(found.key) > part.last { return true }
+        #endif
+        goesOn = body(found)
+        return goesOn
+      }
+    }
+  }
+}

@@ -1,0 +1,420 @@
+import Dispatch
+import Glibc
+import SharedTable
+import Synchronization
+import TableEngine
+import TestSupport
+import Testing
+
+private struct Refusal: Error {}
+
+/// G1, G5 and G11 for an iteration by several threads.
+@Suite struct ConcurrentScanTests {
+  /// So many that each of three threads gets a part, also an observer's, whose parts are sub-tables.
+  private static let keysForThree = 12_000
+
+  // MARK: - Each key once
+
+  @Test(arguments: Setting.all) func everyKeyIsVisitedOnceByAnyNumberOfThreads(_ setting: Setting) throws {
+    try setting.with { table, reader throws in
+      for count in [0, 1, 40, 6000] {
+        let reference = try fill(table, "k", count)
+        _ = try fill(table, "other", count)
+        for threads in [1, 2, 3, 16, 300] {
+          let sightings = Sightings()
+          try reader.concurrentForEach(prefix: "k", threads: threads) { key, entry throws in
+            sightings.add(key, entry)
+            return true
+          }
+          sightings.expect(reference)
+        }
+      }
+      let all = Atomic(0)
+      try reader.concurrentForEach { _, _ throws in
+        all.add(1, ordering: .relaxed)
+        return true
+      }
+      #expect(all.load(ordering: .relaxed) == 12_000)
+      #expect(code { try reader.concurrentForEach(threads: 0) { _, _ in true } } == .invalid)
+    }
+  }
+
+  @Test(arguments: WayIn.allCases) func threadsThatClaimAtOnceGetEveryHashOnce(_ way: WayIn) throws {
+    try Setting(variant: .rcu, way: way).with { table, reader throws in
+      _ = try fill(table, "k", 20_000)
+      let segment = try Segment.open(table.name, way == .participant ? .participant : .observer)
+      for _ in 0..<60 {
+        let section = try segment.beginRead(timeoutNanoseconds: 1_000_000_000)
+        defer { segment.endRead(section) }
+        // Parts for many more, so that claims are many.
+        let parts = ScanParts(segment, segment.share(section, WallClock()), threads: 256)
+        let (claimed, meeting) = (Locked<[ScanPart]>([]), Meeting(3))
+        let claim: @Sendable () -> Void = {
+          var own: [ScanPart] = []
+          meeting.arrive()
+          while let part = parts.claim() { own.append(part) }
+          claimed.withLock { $0 += own }
+        }
+        try beside(claim) { try beside(claim) { claim() } }
+        let sorted = claimed.withLock { $0 }.sorted { $0.first < $1.first }
+        #expect(sorted.first?.first == 0)
+        #expect(sorted.last?.last == .max)
+        for (part, next) in zip(sorted, sorted.dropFirst()) where part.last &+ 1 != next.first {
+          Issue.record("\(part) is followed by \(next)")
+          return
+        }
+      }
+    }
+  }
+
+  @Test(arguments: WayIn.allCases) func everyKeyIsVisitedOnceWhileSubTablesSplitUnderTheScan(_ way: WayIn) throws {
+    try Setting(variant: .rcu, way: way).with { table, reader throws in
+      let reference = try fill(table, "old", 5000)
+      let writer = Locked(try worker(table))
+      let sightings = Sightings()
+      let visits = Atomic(0)
+      try reader.concurrentForEach(prefix: "old", threads: 3) { key, entry throws in
+        sightings.add(key, entry)
+        // At three moments: splits that stand, that are not committed yet, and that are taken back.
+        let visit = visits.add(1, ordering: .relaxed).newValue
+        try writer.withLock { writer throws in
+          switch visit {
+          case 100:
+            try writer.ask("barrier", expecting: "in")
+            try writer.ask("fill a 6000", expecting: "ok")
+          case 1000:
+            // Committed, an observer would rightly find its snapshot too old.
+            if way == .observer { return }
+            try writer.ask("commit", expecting: "ok")
+            try writer.ask("barrier", expecting: "in")
+            try writer.ask("fill b 6000", expecting: "ok")
+          case 2500:
+            if way == .observer { return }
+            try writer.ask("abort", expecting: "aborted")
+            _ = try writer.ask("maintain")
+          default: return
+          }
+        }
+        return true
+      }
+      sightings.expect(reference)
+      try writer.withLock { writer throws in
+        if way == .observer { try writer.ask("abort", expecting: "aborted") }
+        try writer.finish()
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all) func everyKeyIsVisitedOnceWhileAThreadWritesAndSplitsAllTheTime(
+    _ setting: Setting
+  ) throws {
+    try setting.with { table, reader throws in
+      let reference = try fill(table, "old", 3000)
+      let isOver = Atomic(false)
+      try beside {
+        defer { isOver.store(true, ordering: .releasing) }
+        for round in 0..<12 {
+          for step in 0..<20 { try table.set("new\(round * 20 + step)", step) }
+          // Splits, and takes them back: so they can be had again and again.
+          try? table.barrier { tx throws in
+            for index in 0..<3000 { try tx.set("never\(index)", index) }
+            throw Refusal()
+          }
+        }
+      } _: {
+        var scans = 0
+        var isLast = false
+        while !isLast {
+          isLast = isOver.load(ordering: .acquiring)
+          let sightings = Sightings()
+          do {
+            try reader.concurrentForEach(prefix: "old", threads: 3) { key, entry throws in
+              sightings.add(key, entry)
+              return true
+            }
+          } catch let error as TableError where setting.way == .observer && !isLast {
+            // What an observer looks at may be written while it looks; then it is told.
+            #expect([.snapshotTooOld, .busy].contains(error.code), "\(error)")
+            continue
+          }
+          sightings.expect(reference)
+          scans += 1
+        }
+        #expect(scans > 0)
+      }
+    }
+  }
+
+  // MARK: - One version
+
+  @Test(arguments: WayIn.allCases) func allThreadsSeeTheVersionThatTheSectionBeganWith(_ way: WayIn) throws {
+    try Setting(variant: .rcu, way: way).with { table, reader throws in
+      let reference = try fill(table, "k", Self.keysForThree)
+      let (sightings, meeting) = (Sightings(), Meeting(3))
+      let isFirst = Atomic(true)
+      // So few changes for an observer that gc has no reason to pass its snapshot.
+      let step = way == .observer ? 500 : 1
+      try reader.read { view throws in
+        let version = view.version
+        try view.concurrentForEach(prefix: "k", threads: 3) { key, entry throws in
+          if meeting.arrive() {
+            if isFirst.exchange(false, ordering: .relaxed) {
+              try onFreshThread { try change(table, every: step) }
+            }
+            // The others see the change at the latest when they leave.
+            meeting.depart()
+            #expect(try reader.read { $0.version } == version, "a read in it joins")
+            #expect(try reader.get("knew", as: Int.self) == nil)
+          }
+          #expect(entry.version <= version)
+          sightings.add(key, entry)
+          return true
+        }
+      }
+      sightings.expect(reference)
+      #expect(try reader.get("knew") == -1)
+    }
+  }
+
+  @Test func aSnapshotIsVisitedByManyThreadsAsItWas() throws {
+    try withTable(.rcu) { table throws in
+      let reference = try fill(table, "k", Self.keysForThree)
+      let snapshot = try table.snapshot()
+      try change(table, every: 1)
+      let (sightings, meeting) = (Sightings(), Meeting(3))
+      try snapshot.concurrentForEach(prefix: "k", threads: 3) { key, entry throws in
+        meeting.arrive()
+        #expect(try snapshot.get("k1") == 1)
+        sightings.add(key, entry)
+        return true
+      }
+      sightings.expect(reference)
+    }
+  }
+
+  private func change(_ table: Table, every step: Int) throws {
+    try table.barrier { tx throws in
+      for index in stride(from: 0, to: Self.keysForThree, by: step) {
+        if index % 3 > 0 { try tx.set("k\(index)", -1) } else { try tx.remove("k\(index)") }
+      }
+      try tx.set("knew", -1)
+    }
+  }
+
+  @Test(arguments: Setting.all) func theSumIsTheSameHoweverMuchIsMovedBetweenKeys(_ setting: Setting) throws {
+    try setting.with { table, reader throws in
+      let accounts = 2000
+      try table.barrier { tx throws in
+        for index in 0..<accounts { try tx.set("account\(index)", 100) }
+      }
+      let isOver = Atomic(false)
+      try beside {
+        defer { isOver.store(true, ordering: .releasing) }
+        var generator = SplitMix(seed: 5)
+        for _ in 0..<1500 {
+          let (from, to) = (generator.below(accounts), generator.below(accounts))
+          try table.barrier { tx throws in
+            try tx.increment("account\(from)", by: -7)
+            try tx.increment("account\(to)", by: 7)
+          }
+        }
+      } _: {
+        var isLast = false
+        while !isLast {
+          isLast = isOver.load(ordering: .acquiring)
+          let (sum, count) = (Locked(0), Locked(0))
+          do {
+            try reader.concurrentForEach(threads: 3) { _, entry throws in
+              let value = entry.value(as: Int.self)!
+              sum.withLock { $0 += value }
+              count.withLock { $0 += 1 }
+              return true
+            }
+          } catch let error as TableError where setting.way == .observer && !isLast {
+            #expect([.snapshotTooOld, .busy].contains(error.code), "\(error)")
+            continue
+          }
+          #expect(sum.withLock { $0 } == 100 * accounts)
+          #expect(count.withLock { $0 } == accounts)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all) func allThreadsJudgeExpiryByOneInstant(_ setting: Setting) throws {
+    let clock = TestClock()
+    try setting.with(clock: clock) { table, reader throws in
+      try table.barrier { tx throws in
+        for index in 0..<Self.keysForThree {
+          try tx.set("k\(index)", index, expires: .at(clock.now + UInt64(index % 2) * 1_000_000_000))
+        }
+      }
+      let reference = Dictionary(
+        uniqueKeysWithValues: (0..<Self.keysForThree).filter { $0 % 2 == 1 }.map { ("k\($0)", $0) })
+      let (sightings, meeting) = (Sightings(), Meeting(3))
+      try reader.read { view throws in
+        // By now the section has its instant.
+        #expect(try view.get("k1") == 1)
+        clock.advance(1)
+        try view.concurrentForEach(threads: 3) { key, entry throws in
+          meeting.arrive()
+          sightings.add(key, entry)
+          return true
+        }
+      }
+      sightings.expect(reference)
+    }
+  }
+
+  // MARK: - Threads
+
+  @Test(arguments: Setting.all) func asManyThreadsVisitAtOnceAsAreAskedFor(_ setting: Setting) throws {
+    try setting.with { table, reader throws in
+      // A small table too, for participants.
+      _ = try fill(table, "k", setting.way == .observer ? 20_000 : 500)
+      let meeting = Meeting(4)
+      try reader.concurrentForEach(threads: 4) { _, _ throws in
+        meeting.arrive()
+        return true
+      }
+      #expect(meeting.count == 4)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func everyThreadOfAScanIsInAReadSection(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let reference = try fill(table, "k", 500)
+      #expect(code { try table.barrier { _ in try table.concurrentForEach { _, _ in true } } } == .wouldDeadlock)
+      let (sightings, meeting) = (Sightings(), Meeting(3))
+      try table.concurrentForEach(threads: 3) { key, entry throws in
+        sightings.add(key, entry)
+        if meeting.arrive() {
+          #expect(code { try table.set("k1", 0) } == .wouldDeadlock)
+          #expect(code { try table.synchronize() } == .wouldDeadlock)
+          let inner = Sightings()
+          try table.concurrentForEach(threads: 2) { key, entry throws in
+            inner.add(key, entry)
+            return true
+          }
+          inner.expect(reference)
+        }
+        return true
+      }
+      sightings.expect(reference)
+      // All sections are over: barriers run again, and at once.
+      try table.set("k1", 0, timeout: .seconds(1))
+    }
+  }
+
+  @Test func inTheRWLockVariantAWaitingWriterDoesNotStopTheOtherThreads() throws {
+    try withTable(.rwlock) { table throws in
+      let reference = try fill(table, "k", 500)
+      let control = try Segment.open(table.name, .participant).controlMemory!
+      let isReading = DispatchSemaphore(value: 0)
+      let (sightings, meeting) = (Sightings(), Meeting(3))
+      try beside {
+        isReading.wait()
+        try table.set("k1", -1)
+      } _: {
+        try table.read { view throws in
+          isReading.signal()
+          while control.loadAcquire(RWLayout.writerWaiting) == 0 { sched_yield() }
+          try view.concurrentForEach(threads: 3) { key, entry throws in
+            meeting.arrive()
+            #expect(try table.get("k1") == 1)
+            sightings.add(key, entry)
+            return true
+          }
+        }
+      }
+      sightings.expect(reference)
+      #expect(try table.get("k1") == -1)
+    }
+  }
+
+  @Test func checkedReadsMayVisitByManyThreads() throws {
+    try withTable(.rcu) { table throws in
+      let reference = try fill(table, "k", 3000)
+      let sightings = Sightings()
+      try table.checkedRead { view throws in
+        try view.concurrentForEach(threads: 3) { key, entry throws in
+          sightings.add(key, entry)
+          return true
+        }
+      }
+      sightings.expect(reference)
+    }
+  }
+
+  /// Its walk bounds what it meets, and must not take one scan after another for a circle.
+  @Test(arguments: Table.Variant.allCases) func anObserversSectionMayVisitTheTableAgainAndAgain(
+    _ variant: Table.Variant
+  ) throws {
+    try Setting(variant: variant, way: .observer).with(capacityBytes: 1 << 20) { table, reader throws in
+      _ = try fill(table, "k", 100)
+      try reader.read { view throws in
+        for _ in 0..<200 {
+          let count = Atomic(0)
+          try view.concurrentForEach(threads: 2) { _, _ throws in
+            count.add(1, ordering: .relaxed)
+            return true
+          }
+          #expect(count.load(ordering: .relaxed) == 100)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aChildForkedInAScanDoesNotWaitForTheOtherThreads(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      _ = try fill(table, "k", 500)
+      let parent = try worker(table)
+      try parent.ask("scan-fork", expecting: "child error forked, parent visited 500")
+      try parent.finish()
+    }
+  }
+
+  // MARK: - Errors and early ends
+
+  @Test(arguments: Setting.all) func anErrorEndsTheScanAndIsRethrown(_ setting: Setting) throws {
+    try setting.with { table, reader throws in
+      _ = try fill(table, "k", 10_000)
+      for (threads, fails) in [(1, true), (1, false), (3, true), (3, false)] {
+        let visits = Atomic(0)
+        let scan = {
+          try reader.concurrentForEach(threads: threads) { _, _ throws in
+            let visit = visits.add(1, ordering: .relaxed).newValue
+            if visit == 1000 {
+              if fails { throw Refusal() }
+              return false
+            }
+            // So slow that the others cannot be through before they hear of it.
+            if visit > 1000 { usleep(1000) }
+            return true
+          }
+        }
+        if fails { #expect(throws: Refusal.self) { try scan() } } else { try scan() }
+        let last = visits.load(ordering: .relaxed)
+        #expect(threads == 1 ? last == 1000 : last < 10_000)
+      }
+      // What a thread that stopped early held is free again.
+      try table.set("k1", 1, timeout: .seconds(1))
+    }
+  }
+
+  @Test func theFirstOfManyErrorsIsRethrown() throws {
+    try withTable(.rcu) { table throws in
+      _ = try fill(table, "k", 500)
+      let meeting = Meeting(3)
+      #expect(throws: Refusal.self) {
+        try table.concurrentForEach(threads: 3) { _, _ throws in
+          meeting.arrive()
+          throw Refusal()
+        }
+      }
+      #expect(meeting.count == 3)
+    }
+  }
+}
