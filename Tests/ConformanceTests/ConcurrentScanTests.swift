@@ -3,6 +3,7 @@ import Glibc
 import SharedTable
 import Synchronization
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import SharedTable
 import TableEngine
+import TableTestSupport
 import TestSupport
 import Testing
 

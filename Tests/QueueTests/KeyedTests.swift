@@ -1,6 +1,7 @@
 import Dispatch
 import SharedTable
 import Synchronization
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -72,26 +73,22 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func errorsNameTheQueueAndLeaveIt(_ variant: Table.Variant) throws {
     try withQueue(variant) { queue throws in
-      func failure(_ body: () throws -> Void) -> TableError? {
-        do { try body() } catch { return error as? TableError }
-        return nil
-      }
       try queue.table.barrier(keys: ["other"]) { _ in
-        let inner = failure { try queue.sync(keys: ["a"]) { _ in } }
+        let inner = error { try queue.sync(keys: ["a"]) { _ in } }
         #expect(inner?.code == .wouldDeadlock)
         #expect(inner?.message.contains("org.example.test") == true)
-        #expect(failure { try queue.sync { _ in } }?.code == .wouldDeadlock)
+        #expect(error { try queue.sync { _ in } }?.code == .wouldDeadlock)
       }
       let holder = try worker(queue.table)
       try holder.ask("keyed a", expecting: "in")
-      let late = failure { try queue.sync(keys: ["a"], timeout: .milliseconds(20)) { _ in } }
+      let late = error { try queue.sync(keys: ["a"], timeout: .milliseconds(20)) { _ in } }
       #expect(late?.code == .timedOut)
       #expect(late?.holder?.pid == holder.pid)
       #expect(late?.message.contains("org.example.test") == true)
-      #expect(failure { try queue.async(keys: ["a"], timeout: .milliseconds(20)) { _ in }.wait() }?.code == .timedOut)
+      #expect(error { try queue.async(keys: ["a"], timeout: .milliseconds(20)) { _ in }.wait() }?.code == .timedOut)
       try holder.ask("commit", expecting: "ok")
-      #expect(failure { try queue.sync(keys: [String]()) { _ in } }?.code == .invalid)
-      #expect(failure { try queue.sync(keys: ["a"]) { tx in try tx.set("b", 1) } }?.code == .invalid)
+      #expect(error { try queue.sync(keys: [String]()) { _ in } }?.code == .invalid)
+      #expect(error { try queue.sync(keys: ["a"]) { tx in try tx.set("b", 1) } }?.code == .invalid)
       #expect(queue.isIdle)
     }
   }
