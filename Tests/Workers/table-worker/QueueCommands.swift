@@ -3,6 +3,7 @@
 import Dispatch
 import Glibc
 import SharedTable
+import Synchronization
 
 nonisolated(unsafe) private var madeQueue: BarrierQueue?
 private var queue: BarrierQueue {
@@ -31,15 +32,22 @@ func queueAnswer(_ words: [String]) throws -> String? {
     }.last!
     return "\(try item.wait(timeout: .seconds(30)))"
   case "queue-group":
-    // Asynchronous barriers that follow each other, the last of which stops in its closure.
+    // Asynchronous barriers that follow each other, the last of which stops in its closure and says how many were
+    // committed before its group: a slow machine may need more than one.
     let count = Int(words[1])!
+    let versions = Mutex<[UInt64]>([])
     let read = DispatchSemaphore(value: 0)
     try queue.async { _ in read.wait() }
     for index in 1...count {
       try queue.async(flags: .barrier) { tx in
         try tx.increment("n")
+        let version = try queue.table.version
+        let earlier = versions.withLock { versions in
+          versions.append(version)
+          return versions.count { $0 != version }
+        }
         guard index == count else { return }
-        say("in")
+        say("in \(earlier)")
         while true { sleep(1000) }
       }
     }
