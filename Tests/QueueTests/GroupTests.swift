@@ -210,4 +210,21 @@ import Testing
       #expect(try items[1].wait(timeout: .seconds(200)) == 2)
     }
   }
+
+  @Test(arguments: Table.Variant.allCases) func whoHasMorePatienceDoesNotFailWithTheFirst(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      let other = try worker(queue.table)
+      try other.ask("barrier", expecting: "in")
+      let hasty = try (0..<2).map { _ in
+        try queue.async(flags: .barrier, timeout: .milliseconds(20)) { tx in try tx.increment("n") }
+      }
+      let patient = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
+      for item in hasty { #expect(error { _ = try item.wait(timeout: .seconds(200)) }?.code == .timedOut) }
+      #expect(!patient.isFinished)
+      try other.ask("commit", expecting: "ok")
+      #expect(try patient.wait(timeout: .seconds(200)) == 1)
+    }
+  }
 }

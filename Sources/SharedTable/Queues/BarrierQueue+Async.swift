@@ -25,7 +25,8 @@ extension BarrierQueue {
   /// all or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds
   /// no room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
   /// - Parameters:
-  ///   - timeout: for the wait for the table once its turn has come; nil = the table's.
+  ///   - timeout: for the wait for the table once its turn has come; nil = the table's. If one times out, those that
+  ///     follow it and would wait no longer fail with it.
   ///   - body: gets the transaction, which is valid until it returns.
   ///   - flags: `.barrier`, and what else it waits for.
   /// - Returns: a handle, which may be dropped.
