@@ -54,13 +54,13 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
   let table: Table
   let key: [UInt8]
   let claimKey: [UInt8]
-  let drainer: Drainer
+  let queue: BarrierQueue
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
     key = Array(try CollectionName(name, table).text.utf8)
     claimKey = key + Array("#k".utf8)
-    drainer = Drainer(label: "SharedTable.SharedOnce.\(name)")
+    queue = BarrierQueue(table, subject: nil)
   }
 
   var title: String { "the value of '\(String(decoding: key, as: UTF8.self))'" }

@@ -41,7 +41,7 @@ extension BarrierQueue {
     return WorkItem(self, work, outcome)
   }
 
-  private func submit(_ work: Work) throws(TableError) {
+  func submit(_ work: Work) throws(TableError) {
     try checkAsynchrony()
     let isSubmitted = withOrder { order in
       guard order.hasRoom else { return false }

@@ -32,9 +32,9 @@ public final class WorkItem<R: Sendable>: Sendable {
   @available(*, noasync, message: "use `await value`")
   public func wait(timeout: Duration? = nil) throws -> R {
     try queue.checkProcess()
-    if !isFinished { try queue.checkOutsideSections(toDo: "waiting for its work") }
+    if !isFinished { try queue.checkOutsideSections(toDo: "waiting for asynchronous work") }
     guard let result = outcome.wait(Deadline(queue.table.nanoseconds(timeout))) else {
-      throw queue.timedOut(waitingFor: "its asynchronous work")
+      throw queue.timedOut(waitingFor: "asynchronous work")
     }
     return try result.get()
   }
