@@ -13,10 +13,17 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) throws(TableError) -> WorkItem<R> {
+    try submitRead(table, timeout, body)
+  }
+
+  /// - Parameter table: the caller's handle of the table; its timeout is that of waiting for the item.
+  func submitRead<R: Sendable>(
+    _ table: Table, _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
     let outcome = Outcome<R>(errorHandler: errorHandler)
     let work = TypedRead(timeout, outcome, body)
     try submit(work)
-    return WorkItem(self, work, outcome)
+    return WorkItem(self, work, outcome, table)
   }
 
   /// Submits a barrier and returns at once. Never blocks.
@@ -35,10 +42,18 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
+    try submitBarrier(table, timeout, waitsForReaders: flags.contains(.waitForReaders), body)
+  }
+
+  /// - Parameter table: the caller's handle of the table; its timeout is that of waiting for the item.
+  func submitBarrier<R: Sendable>(
+    _ table: Table, _ timeout: Duration?, waitsForReaders: Bool = false,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
     let outcome = Outcome<R>(errorHandler: errorHandler)
-    let work = TypedBarrier(timeout, waitsForReaders: flags.contains(.waitForReaders), outcome, body)
+    let work = TypedBarrier(timeout, waitsForReaders: waitsForReaders, outcome, body)
     try submit(work)
-    return WorkItem(self, work, outcome)
+    return WorkItem(self, work, outcome, table)
   }
 
   func submit(_ work: Work) throws(TableError) {

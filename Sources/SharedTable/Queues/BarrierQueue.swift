@@ -130,6 +130,8 @@ public final class BarrierQueue: Sendable {
 
   /// A barrier waits or runs, or a job. One load.
   package var isClosed: Bool { gate.isClosed }
+  /// How many threads run its asynchronous work, or are about to: for tests.
+  package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
 }
 

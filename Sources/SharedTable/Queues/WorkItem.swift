@@ -1,17 +1,21 @@
 public import Dispatch
 
-/// A handle on a piece of asynchronous work of a ``BarrierQueue``, in the manner of `DispatchWorkItem`.
+/// A handle on a piece of asynchronous work of a ``BarrierQueue`` or of an accessor of ``Guarded`` values, in the manner
+/// of `DispatchWorkItem`.
 ///
 /// May be used from any thread, and dropped: the work goes on. If it fails and nobody ever looked (no
 /// ``wait(timeout:)``, ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle
-/// is gone.
+/// is gone; for accessors, that writes a line to standard error.
 public final class WorkItem<R: Sendable>: Sendable {
   private let queue: BarrierQueue
+  /// Whoever asked for the work knows the table by this handle.
+  private let table: Table
   private let work: Work
   private let outcome: Outcome<R>
 
-  init(_ queue: BarrierQueue, _ work: Work, _ outcome: Outcome<R>) {
+  init(_ queue: BarrierQueue, _ work: Work, _ outcome: Outcome<R>, _ table: Table? = nil) {
     self.queue = queue
+    self.table = table ?? queue.table
     self.work = work
     self.outcome = outcome
   }
@@ -33,7 +37,7 @@ public final class WorkItem<R: Sendable>: Sendable {
   public func wait(timeout: Duration? = nil) throws -> R {
     try queue.checkProcess()
     if !isFinished { try queue.checkOutsideSections(toDo: "waiting for asynchronous work") }
-    guard let result = outcome.wait(Deadline(queue.table.nanoseconds(timeout))) else {
+    guard let result = outcome.wait(Deadline(table.nanoseconds(timeout))) else {
       throw queue.timedOut(waitingFor: "asynchronous work")
     }
     return try result.get()
