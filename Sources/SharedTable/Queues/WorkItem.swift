@@ -6,6 +6,8 @@ public import Dispatch
 /// May be used from any thread, and dropped: the work goes on. If it fails and nobody ever looked (no
 /// ``wait(timeout:)``, ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle
 /// is gone; for accessors, that writes a line to standard error.
+///
+/// In a child that was forked since, nothing is known of the work: it never ends there.
 public final class WorkItem<R: Sendable>: Sendable {
   private let queue: BarrierQueue
   /// Whoever asked for the work knows the table by this handle.
@@ -20,10 +22,11 @@ public final class WorkItem<R: Sendable>: Sendable {
     self.outcome = outcome
   }
 
-  deinit { outcome.handleIsGone() }
+  // In a child the outcome's lock may be locked for ever.
+  deinit { if table.isUsable { outcome.handleIsGone() } }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
-  public var isFinished: Bool { outcome.isFinished }
+  public var isFinished: Bool { table.isUsable && outcome.isFinished }
 
   /// Blocks until the work has ended.
   ///
@@ -45,17 +48,22 @@ public final class WorkItem<R: Sendable>: Sendable {
 
   /// Calls `block` on `queue` with the result when the work has ended; at once if it has. Never blocks.
   public func notify(queue: DispatchQueue, execute block: @escaping @Sendable (Result<R, any Error>) -> Void) {
-    outcome.observe { result in queue.async { block(result) } }
+    whenFinished { result in queue.async { block(result) } }
   }
 
   /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
-  package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) { outcome.observe(block) }
+  package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) {
+    if table.isUsable { outcome.observe(block) }
+  }
 
   /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it
   /// cancels neither the work nor the wait.
-  /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled.
+  /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled; `forked`.
   public var value: R {
-    get async throws { try await outcome.value }
+    get async throws {
+      try queue.checkProcess()
+      return try await outcome.value
+    }
   }
 
   /// Takes the work out of its queue if it has not begun: its closure then never runs, and whoever waits gets

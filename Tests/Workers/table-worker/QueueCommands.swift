@@ -64,6 +64,21 @@ func queueAnswer(_ words: [String]) throws -> String? {
     }
   case "queue-fork":
     let parents = try queue
+    if words.count > 1 {
+      // With work done before, so that the child has the handle of something that has ended, and no threads.
+      let item = try parents.async(flags: .barrier) { tx in try tx.increment("n") }
+      _ = try item.wait()
+      let look = Guarded("n", in: table, initial: 0).accessor { $0 }
+      return forked {
+        let end = outcome { try "\(item.wait())" }
+        let refusals = [end, outcome { "\(try look.accessAsync().wait())" }]
+        let again = outcome {
+          let opened = try Table.open(table.name, access: .participant)
+          return "\(try look.accessSync(on: opened)) \(try look.accessAsync(on: opened).wait())"
+        }
+        return "\(item.isFinished) \((refusals + [again]).joined(separator: " "))"
+      }
+    }
     return forked {
       let refusals = [
         outcome { try parents.sync { _ in "read" } },
