@@ -124,11 +124,24 @@ import Testing
       let waiting = value.accessor { (_: inout Int) in try waitForChange() }
       #expect(code { try waiting.accessAsync().wait() } == .wouldDeadlock)
       #expect(code { try table.barrier { _ in try waitForChange() } } == .wouldDeadlock)
-      #expect(code { try table.read { _ in try waitForChange() } } == .wouldDeadlock)
-      // Behind what waits for the barrier.
-      #expect(code { try table.barrier { _ in try waitForLook() } } == .wouldDeadlock)
+      // In a read section, where the variant may let it begin, behind one that does not end.
+      let gate = DispatchSemaphore(value: 0)
+      @Sendable func waitBehindGate() throws {
+        let held = try value.accessor { (_: inout Int) in gate.wait() }.accessAsync()
+        changes.withLock { $0.append(held) }
+        try waitForChange()
+      }
+      #expect(code { try table.read { _ in try waitBehindGate() } } == .wouldDeadlock)
+      gate.signal()
+      // Behind a change that waits for the barrier.
+      @Sendable func waitBehindChange() throws {
+        let held = try change.accessAsync()
+        changes.withLock { $0.append(held) }
+        try waitForLook()
+      }
+      #expect(code { try table.barrier { _ in try waitBehindChange() } } == .wouldDeadlock)
       for item in changes.withLock({ $0 }) { try item.wait() }
-      #expect(try looks.withLock { $0 }.map { try $0.wait() } == [3])
+      #expect(try looks.withLock { $0 }.map { try $0.wait() } == [4])
     }
   }
 
