@@ -308,7 +308,7 @@ import Testing
     Misuse(
       "a blocking wait in a task", "'wait' is unavailable from asynchronous contexts",
       """
-      private func use(_ handle: AccessHandle<Int>) ⟨async|⟩ throws -> Int { try handle.wait() }
+      private func use(_ item: WorkItem<Int>) ⟨async|⟩ throws -> Int { try item.wait() }
       """),
   ]
 

@@ -176,8 +176,31 @@ import Testing
       #expect(try cache.value(forKey: "a") == "2999")
       #expect(try cache.value(forKey: "b") == "b")
       try cache.setObject(String(repeating: "v", count: 500), forKey: "c", waitUntilDone: false)
-      cache.waitUntilWritten()
+      try cache.waitUntilWritten()
       #expect(errors.withLock { $0 } == [.tooLarge])
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func waitingForWritesHasAnEnd(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let cache = try StringCache("c", table, limit: .entries(10))
+      // With nothing to wait for, anywhere.
+      try table.read { _ in try cache.waitUntilWritten() }
+      let other = try worker(table)
+      try other.ask("barrier", expecting: "in")
+      try cache.setObject("v", forKey: "k", waitUntilDone: false)
+      let late = error { try cache.waitUntilWritten(timeout: .milliseconds(20)) }
+      #expect(late?.code == .timedOut)
+      #expect(late?.message.hasPrefix("the cache 'c': ") == true, "\(String(describing: late))")
+      try other.ask("commit", expecting: "ok")
+      try cache.waitUntilWritten()
+      #expect(try cache.value(forKey: "k") == "v")
+      try table.barrier { (_: inout Transaction) throws in
+        try cache.setObject("w", forKey: "k", waitUntilDone: false)
+        #expect(error { try cache.waitUntilWritten() }?.code == .wouldDeadlock)
+      }
+      try cache.waitUntilWritten()
+      #expect(try cache.value(forKey: "k") == "w")
     }
   }
 

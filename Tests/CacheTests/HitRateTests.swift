@@ -33,7 +33,7 @@ import Testing
         try caches[index % writers].setValue(number, forKey: "\(number)")
       }
     }
-    for cache in caches { cache.waitUntilWritten() }
+    for cache in caches { try cache.waitUntilWritten() }
     #expect(try caches[0].count == limit)
     #expect(try problems(table) == [])
     return percent(hits)

@@ -144,9 +144,12 @@ import Testing
     try withQueue(variant) { queue throws in
       let victim = try worker(queue.table)
       // The third of its group stops in its closure.
-      try victim.ask("queue-group 3", expecting: "in")
+      let answer = try victim.ask("queue-group 3").split(separator: " ")
+      try #require(answer.count == 2 && answer[0] == "in")
+      let earlier = try #require(Int(answer[1]))
       try victim.killAndWait()
-      #expect(try queue.sync(flags: .barrier, timeout: .seconds(200)) { tx throws in try tx.increment("n") } == 1)
+      #expect(
+        try queue.sync(flags: .barrier, timeout: .seconds(200)) { tx throws in try tx.increment("n") } == earlier + 1)
     }
   }
 
@@ -206,6 +209,23 @@ import Testing
       }
       try reader.ask("end", expecting: "ok")
       #expect(try items[1].wait(timeout: .seconds(200)) == 2)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whoHasMorePatienceDoesNotFailWithTheFirst(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      let other = try worker(queue.table)
+      try other.ask("barrier", expecting: "in")
+      let hasty = try (0..<2).map { _ in
+        try queue.async(flags: .barrier, timeout: .milliseconds(20)) { tx in try tx.increment("n") }
+      }
+      let patient = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
+      for item in hasty { #expect(error { _ = try item.wait(timeout: .seconds(200)) }?.code == .timedOut) }
+      #expect(!patient.isFinished)
+      try other.ask("commit", expecting: "ok")
+      #expect(try patient.wait(timeout: .seconds(200)) == 1)
     }
   }
 }

@@ -78,6 +78,13 @@ import Testing
     }
   }
 
+  @Test func aChildKnowsNothingOfItsParentsWorkAndHasNoThreadsForItsOwn() throws {
+    try withTable(.rcu) { table throws in
+      let parent = try worker(table)
+      try parent.ask("queue-fork used", expecting: "false error forked error forked error unsupported")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aSectionThatBeginsAfterAnothersBarrierEndedSeesIt(
     _ variant: Table.Variant
   ) throws {

@@ -15,38 +15,37 @@ extension ReadAccessor {
 }
 
 extension ReadAccessor where Output: Sendable {
-  /// Runs the accessor in one read section on another thread. Never blocks; the result comes through the handle.
+  /// Runs the accessor in one read section on another thread, and returns at once. Never blocks.
   ///
-  /// Accesses of one table that only look may overtake each other, and those that change something.
-  /// Errors, also `full` if 10,000 accesses wait, come through the handle.
+  /// It begins after all changes of the table that were begun asynchronously before it in this process, and sees them.
+  /// - Parameter table: another handle of the same table to run on; nil = the values' own.
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
+  /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
+  /// - Throws: `wrongTable`; `queueFull` if as many accesses of the table wait as a queue takes
+  ///   (``BarrierQueue/defaultLimit``); `forked`. Nothing was begun then. What fails later is told to the handle.
   @discardableResult
-  public func accessAsync(on table: Table? = nil, timeout: Duration? = nil) -> AccessHandle<Output> {
-    begin(on: table, timeout: timeout, isBounded: true)
+  public func accessAsync(on table: Table? = nil, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {
+    try AccessSection.submit(self, on: table, timeout: timeout)
   }
 
-  /// The same, with the result handed to `completion` on a queue.
+  /// The same, with the result handed to `completion` on a queue, if it was begun.
   @discardableResult
   public func accessAsync(
     on table: Table? = nil, timeout: Duration? = nil, queue: DispatchQueue,
     completion: @escaping @Sendable (Result<Output, any Error>) -> Void
-  ) -> AccessHandle<Output> {
-    let handle = accessAsync(on: table, timeout: timeout)
-    handle.notify(queue: queue, completion)
-    return handle
+  ) throws(TableError) -> WorkItem<Output> {
+    let item = try accessAsync(on: table, timeout: timeout)
+    item.notify(queue: queue, execute: completion)
+    return item
   }
 
-  /// Runs the accessor in one read section on another thread, while the task is suspended.
+  /// Runs the accessor in one read section, while the task is suspended; in the order of ``accessAsync(on:timeout:)``.
+  ///
+  /// In the RCU variant, with no change before it, at once and on the task's thread: nothing there waits.
   /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before the
   ///   section began.
   public func access(on table: Table? = nil, timeout: Duration? = nil) async throws -> Output {
-    try Task.checkCancellation()
-    return try await begin(on: table, timeout: timeout, isBounded: false).output()
-  }
-
-  private func begin(on chosen: Table?, timeout: Duration?, isBounded: Bool) -> AccessHandle<Output> {
-    .begin(scope, on: chosen, changes: false, isBounded: isBounded) { table in
-      try AccessSection.read(self, on: table, timeout: timeout)
-    }
+    try await AccessSection.awaitRead(self, on: table, timeout: timeout)
   }
 }
 
@@ -65,74 +64,37 @@ extension Accessor {
 }
 
 extension Accessor where Output: Sendable {
-  /// Runs the accessor in one barrier on another thread. Never blocks; the result comes through the handle.
+  /// Runs the accessor in one barrier on another thread, and returns at once. Never blocks.
   ///
-  /// Those of one table run one after the other, in the order of their submission in this process.
-  /// Errors, also `full` if 10,000 accesses wait, come through the handle.
+  /// Those of one table run in the order of their submission in this process, after the reads begun asynchronously
+  /// before. Such as follow each other are committed together, each still all or nothing by itself. One that finds no room
+  /// (`full`) among others is undone and run once more, alone: its functions should do nothing but to their values.
+  /// - Parameter table: another handle of the same table to run on; nil = the values' own.
+  /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
+  /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
+  /// - Throws: `wrongTable`; `queueFull` if as many accesses of the table wait as a queue takes
+  ///   (``BarrierQueue/defaultLimit``); `forked`. Nothing was begun then. What fails later is told to the handle.
   @discardableResult
-  public func accessAsync(on table: Table? = nil, timeout: Duration? = nil) -> AccessHandle<Output> {
-    begin(on: table, timeout: timeout, isBounded: true)
+  public func accessAsync(on table: Table? = nil, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {
+    try AccessSection.submit(self, on: table, timeout: timeout)
   }
 
-  /// The same, with the result handed to `completion` on a queue.
+  /// The same, with the result handed to `completion` on a queue, if it was begun.
   @discardableResult
   public func accessAsync(
     on table: Table? = nil, timeout: Duration? = nil, queue: DispatchQueue,
     completion: @escaping @Sendable (Result<Output, any Error>) -> Void
-  ) -> AccessHandle<Output> {
-    let handle = accessAsync(on: table, timeout: timeout)
-    handle.notify(queue: queue, completion)
-    return handle
+  ) throws(TableError) -> WorkItem<Output> {
+    let item = try accessAsync(on: table, timeout: timeout)
+    item.notify(queue: queue, execute: completion)
+    return item
   }
 
-  /// Runs the accessor in one barrier on another thread, while the task is suspended.
+  /// Runs the accessor in one barrier on another thread, while the task is suspended; in the order of
+  /// ``accessAsync(on:timeout:)``, and committed with others as there.
   /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before the
   ///   barrier began. A barrier that has begun goes on to its end.
   public func access(on table: Table? = nil, timeout: Duration? = nil) async throws -> Output {
-    try Task.checkCancellation()
-    return try await begin(on: table, timeout: timeout, isBounded: false).output()
-  }
-
-  private func begin(on chosen: Table?, timeout: Duration?, isBounded: Bool) -> AccessHandle<Output> {
-    .begin(scope, on: chosen, changes: true, isBounded: isBounded) { table in
-      try AccessSection.barrier(self, on: table, timeout: timeout)
-    }
-  }
-}
-
-extension AccessHandle {
-  fileprivate static func begin(
-    _ scope: AccessScope, on chosen: Table?, changes: Bool, isBounded: Bool,
-    _ body: @escaping @Sendable (Table) throws -> Output
-  ) -> AccessHandle {
-    let table: Table
-    do throws(TableError) {
-      table = try scope.table(chosen)
-    } catch {
-      let handle = AccessHandle(chosen ?? scope.first, changes: changes)
-      handle.fail(error)
-      return handle
-    }
-    let handle = AccessHandle(table, changes: changes)
-    let lane = AccessPool.Lane(table, changes: changes)
-    let isAdmitted = AccessPool.shared.submit(lane, isBounded: isBounded) { handle.run { try body(table) } }
-    if !isAdmitted {
-      handle.fail(
-        TableError(
-          .full, table: table.name,
-          "\(AccessPool.depth) accesses wait already; wait for some of them, or use 'await access()'"))
-    }
-    return handle
-  }
-
-  /// Suspends the task until the access has ended; cancelling the task cancels the access.
-  fileprivate func output() async throws -> Output {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        whenFinished { continuation.resume(with: $0) }
-      }
-    } onCancel: {
-      cancel()
-    }
+    try await AccessSection.awaitBarrier(self, on: table, timeout: timeout)
   }
 }

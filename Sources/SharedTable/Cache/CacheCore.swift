@@ -9,7 +9,8 @@ final class CacheCore: Sendable {
   @usableFromInline let hits: RecentHits?
   let name: String
   let limit: CacheLimit
-  let drainer: Drainer
+  /// Of what nobody waits for in a blocking call. As each write may need several barriers, of jobs only.
+  let queue: BarrierQueue
 
   init(_ table: Table, _ name: String, limit: CacheLimit) throws(TableError) {
     self.table = table
@@ -19,17 +20,20 @@ final class CacheCore: Sendable {
     guard limit.maximum > 0 else {
       throw TableError(.invalid, table: table.name, "the cache '\(name)' has no room at all; give it a limit above 0")
     }
-    drainer = Drainer(label: "SharedTable.SharedCache.\(name)")
+    queue = BarrierQueue(table, subject: "the cache '\(name)'", limit: Self.queueLimit)
     hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
   }
 
+  /// How many writes may wait before whoever submits the next one does.
+  private static let queueLimit = 1024
+
   // MARK: - Hits
 
-  /// Called now and then by readers, never waits: lets the drainer tell the table what this process has read.
+  /// Called now and then by readers, never waits: has the queue tell the table what this process has read.
   @usableFromInline @inline(never)
   func flushHitsLater() {
-    guard let hits, hits.takesTurn(version: table.version), drainer.isIdle else { return }
-    drainer.submit { @Sendable [weak self] in try? self?.flushHits() }
+    guard let hits, hits.takesTurn(version: table.version), !queue.isClosed else { return }
+    try? queue.submitJob { @Sendable [weak self] in try? self?.flushHits() }
   }
 
   /// Tells the table what this process has read, if elements were added since it last did: only they push others out.

@@ -41,14 +41,14 @@ extension ClaimedPlace {
     }
   }
 
-  /// The same for tasks: suspends where the other blocks. Barriers run on the drainer's thread.
+  /// The same for tasks: suspends where the other blocks. Barriers run on the queue's threads.
   nonisolated(nonsending) func missingValue(
     timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     let deadline = Deadline(timeout ?? table.timeout)
-    let own = try await drainer.run { () throws(TableError) in try HostClaim(table, ofTask: true) }
+    let own = try await queue.runJob { () throws(TableError) in try HostClaim(table, ofTask: true) }
     while true {
-      switch try await drainer.run({ () throws(TableError) in try claim(own) }) {
+      switch try await queue.runJob({ () throws(TableError) in try claim(own) }) {
       case .present(let value): return value
       case .held(let other): if let value = try await suspend(other, deadline) { return value }
       case .claimed(let claim):
@@ -59,13 +59,13 @@ extension ClaimedPlace {
           await released(claim)
           throw error
         }
-        return try await drainer.run { () throws(TableError) in try conclude(claim, value) }
+        return try await queue.runJob { () throws(TableError) in try conclude(claim, value) }
       }
     }
   }
 
   nonisolated(nonsending) private func released(_ claim: HostClaim) async {
-    _ = try? await drainer.run { () throws(TableError) in release(claim) }
+    _ = try? await queue.runJob { () throws(TableError) in release(claim) }
   }
 
   nonisolated(nonsending) private func suspend(

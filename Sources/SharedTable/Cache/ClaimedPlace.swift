@@ -8,7 +8,8 @@ protocol ClaimedPlace: Sendable {
   /// For messages.
   var title: String { get }
   var claimKey: [UInt8] { get }
-  var drainer: Drainer { get }
+  /// Where its barriers run for tasks, and what nobody waits for.
+  var queue: BarrierQueue { get }
 
   /// The value, if there is one.
   func find() throws(TableError) -> Value?
@@ -46,26 +47,28 @@ extension ClaimedPlace {
 
   /// Gives a claim up: the next who asks computes.
   ///
-  /// A claim that stayed would stop everyone as long as this process lives: so another attempt follows, off this thread,
-  /// if the table is busy.
+  /// A claim that stayed would stop everyone as long as this process lives: so further attempts follow if the table is
+  /// busy, off this thread.
   func release(_ claim: HostClaim) {
     do throws(TableError) {
       try releaseNow(claim)
     } catch {
-      drainer.submit { @Sendable in
-        for _ in 0..<10 {
-          do throws(TableError) {
-            try releaseNow(claim)
-            return
-          } catch {
-            if error.code != .timedOut { return }
-          }
-        }
+      // Where the queue takes nothing, on this thread after all.
+      do throws(TableError) { try queue.submitJob { releasePatiently(claim) } } catch { releasePatiently(claim) }
+    }
+  }
+
+  private func releasePatiently(_ claim: HostClaim) {
+    for _ in 0..<10 {
+      do throws(TableError) {
+        return try releaseNow(claim)
+      } catch {
+        if error.code != .timedOut { return }
       }
     }
   }
 
-  func releaseNow(_ claim: HostClaim) throws(TableError) {
+  private func releaseNow(_ claim: HostClaim) throws(TableError) {
     _ = try table.withBarrier { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
   }
 

@@ -18,7 +18,7 @@ final class RecentHits: @unchecked Sendable {
   /// The version of the last look.
   @usableFromInline let looked = Atomic<UInt64>(0)
 
-  /// Up to which version the table was told, and how many elements had been added by then. By the drainer only.
+  /// Up to which version the table was told, and how many elements had been added by then. By the cache's queue only.
   private let flushedVersion = Atomic<UInt64>(0)
   private let flushedInsertions = Atomic<UInt64>(.max)
 

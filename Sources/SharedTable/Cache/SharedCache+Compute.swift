@@ -49,7 +49,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   var table: Table { core.table }
   var claimKey: [UInt8] { unsafe key.withUnsafeBytes { unsafe core.names.claim(ofElement: $0) } }
-  var drainer: Drainer { core.drainer }
+  var queue: BarrierQueue { core.queue }
   var title: String {
     let shown = key.dropFirst(core.names.elementPrefix.count).prefix(64)
     return "the value of '\(String(decoding: shown, as: UTF8.self))' in the cache '\(core.name)'"

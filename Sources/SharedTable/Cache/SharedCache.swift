@@ -108,13 +108,15 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   ///     returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's `onError`.
   ///   - key: the element's.
   ///   - value: what to store.
+  /// - Throws: what ``waitUntilWritten(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had
+  ///   done asynchronous work, if not waiting until done; then nothing was submitted.
   public func setObject(_ value: Value, forKey key: Key, waitUntilDone done: Bool) throws(TableError) {
     if done {
-      if !core.drainer.isIdle { waitUntilWritten() }
+      try waitUntilWritten()
       return try setValue(value, forKey: key)
     }
     let element = element(key)
-    core.drainer.submit { @Sendable [core, onError, expires = expiration(nil)] in
+    try core.queue.submitJobBlocking { @Sendable [core, onError, expires = expiration(nil)] in
       do throws(TableError) {
         try core.store(element, value, cost: nil, expires: expires, timeout: nil)
       } catch {
@@ -123,8 +125,12 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// Blocks until everything is done that was submitted before and not waited for. Not in a section of the table.
-  public func waitUntilWritten() { core.drainer.waitUntilIdle() }
+  /// Blocks until everything is done that was submitted before and not waited for.
+  /// - Parameter timeout: nil = the table's. The writes go on when it is over.
+  /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.
+  public func waitUntilWritten(timeout: Duration? = nil) throws(TableError) {
+    try core.queue.waitUntilEmpty(timeout: timeout)
+  }
 
   /// Removes an element. Who is just computing it keeps the value for themselves: it may be from before.
   /// - Returns: whether it was there.

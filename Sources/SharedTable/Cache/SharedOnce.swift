@@ -56,14 +56,14 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
   let table: Table
   let key: [UInt8]
   let claimKey: [UInt8]
-  let drainer: Drainer
+  let queue: BarrierQueue
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
     let names = try CacheNames(name, table: table)
     key = names.head
     claimKey = names.claimPrefix
-    drainer = Drainer(label: "SharedTable.SharedOnce.\(name)")
+    queue = BarrierQueue(table, subject: nil)
   }
 
   var title: String { "the value of '\(String(decoding: key, as: UTF8.self))'" }

@@ -13,10 +13,17 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) throws(TableError) -> WorkItem<R> {
+    try submitRead(table, timeout, body)
+  }
+
+  /// - Parameter table: the caller's handle of the table; its timeout is that of waiting for the item.
+  func submitRead<R: Sendable>(
+    _ table: Table, _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
     let outcome = Outcome<R>(errorHandler: errorHandler)
     let work = TypedRead(timeout, outcome, body)
     try submit(work)
-    return WorkItem(self, work, outcome)
+    return WorkItem(self, work, outcome, table)
   }
 
   /// Submits a barrier and returns at once. Never blocks.
@@ -25,7 +32,8 @@ extension BarrierQueue {
   /// all or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds
   /// no room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
   /// - Parameters:
-  ///   - timeout: for the wait for the table once its turn has come; nil = the table's.
+  ///   - timeout: for the wait for the table once its turn has come; nil = the table's. If one times out, those that
+  ///     follow it and would wait no longer fail with it.
   ///   - body: gets the transaction, which is valid until it returns.
   ///   - flags: `.barrier`, and what else it waits for.
   /// - Returns: a handle, which may be dropped.
@@ -34,10 +42,18 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
+    try submitBarrier(table, timeout, waitsForReaders: flags.contains(.waitForReaders), body)
+  }
+
+  /// - Parameter table: the caller's handle of the table; its timeout is that of waiting for the item.
+  func submitBarrier<R: Sendable>(
+    _ table: Table, _ timeout: Duration?, waitsForReaders: Bool = false,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
     let outcome = Outcome<R>(errorHandler: errorHandler)
-    let work = TypedBarrier(timeout, waitsForReaders: flags.contains(.waitForReaders), outcome, body)
+    let work = TypedBarrier(timeout, waitsForReaders: waitsForReaders, outcome, body)
     try submit(work)
-    return WorkItem(self, work, outcome)
+    return WorkItem(self, work, outcome, table)
   }
 
   func submit(_ work: Work) throws(TableError) {

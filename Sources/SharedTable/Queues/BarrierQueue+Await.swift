@@ -63,7 +63,7 @@ extension BarrierQueue {
   }
 
   /// Submits now or, if the queue is full, when there is room.
-  private func submitPatiently(_ work: Work) {
+  func submitPatiently(_ work: Work) {
     withOrder { order in
       // Cancelled on the way here.
       guard work.place == .new else { return }

@@ -1,8 +1,9 @@
-/// Errors of a queue: the table's, with the queue's label.
+/// Errors of a queue: the table's, with what the queue is for people.
 extension BarrierQueue {
   func labelled(_ error: TableError) -> TableError {
-    TableError(
-      error.code, table: error.table, "queue '\(label)': \(error.message)", errno: error.errno, holder: error.holder)
+    guard let subject else { return error }
+    return TableError(
+      error.code, table: error.table, "\(subject): \(error.message)", errno: error.errno, holder: error.holder)
   }
 
   private func error(_ code: TableError.Code, _ message: String) -> TableError {

@@ -98,13 +98,22 @@ extension BarrierQueue {
     }
   }
 
-  private func following() -> BarrierWork? { withOrder { $0.continueBarrier() } as? BarrierWork }
+  /// Takes out the barrier that comes right after the one that runs; nil if what comes next is something else.
+  /// - Parameter patience: of those only that would wait for the table no longer than this, in nanoseconds.
+  private func following(upTo number: UInt64 = .max, patience: UInt64 = .max) -> BarrierWork? {
+    withOrder { order in
+      guard let next = order.waiting.first as? BarrierWork, table.nanoseconds(next.timeout) <= patience else {
+        return nil
+      }
+      return order.continueBarrier(upTo: number) as? BarrierWork
+    }
+  }
 
-  /// The table cannot be had. Those that were waiting with the leader are told the same: each would wait as long again.
+  /// The table cannot be had. Those that were waiting with the leader are told the same, as each would wait as long
+  /// again; up to the first that is ready to wait longer, which has a turn of its own.
   private func fail(_ leader: BarrierWork, upTo newest: UInt64, _ error: TableError, _ group: inout Group) {
     group.announcements.append { leader.fail(error) }
-    while let work = withOrder({ $0.continueBarrier(upTo: newest) }) as? BarrierWork {
-      group.announcements.append { work.fail(error) }
-    }
+    let patience = table.nanoseconds(leader.timeout)
+    while let work = following(upTo: newest, patience: patience) { group.announcements.append { work.fail(error) } }
   }
 }

@@ -41,7 +41,7 @@ extension BarrierQueue {
     let outcome = Outcome<R>(errorHandler: errorHandler)
     let work = KeyedWork(timeout, outcome) { queue in try queue.runInTurn(keys, timeout, body) }
     try submit(work)
-    return WorkItem(self, work, outcome)
+    return WorkItem(self, work, outcome, table)
   }
 
   /// Runs `body` beside everything that uses none of these keys.

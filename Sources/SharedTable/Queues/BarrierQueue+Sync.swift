@@ -50,19 +50,12 @@ extension BarrierQueue {
   func syncThenWait<R: ~Copyable>(_ timeout: Duration?, _ body: (inout Transaction) throws -> R) throws -> R {
     let wait = Deadline(table.nanoseconds(timeout))
     var version: UInt64 = 0
-    let result = try runBarrierInTurn(timeout, &version, body)
+    let result = try sync(flags: .barrier, timeout: timeout) { (tx: inout Transaction) throws -> R in
+      version = table.segment.versionInBarrier
+      return try body(&tx)
+    }
     try waitAfterCommit(of: version, wait)
     return result
-  }
-
-  private func runBarrierInTurn<R: ~Copyable>(
-    _ timeout: Duration?, _ version: inout UInt64, _ body: (inout Transaction) throws -> R
-  ) throws -> R {
-    let timeout = try enterBarrier(timeout)
-    defer { leaveBarrier() }
-    try beginBarrier(timeout)
-    version = table.segment.versionInBarrier
-    return try table.runBarrier(body)
   }
 
   func waitAfterCommit(of version: UInt64, _ wait: Deadline) throws(TableError) {
@@ -160,7 +153,7 @@ extension BarrierQueue {
   @usableFromInline
   func beginBarrier(_ timeout: Duration?) throws(TableError) {
     do throws(TableError) { try table.beginBarrier(timeout) } catch { throw labelled(error) }
-    table.segment.noteBarrier(barrierLabel)
+    if let barrierLabel { table.segment.noteBarrier(barrierLabel) }
   }
 
   // MARK: - Waiting

@@ -34,7 +34,10 @@ public final class BarrierQueue: Sendable {
   public let table: Table
   /// In reverse-DNS form, as `org.example.settings`; errors show it, and `shmctl stat` while a barrier of the queue runs.
   public let label: String
-  let barrierLabel: BarrierLabel
+  let barrierLabel: BarrierLabel?
+  /// What errors begin with. Nil for a queue of the library's own whose table says enough: who gets its errors has made no
+  /// queue.
+  let subject: String?
   /// How much asynchronous work may wait at a time.
   public let limit: Int
   @usableFromInline let gate: ReaderGate
@@ -53,7 +56,7 @@ public final class BarrierQueue: Sendable {
   ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error.
   ///   - table: where it lies.
   /// - Throws: `invalid` for a label or limit that cannot be.
-  public init(
+  public convenience init(
     _ table: Table, label: String, limit: Int = defaultLimit,
     errorHandler: (@Sendable (any Error) -> Void)? = nil
   ) throws(TableError) {
@@ -65,11 +68,25 @@ public final class BarrierQueue: Sendable {
     guard limit > 0 else {
       throw TableError(.invalid, table: table.name, "a queue's limit is at least 1, not \(limit)")
     }
+    self.init(table, label: label, subject: "queue '\(label)'", limit: limit, errorHandler: errorHandler)
+  }
+
+  /// A queue that the library makes for itself.
+  /// - Parameter subject: what errors begin with, in the words of whoever gets them; nil = nothing but the table.
+  convenience init(_ table: Table, subject: String?, limit: Int = defaultLimit) {
+    self.init(table, label: "", subject: subject, limit: limit, errorHandler: nil)
+  }
+
+  private init(
+    _ table: Table, label: String, subject: String?, limit: Int, errorHandler: (@Sendable (any Error) -> Void)?
+  ) {
     self.table = table
     self.label = label
-    barrierLabel = BarrierLabel(label)
+    self.subject = subject
+    barrierLabel = label.isEmpty ? nil : BarrierLabel(label)
     self.limit = limit
-    self.errorHandler = errorHandler ?? { error in Self.reportToStandardError(label, error) }
+    self.errorHandler =
+      errorHandler ?? { [name = table.name] error in Self.reportToStandardError(subject ?? "table '\(name)'", error) }
     let gate = ReaderGate()
     self.gate = gate
     order = Locked(SubmissionOrder(gate, limit: limit))
@@ -88,8 +105,8 @@ public final class BarrierQueue: Sendable {
   private static func isAlphanumeric(_ byte: UInt8) -> Bool { isalnum(Int32(byte)) != 0 }
 
   /// Failures that nobody looks at would otherwise pass unseen.
-  private static func reportToStandardError(_ label: String, _ error: any Error) {
-    let line = Array("SharedTable: queue '\(label)': asynchronous work failed and nobody looked: \(error)\n".utf8)
+  private static func reportToStandardError(_ subject: String, _ error: any Error) {
+    let line = Array("SharedTable: \(subject): asynchronous work failed and nobody looked: \(error)\n".utf8)
     // One call, so that lines of several threads stay whole. If it cannot be written there is nobody to tell.
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
@@ -114,8 +131,10 @@ public final class BarrierQueue: Sendable {
       && !gate.isClosed && gate.isEmpty
   }
 
-  /// A barrier waits or runs: for tests.
+  /// A barrier waits or runs, or a job. One load.
   package var isClosed: Bool { gate.isClosed }
+  /// How many threads run its asynchronous work, or are about to: for tests.
+  package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
 }
 

@@ -1,25 +1,32 @@
 public import Dispatch
 
-/// A handle on a piece of asynchronous work of a ``BarrierQueue``, in the manner of `DispatchWorkItem`.
+/// A handle on a piece of asynchronous work of a ``BarrierQueue`` or of an accessor of ``Guarded`` values, in the manner
+/// of `DispatchWorkItem`.
 ///
 /// May be used from any thread, and dropped: the work goes on. If it fails and nobody ever looked (no
 /// ``wait(timeout:)``, ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle
-/// is gone.
+/// is gone; for accessors, that writes a line to standard error.
+///
+/// In a child that was forked since, nothing is known of the work: it never ends there.
 public final class WorkItem<R: Sendable>: Sendable {
   private let queue: BarrierQueue
+  /// Whoever asked for the work knows the table by this handle.
+  private let table: Table
   private let work: Work
   private let outcome: Outcome<R>
 
-  init(_ queue: BarrierQueue, _ work: Work, _ outcome: Outcome<R>) {
+  init(_ queue: BarrierQueue, _ work: Work, _ outcome: Outcome<R>, _ table: Table? = nil) {
     self.queue = queue
+    self.table = table ?? queue.table
     self.work = work
     self.outcome = outcome
   }
 
-  deinit { outcome.handleIsGone() }
+  // In a child the outcome's lock may be locked for ever.
+  deinit { if table.isUsable { outcome.handleIsGone() } }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
-  public var isFinished: Bool { outcome.isFinished }
+  public var isFinished: Bool { table.isUsable && outcome.isFinished }
 
   /// Blocks until the work has ended.
   ///
@@ -32,26 +39,31 @@ public final class WorkItem<R: Sendable>: Sendable {
   @available(*, noasync, message: "use `await value`")
   public func wait(timeout: Duration? = nil) throws -> R {
     try queue.checkProcess()
-    if !isFinished { try queue.checkOutsideSections(toDo: "waiting for its work") }
-    guard let result = outcome.wait(Deadline(queue.table.nanoseconds(timeout))) else {
-      throw queue.timedOut(waitingFor: "its asynchronous work")
+    if !isFinished { try queue.checkOutsideSections(toDo: "waiting for asynchronous work") }
+    guard let result = outcome.wait(Deadline(table.nanoseconds(timeout))) else {
+      throw queue.timedOut(waitingFor: "asynchronous work")
     }
     return try result.get()
   }
 
   /// Calls `block` on `queue` with the result when the work has ended; at once if it has. Never blocks.
   public func notify(queue: DispatchQueue, execute block: @escaping @Sendable (Result<R, any Error>) -> Void) {
-    outcome.observe { result in queue.async { block(result) } }
+    whenFinished { result in queue.async { block(result) } }
   }
 
   /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
-  package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) { outcome.observe(block) }
+  package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) {
+    if table.isUsable { outcome.observe(block) }
+  }
 
   /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it
   /// cancels neither the work nor the wait.
-  /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled.
+  /// - Throws: what the closure or its section threw; `CancellationError` if the work was cancelled; `forked`.
   public var value: R {
-    get async throws { try await outcome.value }
+    get async throws {
+      try queue.checkProcess()
+      return try await outcome.value
+    }
   }
 
   /// Takes the work out of its queue if it has not begun: its closure then never runs, and whoever waits gets

@@ -44,7 +44,7 @@ func answerCache(_ words: [String]) throws -> String? {
   case "cache-trace": return "\(try cacheTrace(seed: UInt64(words[1])!, length: Int(words[2])!, keys: Int(words[3])!))"
   case "cache-read-all":
     for index in 0..<Int(words[2])! { _ = try cache.value(forKey: "\(words[1])\(index)") }
-    cache.waitUntilWritten()
+    try cache.waitUntilWritten()
     return "ok"
   case "once": return try SharedOnce<String>(words[1], table).value(timeout: .seconds(200)) { try stepped(words[2]) }
   default: return nil

@@ -3,6 +3,7 @@
 import Dispatch
 import Glibc
 import SharedTable
+import Synchronization
 
 nonisolated(unsafe) private var madeQueue: BarrierQueue?
 private var queue: BarrierQueue {
@@ -31,15 +32,22 @@ func queueAnswer(_ words: [String]) throws -> String? {
     }.last!
     return "\(try item.wait(timeout: .seconds(30)))"
   case "queue-group":
-    // Asynchronous barriers that follow each other, the last of which stops in its closure.
+    // Asynchronous barriers that follow each other, the last of which stops in its closure and says how many were
+    // committed before its group: a slow machine may need more than one.
     let count = Int(words[1])!
+    let versions = Mutex<[UInt64]>([])
     let read = DispatchSemaphore(value: 0)
     try queue.async { _ in read.wait() }
     for index in 1...count {
       try queue.async(flags: .barrier) { tx in
         try tx.increment("n")
+        let version = try queue.table.version
+        let earlier = versions.withLock { versions in
+          versions.append(version)
+          return versions.count { $0 != version }
+        }
         guard index == count else { return }
-        say("in")
+        say("in \(earlier)")
         while true { sleep(1000) }
       }
     }
@@ -56,6 +64,21 @@ func queueAnswer(_ words: [String]) throws -> String? {
     }
   case "queue-fork":
     let parents = try queue
+    if words.count > 1 {
+      // With work done before, so that the child has the handle of something that has ended, and no threads.
+      let item = try parents.async(flags: .barrier) { tx in try tx.increment("n") }
+      _ = try item.wait()
+      let look = Guarded("n", in: table, initial: 0).accessor { $0 }
+      return forked {
+        let end = outcome { try "\(item.wait())" }
+        let refusals = [end, outcome { "\(try look.accessAsync().wait())" }]
+        let again = outcome {
+          let opened = try Table.open(table.name, access: .participant)
+          return "\(try look.accessSync(on: opened)) \(try look.accessAsync(on: opened).wait())"
+        }
+        return "\(item.isFinished) \((refusals + [again]).joined(separator: " "))"
+      }
+    }
     return forked {
       let refusals = [
         outcome { try parents.sync { _ in "read" } },
