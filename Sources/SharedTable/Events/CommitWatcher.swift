@@ -70,13 +70,18 @@ final class CommitWatcher: Sendable {
       return (state.lastID, needsThread)
     }
     if needsThread {
-      let error = startThread()
-      if error != 0 {
+      do throws(SystemError) {
+        try unsafe ServiceThread.start { _ in
+          ServiceThread.name("table-watcher")
+          CommitWatcher.shared.run()
+          return nil
+        }
+      } catch {
         withState { state in
           state.isRunning = false
           state.waits.removeValue(forKey: id)
         }
-        throw SystemError(call: "pthread_create", errno: error)
+        throw error
       }
     }
     return id
@@ -114,25 +119,6 @@ final class CommitWatcher: Sendable {
   // MARK: - The thread
 
   /// - Returns: an error number, or 0.
-  private func startThread() -> Int32 {
-    var thread = pthread_t()
-    // Signals are for the program's own threads.
-    var all = sigset_t()
-    var mask = sigset_t()
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_BLOCK, &all, &mask)
-    let started = unsafe pthread_create(
-      &thread, nil,
-      { _ in
-        unsafe shmos_name_thread("table-watcher")
-        CommitWatcher.shared.run()
-        return nil
-      }, nil)
-    unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
-    if started == 0 { pthread_detach(thread) }
-    return started
-  }
-
   private enum Turn {
     case ended
     case wake([@Sendable () -> Void])

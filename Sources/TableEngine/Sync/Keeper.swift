@@ -28,45 +28,53 @@ final class Keeper: Sendable {
   func claim(_ slots: Slots, purpose: UInt64) throws(EngineError) -> Int {
     let done = Semaphore()
     let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(slots.count)))
-    submit(
-      .claim(slots, purpose: purpose) { result in
-        answer.withLock { $0 = result }
-        done.post()
-      })
+    let request = Request.claim(slots, purpose: purpose) { result in
+      answer.withLock { $0 = result }
+      done.post()
+    }
+    do throws(SystemError) { try submit(request) } catch { throw .system(error) }
     done.wait()
     return try answer.withLock { $0 }.get()
   }
 
   /// Gives a slot back; does not wait for that to happen. What it announced was withdrawn by the caller.
-  func release(_ slots: Slots, _ index: Int) { submit(.release(slots, index)) }
+  func release(_ slots: Slots, _ index: Int) { try? submit(.release(slots, index)) }
 
-  private func submit(_ request: Request) {
-    let needsThread = withState { state in
-      let generation = shm_fork_generation()
+  private func submit(_ request: Request) throws(SystemError) {
+    let generation = shm_fork_generation()
+    let needsThread = withState { $0.forkGeneration != generation }
+    if needsThread { try startThread(generation) }
+    withState { $0.requests.append(request) }
+    wakeUp.post()
+  }
+
+  /// One a process, and one more in each that is forked from it: what a parent had asked for concerns the parent's slots.
+  private func startThread(_ generation: UInt64) throws(SystemError) {
+    let isFirst = withState { state in
       let isFirst = state.forkGeneration != generation
-      // What a parent had asked for concerns the parent's slots.
-      if isFirst { state.requests = [] }
-      state.forkGeneration = generation
-      state.requests.append(request)
+      if isFirst { state = State(requests: [], forkGeneration: generation) }
       return isFirst
     }
-    if needsThread { startThread() }
-    wakeUp.post()
+    guard isFirst else { return }
+    do throws(SystemError) {
+      try unsafe ServiceThread.start { _ in
+        ServiceThread.name("table-keeper")
+        Keeper.shared.run()
+        return nil
+      }
+    } catch {
+      // The next one tries again; who relied on this one is told.
+      let abandoned = withState { state in
+        defer { state = State() }
+        return state.requests
+      }
+      for case .claim(_, _, let answer) in abandoned { answer(.failure(.system(error))) }
+      throw error
+    }
   }
 
   private func withState<R: Sendable>(_ body: (inout State) -> R) -> R {
     ForkLock.hold { state.withLock { body(&$0) } }
-  }
-
-  private func startThread() {
-    var thread = pthread_t()
-    let started = unsafe pthread_create(
-      &thread, nil,
-      { _ in
-        Keeper.shared.run()
-        return nil
-      }, nil)
-    if started == 0 { pthread_detach(thread) }
   }
 
   private func run() {

@@ -1,0 +1,28 @@
+import CShims
+import Glibc
+
+/// A thread that serves the whole process for as long as it lives, and gets none of its signals: those are for the
+/// program's own threads.
+public enum ServiceThread {
+  /// Starts `run` in a new thread, which nobody joins.
+  /// - Parameter run: captures nothing; names the thread by ``name(_:)`` if it likes.
+  /// - Throws: what pthread_create(3) says, EAGAIN at the limit of threads.
+  public static func start(
+    _ run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+  ) throws(SystemError) {
+    var all = sigset_t()
+    var mask = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_BLOCK, &all, &mask)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
+    var thread = pthread_t()
+    let failure = unsafe pthread_create(&thread, nil, run, nil)
+    guard failure == 0 else { throw SystemError(call: "pthread_create", errno: failure) }
+    pthread_detach(thread)
+  }
+
+  /// Names the calling thread, for people: at most 15 bytes.
+  public static func name(_ name: StaticString) {
+    unsafe shmos_name_thread(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))
+  }
+}
