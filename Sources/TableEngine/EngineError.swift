@@ -59,6 +59,8 @@ public enum EngineError: Error, Sendable {
   case wouldDeadlock(outer: String)
   /// A barrier of some keys was asked for another one.
   case notClaimed(String)
+  /// A barrier of some keys claims so many, those above them included.
+  case tooManyKeys(Int, maximum: Int)
   case snapshotTooOld
   /// An observer could not get a stable view after the given number of attempts.
   case busy(attempts: Int)

@@ -107,6 +107,26 @@ private struct Refusal: Error {}
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func aClaimHasRoomForSoManyKeysAndSaysSo(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let keys = (0..<36).map { "k\($0)" }
+      try table.barrier(keys: keys + keys) { (tx: inout Transaction) throws in for key in keys { try tx.set(key, 1) } }
+      #expect(table.count == 36)
+      let failure = error { try table.barrier(keys: keys + ["k"]) { _ in } }
+      #expect(failure?.code == .invalid)
+      #expect(failure?.message.contains("at most 36 keys") == true && failure?.message.contains("37") == true)
+      let below = keys.map { "deep/\($0)" }
+      #expect(code { try table.barrier(keys: below) { _ in } } == .invalid, "with the one above them")
+      // The path of a single write that waits may be longer.
+      let holder = try worker(table)
+      try holder.ask("keyed a", expecting: "in")
+      let deep = String(repeating: "a/", count: 60) + "a"
+      #expect(error { try table.set(deep, 1, timeout: .milliseconds(30)) }?.holder?.pid == holder.pid)
+      try holder.ask("commit", expecting: "ok")
+      try table.set(deep, 1)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func whatIsTooMuchChangesNothing(_ variant: Table.Variant) throws {
     try withTable(variant, capacityBytes: 4 << 20) { table throws in
       try table.set("a/0", "old")

@@ -17,11 +17,12 @@ extension Table {
   /// Blocks until nobody holds or, before this call, awaited a claim that meets this one: first come, first served. A
   /// killed process holds nothing. At its end it blocks like a barrier of the whole table, as long again at most.
   /// - Parameters:
-  ///   - keys: at least one; all are claimed at once, so that no two such barriers can wait for each other.
+  ///   - keys: at least one, and at most 36 together with those above them (`a` and `a/b` for `a/b/c`); all are claimed at
+  ///     once, so that no two such barriers can wait for each other.
   ///   - timeout: for each of the two waits, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` throws, after forgetting everything; what ``barrier(timeout:_:)`` throws, also after `body` has
-  ///   run: nothing was changed then. `invalid` for no keys, and for a key that was not named.
+  ///   run: nothing was changed then. `invalid` for no keys, too many, and for a key that was not named.
   @inlinable
   public func barrier<R: ~Copyable>(
     keys: [some TableKey], timeout: Duration? = nil, _ body: (inout Transaction) throws -> R

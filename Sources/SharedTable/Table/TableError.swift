@@ -111,6 +111,11 @@ extension TableError {
       self.init(
         .invalid, table: table,
         "key '\(key)' is not among those of this barrier; name it in 'keys', or use a barrier of the whole table")
+    case .tooManyKeys(let count, let maximum):
+      self.init(
+        .invalid, table: table,
+        "a barrier claims at most \(maximum) keys, with those above them, and not \(count); name a key above them, or use a "
+          + "barrier of the whole table")
     case .snapshotTooOld:
       self.init(
         .snapshotTooOld, table: table, "the snapshot's versions may have been reused; take a new snapshot")

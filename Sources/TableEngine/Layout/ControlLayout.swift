@@ -73,7 +73,7 @@ public enum ControlLayout {
   public static let rwState = rwlocks + rwlockInstances * rwlockBytes
 
   public static let slots = 12288
-  public static let slotBytes = 256
+  public static let slotBytes = 512
   public static let slotCount = 1024
 }
 
@@ -87,8 +87,6 @@ public enum SlotLayout {
   public static let rw = 16
   /// rwlock variant: barriers ended when its thread began to wait, plus 1; 0 = it does not wait.
   public static let wait = 24
-  /// Four words: see ``ClaimMask/path``. Written under W, as the other claim words.
-  public static let claimPath = 32
   public static let mutex = 64
   public static let pid = 128
   public static let tid = 136
@@ -103,8 +101,8 @@ public enum SlotLayout {
   public static let inTheWaySince = 200
   /// 0, or stamp and state of a claim: see ``Claims``. Back to 0 by its thread at any time.
   public static let claim = 208
-  /// Four words: see ``ClaimMask/whole``.
-  public static let claimWhole = 216
+  /// The claim's keys, to the slot's end: see ``ClaimSet``. Written under W.
+  static let claimKeys = 216
 }
 
 /// What a slot's snapshot and pin words say. Versions stay below 2^62.

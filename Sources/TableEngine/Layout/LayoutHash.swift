@@ -29,8 +29,8 @@ enum LayoutHash {
     ControlLayout.rwlockBytes,
     ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
     JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
-    SlotLayout.light, SlotLayout.claim, SlotLayout.claimWhole, SlotLayout.claimPath, ControlLayout.claims,
-    ControlLayout.claimStamp, ControlLayout.claimEvent, ControlLayout.claimSleepers, ClaimMask.bitCount,
+    SlotLayout.light, SlotLayout.claim, SlotLayout.claimKeys, ControlLayout.claims,
+    ControlLayout.claimStamp, ControlLayout.claimEvent, ControlLayout.claimSleepers,
     ControlLayout.barrierLabel, BarrierLabel.maximumByteCount,
   ]
   private static let shapes =

@@ -330,9 +330,9 @@ public enum BarrierReach {
   /// Nil if nobody can be in the way.
   func request(slot: Int, seed: UInt64) -> Claims.Request? {
     switch self {
-    case .table: Claims.Request(slot: slot, mask: .table, claims: false)
-    case .key(let key): Claims.Request(slot: slot, mask: unsafe ClaimMask(writing: key, seed: seed), claims: false)
-    case .keys(let keys): Claims.Request(slot: slot, mask: ClaimMask(claiming: keys, seed: seed), claims: true)
+    case .table: Claims.Request(slot: slot, keys: .table, claims: false)
+    case .key(let key): Claims.Request(slot: slot, keys: unsafe ClaimSet(writing: key, seed: seed), claims: false)
+    case .keys(let keys): Claims.Request(slot: slot, keys: ClaimSet(claiming: keys, seed: seed), claims: true)
     case .claimed, .unclaimed: nil
     }
   }

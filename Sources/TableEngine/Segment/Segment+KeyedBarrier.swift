@@ -19,10 +19,12 @@ extension Segment {
   /// before; at most `timeoutNanoseconds`. The calling thread must close it with ``commitKeyedBarrier()`` or
   /// ``abortKeyedBarrier()``.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut` naming the holder, `damaged`,
-  ///   `unlinked`, `forked`, `keyLength`.
+  ///   `unlinked`, `forked`, `keyLength`, `tooManyKeys`.
   public func beginKeyedBarrier(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
     let participant = try requireParticipant()
     for key in keys { try check(keyLength: key.count) }
+    let count = ClaimSet(claiming: keys, seed: hashSeed).count
+    if count > ClaimSet.capacity { throw .tooManyKeys(count, maximum: ClaimSet.capacity) }
     let record = try unsafe threadRecord()
     try unsafe checkOutsideSections(record)
     let start = HostClock.monotonicNanoseconds

@@ -1,32 +1,34 @@
 import CShims
 
-/// What a barrier claims or writes, as 256 bits of either kind: equal keys share a bit, others seldom do.
+/// The keys that a barrier claims or writes, by their hashes: 64 bits with the table's seed, so two keys that are taken
+/// for one are no concern but in theory, where they would wait for each other and do no harm.
 ///
 /// A claimed key stands for itself and for all that begin with it and a slash. So, as with the intention locks of Gray
 /// et al., "Granularity of Locks and Degrees of Consistency in a Shared Data Base" (1976), a key may be meant as a whole,
-/// with all that lies below, or as a step on the path to what is meant: `a` and `a/b` for `a/b/c`. Two masks meet where one
-/// means as a whole what the other means in either way. Bits that two keys share by chance make one wait for nothing, and do
-/// no other harm.
-struct ClaimMask: Equatable {
-  static let bitCount = 256
-  static let wordCount = bitCount / 64
+/// with all that lies below, or as a step on the path to what is meant: `a` and `a/b` for `a/b/c`. Two sets meet where one
+/// means as a whole what the other means in either way.
+struct ClaimSet {
+  /// The most hashes that a slot has room for.
+  static let capacity = (ControlLayout.slotBytes - SlotLayout.claimKeys) / 8 - 1
 
-  var whole = SIMD4<UInt64>(repeating: 0)
-  var path = SIMD4<UInt64>(repeating: 0)
+  /// Everything: meets every other set.
+  private(set) var isTable = false
+  private(set) var whole: [UInt64] = []
+  private(set) var path: [UInt64] = []
 
-  /// Meets every claim.
-  static let table = ClaimMask(whole: SIMD4(repeating: .max))
+  static let table = {
+    var set = ClaimSet()
+    set.isTable = true
+    return set
+  }()
 
-  init(whole: SIMD4<UInt64> = SIMD4(repeating: 0), path: SIMD4<UInt64> = SIMD4(repeating: 0)) {
-    self.whole = whole
-    self.path = path
-  }
+  private init() {}
 
   /// Of keys that are claimed.
   init(claiming keys: [[UInt8]], seed: UInt64) {
     for key in keys {
       unsafe key.withUnsafeBytes { key in
-        unsafe Self.set(&whole, shm_hash(key.baseAddress!, key.count, seed))
+        Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &whole)
         unsafe insertPath(to: key, seed: seed)
       }
     }
@@ -34,23 +36,49 @@ struct ClaimMask: Equatable {
 
   /// Of one key that is written, and nothing below it.
   init(writing key: UnsafeRawBufferPointer, seed: UInt64) {
-    unsafe Self.set(&path, shm_hash(key.baseAddress!, key.count, seed))
+    Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &path)
     unsafe insertPath(to: key, seed: seed)
   }
 
   private mutating func insertPath(to key: UnsafeRawBufferPointer, seed: UInt64) {
     for index in 1..<max(1, key.count) where unsafe key[index] == UInt8(ascii: "/") {
-      unsafe Self.set(&path, shm_hash(key.baseAddress!, index, seed))
+      Self.insert(unsafe shm_hash(key.baseAddress!, index, seed), &path)
     }
   }
 
-  private static func set(_ bits: inout SIMD4<UInt64>, _ hash: UInt64) {
-    let bit = Int(truncatingIfNeeded: hash) & (bitCount - 1)
-    bits[bit >> 6] |= 1 << UInt64(bit & 63)
+  private static func insert(_ hash: UInt64, _ hashes: inout [UInt64]) {
+    if !hashes.contains(hash) { hashes.append(hash) }
   }
 
-  func meets(_ other: ClaimMask) -> Bool {
-    (whole & (other.whole | other.path) | path & other.whole) != SIMD4(repeating: 0)
+  var count: Int { whole.count + path.count }
+
+  func meets(_ other: ClaimSet) -> Bool {
+    isTable || other.isTable || whole.contains { other.whole.contains($0) || other.path.contains($0) }
+      || path.contains { other.whole.contains($0) }
+  }
+
+  // MARK: - In a slot
+
+  /// Under W, by the slot's thread. Of a set that does not fit, a single write's, what lies deepest is left out: the steps
+  /// that are kept still meet whoever claims one of them, and its own key is the first.
+  func store(_ ctl: Memory, slot: Int) {
+    let offset = Slots.offset(slot) + SlotLayout.claimKeys
+    let steps = path.prefix(Self.capacity - whole.count)
+    ctl.storeRelaxed(offset, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
+    for (index, hash) in (whole + steps).enumerated() { ctl.storeRelaxed(offset + 8 + index * 8, hash) }
+  }
+
+  /// Under W.
+  init(_ ctl: Memory, slot: Int) {
+    let offset = Slots.offset(slot) + SlotLayout.claimKeys
+    let counts = ctl.loadRelaxed(offset)
+    isTable = counts == .max
+    if isTable { return }
+    let wholeCount = min(Int(counts & 0xffff_ffff), Self.capacity)
+    let count = min(wholeCount + Int(counts >> 32), Self.capacity)
+    let hashes = (0..<count).map { ctl.loadRelaxed(offset + 8 + $0 * 8) }
+    whole = Array(hashes[..<wholeCount])
+    path = Array(hashes[wholeCount...])
   }
 }
 

@@ -3,14 +3,14 @@ import SharedMemory
 
 /// Keys that are somebody's while its closure runs, outside W: what keyed barriers exclude each other by.
 ///
-/// A claim lies in the slot of the thread that makes it (keys as a ``ClaimMask``, and a word of state), so it ends with its
+/// A claim lies in the slot of the thread that makes it (its keys as a ``ClaimSet``, and a word of state), so it ends with its
 /// thread, however that ends. It waits or is held. All claims are made and granted under W, in the order of a stamp:
 ///
 /// ```
 /// claim, under W                                   release
 /// nobody who holds, or waits with an older         state = none
 ///   stamp, meets it: state = held                  fence
-/// else: mask; state = waiting, with a stamp;       sleepers != 0: sleepers = 0; event += 1, wake all
+/// else: keys; state = waiting, with a stamp;       sleepers != 0: sleepers = 0; event += 1, wake all
 ///   e = event; sleepers = 1; fence;
 ///   look again; unlock W;
 ///   sleep while event == e, at most a slice; lock W; again
@@ -41,7 +41,7 @@ struct Claims {
   /// One thread's way to what it wants; kept by its process.
   struct Request {
     let slot: Int
-    let mask: ClaimMask
+    let keys: ClaimSet
     /// To hold it after W was given back; else to write under W at once.
     let claims: Bool
     /// 0 until it had to wait.
@@ -51,9 +51,9 @@ struct Claims {
     /// Who was in the way when last looked, for people.
     fileprivate(set) var obstacle: Int?
 
-    init(slot: Int, mask: ClaimMask, claims: Bool) {
+    init(slot: Int, keys: ClaimSet, claims: Bool) {
       self.slot = slot
-      self.mask = mask
+      self.keys = keys
       self.claims = claims
     }
   }
@@ -93,19 +93,19 @@ struct Claims {
   }
 
   /// A living thread's slot that holds a claim, for who has W and cannot wait.
-  func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, mask: .table, claims: false)) }
+  func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, keys: .table, claims: false)) }
 
   /// Has a living thread other than this slot's claimed the key? For who has W and can leave the key alone.
   func isClaimed(_ key: UnsafeRawBufferPointer, seed: UInt64, except slot: Int) -> Bool {
     guard mayBeAny else { return false }
-    return obstacle(to: Request(slot: slot, mask: unsafe ClaimMask(writing: key, seed: seed), claims: false)) != nil
+    return obstacle(to: Request(slot: slot, keys: unsafe ClaimSet(writing: key, seed: seed), claims: false)) != nil
   }
 
   /// Writes the claim down as one that waits, at first with a stamp that is younger than all.
   private func announce(_ request: inout Request) {
     if request.stamp == 0 {
       request.stamp = nextStamp()
-      store(request.mask, slot: request.slot)
+      request.keys.store(ctl, slot: request.slot)
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     }
     // First the value, then that we sleep: a wake-up that takes our mark for an older one's changes the value.
@@ -116,7 +116,7 @@ struct Claims {
   private func hold(_ request: inout Request) {
     if request.stamp == 0 {
       request.stamp = nextStamp()
-      store(request.mask, slot: request.slot)
+      request.keys.store(ctl, slot: request.slot)
     }
     ctl.storeRelease(state(request.slot), State.held(request.stamp))
   }
@@ -139,7 +139,8 @@ struct Claims {
       let word = ctl.loadAcquire(state(slot))
       if word == State.none { continue }
       isAny = true
-      guard isInTheWay(word, of: request), mask(slot).meets(request.mask), !slots.clearIfDead(slot) else { continue }
+      guard isInTheWay(word, of: request), ClaimSet(ctl, slot: slot).meets(request.keys), !slots.clearIfDead(slot)
+      else { continue }
       return slot
     }
     if !isAny { ctl.storeRelaxed(ControlLayout.claims, 0) }
@@ -152,22 +153,6 @@ struct Claims {
       return false
     #endif
     return request.claims && (request.stamp == 0 || State.stamp(word) < request.stamp)
-  }
-
-  private func store(_ mask: ClaimMask, slot: Int) {
-    for index in 0..<ClaimMask.wordCount {
-      ctl.storeRelaxed(slots.offset(slot) + SlotLayout.claimWhole + index * 8, mask.whole[index])
-      ctl.storeRelaxed(slots.offset(slot) + SlotLayout.claimPath + index * 8, mask.path[index])
-    }
-  }
-
-  private func mask(_ slot: Int) -> ClaimMask {
-    var mask = ClaimMask()
-    for index in 0..<ClaimMask.wordCount {
-      mask.whole[index] = ctl.loadRelaxed(slots.offset(slot) + SlotLayout.claimWhole + index * 8)
-      mask.path[index] = ctl.loadRelaxed(slots.offset(slot) + SlotLayout.claimPath + index * 8)
-    }
-    return mask
   }
 
   // MARK: - Without W
