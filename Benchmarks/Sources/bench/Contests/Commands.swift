@@ -25,5 +25,10 @@ func commandContest(shmctl: String) throws -> Contest {
         for _ in 0..<20 { try run(shmctl, ["get", "--table", ours.table.name, "greeting"]) }
         return 20
       },
+      // What it takes to start a program at all.
+      Contestant("echo") { _ in
+        for _ in 0..<20 { try run("echo", ["hello"]) }
+        return 20
+      },
     ])
 }
