@@ -28,34 +28,34 @@ final class Keeper: Sendable {
   func claim(_ slots: Slots, purpose: UInt64) throws(EngineError) -> Int {
     let done = Semaphore()
     let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(slots.count)))
-    let request = Request.claim(slots, purpose: purpose) { result in
-      answer.withLock { $0 = result }
-      done.post()
-    }
-    do throws(SystemError) { try submit(request) } catch { throw .system(error) }
+    submit(
+      .claim(slots, purpose: purpose) { result in
+        answer.withLock { $0 = result }
+        done.post()
+      })
     done.wait()
     return try answer.withLock { $0 }.get()
   }
 
   /// Gives a slot back; does not wait for that to happen. What it announced was withdrawn by the caller.
-  func release(_ slots: Slots, _ index: Int) { try? submit(.release(slots, index)) }
+  func release(_ slots: Slots, _ index: Int) { submit(.release(slots, index)) }
 
-  private func submit(_ request: Request) throws(SystemError) {
-    let generation = shm_fork_generation()
-    let needsThread = withState { $0.forkGeneration != generation }
-    if needsThread { try startThread(generation) }
-    withState { $0.requests.append(request) }
+  /// The thread is one a process, and one more in each that is forked from it. A request stands in line before anybody
+  /// starts the thread: whoever fails to start it tells all of them.
+  private func submit(_ request: Request) {
+    let needsThread = withState { state in
+      let generation = shm_fork_generation()
+      let isFirst = state.forkGeneration != generation
+      // What a parent had asked for concerns the parent's slots.
+      if isFirst { state = State(requests: [], forkGeneration: generation) }
+      state.requests.append(request)
+      return isFirst
+    }
+    if needsThread { startThread() }
     wakeUp.post()
   }
 
-  /// One a process, and one more in each that is forked from it: what a parent had asked for concerns the parent's slots.
-  private func startThread(_ generation: UInt64) throws(SystemError) {
-    let isFirst = withState { state in
-      let isFirst = state.forkGeneration != generation
-      if isFirst { state = State(requests: [], forkGeneration: generation) }
-      return isFirst
-    }
-    guard isFirst else { return }
+  private func startThread() {
     do throws(SystemError) {
       try unsafe ServiceThread.start { _ in
         ServiceThread.name("table-keeper")
@@ -63,13 +63,12 @@ final class Keeper: Sendable {
         return nil
       }
     } catch {
-      // The next one tries again; who relied on this one is told.
+      // The next request tries again.
       let abandoned = withState { state in
         defer { state = State() }
         return state.requests
       }
       for case .claim(_, _, let answer) in abandoned { answer(.failure(.system(error))) }
-      throw error
     }
   }
 
