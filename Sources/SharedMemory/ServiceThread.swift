@@ -1,8 +1,7 @@
 import CShims
 import Glibc
 
-/// A thread that serves the whole process for as long as it lives, and gets none of its signals: those are for the
-/// program's own threads.
+/// A thread of the library's own, which gets none of the process's signals: those are for the program's threads.
 public enum ServiceThread {
   /// Starts `run` in a new thread, which nobody joins.
   /// - Parameter run: captures nothing; names the thread by ``name(_:)`` if it likes.
@@ -10,15 +9,22 @@ public enum ServiceThread {
   public static func start(
     _ run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   ) throws(SystemError) {
+    pthread_detach(try unsafe startJoinable(nil, run))
+  }
+
+  /// The same with an argument, for a caller that joins the thread.
+  public static func startJoinable(
+    _ argument: UnsafeMutableRawPointer?, _ run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+  ) throws(SystemError) -> pthread_t {
     var all = sigset_t()
     var mask = sigset_t()
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_BLOCK, &all, &mask)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
     var thread = pthread_t()
-    let failure = unsafe pthread_create(&thread, nil, run, nil)
+    let failure = unsafe pthread_create(&thread, nil, run, argument)
     guard failure == 0 else { throw SystemError(call: "pthread_create", errno: failure) }
-    pthread_detach(thread)
+    return thread
   }
 
   /// Names the calling thread, for people: at most 15 bytes.

@@ -53,24 +53,17 @@ final class ConcurrentScan: Sendable {
 
   /// - Returns: nil if the system gives no thread: then the others do its share.
   private func startHelper() -> pthread_t? {
-    var thread = pthread_t()
-    // Signals are for the program's own threads.
-    var all = sigset_t()
-    var mask = sigset_t()
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_BLOCK, &all, &mask)
     let retained = unsafe Unmanaged.passRetained(self)
-    let started = unsafe pthread_create(
-      &thread, nil,
-      { argument in
-        unsafe shmos_name_thread("table-scan")
+    do throws(SystemError) {
+      return try unsafe ServiceThread.startJoinable(retained.toOpaque()) { argument in
+        ServiceThread.name("table-scan")
         unsafe Unmanaged<ConcurrentScan>.fromOpaque(argument!).takeRetainedValue().help()
         return nil
-      }, retained.toOpaque())
-    unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
-    if started == 0 { return thread }
-    unsafe retained.release()
-    return nil
+      }
+    } catch {
+      unsafe retained.release()
+      return nil
+    }
   }
 
   private func help() {
