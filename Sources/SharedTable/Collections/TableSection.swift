@@ -45,15 +45,6 @@ extension Transaction: TableSection {
   ///
   /// `body` returns false to stop early; it cannot write. Looks at the whole table.
   public func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws {
-    var failure: (any Error)?
-    try scan(prefix) { found in
-      do {
-        return try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
-      } catch {
-        failure = error
-        return false
-      }
-    }
-    if let failure { throw failure }
+    try visit(prefix, body)
   }
 }

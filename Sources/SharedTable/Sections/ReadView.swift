@@ -48,27 +48,11 @@ public struct ReadView: ~Escapable {
   public func forEach(
     prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool
   ) throws {
-    var failure: (any Error)?
-    try scan(prefix) { found in
-      do {
-        return try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
-      } catch {
-        failure = error
-        return false
-      }
-    }
-    if let failure { throw failure }
+    try visit(prefix, body)
   }
 
   /// The keys that begin with `prefix`, sorted bytewise.
-  public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] {
-    var keys: [[UInt8]] = []
-    try scan(prefix) { found in
-      keys.append(unsafe [UInt8](found.key))
-      return true
-    }
-    return keys.sorted { $0.lexicographicallyPrecedes($1) }
-  }
+  public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] { try sortedKeys(prefix) }
 
   /// The number of keys that this view shows. Looks at the whole table.
   public func count() throws(TableError) -> Int {
@@ -92,28 +76,6 @@ public struct ReadView: ~Escapable {
       return found
     } catch {
       throw table.named(error)
-    }
-  }
-
-  private func scan(_ prefix: some TableKey, _ body: (FoundEntry) -> Bool) throws(TableError) {
-    try unsafe prefix.withKeyBytes { wanted throws(TableError) in
-      var cursor = ScanCursor()
-      var goesOn = true
-      while !cursor.isAtEnd, goesOn {
-        do throws(EngineError) {
-          try table.segment.scan(&cursor, section, table.clock) { found in
-            guard unsafe found.hasPrefix(wanted) else { return goesOn }
-            #if DEBUG || CheckedReads
-              goesOn = body(section.check?.show(found) ?? found)
-            #else
-              goesOn = body(found)
-            #endif
-            return goesOn
-          }
-        } catch {
-          throw table.named(error)
-        }
-      }
     }
   }
 }

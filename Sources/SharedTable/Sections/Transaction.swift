@@ -115,33 +115,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   }
 
   /// The keys that begin with `prefix`, as this barrier sees them, sorted bytewise; in a barrier of some keys, of those.
-  public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] {
-    var keys: [[UInt8]] = []
-    try scan(prefix) { found in
-      keys.append(unsafe [UInt8](found.key))
-      return true
-    }
-    return keys.sorted { $0.lexicographicallyPrecedes($1) }
-  }
-
-  /// Visits every entry whose key begins with `prefix`, until `body` returns false. It must not write.
-  func scan(_ prefix: some TableKey, _ body: (FoundEntry) -> Bool) throws(TableError) {
-    try unsafe prefix.withKeyBytes { wanted throws(TableError) in
-      var cursor = ScanCursor()
-      var goesOn = true
-      while !cursor.isAtEnd, goesOn {
-        do throws(EngineError) {
-          try table.segment.scanInBarrier(&cursor, table.clock) { found in
-            guard unsafe found.hasPrefix(wanted) else { return true }
-            goesOn = body(found)
-            return goesOn
-          }
-        } catch {
-          throw table.named(error)
-        }
-      }
-    }
-  }
+  public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] { try sortedKeys(prefix) }
 
   @inlinable
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
