@@ -315,7 +315,7 @@ public enum BarrierReach {
   /// One key, and nothing below it: waits for the claims that it belongs to.
   case key(UnsafeRawBufferPointer)
   /// Keys to be claimed.
-  case keys([[UInt8]])
+  case keys(ClaimSet)
   /// What its thread has claimed.
   case claimed
   /// What nobody has claimed: asks for each key, and waits for none.
@@ -332,7 +332,7 @@ public enum BarrierReach {
     switch self {
     case .table: Claims.Request(slot: slot, keys: .table, claims: false)
     case .key(let key): Claims.Request(slot: slot, keys: unsafe ClaimSet(writing: key, seed: seed), claims: false)
-    case .keys(let keys): Claims.Request(slot: slot, keys: ClaimSet(claiming: keys, seed: seed), claims: true)
+    case .keys(let keys): Claims.Request(slot: slot, keys: keys, claims: true)
     case .claimed, .unclaimed: nil
     }
   }

@@ -23,13 +23,13 @@ extension Segment {
   public func beginKeyedBarrier(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
     let participant = try requireParticipant()
     for key in keys { try check(keyLength: key.count) }
-    let count = ClaimSet(claiming: keys, seed: hashSeed).count
-    if count > ClaimSet.capacity { throw .tooManyKeys(count, maximum: ClaimSet.capacity) }
+    let claim = ClaimSet(claiming: keys, seed: hashSeed)
+    if claim.count > ClaimSet.capacity { throw .tooManyKeys(claim.count, maximum: ClaimSet.capacity) }
     let record = try unsafe threadRecord()
     try unsafe checkOutsideSections(record)
     let start = HostClock.monotonicNanoseconds
     try checkLinked(participant, now: start)
-    try takeTurn(participant, slot: unsafe Int(record.pointee.slotIndex), .keys(keys), start, timeoutNanoseconds)
+    try takeTurn(participant, slot: unsafe Int(record.pointee.slotIndex), .keys(claim), start, timeoutNanoseconds)
     participant.lock.unlock()
     let buffer = ChangeBuffer(claimed: keys, timeoutNanoseconds: timeoutNanoseconds)
     unsafe record.pointee.changes = Unmanaged.passRetained(buffer).toOpaque()
@@ -45,7 +45,7 @@ extension Segment {
   /// - Throws: what ``beginBarrier(timeoutNanoseconds:now:)`` and ``put(_:_:_:)`` throw; nothing was changed then, and
   ///   the claim is given back all the same.
   public func commitKeyedBarrier() throws(EngineError) -> UInt64 {
-    guard let (participant, record, buffer) = try unsafe endKeyedBarrier() else { throw .forked }
+    guard let (participant, record, buffer) = unsafe endKeyedBarrier() else { throw .forked }
     defer { participant.claims.withdraw(slot: unsafe Int(record.pointee.slotIndex)) }
     if buffer.isEmpty { return committed }
     do throws(EngineError) {
@@ -58,12 +58,12 @@ extension Segment {
 
   /// Forgets the changes and gives the claim back. Never blocks.
   public func abortKeyedBarrier() {
-    guard let (participant, record, _) = try? unsafe endKeyedBarrier() else { return }
+    guard let (participant, record, _) = unsafe endKeyedBarrier() else { return }
     participant.claims.withdraw(slot: unsafe Int(record.pointee.slotIndex))
   }
 
   /// The thread is in no barrier any more, but holds its claim. Nil in a child forked inside.
-  private func endKeyedBarrier() throws(EngineError) -> (Participant, ThreadRecord, ChangeBuffer)? {
+  private func endKeyedBarrier() -> (Participant, ThreadRecord, ChangeBuffer)? {
     guard let record = unsafe shm_thread_quick_find(id), unsafe record.pointee.inBarrier == Self.keyed else {
       return nil
     }

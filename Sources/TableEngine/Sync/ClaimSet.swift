@@ -7,7 +7,7 @@ import CShims
 /// et al., "Granularity of Locks and Degrees of Consistency in a Shared Data Base" (1976), a key may be meant as a whole,
 /// with all that lies below, or as a step on the path to what is meant: `a` and `a/b` for `a/b/c`. Two sets meet where one
 /// means as a whole what the other means in either way.
-struct ClaimSet {
+public struct ClaimSet: Sendable {
   /// The most hashes that a slot has room for.
   static let capacity = (ControlLayout.slotBytes - SlotLayout.claimKeys) / 8 - 1
 
