@@ -32,21 +32,39 @@ func shown(_ value: String?) -> String { value ?? "nil" }
 
 /// What a child made by fork() says; "child died" if it ends otherwise.
 func forked(_ body: () -> String) -> String {
-  var ends: [Int32] = [0, 0]
-  pipe(&ends)
+  let pipe = AnswerPipe()
   let child = cFork()
-  if child == 0 {
-    let text = Array(body().utf8)
+  if child == 0 { pipe.answer(body()) }
+  return pipe.answer(of: child) ?? "child died"
+}
+
+/// Through which a child made by fork() says one thing and ends.
+struct AnswerPipe {
+  private let ends: [Int32]
+
+  init() {
+    var ends: [Int32] = [0, 0]
+    pipe(&ends)
+    self.ends = ends
+  }
+
+  /// In the child.
+  func answer(_ text: String) -> Never {
+    let text = Array(text.utf8)
     _ = write(ends[1], text, text.count)
     _exit(0)
   }
-  close(ends[1])
-  var buffer = [UInt8](repeating: 0, count: 4096)
-  let count = read(ends[0], &buffer, buffer.count)
-  close(ends[0])
-  var status: Int32 = 0
-  while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-  return count > 0 && status == 0 ? String(decoding: buffer[..<count], as: UTF8.self) : "child died"
+
+  /// In the parent: nil if the child said nothing, or ended otherwise.
+  func answer(of child: Int32) -> String? {
+    close(ends[1])
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(ends[0], &buffer, buffer.count)
+    close(ends[0])
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    return count > 0 && status == 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
 }
 
 func outcome(_ body: () throws -> String) -> String {

@@ -12,8 +12,7 @@ func scanAnswer(_ words: [String]) throws -> String {
 
 /// The calling thread forks in the middle of a scan, while another one is in its closure.
 private func forkInScan() -> String {
-  var ends: [Int32] = [0, 0]
-  pipe(&ends)
+  let answers = AnswerPipe()
   let caller = pthread_self()
   let child = Atomic<Int32>(-1)
   let visits = Atomic(0)
@@ -30,16 +29,6 @@ private func forkInScan() -> String {
     return "visited \(visits.load(ordering: .relaxed))"
   }
   let pid = child.load(ordering: .relaxed)
-  if pid == 0 {
-    let text = Array(result.utf8)
-    _ = write(ends[1], text, text.count)
-    _exit(0)
-  }
-  close(ends[1])
-  var buffer = [UInt8](repeating: 0, count: 4096)
-  let count = read(ends[0], &buffer, buffer.count)
-  close(ends[0])
-  var status: Int32 = 0
-  while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-  return "child \(String(decoding: buffer[..<max(0, count)], as: UTF8.self)), parent \(result)"
+  if pid == 0 { answers.answer(result) }
+  return "child \(answers.answer(of: pid) ?? "died"), parent \(result)"
 }
