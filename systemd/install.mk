@@ -10,11 +10,28 @@ DESTDIR ?=
 SYSCONFDIR ?= /etc
 SWIFT ?= swift
 SCRATCH ?= .build
-# Installed programs have Swift's runtime in them: the host needs no toolchain, and they start in two thirds of the time.
-STATIC := $(SCRATCH)/static
-RELEASE_DIR ?= $(STATIC)/release
+# Where the programs are, if they are built already.
+RELEASE_DIR ?=
 # Programs of the package: the daemon to sbin, the rest to bin.
 BIN_PROGRAMS ?= shmctl
+
+# Swift's runtime is in them: the host needs no toolchain. `shmd` is dynamic as to the host's own libraries, since it asks
+# for users and groups by modules that only a dynamic program can load. `shmctl` is made to start fast, which is most of
+# what a `shmctl get` takes: everything is in it, at a fixed address, so that nothing is left to load and relocate; and
+# the parser's generic types are made by calls and not from their names, which would look every conformance up.
+# lld, because the other linkers warn of C library functions that ArgumentParser never calls.
+ifeq ($(RELEASE_DIR),)
+override RELEASE_DIR := $(SCRATCH)/programs
+build-program = $(SWIFT) build -c release --static-swift-stdlib --scratch-path $(SCRATCH)/$(1) --product $(@F) $(2) \
+  && install -D -s $(SCRATCH)/$(1)/release/$(@F) $@
+FAST_START := -Xswiftc -static-executable -Xswiftc -use-ld=lld \
+  -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+.PHONY: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl
+$(RELEASE_DIR)/shmd:
+	$(call build-program,static)
+$(RELEASE_DIR)/shmctl:
+	$(call build-program,static-executable,$(FAST_START))
+endif
 
 .PHONY: install uninstall systemd-test
 
@@ -41,6 +58,3 @@ uninstall: ## remove what install put there, but for the configuration
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl ## the daemon under a real systemd in a container (root)
 	Tests/systemd/run.sh $(RELEASE_DIR)
-
-$(RELEASE_DIR)/%:
-	$(SWIFT) build -c release --static-swift-stdlib --scratch-path $(STATIC) --product $*

@@ -3,8 +3,9 @@ import Glibc
 /// The system's users and groups.
 enum Account {
   /// By name, or by number if there is no group of that name.
-  static func group(_ nameOrNumber: String) -> UInt32? {
-    if let entry = unsafe getgrnam(nameOrNumber) { return unsafe entry.pointee.gr_gid }
+  static func group(_ nameOrNumber: String) throws -> UInt32? {
+    // getent itself takes digits for a number, and finds it only where somebody has it.
+    if let fields = try Getent.fields(of: nameOrNumber, in: "group"), fields.count > 2 { return UInt32(fields[2]) }
     // All ones means "leave as it is" to chown.
     guard let number = UInt32(nameOrNumber), number != .max else { return nil }
     return number
@@ -22,7 +23,7 @@ enum Account {
   }
 
   private static func lingers(_ user: UInt32) -> Bool {
-    guard let entry = unsafe getpwuid(user), let name = unsafe entry.pointee.pw_name else { return false }
-    return unsafe access("/var/lib/systemd/linger/" + String(cString: name), F_OK) == 0
+    guard let name = try? Getent.fields(of: "\(user)", in: "passwd")?.first else { return false }
+    return unsafe access("/var/lib/systemd/linger/" + name, F_OK) == 0
   }
 }

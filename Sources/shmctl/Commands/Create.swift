@@ -42,8 +42,9 @@ struct Create: ParsableCommand {
       variant: sync.variant, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
       stalledReaderPolicy: stalledReader.policy)
     if let group {
-      guard let number = Account.group(group.text) else {
-        throw Complaint(.usage, table: name.text, "there is no group '\(group.shown)'; see 'getent group'")
+      guard let number = try Account.group(group.text) else {
+        throw Complaint(
+          .usage, table: name.text, "there is no group '\(group.shown)'; give a number, or see 'getent group'")
       }
       table.group = number
     }
