@@ -62,16 +62,14 @@ struct ObserverWalk {
     limit = max(segment.observedLimit.load(ordering: .relaxed), segment.geometry.unitsOffset)
   }
 
-  /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load:
-  /// had one of them seen a reuse, it would see `reclaimed` raised.
   /// PAIR wseq-data. Other end: Writer.bumpSequence.
   var isStillValid: Bool {
+    if variant == .rcu { return segment.isUnreclaimed(snapshot) }
     #if MUTANT_OBSERVER_TRUSTS_RACES
       return true
     #endif
     shm_fence_acquire()
-    return variant == .rcu
-      ? data.loadRelaxed(DataLayout.reclaimed) <= snapshot : data.loadRelaxed(DataLayout.wseq) == sequence
+    return data.loadRelaxed(DataLayout.wseq) == sequence
   }
 
   /// Turns the end of a walk into its meaning.
@@ -234,5 +232,20 @@ struct ObserverWalk {
       throw Inconsistent(what: "its directory leads in circles")
     }
     return directory.bits
+  }
+}
+
+extension Segment {
+  /// Was what an observer of the RCU variant has read at this snapshot there all the time?
+  ///
+  /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load: had one
+  /// of them seen a reuse, it would see `reclaimed` raised.
+  @inline(__always)
+  func isUnreclaimed(_ snapshot: UInt64) -> Bool {
+    #if MUTANT_OBSERVER_TRUSTS_RACES
+      return true
+    #endif
+    shm_fence_acquire()
+    return data.loadRelaxed(DataLayout.reclaimed) <= snapshot
   }
 }

@@ -16,15 +16,30 @@ extension Segment {
     // A first try: whoever would have to wait takes the general path.
     let slot = unsafe Int(record.pointee.slotIndex)
     guard gate.tryEnter(slot) else { return QuickCopy.undecided }
-    let length = unsafe copyAnnounced(key, keyLength, hash: hash, snapshot: committed, to: target, capacity)
+    let snapshot = committed
+    var length = unsafe copyAnnounced(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
+    if length == QuickCopy.undecided {
+      length = unsafe copyFurther(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
+    }
     gate.leave(slot: slot)
     return length
   }
 
-  /// An observer's copy in the RCU variant: every offset and length is checked before it is followed (G8), and what was
-  /// copied is thrown away if its memory may have been reused meanwhile.
-  ///
-  /// Offsets have 48 bits and lengths 32: no sum of them overflows.
+  /// The same wherever the key lies: one in fifty is not the first of its tag in its home bucket. Being let in a second
+  /// time, for the general read, would cost more than the look.
+  @inline(never)
+  private func copyFurther(
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    _ capacity: Int
+  ) -> Int {
+    let lookup = Lookup(data: data)
+    let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
+    if entry == 0 { return QuickCopy.absent }
+    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, to: target, capacity)
+  }
+
+  /// An observer's copy in the RCU variant. What the straight path leaves undecided is looked for in a walk; what that
+  /// does too is left to the general read, which makes a section with copies of its own.
   @usableFromInline @inline(never)
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
@@ -33,15 +48,31 @@ extension Segment {
       return QuickCopy.undecided
     }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
+    let length = unsafe copyChecked(key, keyLength, hash: hash, to: target, capacity)
+    if length != QuickCopy.undecided { return length }
+    return unsafe copyWalked(UnsafeRawBufferPointer(start: key, count: keyLength), hash: hash, to: target, capacity)
+  }
+
+  /// Every offset and length is checked before it is followed (G8), and what was copied is thrown away if its memory may
+  /// have been reused meanwhile.
+  ///
+  /// Offsets have 48 bits and lengths 32: no sum of them overflows.
+  @inline(__always)
+  private func copyChecked(
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, to target: UnsafeMutableRawPointer, _ capacity: Int
+  ) -> Int {
     // PAIR pend-committed. Other end: Writer.publishVersion.
     let snapshot = data.loadAcquire(DataLayout.committed)
     let limit = observedLimit.load(ordering: .relaxed)
-    let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
-    guard !root.isNode, root.offset & (SubTable.bucketBytes &- 1) == 0, root.offset &+ SubTable.byteCount <= limit
+    guard let subTable = placeOfSubTable(hash: hash, limit), subTable & (SubTable.bucketBytes &- 1) == 0,
+      subTable &+ SubTable.byteCount <= limit
     else { return QuickCopy.undecided }
-    let bucket = SubTable.bucket(root.offset, hash: hash, step: 0)
+    let bucket = SubTable.bucket(subTable, hash: hash, step: 0)
     let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
-    guard candidates != 0 else { return QuickCopy.undecided }
+    if candidates == 0 {
+      guard unsafe shm_match_tag(data.pointer(bucket), 0) != 0 else { return QuickCopy.undecided }
+      return isUnreclaimed(snapshot) ? QuickCopy.absent : QuickCopy.undecided
+    }
     let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
     let value = entry &+ Entry.headerBytes &+ keyLength
     guard entry != 0, entry & 15 == 0, value <= limit else { return QuickCopy.undecided }
@@ -54,8 +85,42 @@ extension Segment {
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
     else { return QuickCopy.undecided }
     unsafe shm_copy(target, data.pointer(value), length)
-    // PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps the copy before this load.
-    shm_fence_acquire()
-    return data.loadRelaxed(DataLayout.reclaimed) <= snapshot ? length : QuickCopy.undecided
+    return isUnreclaimed(snapshot) ? length : QuickCopy.undecided
+  }
+
+  /// Where the sub-table of a hash is said to be, by way of a node of the directory if there is one; nil if that is none.
+  @inline(__always)
+  private func placeOfSubTable(hash: UInt64, _ limit: Int) -> Int? {
+    let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
+    guard root.isNode else { return root.offset }
+    let bits = root.bits
+    guard bits &- 1 < SubTable.maximumDepth &- DataLayout.rootBits, bits > 0, root.offset & 7 == 0,
+      root.offset &+ 8 &<< bits <= limit
+    else { return nil }
+    let index = Int((hash &<< UInt64(DataLayout.rootBits)) &>> UInt64(64 &- bits))
+    let word = DirectoryWord(data.loadAcquire(root.offset &+ index &* 8))
+    return word.isNode ? nil : word.offset
+  }
+
+  /// The same for a key that is not the first of its tag in its home bucket, or has a newer version in flight, or lies
+  /// beyond what was known of the object's size.
+  @inline(never)
+  private func copyWalked(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, to target: UnsafeMutableRawPointer, _ capacity: Int
+  ) -> Int {
+    var walk = ObserverWalk(self, snapshot: committed, sequence: 0)
+    var length = QuickCopy.absent
+    do throws(ObserverWalk.Inconsistent) {
+      if let (entry, meta) = try unsafe walk.find(key, hash: hash) {
+        guard meta.isPlain(keyLength: key.count) else { return QuickCopy.undecided }
+        length = meta.valueLength
+        if length <= capacity {
+          unsafe shm_copy_racy(target, data.pointer(entry + meta.valueOffset), length)
+        }
+      }
+    } catch {
+      return QuickCopy.undecided
+    }
+    return walk.isStillValid ? length : QuickCopy.undecided
   }
 }

@@ -9,6 +9,8 @@ import TestSupport
 final class ObserverTarget {
   private let images: [Image]
   private var sum: UInt64 = 0
+  /// Shorter than some of the values.
+  private let target = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 1)
 
   init() throws { images = try Template.allCases.map { try Image($0) } }
 
@@ -46,7 +48,10 @@ final class ObserverTarget {
       do {
         switch key.count % 4 {
         case 0: take(try table.bytes(key))
-        case 1: take(try table.entry(key)?.bytes)
+        case 1:
+          take(try table.entry(key)?.bytes)
+          let length = try key.withUnsafeBytes { key in try table.get(key, into: target) }
+          if let length { take(UnsafeRawBufferPointer(rebasing: target.prefix(length))) }
         case 2: sum &+= UInt64(bitPattern: Int64(try table.get(key, as: Int.self) ?? 0))
         default: sum &+= UInt64(try table.get(key, as: String.self)?.utf8.count ?? 0)
         }
