@@ -7,8 +7,9 @@ public import TableEngine
 /// Cannot be copied, returned, stored, captured or carried over an `await`.
 @safe
 public struct Transaction: ~Copyable, ~Escapable {
-  /// Not counted: the lifetime of this value is a borrow of it.
+  /// Not counted, nor is its segment: the lifetime of this value is a borrow of it.
   @usableFromInline unowned(unsafe) let uncounted: Table
+  @usableFromInline let segment: Uncounted<Segment>
   @inlinable var table: Table { unsafe uncounted }
   /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
   public var now: UInt64 { table.segment.instant(table.clock) }
@@ -16,6 +17,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table) {
     unsafe uncounted = copy table
+    segment = unsafe Uncounted(table.segment)
   }
 
   /// Stores a value.
@@ -137,7 +139,7 @@ public struct Transaction: ~Copyable, ~Escapable {
       type: form.type.rawValue, expiry: expires.nanoseconds(now: now), fingerprint: form.fingerprint,
       alignmentShift: form.alignmentShift)
     do throws(EngineError) {
-      try unsafe table.segment.put(key, bytes, attributes)
+      try segment.with { segment throws(EngineError) in try unsafe segment.put(key, bytes, attributes) }
     } catch {
       throw table.named(error)
     }

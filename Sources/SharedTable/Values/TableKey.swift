@@ -36,14 +36,7 @@ extension Substring: TableKey {
 extension Array: TableKey where Element == UInt8 {
   @inlinable
   public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let result: Result<R, E> = unsafe withUnsafeBytes { bytes in
-      do throws(E) {
-        return .success(try unsafe body(bytes))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
+    try unsafe withUnsafeBufferPointer { bytes throws(E) in try unsafe body(UnsafeRawBufferPointer(bytes)) }
   }
 }
 

@@ -27,7 +27,6 @@ struct Allocator {
   /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
   func find(code: Int, fromReserve: Bool) throws(EngineError) -> BlockRef {
     if code < SizeClasses.runCode {
-      if let block = findInRecentSlab(code) { return block }
       while true {
         if let block = findInSlab(code, fromReserve) ?? findInNewSlab(code, fromReserve) {
           // Never one of the reserve: what is found here first is for everybody.
@@ -114,8 +113,9 @@ struct Allocator {
   // MARK: - Places
 
   private func place(_ offset: Int) -> (unit: Int, within: Int) {
-    let position = offset - geometry.unitsOffset
-    return (position / Geometry.unitBytes, position % Geometry.unitBytes)
+    // Never negative: by a power of two, unsigned, a division is a shift.
+    let position = UInt(bitPattern: offset &- geometry.unitsOffset)
+    return (Int(position / UInt(Geometry.unitBytes)), Int(position % UInt(Geometry.unitBytes)))
   }
 
   func kind(_ unit: Int, _ superframe: Int) -> Int {
@@ -133,8 +133,11 @@ struct Allocator {
 
   // MARK: - Slabs
 
-  /// A free block in the slab that gave the last one.
-  private func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
+  /// A free block in the slab that gave the last one of this size code, if any: what ``find(code:fromReserve:)`` is asked
+  /// after.
+  @inline(__always)
+  func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
+    guard sizeClass < SizeClasses.runCode else { return nil }
     let place = recent[sizeClass]
     guard place >= 0 else { return nil }
     let unit = place / Geometry.superframesPerUnit
@@ -299,6 +302,8 @@ struct Allocator {
 
   func setSummary(_ which: Int, _ unit: Int) {
     let base = summary(which)
+    // A unit's bit never stands without its group's, which is set before and cleared after it.
+    if ctl.bit(unit, at: base) { return }
     ctl.setBit(unit / 64, at: base + geometry.summaryWords * 8)
     ctl.setBit(unit, at: base)
   }

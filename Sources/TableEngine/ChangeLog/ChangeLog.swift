@@ -46,41 +46,47 @@ struct ChangeLog {
   /// Appends one record, pushing out the oldest as needed. Never fails: half the ring holds the longest record.
   func append(_ operation: Operation, key: UnsafeRawBufferPointer, version: UInt64) {
     let size = (Self.headerBytes + key.count + 15) & ~15
-    let remaining = byteCount - (place(endPosition) - DataLayout.log)
+    var end = endPosition
+    let remaining = byteCount - (place(end) - DataLayout.log)
     if remaining < size {
-      makeRoom(remaining)
-      writeHeader(.padding, byteCount: remaining, version: version)
-      advanceEnd(by: remaining, records: 0)
+      makeRoom(remaining, behind: end)
+      writeHeader(.padding, at: end, byteCount: remaining, version: version)
+      end = advance(end, by: remaining, records: 0)
     }
-    makeRoom(size)
-    let position = place(endPosition)
-    writeHeader(operation, byteCount: size, version: version)
-    data.storeRelaxed(position + 16, UInt64(key.count))
-    unsafe data.copy(key.baseAddress!, count: key.count, to: position + Self.headerBytes)
-    advanceEnd(by: size, records: 1)
+    makeRoom(size, behind: end)
+    writeHeader(operation, at: end, byteCount: size, version: version)
+    let place = place(end)
+    data.storeRelaxed(place + 16, UInt64(key.count))
+    unsafe data.copy(key.baseAddress!, count: key.count, to: place + Self.headerBytes)
+    _ = advance(end, by: size, records: 1)
   }
 
-  private func writeHeader(_ operation: Operation, byteCount: Int, version: UInt64) {
-    let position = place(endPosition)
-    data.storeRelaxed(position, version)
+  @inline(__always)
+  private func writeHeader(_ operation: Operation, at end: UInt64, byteCount: Int, version: UInt64) {
+    let place = place(end)
+    data.storeRelaxed(place, version)
     data.storeRelaxed(
-      position + 8,
+      place + 8,
       UInt64(byteCount) | operation.rawValue << 32 | (endOrdinal & Self.ordinalMask) << UInt64(Self.ordinalShift))
   }
 
-  private func advanceEnd(by count: Int, records: UInt64) {
+  /// - Returns: the new end.
+  @inline(__always)
+  private func advance(_ end: UInt64, by count: Int, records: UInt64) -> UInt64 {
     data.storeRelaxed(DataLayout.logEndOrdinal, endOrdinal + records)
     // PAIR log-end. Other end: a watcher's load of the end. Release: the record before the position that covers it.
-    data.storeRelease(DataLayout.logEndPosition, endPosition + UInt64(count))
+    data.storeRelease(DataLayout.logEndPosition, end + UInt64(count))
+    return end + UInt64(count)
   }
 
-  /// Moves the tail past the records that the next `count` bytes will overwrite.
-  private func makeRoom(_ count: Int) {
-    guard endPosition + UInt64(count) - tailPosition > UInt64(byteCount) else { return }
-    while endPosition + UInt64(count) - tailPosition > UInt64(byteCount) {
-      let header = data.loadRelaxed(place(tailPosition) + 8)
-      data.storeRelease(DataLayout.logTailPosition, tailPosition + Self.byteCount(header))
-    }
+  /// Moves the tail past the records that the next `count` bytes behind the end will overwrite.
+  private func makeRoom(_ count: Int, behind end: UInt64) {
+    var tail = tailPosition
+    guard end + UInt64(count) - tail > UInt64(byteCount) else { return }
+    repeat {
+      tail += Self.byteCount(data.loadRelaxed(place(tail) + 8))
+      data.storeRelease(DataLayout.logTailPosition, tail)
+    } while end + UInt64(count) - tail > UInt64(byteCount)
     // PAIR log-tail. Other end: a watcher's second load of the tail. The tail must be seen past a record before the
     // record is seen overwritten.
     shm_fence_release()

@@ -16,6 +16,8 @@ enum Entry {
 }
 
 /// The third word of an entry, and the arithmetic of where things are in it.
+///
+/// Its fields have at most 32 bits: no sum of them overflows, so none is checked for it.
 @frozen
 public struct EntryMeta: Sendable, Equatable {
   public let raw: UInt64
@@ -29,12 +31,12 @@ public struct EntryMeta: Sendable, Equatable {
     hasFingerprint: Bool = false, alignmentShift: Int = 0
   ) {
     // What lies aligned by itself says nothing of it: then it is plain, and the quick reads take it.
-    let end = Entry.headerBytes + (hasExpiry ? 8 : 0) + (hasFingerprint ? 8 : 0) + keyLength
-    let shift = end & ((1 << alignmentShift) - 1) == 0 ? 0 : alignmentShift
+    let end = Entry.headerBytes &+ (hasExpiry ? 8 : 0) &+ (hasFingerprint ? 8 : 0) &+ keyLength
+    let shift = end & ((1 &<< alignmentShift) &- 1) == 0 ? 0 : alignmentShift
     let flags =
       (tombstone ? Self.tombstoneFlag : 0) | (hasExpiry ? Self.expiryFlag : 0)
       | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(shift) << 2
-    raw = UInt64(valueLength) | UInt64(keyLength - 1) << 32 | UInt64(type) << 48 | flags << 56
+    raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | UInt64(type) << 48 | flags << 56
   }
 
   @usableFromInline static let tombstoneFlag: UInt64 = 1
@@ -64,19 +66,19 @@ public struct EntryMeta: Sendable, Equatable {
 
   @inlinable @inline(__always)
   var keyOffset: Int {
-    Entry.headerBytes + (hasExpiry ? 8 : 0) + (hasFingerprint ? 8 : 0)
+    Entry.headerBytes &+ (hasExpiry ? 8 : 0) &+ (hasFingerprint ? 8 : 0)
   }
   @inlinable @inline(__always) var expiryOffset: Int { Entry.headerBytes }
   @inlinable @inline(__always) var fingerprintOffset: Int { Entry.headerBytes + (hasExpiry ? 8 : 0) }
 
   @inlinable @inline(__always)
   var valueOffset: Int {
-    let end = keyOffset + keyLength
-    let mask = (1 << alignmentShift) - 1
-    return (end + mask) & ~mask
+    let end = keyOffset &+ keyLength
+    let mask = (1 &<< alignmentShift) &- 1
+    return (end &+ mask) & ~mask
   }
 
-  @inlinable @inline(__always) var byteCount: Int { valueOffset + valueLength }
+  @inlinable @inline(__always) var byteCount: Int { valueOffset &+ valueLength }
 }
 
 /// What is stored with a value besides its bytes.

@@ -35,7 +35,7 @@ public final class Segment: Sendable {
   /// Present for participants.
   let participant: Participant?
   /// The same, for paths on which counting its references would be a good part of the work.
-  private let uncounted: Unmanaged<Participant>?
+  private let uncounted: Uncounted<Participant>?
   /// Present for participants of the rwlock variant: how they read.
   let gate: SharedGate?
   let forkGeneration: UInt64
@@ -109,7 +109,7 @@ public final class Segment: Sendable {
         writer: writer)
     }
     self.participant = participant
-    unsafe uncounted = participant.map { unsafe Unmanaged.passUnretained($0) }
+    uncounted = participant.map { unsafe Uncounted($0) }
   }
 
   /// The newest committed version.
@@ -150,14 +150,6 @@ public final class Segment: Sendable {
   /// - Returns: nil for an observer.
   @inline(__always) @discardableResult
   func withParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R? {
-    guard let uncounted = unsafe uncounted else { return nil }
-    let outcome = unsafe uncounted._withUnsafeGuaranteedRef { participant -> Result<R, E> in
-      do throws(E) {
-        return .success(try body(participant))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try outcome.get()
+    try uncounted?.with(body)
   }
 }

@@ -138,6 +138,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private func findBlock(code: Int, _ tombstone: Bool) throws(EngineError) -> BlockRef {
+    if let block = allocator.findInRecentSlab(code) { return block }
     do {
       return try allocator.find(code: code, fromReserve: tombstone)
     } catch {
