@@ -14,7 +14,7 @@
  *
  * Parameters: USERS (0 or 1: a thread that opens, uses and closes snapshots), HELD (how many at once), OPENS, OPS (how
  *   often in all), SHARED (one more thread uses its snapshot), KEEPERS_FIRST (their slots come first in a scan),
- *   HARD with GETS and READS (gets and zero-copy sections of one more thread), MAXV versions begun,
+ *   SECTIONS (zero-copy sections of one more thread), HARD with GETS and READS (the same, with gets), MAXV versions begun,
  *   EVICTIONS, DEATHS (of holders), CRASHES (of the writer), NB blocks, BATCH (gc may end a batch anywhere).
  * Every other -D is an injected bug or a thing shown to be harmless; see README.md.
  */
@@ -61,8 +61,16 @@
 #else
 #define NHARD 0
 #endif
+#ifndef SECTIONS
+#define SECTIONS 0
+#endif
+#if SECTIONS > 0
+#define NSECTIONS 1
+#else
+#define NSECTIONS 0
+#endif
 
-#define NT    (USERS+NSHARED+NHARD)    /* threads; each has a slot and a store buffer */
+#define NT    (USERS+NSHARED+NSECTIONS+NHARD) /* threads; each has a slot and a store buffer */
 #define NS    (NT+USERS*HELD)          /* slots: theirs, and the keeper's */
 #ifdef KEEPERS_FIRST
 #define THREAD(t) (USERS*HELD+(t))
@@ -130,17 +138,21 @@ inline walk(S) {
 copy: atomic { assert(used[cur] && ver[cur]==seen); cur = 0; seen = 0 };
   skip }
 
-/* PAIR heavy-light, PAIR pend-committed: pin, PEND|e, S, then exact by compare-and-swap */
+/* PAIR heavy-light, PAIR pend-committed: pin, PEND|e, S, then exact. FENCED: where membarrier does not reach the process */
 inline announce(t,slot) {
   skip;
 again:
   e = committed; STORE(t,slot,PIN,e); e = committed;
-  atomic { LOCKED(t) -> snapOf[slot] = PEND+e }
-  S = committed;
-#ifdef SETTLE_PLAIN
-  STORE(t,slot,SNAP,S); e = 0
+#ifdef FENCED
+  atomic { LOCKED(t) -> snapOf[slot] = PEND+e };
 #else
+  STORE(t,slot,SNAP,PEND+e);
+#endif
+  S = committed;
+#ifdef SETTLE_CAS                      /* what it must do beside an evictor of PENDs */
   atomic { LOCKED(t); if :: snapOf[slot]==PEND+e -> snapOf[slot] = S; e = 0 :: else -> e = 0; goto again fi }
+#else
+  STORE(t,slot,SNAP,S); e = 0
 #endif
 }
 
@@ -209,7 +221,8 @@ next:
 take:
     atomic { mutexOf[KEEPER(k)]==FREE -> mutexOf[KEEPER(k)] = BUSY; ended[k] = 0; opens++ }
     announce(me,KEEPER(k));
-    atomic { nfull(sb[me]) -> STORE(me,KEEPER(k),PIN,IDLE); held[k] = S;
+    /* an exchange: the slot stands before another thread may use the snapshot */
+    atomic { LOCKED(me) -> pinOf[KEEPER(k)] = IDLE; held[k] = S;
 #ifdef SHARED
              handle = S;
 #endif
@@ -249,6 +262,20 @@ proctype sharer(byte me) {
      operate(me,0);
      atomic { users--; S = 0 }
   :: n==OPS || finished==USERS -> n = 0; break
+  od;
+  atomic { LOCKED(me) -> finished++ }
+}
+#endif
+
+#if SECTIONS > 0
+proctype reader(byte me) {
+  byte S, e, cur, seen, n = SECTIONS;
+  do
+  :: n>0 -> n--;
+     announce(me,THREAD(me));
+     walk(S);
+     STORE(me,THREAD(me),SNAP,IDLE); STORE(me,THREAD(me),PIN,IDLE); S = 0
+  :: else -> break
   od;
   atomic { LOCKED(me) -> finished++ }
 }
@@ -580,6 +607,9 @@ active proctype owner() {
 #endif
 #ifdef SHARED
     run sharer(USERS);
+#endif
+#if SECTIONS > 0
+    run reader(USERS+NSHARED);
 #endif
 #ifdef HARD
     run getter(NT-1);

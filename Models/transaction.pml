@@ -127,11 +127,7 @@ proctype snapshotReader() { byte e,S,cur,seen,k,n=WALKS; byte t;
   BUFFERED(1,0,e); S = committed;                              /* announces e, uses S >= e */
 #else
   BUFFERED(1,0,PEND+e); S = committed;
-#ifdef CAS_PLAIN
-  BUFFERED(1,0,S);                                             /* harmless here: see README.md */
-#else
-  atomic { empty(sb[1]) -> snapOf[1] = S }                       /* the CAS: drains the buffer */
-#endif
+  BUFFERED(1,0,S);
 #endif
   e = 0;
   do

@@ -175,20 +175,17 @@ extension Segment {
         snapshot: unsafe record.pointee.snapshot, nested: true, observation: joinedObservation(unsafe record))
     }
     var observation: Observation?
-    if let participant {
-      let slot = unsafe record.pointee.slot!
-      if variant == .rcu {
-        #if MUTANT_READERS_WAIT
-          _ = try participant.lock.lock(
-            slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
-          participant.lock.unlock()
-        #endif
-        unsafe record.pointee.snapshot = unsafe pinSnapshot(slot)
-      } else {
-        let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
-        try participant.exclusion.enterShared(slot: unsafe Int(record.pointee.slotIndex), deadline: deadline)
-        unsafe record.pointee.snapshot = committed
-      }
+    if readsDirectly {
+      #if MUTANT_READERS_WAIT
+        let lock = participant!.lock
+        _ = try lock.lock(slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
+        lock.unlock()
+      #endif
+      unsafe record.pointee.snapshot = unsafe pinSnapshot(record.pointee.slot!)
+    } else if let participant {
+      let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
+      try participant.exclusion.enterShared(slot: unsafe Int(record.pointee.slotIndex), deadline: deadline)
+      unsafe record.pointee.snapshot = committed
     } else {
       observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)
       unsafe record.pointee.snapshot = observation!.snapshot
@@ -203,40 +200,38 @@ extension Segment {
 
   /// Announces a pin and an exact snapshot: what the section can reach is neither freed nor unlinked.
   ///
-  /// The pin comes first: from the moment gc could ignore our snapshot (it is only pending) to the end, the pin
-  /// keeps the memory. The compare-and-swap fails only if we were evicted between the two stores: announce again.
+  /// The pin comes first: it keeps the memory to the section's end, whatever becomes of the snapshot's word. Settling
+  /// on the exact snapshot is a plain store: nobody but its thread changes a word that is pending, since only exact ones
+  /// are evicted (`Models/eviction.pml`).
+  @inline(__always)
   func pinSnapshot(_ slot: UnsafeMutableRawPointer) -> UInt64 {
-    while true {
-      unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
-      let pending = SlotWord.pending | data.loadAcquire(DataLayout.committed)
-      _ = unsafe shm_exchange_seqcst(slot, pending)
-      let snapshot = data.loadAcquire(DataLayout.committed)
-      #if MUTANT_STALE_SNAPSHOT
-        if unsafe shm_cas_seqcst(slot, pending, snapshot - 1) { return snapshot - 1 }
-      #else
-        if unsafe shm_cas_seqcst(slot, pending, snapshot) { return snapshot }
-      #endif
-    }
+    unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
+    #if MUTANT_STALE_SNAPSHOT
+      let snapshot = unsafe announce(slot) - 1
+    #else
+      let snapshot = unsafe announce(slot)
+    #endif
+    unsafe shm_store_release(slot, snapshot)
+    return snapshot
   }
 
   /// Closes a section; on the thread that opened it.
   public func endRead(_ section: ReadSection) {
-    guard let record = unsafe shm_thread_find(id) else { return }
+    guard let record = unsafe shm_thread_quick_find(id) else { return }
     unsafe record.pointee.readDepth -= 1
     guard unsafe record.pointee.readDepth == 0 else { return }
     shm_probe_read_exit(uuid.0)
-    // An observer's number is new with every opening: what its records say ends with the section.
-    guard let participant else {
-      shm_thread_observe(-1)
-      return shm_thread_remove(id)
-    }
-    if variant == .rcu {
+    if readsDirectly {
       let slot = unsafe record.pointee.slot!
       // PAIR slot-scan. Other end: Writer.scanReaders. Release: our last look comes before.
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
+    } else if let gate {
+      gate.leave(slot: unsafe Int(record.pointee.slotIndex))
     } else {
-      participant.exclusion.gate.leave(slot: unsafe Int(record.pointee.slotIndex))
+      // An observer's number is new with every opening: what its records say ends with the section.
+      shm_thread_observe(-1)
+      shm_thread_remove(id)
     }
   }
 
@@ -261,6 +256,7 @@ extension Segment {
     return foundEntry(lookup.visible(from: newest, snapshot: snapshot), clock)
   }
 
+  @inline(__always)
   func foundEntry(_ entry: Int, _ clock: WallClock) -> FoundEntry? {
     guard entry != 0 else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
@@ -269,6 +265,7 @@ extension Segment {
   }
 
   /// Is it a value, and one whose time has not come?
+  @inline(__always)
   func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {
     #if MUTANT_EXPIRY_IGNORED
       return !found.meta.isTombstone
@@ -279,7 +276,7 @@ extension Segment {
   /// The instant by which the section that this thread is in judges expiry, in nanoseconds since 1970: that of its
   /// first such judgement, so that who reads nothing that expires does not ask the clock.
   public func instant(_ clock: WallClock) -> UInt64 {
-    guard let record = unsafe shm_thread_find(id) else { return clock.now }
+    guard let record = unsafe shm_thread_quick_find(id) else { return clock.now }
     if unsafe record.pointee.now == SectionTime.notYetRead { unsafe record.pointee.now = clock.now }
     return unsafe record.pointee.now
   }

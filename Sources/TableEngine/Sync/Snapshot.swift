@@ -18,8 +18,9 @@ public final class LongSnapshot: Sendable {
     slot = try Keeper.shared.claim(participant.slots, purpose: SlotPurpose.snapshot)
     let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
     version = unsafe segment.pinSnapshot(words)
-    // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours.
-    unsafe shm_store_release(words + SlotLayout.pin, SlotWord.idle)
+    // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours. By an exchange: the
+    // slot's words are visible before another thread may use the snapshot, and look whether they still stand.
+    _ = unsafe shm_exchange_seqcst(words + SlotLayout.pin, SlotWord.idle)
   }
 
   deinit {
