@@ -44,89 +44,6 @@ extension Segment {
     #endif
   }
 
-  /// Why W was given back again, for the time being.
-  private enum Delay {
-    /// Somebody's claim is in the way.
-    case claim(Claims.Request)
-    /// Readers keep more than their budget.
-    case readers(EngineError)
-  }
-
-  /// W, with everything in order, nobody's claim in the way and readers within their budget. For keys to be claimed: W
-  /// and the claim.
-  ///
-  /// While it waits for a claim, or under the policy to wait for stalled readers, it gives W back. So each that waits
-  /// is told of what it waits for and not of the one before it, and dies without anybody's harm.
-  func takeTurn(
-    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ start: UInt64, _ timeoutNanoseconds: UInt64
-  ) throws(EngineError) {
-    let deadline = start &+ timeoutNanoseconds
-    var left = timeoutNanoseconds
-    var pause: UInt64 = 1_000_000
-    var request: Claims.Request?
-    var refusal: EngineError?
-    do throws(EngineError) {
-      while true {
-        guard let delay = try attempt(participant, slot: slot, reach, &request, deadline, left, refusal) else {
-          return
-        }
-        let now = HostClock.monotonicNanoseconds
-        left = now < deadline ? deadline - now : 0
-        switch delay {
-        case .claim(let request):
-          refusal = .timedOut(request.obstacle.map(participant.slots.holder))
-          if left > 0 { participant.claims.sleep(request, timeoutNanoseconds: left) }
-        case .readers(let error):
-          refusal = error
-          if left > 0 { shmos_sleep(min(pause, left)) }
-          pause = min(pause * 2, 16_000_000)
-        }
-        if left == 0 { throw refusal! }
-        let then = HostClock.monotonicNanoseconds
-        left = then < deadline ? deadline - then : 0
-      }
-    } catch {
-      if let request, request.stamp != 0 { participant.claims.withdraw(slot: slot) }
-      throw error
-    }
-  }
-
-  /// Takes W once.
-  /// - Parameter refusal: what to say if W itself cannot be had in time.
-  /// - Returns: nil with W held; else W was given back.
-  private func attempt(
-    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ request: inout Claims.Request?, _ deadline: UInt64,
-    _ left: UInt64, _ refusal: EngineError?
-  ) throws(EngineError) -> Delay? {
-    let outcome: WriterLock.Outcome
-    do throws(EngineError) {
-      outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: left)
-    } catch {
-      throw refusal ?? error
-    }
-    do throws(EngineError) {
-      if outcome == .ownerDied { inherit(participant) }
-      if participant.claims.mayBeAny || reach.claims {
-        if request == nil { request = reach.request(slot: slot, seed: hashSeed) }
-        if request != nil, !participant.claims.grant(&request!) {
-          participant.lock.unlock()
-          return .claim(request!)
-        }
-      }
-      if reach.claims {
-        if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 { throw .damaged("it was marked damaged") }
-        return nil
-      }
-      try enter(participant, slot: slot, deadline)
-      try enforceLimboBudget(participant)
-      return nil
-    } catch {
-      participant.lock.unlock()
-      guard case .full(.limbo) = error, policy(participant) == .wait else { throw error }
-      return .readers(error)
-    }
-  }
-
   /// After W from a dead owner's hands, before anything may throw: W is given back on every way out.
   ///
   /// What a death left is in shared memory (`wseq` odd, the journal, `abandoned`), not only in EOWNERDEAD: a wait that
@@ -259,7 +176,7 @@ extension Segment {
   // MARK: - Reclamation
 
   /// G7: what readers may keep from being reused is bounded. Called with W, before a transaction opens.
-  private func enforceLimboBudget(_ participant: Participant) throws(EngineError) {
+  func enforceLimboBudget(_ participant: Participant) throws(EngineError) {
     let writer = participant.writer
     guard variant == .rcu else { return }
     if participant.ctl.loadRelaxed(ControlLayout.collectionWanted) != 0 {
@@ -279,7 +196,7 @@ extension Segment {
     if writer.reclaimableBytes > budget { throw .full(writer.whatKeepsMemory()) }
   }
 
-  private func policy(_ participant: Participant) -> StalledReaderPolicy {
+  func policy(_ participant: Participant) -> StalledReaderPolicy {
     StalledReaderPolicy(rawValue: participant.ctl.loadRelaxed(ControlLayout.stalledReaderPolicy)) ?? .refuse
   }
 
