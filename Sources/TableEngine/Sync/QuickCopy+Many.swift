@@ -1,9 +1,10 @@
 import CShims
 
 /// Many keys at once. A read that misses the cache waits twice, for a bucket and for an entry; those of a batch wait
-/// together: all buckets are asked for, then all entries, and only then is anything looked at.
+/// together: all buckets are asked for, then all entries, and only then is anything looked at. They are asked into the
+/// second-level cache, whose misses wait for each other least: twice as fast as into the first (Zen 5, a million keys).
 extension Segment {
-  /// Keys looked up together: as many as a processor's line-fill buffers make worth while.
+  /// Keys looked up together: as many as the processor's buffers for cache misses make worth while.
   @inlinable public static var batchCount: Int { 32 }
 
   /// Copies the newest committed values of at most ``batchCount`` keys, all of one snapshot, for a participant of the RCU
@@ -72,7 +73,7 @@ extension Segment {
     for index in 0..<count {
       let hash = unsafe shm_hash(keys + index &* keyLength, keyLength, hashSeed)
       let bucket = SubTable.bucket(lookup.directoryWord(hash: hash).word.offset, hash: hash, step: 0)
-      unsafe shm_prefetch(data.pointer(bucket))
+      unsafe shm_prefetch_l2(data.pointer(bucket))
       unsafe hashes[index] = hash
       unsafe places[index] = UInt64(truncatingIfNeeded: bucket)
     }
@@ -91,9 +92,9 @@ extension Segment {
         continue
       }
       let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
-      unsafe shm_prefetch(data.pointer(entry))
-      unsafe shm_prefetch(data.pointer(entry &+ 64))
-      unsafe shm_prefetch(data.pointer(entry &+ 128))
+      unsafe shm_prefetch_l2(data.pointer(entry))
+      unsafe shm_prefetch_l2(data.pointer(entry &+ 64))
+      unsafe shm_prefetch_l2(data.pointer(entry &+ 128))
       unsafe places[index] = UInt64(truncatingIfNeeded: entry)
     }
   }
