@@ -11,7 +11,7 @@ enum SubTable {
   /// Deep sub-tables carry the offset of a further one behind their buckets.
   @usableFromInline static let link = byteCount
   static let deepByteCount = byteCount + 64
-  static let maximumDepth = 22
+  @usableFromInline static let maximumDepth = 22
 
   @inlinable @inline(__always)
   static func bucket(_ subTable: Int, hash: UInt64, step: Int) -> Int {

@@ -1,6 +1,6 @@
 import CShims
 import SharedMemory
-import Synchronization
+public import Synchronization
 
 /// One table as this process has it mapped. Every handle of the same table in a process shares one segment, so that
 /// a thread's sections are known whichever handle they were entered through (G11).
@@ -38,11 +38,11 @@ public final class Segment: Sendable {
   private let uncounted: Uncounted<Participant>?
   /// Present for participants of the rwlock variant: how they read.
   let gate: SharedGate?
-  let forkGeneration: UInt64
+  @usableFromInline let forkGeneration: UInt64
   /// The names were given up on purpose: nobody else can open the table.
   let isPrivate = Atomic(false)
   /// How far an observer may look: what of the published size was seen to be in the object. Objects never shrink.
-  let observedLimit = Atomic(0)
+  @usableFromInline let observedLimit = Atomic(0)
   /// CLOCK_MONOTONIC of the last look at the link counts.
   let lastLinkCheck = Atomic<UInt64>(0)
 
@@ -133,7 +133,7 @@ public final class Segment: Sendable {
   package var controlMemory: Memory? { participant?.ctl }
 
   /// False in a child that inherited the handle through fork.
-  public var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }
+  @inlinable public var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }
 
   /// What only a participant may do.
   func requireParticipant() throws(EngineError) -> Participant {

@@ -1,4 +1,4 @@
-import CShims
+public import CShims
 import SharedMemory
 
 /// A read by someone who stores nothing anywhere and trusts nothing it reads (G8).
@@ -240,7 +240,7 @@ extension Segment {
   ///
   /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load: had one
   /// of them seen a reuse, it would see `reclaimed` raised.
-  @inline(__always)
+  @inlinable @inline(__always)
   func isUnreclaimed(_ snapshot: UInt64) -> Bool {
     #if MUTANT_OBSERVER_TRUSTS_RACES
       return true

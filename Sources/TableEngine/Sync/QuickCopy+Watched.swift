@@ -1,4 +1,5 @@
-import CShims
+public import CShims
+public import Synchronization
 
 /// The quick copy for those who must watch out for a writer: participants in the rwlock variant, observers in the RCU
 /// variant. Both return as ``copyQuickly(_:_:to:_:)`` does.
@@ -40,7 +41,7 @@ extension Segment {
 
   /// An observer's copy in the RCU variant. What the straight path leaves undecided is looked for in a walk; what that
   /// does too is left to the general read, which makes a section with copies of its own.
-  @usableFromInline @inline(never)
+  @inlinable @inline(__always)
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
@@ -57,8 +58,8 @@ extension Segment {
   /// have been reused meanwhile.
   ///
   /// Offsets have 48 bits and lengths 32: no sum of them overflows.
-  @inline(__always)
-  private func copyChecked(
+  @inlinable @inline(__always)
+  func copyChecked(
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     // PAIR pend-committed. Other end: Writer.publishVersion.
@@ -89,8 +90,8 @@ extension Segment {
   }
 
   /// Where the sub-table of a hash is said to be, by way of a node of the directory if there is one; nil if that is none.
-  @inline(__always)
-  private func placeOfSubTable(hash: UInt64, _ limit: Int) -> Int? {
+  @inlinable @inline(__always)
+  func placeOfSubTable(hash: UInt64, _ limit: Int) -> Int? {
     let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
     guard root.isNode else { return root.offset }
     let bits = root.bits
@@ -104,8 +105,8 @@ extension Segment {
 
   /// The same for a key that is not the first of its tag in its home bucket, or has a newer version in flight, or lies
   /// beyond what was known of the object's size.
-  @inline(never)
-  private func copyWalked(
+  @usableFromInline @inline(never)
+  func copyWalked(
     _ key: UnsafeRawBufferPointer, hash: UInt64, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     var walk = ObserverWalk(self, snapshot: committed, sequence: 0)
