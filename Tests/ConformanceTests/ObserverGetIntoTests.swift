@@ -46,6 +46,29 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases)
+  func typedReadsComeOutTheSame(_ variant: Table.Variant) throws {
+    try Setting(variant: variant, way: .observer).with { table, observer throws in
+      let lengths = [0, 1, 15, 16, 100, 1023, 1024, 1025, 5000]
+      for length in lengths { try table.set("string \(length)", String(repeating: "ü", count: length / 2)) }
+      for length in lengths { try table.set("bytes \(length)", [UInt8](repeating: 7, count: length)) }
+      for number in -2000..<2000 { try table.set("number \(number)", number) }
+      for length in lengths {
+        #expect(try observer.get("string \(length)") == String(repeating: "ü", count: length / 2))
+        #expect(try observer.get("bytes \(length)") == [UInt8](repeating: 7, count: length))
+        #expect(try observer.bytes("string \(length)")?.count == length / 2 * 2)
+      }
+      for number in -2000..<2000 { #expect(try observer.get("number \(number)") == number) }
+      #expect(try observer.get("number 5000", as: Int.self) == nil)
+      #expect(code { try observer.get("number 7", as: String.self) } == .typeMismatch)
+      #expect(code { try observer.get("string 16", as: Int.self) } == .typeMismatch)
+      try table.remove("number 7")
+      #expect(try observer.get("number 7", as: Int.self) == nil)
+      try table.set("number 8", 8, expires: .at(1))
+      #expect(try observer.get("number 8", as: Int.self) == nil)
+    }
+  }
+
   @Test func anOpenBarrierShowsItNothing() throws {
     try Setting(variant: .rcu, way: .observer).with { table, observer throws in
       try table.set("changed", "old")
@@ -86,7 +109,9 @@ import Testing
             continue
           }
           #expect(bytes == [UInt8](repeating: byte, count: 100 + Int(byte)))
-          copies += 1
+          let typed = try observer.get("key \(number)", as: [UInt8].self) ?? []
+          #expect(typed == [UInt8](repeating: typed.first ?? 0, count: 100 + Int(typed.first ?? 0)))
+          copies += 2
         }
       }
       try writer.join()

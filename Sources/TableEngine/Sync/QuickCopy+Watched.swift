@@ -4,10 +4,20 @@ public import Synchronization
 /// The quick copy for those who must watch out for a writer: participants in the rwlock variant, observers in the RCU
 /// variant. Both return as ``copyQuickly(_:_:to:_:)`` does.
 extension Segment {
+  /// A copy of a value of this type (nil: of any).
+  @inlinable @inline(__always)
+  func copyWatched(
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
+  ) -> Int {
+    observesVersions
+      ? unsafe copyObserved(key, keyLength, type: type, to: target, capacity)
+      : unsafe copyGated(key, keyLength, type: type, to: target, capacity)
+  }
+
   /// A participant's copy in the rwlock variant. (An observer's there is undecided.)
   @usableFromInline @inline(never)
   func copyGated(
-    _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     guard let gate, UInt(bitPattern: keyLength &- 1) < 65_536 else { return QuickCopy.undecided }
     let record = unsafe shm_thread_home(id)
@@ -18,40 +28,48 @@ extension Segment {
     let slot = unsafe Int(record.pointee.slotIndex)
     guard gate.tryEnter(slot) else { return QuickCopy.undecided }
     let snapshot = committed
-    var length = unsafe copyAnnounced(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
+    var length = unsafe copyAnnounced(
+      key, keyLength, hash: hash, snapshot: snapshot, type: type, to: target, capacity)
     if length == QuickCopy.undecided {
-      length = unsafe copyFurther(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
+      length = unsafe copyFurther(key, keyLength, hash: hash, snapshot: snapshot, type: type, to: target, capacity)
     }
     gate.leave(slot: slot)
     return length
   }
 
-  /// The same wherever the key lies: one in fifty is not the first of its tag in its home bucket. Being let in a second
-  /// time, for the general read, would cost more than the look.
+  /// The same wherever the key lies, and for values behind padding: one key in fifty is not the first of its tag in its
+  /// home bucket. Being let in a second time, for the general read, would cost more than the look.
   @inline(never)
   private func copyFurther(
-    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, type: UInt8?,
+    to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     let lookup = Lookup(data: data)
     let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
     if entry == 0 { return QuickCopy.absent }
-    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, to: target, capacity)
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    guard !meta.isTombstone, !meta.hasExpiry, !meta.hasFingerprint, type == nil || type == meta.type else {
+      return QuickCopy.undecided
+    }
+    let length = meta.valueLength
+    if length <= capacity { unsafe shm_copy(target, data.pointer(entry + meta.valueOffset), length) }
+    return length
   }
 
-  /// An observer's copy in the RCU variant. What the straight path leaves undecided is looked for in a walk; what that
+  /// An observer's copy of a value of this type (nil: of any) in the RCU variant. What the straight path leaves undecided is looked for in a walk; what that
   /// does too is left to the general read, which makes a section with copies of its own.
   @inlinable @inline(__always)
   func copyObserved(
-    _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(), isOfThisProcess else {
       return QuickCopy.undecided
     }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    let length = unsafe copyChecked(key, keyLength, hash: hash, to: target, capacity)
+    let length = unsafe copyChecked(key, keyLength, hash: hash, type: type, to: target, capacity)
     if length != QuickCopy.undecided { return length }
-    return unsafe copyWalked(UnsafeRawBufferPointer(start: key, count: keyLength), hash: hash, to: target, capacity)
+    return unsafe copyWalked(
+      UnsafeRawBufferPointer(start: key, count: keyLength), hash: hash, type: type, to: target, capacity)
   }
 
   /// Every offset and length is checked before it is followed (G8), and what was copied is thrown away if its memory may
@@ -60,7 +78,8 @@ extension Segment {
   /// Offsets have 48 bits and lengths 32: no sum of them overflows.
   @inlinable @inline(__always)
   func copyChecked(
-    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, to target: UnsafeMutableRawPointer, _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, type: UInt8?, to target: UnsafeMutableRawPointer,
+    _ capacity: Int
   ) -> Int {
     // PAIR pend-committed. Other end: Writer.publishVersion.
     let snapshot = data.loadAcquire(DataLayout.committed)
@@ -81,7 +100,7 @@ extension Segment {
     unsafe shm_prefetch(data.pointer(entry &+ 128))
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     let length = meta.valueLength
-    guard meta.isPlain(keyLength: keyLength), value &+ length <= limit, length <= capacity,
+    guard meta.isPlain(keyLength: keyLength, type: type), value &+ length <= limit, length <= capacity,
       data.loadRelaxed(entry &+ Entry.version) <= snapshot,
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
     else { return QuickCopy.undecided }
@@ -104,16 +123,18 @@ extension Segment {
   }
 
   /// The same for a key that is not the first of its tag in its home bucket, or has a newer version in flight, or lies
-  /// beyond what was known of the object's size.
+  /// beyond what was known of the object's size; and for values behind padding.
   @usableFromInline @inline(never)
   func copyWalked(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, to target: UnsafeMutableRawPointer, _ capacity: Int
+    _ key: UnsafeRawBufferPointer, hash: UInt64, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     var walk = ObserverWalk(self, snapshot: committed, sequence: 0)
     var length = QuickCopy.absent
     do throws(ObserverWalk.Inconsistent) {
-      if let (entry, meta) = try unsafe walk.find(key, hash: hash) {
-        guard meta.isPlain(keyLength: key.count) else { return QuickCopy.undecided }
+      if let (entry, meta) = try unsafe walk.find(key, hash: hash), !meta.isTombstone {
+        guard !meta.hasExpiry, !meta.hasFingerprint, type == nil || type == meta.type else {
+          return QuickCopy.undecided
+        }
         length = meta.valueLength
         if length <= capacity {
           unsafe shm_copy_racy(target, data.pointer(entry + meta.valueOffset), length)

@@ -21,15 +21,12 @@ extension Segment {
   public func copyQuickly(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard readsDirectly else {
-      return observesVersions
-        ? unsafe copyObserved(key, keyLength, to: target, capacity)
-        : unsafe copyGated(key, keyLength, to: target, capacity)
-    }
+    guard readsDirectly else { return unsafe copyWatched(key, keyLength, type: nil, to: target, capacity) }
     guard let slot = unsafe quickSlot(keyLength) else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot)
-    let length = unsafe copyAnnounced(key, keyLength, hash: hash, snapshot: snapshot, to: target, capacity)
+    let length = unsafe copyAnnounced(
+      key, keyLength, hash: hash, snapshot: snapshot, type: nil, to: target, capacity)
     unsafe shm_store_release(slot, SlotWord.idle)
     return length
   }
@@ -47,12 +44,12 @@ extension Segment {
   /// Between the announcement and its end. The pairs are those of ``Lookup``.
   @inlinable @inline(__always)
   func copyAnnounced(
-    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, type: UInt8?,
+    to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     let entry = candidate(hash: hash)
     if entry < 0 { return entry }
-    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, to: target, capacity)
+    return unsafe copyPlain(key, keyLength, entry: entry, snapshot: snapshot, type: type, to: target, capacity)
   }
 
   /// Where the first entry of the hash's tag in its home bucket is, if any; `absent` or `undecided`.
@@ -71,14 +68,14 @@ extension Segment {
     return entry
   }
 
-  /// The value of `entry`, if that is the key's, plain, and not newer than the snapshot.
+  /// The value of `entry`, if that is the key's, plain, of this type (nil: of any), and not newer than the snapshot.
   /// - Returns: its length, or `undecided`.
   @inlinable @inline(__always)
   func copyPlain(
-    _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, type: UInt8? = nil,
+    to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard let value = unsafe plainValue(key, keyLength, entry: entry, snapshot: snapshot, type: nil) else {
+    guard let value = unsafe plainValue(key, keyLength, entry: entry, snapshot: snapshot, type: type) else {
       return QuickCopy.undecided
     }
     if value.count <= capacity, let source = value.baseAddress { unsafe shm_copy(target, source, value.count) }
