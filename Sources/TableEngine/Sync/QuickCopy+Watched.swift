@@ -56,8 +56,8 @@ extension Segment {
     return length
   }
 
-  /// An observer's copy of a value of this type (nil: of any) in the RCU variant. What the straight path leaves undecided is looked for in a walk; what that
-  /// does too is left to the general read, which makes a section with copies of its own.
+  /// An observer's copy of a value of this type (nil: of any) in the RCU variant. What the straight path leaves undecided
+  /// is looked for in a walk; what that does too is left to the general read, which makes a section with copies of its own.
   @inlinable @inline(__always)
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
@@ -114,8 +114,8 @@ extension Segment {
     let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
     guard root.isNode else { return root.offset }
     let bits = root.bits
-    guard bits &- 1 < SubTable.maximumDepth &- DataLayout.rootBits, bits > 0, root.offset & 7 == 0,
-      root.offset &+ 8 &<< bits <= limit
+    guard bits > 0, bits <= SubTable.maximumDepth &- DataLayout.rootBits, root.offset & 7 == 0,
+      root.offset &+ (8 &<< bits) <= limit
     else { return nil }
     let index = Int((hash &<< UInt64(DataLayout.rootBits)) &>> UInt64(64 &- bits))
     let word = DirectoryWord(data.loadAcquire(root.offset &+ index &* 8))

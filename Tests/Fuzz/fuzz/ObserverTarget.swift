@@ -50,7 +50,9 @@ final class ObserverTarget {
         case 0: take(try table.bytes(key))
         case 1:
           take(try table.entry(key)?.bytes)
-          let length = try key.withUnsafeBytes { key in try table.get(key, into: target) }
+          let length = try key.withUnsafeBufferPointer { key throws(TableError) in
+            try table.get(UnsafeRawBufferPointer(key), into: target)
+          }
           if let length { take(UnsafeRawBufferPointer(rebasing: target.prefix(length))) }
         case 2: sum &+= UInt64(bitPattern: Int64(try table.get(key, as: Int.self) ?? 0))
         default: sum &+= UInt64(try table.get(key, as: String.self)?.utf8.count ?? 0)
