@@ -8,34 +8,41 @@ extension Segment {
   func takeTurn(
     _ participant: Participant, slot: Int, _ reach: BarrierReach, _ start: UInt64, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) {
-    if !participant.claims.mayBeAny, !reach.claims,
-      try takeUnclaimed(participant, slot: slot, start &+ timeoutNanoseconds, timeoutNanoseconds)
-    {
-      return
+    if !participant.claims.mayBeAny, !reach.claims {
+      do throws(EngineError) {
+        let deadline = start &+ timeoutNanoseconds
+        if try takeUnclaimed(participant, slot: slot, deadline, timeoutNanoseconds) { return }
+      } catch {
+        guard isToWait(for: error, participant) else { throw error }
+      }
     }
     try waitForTurn(participant, slot: slot, reach, start, timeoutNanoseconds)
   }
 
   /// The frequent case, in which a barrier waits for W alone.
-  /// - Returns: false with W given back, if somebody claims keys after all, or readers are to be waited for.
+  /// - Returns: false with W given back, if somebody claims keys after all.
   private func takeUnclaimed(
     _ participant: Participant, slot: Int, _ deadline: UInt64, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Bool {
     let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)
-    do throws(EngineError) {
-      if outcome == .ownerDied { inherit(participant) }
-      if !participant.claims.mayBeAny {
-        try enter(participant, slot: slot, deadline)
-        try enforceLimboBudget(participant)
-        return true
-      }
-    } catch {
+    if outcome == .ownerDied { inherit(participant) }
+    guard !participant.claims.mayBeAny else {
       participant.lock.unlock()
-      guard isToWait(for: error, participant) else { throw error }
       return false
     }
-    participant.lock.unlock()
-    return false
+    try enterWithinBudget(participant, slot: slot, deadline)
+    return true
+  }
+
+  /// What is left to do once W is held and nobody's claim is in the way. Where it throws, W was given back.
+  private func enterWithinBudget(_ participant: Participant, slot: Int, _ deadline: UInt64) throws(EngineError) {
+    do throws(EngineError) {
+      try enter(participant, slot: slot, deadline)
+      try enforceLimboBudget(participant)
+    } catch {
+      participant.lock.unlock()
+      throw error
+    }
   }
 
   /// Does the table's policy say to wait for the readers that an error is about?
@@ -102,24 +109,23 @@ extension Segment {
     } catch {
       throw refusal ?? error
     }
+    if outcome == .ownerDied { inherit(participant) }
+    if participant.claims.mayBeAny || reach.claims {
+      if request == nil { request = reach.request(slot: slot, seed: hashSeed) }
+      if request != nil, !participant.claims.grant(&request!) {
+        participant.lock.unlock()
+        return .claim(request!)
+      }
+    }
+    if reach.claims {
+      guard participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 else { return nil }
+      participant.lock.unlock()
+      throw .damaged("it was marked damaged")
+    }
     do throws(EngineError) {
-      if outcome == .ownerDied { inherit(participant) }
-      if participant.claims.mayBeAny || reach.claims {
-        if request == nil { request = reach.request(slot: slot, seed: hashSeed) }
-        if request != nil, !participant.claims.grant(&request!) {
-          participant.lock.unlock()
-          return .claim(request!)
-        }
-      }
-      if reach.claims {
-        if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 { throw .damaged("it was marked damaged") }
-        return nil
-      }
-      try enter(participant, slot: slot, deadline)
-      try enforceLimboBudget(participant)
+      try enterWithinBudget(participant, slot: slot, deadline)
       return nil
     } catch {
-      participant.lock.unlock()
       guard isToWait(for: error, participant) else { throw error }
       return .readers(error)
     }
