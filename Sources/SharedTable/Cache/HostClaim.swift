@@ -87,13 +87,8 @@ extension Transaction {
 
   /// Stores words as bytes, in the machine's order.
   mutating func set(words: [UInt64], forKey key: [UInt8]) throws(TableError) {
-    let result: Result<Void, TableError> = unsafe words.withUnsafeBytes { bytes in
-      do throws(TableError) {
-        return .success(try unsafe set(key, bytes: bytes, type: .bytes))
-      } catch {
-        return .failure(error)
-      }
+    try unsafe words.withUnsafeBufferPointer { words throws(TableError) in
+      try unsafe set(key, bytes: UnsafeRawBufferPointer(words), type: .bytes)
     }
-    try result.get()
   }
 }

@@ -37,8 +37,7 @@ struct Lookup {
     let rootOffset = DataLayout.root &+ Int(hash >> 54) &* 8
     let root = DirectoryWord(data.loadAcquire(rootOffset))
     if !root.isNode { return (root, rootOffset) }
-    let index = Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 &- root.bits))
-    let offset = root.offset &+ index &* 8
+    let offset = root.place(ofHash: hash)
     return (DirectoryWord(data.loadAcquire(offset)), offset)
   }
 

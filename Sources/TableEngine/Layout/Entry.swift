@@ -61,6 +61,9 @@ public struct EntryMeta: Sendable, Equatable {
     guard let type else { return isPlain(keyLength: keyLength) }
     return raw >> 32 == UInt64(type) << 16 | UInt64(truncatingIfNeeded: keyLength &- 1)
   }
+  /// It does not end, has no layout to compare, and is of this type (nil: of any): plain, but for padding.
+  @inlinable @inline(__always)
+  func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
   /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.
   @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }
 

@@ -53,6 +53,12 @@ struct DirectoryWord {
   @inlinable @inline(__always) var isNode: Bool { raw >> 63 != 0 }
   @inlinable @inline(__always) var isDeep: Bool { raw & (1 << 62) != 0 }
   @inlinable @inline(__always) var bits: Int { Int(raw >> 56) & 63 }
+
+  /// Of a node: where its word for a hash lies.
+  @inlinable @inline(__always)
+  func place(ofHash hash: UInt64) -> Int {
+    offset &+ Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 &- bits)) &* 8
+  }
 }
 
 /// Names a block of memory: offset / 16 in the upper 44 bits, size code in the lower 20.

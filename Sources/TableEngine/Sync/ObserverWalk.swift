@@ -121,8 +121,7 @@ struct ObserverWalk {
       throw Inconsistent(what: "a directory node claims \(root.bits) bits")
     }
     try require(root.offset, 8 << root.bits, alignment: 8, "directory node")
-    let index = Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 - root.bits))
-    let word = DirectoryWord(data.loadAcquire(root.offset + index * 8))
+    let word = DirectoryWord(data.loadAcquire(root.place(ofHash: hash)))
     if word.isNode { throw Inconsistent(what: "a directory node holds a node") }
     return word
   }

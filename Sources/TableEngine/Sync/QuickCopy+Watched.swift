@@ -48,9 +48,7 @@ extension Segment {
     let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
     if entry == 0 { return QuickCopy.absent }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    guard !meta.isTombstone, !meta.hasExpiry, !meta.hasFingerprint, type == nil || type == meta.type else {
-      return QuickCopy.undecided
-    }
+    guard !meta.isTombstone, meta.isUnconditional(type: type) else { return QuickCopy.undecided }
     let length = meta.valueLength
     if length <= capacity { unsafe shm_copy(target, data.pointer(entry + meta.valueOffset), length) }
     return length
@@ -117,8 +115,7 @@ extension Segment {
     guard bits > 0, bits <= SubTable.maximumDepth &- DataLayout.rootBits, root.offset & 7 == 0,
       root.offset &+ (8 &<< bits) <= limit
     else { return nil }
-    let index = Int((hash &<< UInt64(DataLayout.rootBits)) &>> UInt64(64 &- bits))
-    let word = DirectoryWord(data.loadAcquire(root.offset &+ index &* 8))
+    let word = DirectoryWord(data.loadAcquire(root.place(ofHash: hash)))
     return word.isNode ? nil : word.offset
   }
 
@@ -132,9 +129,7 @@ extension Segment {
     var length = QuickCopy.absent
     do throws(ObserverWalk.Inconsistent) {
       if let (entry, meta) = try unsafe walk.find(key, hash: hash), !meta.isTombstone {
-        guard !meta.hasExpiry, !meta.hasFingerprint, type == nil || type == meta.type else {
-          return QuickCopy.undecided
-        }
+        guard meta.isUnconditional(type: type) else { return QuickCopy.undecided }
         length = meta.valueLength
         if length <= capacity {
           unsafe shm_copy_racy(target, data.pointer(entry + meta.valueOffset), length)
