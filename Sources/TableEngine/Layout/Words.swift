@@ -54,11 +54,12 @@ struct DirectoryWord {
   @inlinable @inline(__always) var isDeep: Bool { raw & (1 << 62) != 0 }
   @inlinable @inline(__always) var bits: Int { Int(raw >> 56) & 63 }
 
-  /// Of a node: where its word for a hash lies.
+  /// Of a node: which of its words is a hash's.
   @inlinable @inline(__always)
-  func place(ofHash hash: UInt64) -> Int {
-    offset &+ Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 &- bits)) &* 8
-  }
+  func index(ofHash hash: UInt64) -> Int { Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 &- bits)) }
+  /// Of a node: where that word lies.
+  @inlinable @inline(__always)
+  func place(ofHash hash: UInt64) -> Int { offset &+ index(ofHash: hash) &* 8 }
 }
 
 /// Names a block of memory: offset / 16 in the upper 44 bits, size code in the lower 20.

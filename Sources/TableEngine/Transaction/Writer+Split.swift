@@ -123,7 +123,7 @@ extension Writer {
       return (DataLayout.root + (rootIndex & ~(count - 1)) * 8, count)
     }
     let count = 1 << (root.bits - (word.bits - DataLayout.rootBits))
-    let index = Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 - root.bits))
+    let index = root.index(ofHash: hash)
     return (root.offset + (index & ~(count - 1)) * 8, count)
   }
 
