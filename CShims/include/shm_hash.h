@@ -31,6 +31,18 @@ SHM_HASH uint64_t shm_hash(const void *key, size_t length, uint64_t seed) {
 }
 #endif
 
+#if defined(__SSE2__) && !defined(SHM_PORTABLE)
+/* All ones in the 16-bit lane of each word whose upper 16 bits equal `tag`. */
+static inline __attribute__((always_inline)) __m128i shm_compare_tags(const void *bucket, uint32_t tag) {
+  const float *w = (const float *)bucket;
+  __m128 a = _mm_load_ps(w), b = _mm_load_ps(w + 4), c = _mm_load_ps(w + 8), d = _mm_load_ps(w + 12);
+  __m128i ab = _mm_castps_si128(_mm_shuffle_ps(a, b, 0xDD));
+  __m128i cd = _mm_castps_si128(_mm_shuffle_ps(c, d, 0xDD));
+  __m128i p = _mm_packs_epi32(_mm_srai_epi32(ab, 16), _mm_srai_epi32(cd, 16));
+  return _mm_cmpeq_epi16(p, _mm_set1_epi16((short)tag));
+}
+#endif
+
 /*
  * Bit i set: the upper 16 bits of word i equal `tag`. `bucket` is 64 bytes, aligned to 64.
  * A plain vector load is not an atomic load: the caller loads the word again, atomically, before it follows it,
@@ -38,12 +50,7 @@ SHM_HASH uint64_t shm_hash(const void *key, size_t length, uint64_t seed) {
  */
 static inline __attribute__((always_inline)) uint32_t shm_match_tag(const void *bucket, uint32_t tag) {
 #if defined(__SSE2__) && !defined(SHM_PORTABLE)
-  const float *w = (const float *)bucket;
-  __m128 a = _mm_load_ps(w), b = _mm_load_ps(w + 4), c = _mm_load_ps(w + 8), d = _mm_load_ps(w + 12);
-  __m128i ab = _mm_castps_si128(_mm_shuffle_ps(a, b, 0xDD));
-  __m128i cd = _mm_castps_si128(_mm_shuffle_ps(c, d, 0xDD));
-  __m128i p = _mm_packs_epi32(_mm_srai_epi32(ab, 16), _mm_srai_epi32(cd, 16));
-  __m128i e = _mm_cmpeq_epi16(p, _mm_set1_epi16((short)tag));
+  const __m128i e = shm_compare_tags(bucket, tag);
   return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(e, _mm_setzero_si128())) & 0xffu;
 #elif defined(__ARM_NEON) && !defined(SHM_PORTABLE)
   const uint16_t *w = (const uint16_t *)bucket;
@@ -57,6 +64,17 @@ static inline __attribute__((always_inline)) uint32_t shm_match_tag(const void *
   for (int i = 0; i < 8; i++)
     mask |= (uint32_t)((__atomic_load_n(&w[i], __ATOMIC_RELAXED) >> 48) == tag) << i;
   return mask;
+#endif
+}
+
+/* Byte offset in `bucket` of its first word whose upper 16 bits equal `tag`, or -1. As shm_match_tag otherwise. */
+static inline __attribute__((always_inline)) intptr_t shm_first_tag(const void *bucket, uint32_t tag) {
+#if defined(__SSE2__) && !defined(SHM_PORTABLE)
+  const uint32_t twice = (uint32_t)_mm_movemask_epi8(shm_compare_tags(bucket, tag)); /* two bits for each word */
+  return twice == 0 ? -1 : (intptr_t)__builtin_ctz(twice) * 4;
+#else
+  const uint32_t words = shm_match_tag(bucket, tag);
+  return words == 0 ? -1 : (intptr_t)__builtin_ctz(words) * 8;
 #endif
 }
 

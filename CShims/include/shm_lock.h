@@ -61,7 +61,8 @@ SHM_INLINE int shm_mutex_consistent(void *mutex) { return -pthread_mutex_consist
 
 int shm_rwlock_init(void *rwlock);
 SHM_INLINE int shm_rwlock_tryrdlock(void *rwlock) {
-  return shm_lock_result(pthread_rwlock_tryrdlock((pthread_rwlock_t *)rwlock));
+  const int e = pthread_rwlock_tryrdlock((pthread_rwlock_t *)rwlock);
+  return e == 0 ? SHM_LOCK_ACQUIRED : shm_lock_result(e);
 }
 SHM_INLINE int shm_rwlock_trywrlock(void *rwlock) {
   return shm_lock_result(pthread_rwlock_trywrlock((pthread_rwlock_t *)rwlock));

@@ -7,6 +7,7 @@
 #define SHM_THREAD_H
 
 #include "shm_base.h"
+#include <string.h>
 
 typedef struct {
   uint64_t segment;      /* process-unique number of the attached segment; 0 = no record */
@@ -46,6 +47,18 @@ static inline __attribute__((always_inline)) shm_thread_record *_Nonnull shm_thr
 static inline __attribute__((always_inline)) shm_thread_record *_Nullable shm_thread_quick_find(uint64_t segment) {
   shm_thread_record *home = shm_thread_home(segment);
   return __builtin_expect(home->segment == segment, 1) ? home : shm_thread_find(segment);
+}
+/* Is the record's thread in no section and no barrier of its segment? Both counters at once. */
+static inline __attribute__((always_inline)) bool shm_thread_is_outside(const shm_thread_record *_Nonnull record) {
+  uint64_t both;
+  _Static_assert(offsetof(shm_thread_record, inBarrier) == offsetof(shm_thread_record, readDepth) + 4, "one word");
+  memcpy(&both, &record->readDepth, sizeof both);
+  return both == 0;
+}
+/* The slot of a participant's record, which has one from the start. */
+static inline __attribute__((always_inline)) void *_Nonnull shm_thread_slot(const shm_thread_record *_Nonnull record) {
+  __builtin_assume(record->slot != NULL);
+  return record->slot;
 }
 /* Enters (+1) or leaves (-1) an observer's outermost section. */
 static inline __attribute__((always_inline)) void shm_thread_observe(int32_t change) {

@@ -16,23 +16,24 @@ extension Table {
     _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
   ) throws(TableError) -> Int? {
     guard let start = key.baseAddress, let target = buffer.baseAddress else {
-      return try unsafe getGenerally(key, into: buffer)
+      return try unsafe getGenerally(key.baseAddress, key.count, into: buffer)
     }
     let length = unsafe segment.copyQuickly(start, key.count, to: target, buffer.count)
-    if length == QuickCopy.undecided { return try unsafe getGenerally(key, into: buffer) }
-    return length < 0 ? nil : length
+    if _fastPath(length >= 0) { return length }
+    if length == QuickCopy.absent { return nil }
+    return try unsafe getGenerally(start, key.count, into: buffer)
   }
 
   /// The same read for what the quick copy leaves undecided. Out of line with its errors: making and throwing one are
   /// calls into the runtime, of which the quick copy is free.
   @usableFromInline @inline(never)
   func getGenerally(
-    _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
+    _ key: UnsafeRawPointer?, _ keyLength: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(TableError) -> Int? {
     do throws(EngineError) {
-      guard let start = key.baseAddress else { throw .keyLength(0) }
+      guard let key = unsafe key else { throw .keyLength(0) }
       return try unsafe segment.withValue(
-        start, key.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock
+        key, keyLength, timeoutNanoseconds: timeoutNanoseconds, clock: clock
       ) { found in
         let value = unsafe found.value
         if value.count <= buffer.count, let target = buffer.baseAddress, let source = value.baseAddress {

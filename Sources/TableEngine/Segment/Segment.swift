@@ -25,6 +25,8 @@ public final class Segment: Sendable {
   public let hashSeed: UInt64
   /// Participant of the RCU variant: the reads that need no help from elsewhere.
   @usableFromInline let readsDirectly: Bool
+  /// The same, where besides plain stores announce a reader: those of single reads in the most frequent case.
+  @usableFromInline let readsLightly: Bool
   /// Observer of the RCU variant.
   @usableFromInline let observesVersions: Bool
   /// Readers of this process must fence themselves: membarrier does not reach it.
@@ -90,6 +92,7 @@ public final class Segment: Sendable {
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu
+    readsLightly = readsDirectly && !fenced
     observesVersions = control == nil && header.variant == .rcu
     gate =
       header.variant == .rcu

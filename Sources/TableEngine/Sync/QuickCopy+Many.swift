@@ -21,7 +21,7 @@ extension Segment {
   ) -> Bool {
     guard readsDirectly, let slot = unsafe quickSlot(keyLength) else { return false }
     unsafe shm_thread_home(id).pointee.now = SectionTime.notYetRead
-    let snapshot = unsafe announce(slot)
+    let snapshot = unsafe announce(slot, fenced: fenced)
     unsafe copyBatch(
       keys, keyLength: keyLength, count: count, snapshot: snapshot, to: target, stride: stride, lengths: lengths, clock)
     unsafe shm_store_release(slot, SlotWord.idle)
@@ -86,12 +86,12 @@ extension Segment {
   ) {
     for index in 0..<count {
       let bucket = unsafe Int(truncatingIfNeeded: places[index])
-      let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hashes[index]))
-      guard candidates != 0 else {
+      let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hashes[index]))
+      guard place >= 0 else {
         unsafe places[index] = 0
         continue
       }
-      let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
+      let entry = BucketWord.offset(data.loadAcquire(bucket &+ place))
       unsafe shm_prefetch_l2(data.pointer(entry))
       unsafe shm_prefetch_l2(data.pointer(entry &+ 64))
       unsafe shm_prefetch_l2(data.pointer(entry &+ 128))

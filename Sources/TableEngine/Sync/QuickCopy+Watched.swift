@@ -2,7 +2,7 @@ public import CShims
 public import Synchronization
 
 /// The quick copy for those who must watch out for a writer: participants in the rwlock variant, observers in the RCU
-/// variant. Both return as ``copyQuickly(_:_:to:_:)`` does.
+/// variant, and its participants where membarrier does not reach the process. All return as ``copyQuickly(_:_:to:_:)`` does.
 extension Segment {
   /// A copy of a value of this type (nil: of any).
   @inlinable @inline(__always)
@@ -11,17 +11,27 @@ extension Segment {
   ) -> Int {
     observesVersions
       ? unsafe copyObserved(key, keyLength, type: type, to: target, capacity)
+      : unsafe copyBarred(key, keyLength, type: type, to: target, capacity)
+  }
+
+  /// A participant's copy that one locked instruction or more keep from a writer's way. (An observer's is undecided.)
+  @usableFromInline @inline(never)
+  func copyBarred(
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
+  ) -> Int {
+    readsDirectly
+      ? unsafe copyDirectly(key, keyLength, type: type, to: target, capacity, fenced: true)
       : unsafe copyGated(key, keyLength, type: type, to: target, capacity)
   }
 
-  /// A participant's copy in the rwlock variant. (An observer's there is undecided.)
-  @usableFromInline @inline(never)
-  func copyGated(
+  /// A participant's copy in the rwlock variant.
+  @inline(__always)
+  private func copyGated(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     guard let gate, UInt(bitPattern: keyLength &- 1) < 65_536 else { return QuickCopy.undecided }
     let record = unsafe shm_thread_home(id)
-    guard unsafe record.pointee.segment == id, unsafe record.pointee.readDepth | record.pointee.inBarrier == 0
+    guard unsafe record.pointee.segment == id, unsafe shm_thread_is_outside(record)
     else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     // A first try: whoever would have to wait takes the general path.
@@ -66,8 +76,7 @@ extension Segment {
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let length = unsafe copyChecked(key, keyLength, hash: hash, type: type, to: target, capacity)
     if length != QuickCopy.undecided { return length }
-    return unsafe copyWalked(
-      UnsafeRawBufferPointer(start: key, count: keyLength), hash: hash, type: type, to: target, capacity)
+    return unsafe copyWalked(key, keyLength, type: type, to: target, capacity)
   }
 
   /// Every offset and length is checked before it is followed (G8), and what was copied is thrown away if its memory may
@@ -82,18 +91,18 @@ extension Segment {
     // PAIR pend-committed. Other end: Writer.publishVersion.
     let snapshot = data.loadAcquire(DataLayout.committed)
     let limit = observedLimit.load(ordering: .relaxed)
-    guard let subTable = placeOfSubTable(hash: hash, limit), subTable & (SubTable.bucketBytes &- 1) == 0,
-      subTable &+ SubTable.byteCount <= limit
+    guard let subTable = placeOfSubTable(hash: hash, limit), _fastPath(subTable & (SubTable.bucketBytes &- 1) == 0),
+      _fastPath(subTable &+ SubTable.byteCount <= limit)
     else { return QuickCopy.undecided }
     let bucket = SubTable.bucket(subTable, hash: hash, step: 0)
-    let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
-    if candidates == 0 {
-      guard unsafe shm_match_tag(data.pointer(bucket), 0) != 0 else { return QuickCopy.undecided }
+    let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
+    if place < 0 {
+      guard unsafe shm_first_tag(data.pointer(bucket), 0) >= 0 else { return QuickCopy.undecided }
       return isUnreclaimed(snapshot) ? QuickCopy.absent : QuickCopy.undecided
     }
-    let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
+    let entry = BucketWord.offset(data.loadAcquire(bucket &+ place))
     let value = entry &+ Entry.headerBytes &+ keyLength
-    guard entry != 0, entry & 15 == 0, value <= limit else { return QuickCopy.undecided }
+    guard _fastPath(entry & 15 == 0), _fastPath(value <= limit) else { return QuickCopy.undecided }
     unsafe shm_prefetch(data.pointer(entry &+ 64))
     unsafe shm_prefetch(data.pointer(entry &+ 128))
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
@@ -123,12 +132,13 @@ extension Segment {
   /// beyond what was known of the object's size; and for values behind padding.
   @usableFromInline @inline(never)
   func copyWalked(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
+    let key = unsafe UnsafeRawBufferPointer(start: key, count: keyLength)
     var walk = ObserverWalk(self, snapshot: committed, sequence: 0)
     var length = QuickCopy.absent
     do throws(ObserverWalk.Inconsistent) {
-      if let (entry, meta) = try unsafe walk.find(key, hash: hash), !meta.isTombstone {
+      if let (entry, meta) = try unsafe walk.find(key, hash: hash(key)), !meta.isTombstone {
         guard meta.isUnconditional(type: type) else { return QuickCopy.undecided }
         length = meta.valueLength
         if length <= capacity {

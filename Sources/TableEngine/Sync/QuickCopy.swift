@@ -21,24 +21,34 @@ extension Segment {
   public func copyQuickly(
     _ key: UnsafeRawPointer, _ keyLength: Int, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard readsDirectly else { return unsafe copyWatched(key, keyLength, type: nil, to: target, capacity) }
+    readsLightly
+      ? unsafe copyDirectly(key, keyLength, type: nil, to: target, capacity, fenced: false)
+      : unsafe copyWatched(key, keyLength, type: nil, to: target, capacity)
+  }
+
+  /// A participant's copy in the RCU variant.
+  @inlinable @inline(__always)
+  func copyDirectly(
+    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int,
+    fenced: Bool
+  ) -> Int {
     guard let slot = unsafe quickSlot(keyLength) else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    let snapshot = unsafe announce(slot)
+    let snapshot = unsafe announce(slot, fenced: fenced)
     let length = unsafe copyAnnounced(
-      key, keyLength, hash: hash, snapshot: snapshot, type: nil, to: target, capacity)
+      key, keyLength, hash: hash, snapshot: snapshot, type: type, to: target, capacity)
     unsafe shm_store_release(slot, SlotWord.idle)
     return length
   }
 
-  /// The calling thread's slot, if it is in no section of this table, and its record and the key are as most are.
+  /// A participant's thread's slot, if it is in no section of this table, and its record and the key are as most are.
   @inlinable @inline(__always)
   func quickSlot(_ keyLength: Int) -> UnsafeMutableRawPointer? {
     let record = unsafe shm_thread_home(id)
     guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
-      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0
+      unsafe shm_thread_is_outside(record)
     else { return nil }
-    return unsafe record.pointee.slot
+    return unsafe shm_thread_slot(record)
   }
 
   /// Between the announcement and its end. The pairs are those of ``Lookup``.
@@ -57,11 +67,11 @@ extension Segment {
   func candidate(hash: UInt64) -> Int {
     let directory = Lookup(data: data).directoryWord(hash: hash).word
     let bucket = SubTable.bucket(directory.offset, hash: hash, step: 0)
-    let candidates = unsafe shm_match_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
-    if candidates == 0 {
-      return unsafe shm_match_tag(data.pointer(bucket), 0) != 0 ? QuickCopy.absent : QuickCopy.undecided
+    let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
+    if place < 0 {
+      return unsafe shm_first_tag(data.pointer(bucket), 0) >= 0 ? QuickCopy.absent : QuickCopy.undecided
     }
-    let entry = BucketWord.offset(data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8))
+    let entry = BucketWord.offset(data.loadAcquire(bucket &+ place))
     // How far the value reaches is known only when the entry's first line has come: fetch what is next meanwhile.
     unsafe shm_prefetch(data.pointer(entry &+ 64))
     unsafe shm_prefetch(data.pointer(entry &+ 128))
@@ -83,13 +93,13 @@ extension Segment {
   }
 
   /// The value of `entry` in place, if that is the key's, plain, of this type (nil: of any), and not newer than the
-  /// snapshot.
+  /// snapshot. 0, where there is no entry, needs no question of its own: the magic number there is newer than any.
   @inlinable @inline(__always)
   func plainValue(
     _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, type: UInt8?
   ) -> UnsafeRawBufferPointer? {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    guard entry != 0, meta.isPlain(keyLength: keyLength, type: type),
+    guard meta.isPlain(keyLength: keyLength, type: type),
       data.loadRelaxed(entry &+ Entry.version) <= snapshot,
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
     else { return nil }

@@ -11,10 +11,10 @@ extension Segment {
   public func readQuickly<R>(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?
   ) -> R?? {
-    guard readsDirectly else { return unsafe readCopy(key, keyLength, type, body) }
+    guard readsLightly else { return unsafe readCopy(key, keyLength, type, body) }
     guard let slot = unsafe quickSlot(keyLength) else { return nil }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    let snapshot = unsafe announce(slot)
+    let snapshot = unsafe announce(slot, fenced: false)
     let result = unsafe readAnnounced(key, keyLength, hash: hash, snapshot: snapshot, type, body)
     unsafe shm_store_release(slot, SlotWord.idle)
     return result

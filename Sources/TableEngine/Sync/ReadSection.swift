@@ -55,7 +55,7 @@ extension Segment {
       unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
     else { return try unsafe withValueIndirectly(key, keyLength, timeoutNanoseconds, clock, body) }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    let snapshot = unsafe announce(slot)
+    let snapshot = unsafe announce(slot, fenced: fenced)
     let lookup = Lookup(data: data)
     let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
     var result: R?
@@ -75,7 +75,7 @@ extension Segment {
   /// PAIR pend-committed. Other end: Writer.publishVersion. Acquire, twice: the first gives gc a bound, the second
   /// is the snapshot; without the second, versions older than the announcement could be gone already.
   @inlinable @inline(__always)
-  func announce(_ slot: UnsafeMutableRawPointer) -> UInt64 {
+  func announce(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
     let bound = data.loadAcquire(DataLayout.committed)
     #if !MUTANT_GET_UNANNOUNCED
       if fenced {
@@ -207,9 +207,9 @@ extension Segment {
   func pinSnapshot(_ slot: UnsafeMutableRawPointer) -> UInt64 {
     unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
     #if MUTANT_STALE_SNAPSHOT
-      let snapshot = unsafe announce(slot) - 1
+      let snapshot = unsafe announce(slot, fenced: fenced) - 1
     #else
-      let snapshot = unsafe announce(slot)
+      let snapshot = unsafe announce(slot, fenced: fenced)
     #endif
     unsafe shm_store_release(slot, snapshot)
     return snapshot
