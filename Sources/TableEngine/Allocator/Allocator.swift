@@ -76,6 +76,13 @@ struct Allocator {
     }
   }
 
+  /// Asks for the bits that ``release(_:)`` will clear, while those of other blocks are on their way too.
+  @inline(__always)
+  func prefetch(_ block: BlockRef) {
+    let (unit, within) = place(block.offset)
+    unsafe shm_prefetch(ctl.pointer(usedBits(unit, within / SizeClasses.slabBytes)))
+  }
+
   /// Clears the block's bits, and unmakes its slab if that was the last block in it. Idempotent as long as
   /// nothing was allocated in between, which the free pass and recovery see to.
   func release(_ block: BlockRef) {
@@ -300,6 +307,7 @@ struct Allocator {
     geometry.summaryOffset + which * (geometry.summaryWords + geometry.summaryTopWords) * 8
   }
 
+  @inline(__always)
   func setSummary(_ which: Int, _ unit: Int) {
     let base = summary(which)
     // A unit's bit never stands without its group's, which is set before and cleared after it.

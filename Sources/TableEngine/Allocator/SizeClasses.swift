@@ -31,15 +31,18 @@ public enum SizeClasses {
   ]
 
   /// The size code for a block of at least `byteCount` bytes.
-  @usableFromInline
+  @inline(__always)
   static func code(byteCount: Int) -> Int {
-    let sixteenths = (byteCount + 15) >> 4
-    if sixteenths <= 32 { return Int(classBySixteenth[sixteenths]) }
-    if byteCount <= largest { return Int(classByCount[slabBytes / 16 / sixteenths]) }
-    return runCode + (byteCount + frameBytes - 1) / frameBytes
+    let sixteenths = (byteCount &+ 15) >> 4
+    return sixteenths <= 32 ? Int(classBySixteenth[sixteenths]) : code(ofMany: sixteenths)
   }
 
-  @usableFromInline
+  private static func code(ofMany sixteenths: Int) -> Int {
+    if sixteenths <= largest / 16 { return Int(classByCount[slabBytes / 16 / sixteenths]) }
+    return runCode + (sixteenths + frameBytes / 16 - 1) / (frameBytes / 16)
+  }
+
+  @inline(__always)
   static func byteCount(code: Int) -> Int {
     code < runCode ? sizes[code] : (code - runCode) * frameBytes
   }

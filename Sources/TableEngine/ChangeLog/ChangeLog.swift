@@ -80,9 +80,13 @@ struct ChangeLog {
   }
 
   /// Moves the tail past the records that the next `count` bytes behind the end will overwrite.
+  @inline(__always)
   private func makeRoom(_ count: Int, behind end: UInt64) {
+    if end &+ UInt64(truncatingIfNeeded: count) &- tailPosition > byteCount { pushOut(count, behind: end) }
+  }
+
+  private func pushOut(_ count: Int, behind end: UInt64) {
     var tail = tailPosition
-    guard end + UInt64(count) - tail > UInt64(byteCount) else { return }
     repeat {
       tail += Self.byteCount(data.loadRelaxed(place(tail) + 8))
       data.storeRelease(DataLayout.logTailPosition, tail)

@@ -25,7 +25,7 @@ public struct EntryMeta: Sendable, Equatable {
   @inlinable @inline(__always)
   public init(raw: UInt64) { self.raw = raw }
 
-  @inlinable
+  @inlinable @inline(__always)
   init(
     keyLength: Int, valueLength: Int, type: UInt8, tombstone: Bool = false, hasExpiry: Bool = false,
     hasFingerprint: Bool = false, alignmentShift: Int = 0
@@ -105,6 +105,7 @@ public struct ValueAttributes: Sendable, Equatable {
 
 extension EntryMeta {
   /// Of a value under a key.
+  @inline(__always)
   init(keyLength: Int, valueLength: Int, _ attributes: ValueAttributes) {
     self.init(
       keyLength: keyLength, valueLength: valueLength, type: attributes.type, hasExpiry: attributes.expiry != 0,

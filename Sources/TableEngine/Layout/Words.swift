@@ -77,5 +77,5 @@ struct BlockRef: Equatable {
 
   @inlinable @inline(__always) var offset: Int { Int(raw >> 20) << 4 }
   @inlinable @inline(__always) var code: Int { Int(raw & 0xfffff) }
-  @inlinable var byteCount: Int { SizeClasses.byteCount(code: code) }
+  var byteCount: Int { SizeClasses.byteCount(code: code) }
 }

@@ -23,6 +23,7 @@ extension Segment {
   private func beginBarrier(
     _ participant: Participant, _ timeoutNanoseconds: UInt64, _ now: UInt64, _ reach: BarrierReach
   ) throws(EngineError) {
+    if case .key(let key) = reach { unsafe prefetch(key) }
     let record = try unsafe threadRecord()
     try unsafe checkOutsideSections(record)
     // Who may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick behind.
@@ -92,6 +93,16 @@ extension Segment {
     unsafe record.pointee.inBarrier = 0
     participant.lock.unlock()
     shm_probe_barrier_exit(uuid.0, version, committed)
+  }
+
+  /// Asks for what a barrier for this key will look at first: to take W lasts about as long as the cache miss.
+  /// Stores nothing and follows nothing: without W, what the directory says may be of the past.
+  @inline(__always)
+  private func prefetch(_ key: UnsafeRawBufferPointer) {
+    guard let start = key.baseAddress else { return }
+    let hash = unsafe shm_hash(start, key.count, hashSeed)
+    let root = DirectoryWord(data.loadRelaxed(DataLayout.root &+ Int(hash >> 54) &* 8))
+    unsafe shm_prefetch(data.pointer(SubTable.bucket(root.offset, hash: hash, step: 0)))
   }
 
   // MARK: - Inside a barrier

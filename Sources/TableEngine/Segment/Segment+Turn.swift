@@ -10,8 +10,7 @@ extension Segment {
   ) throws(EngineError) {
     if !participant.claims.mayBeAny, !reach.claims {
       do throws(EngineError) {
-        let deadline = start &+ timeoutNanoseconds
-        if try takeUnclaimed(participant, slot: slot, deadline, timeoutNanoseconds) { return }
+        if try takeUnclaimed(participant, slot: slot, start, timeoutNanoseconds) { return }
       } catch {
         guard isToWait(for: error, participant) else { throw error }
       }
@@ -22,15 +21,15 @@ extension Segment {
   /// The frequent case, in which a barrier waits for W alone.
   /// - Returns: false with W given back, if somebody claims keys after all.
   private func takeUnclaimed(
-    _ participant: Participant, slot: Int, _ deadline: UInt64, _ timeoutNanoseconds: UInt64
+    _ participant: Participant, slot: Int, _ start: UInt64, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Bool {
-    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)
+    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
     if outcome == .ownerDied { inherit(participant) }
     guard !participant.claims.mayBeAny else {
       participant.lock.unlock()
       return false
     }
-    try enterWithinBudget(participant, slot: slot, deadline)
+    try enterWithinBudget(participant, slot: slot, start &+ timeoutNanoseconds)
     return true
   }
 

@@ -228,7 +228,9 @@ extension Writer {
     var end = limbo.head
     var bytes = limbo.bytesPopped
     while end != limbo.tail, ctl.loadRelaxed(limbo.position(end) + 8) <= stamp {
-      bytes += UInt64(BlockRef(raw: ctl.loadRelaxed(limbo.position(end))).byteCount)
+      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(end)))
+      allocator.prefetch(block)
+      bytes += UInt64(block.byteCount)
       end += 1
     }
     let count = Int(end - limbo.head)

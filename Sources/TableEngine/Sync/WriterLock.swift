@@ -22,26 +22,31 @@ struct WriterLock {
 
   /// Waits for W; spins for some microseconds first.
   /// - Parameter slot: the calling thread's, which says who it is.
+  /// - Parameter now: since when it is the owner if it need not wait; CLOCK_MONOTONIC, may be a tick behind.
   /// - Throws: `timedOut` naming the holder; `damaged` if the lock itself is beyond repair.
-  func lock(slot: Int, timeoutNanoseconds: UInt64) throws(EngineError) -> Outcome {
+  func lock(
+    slot: Int, timeoutNanoseconds: UInt64, now: UInt64 = HostClock.coarseNanoseconds
+  ) throws(EngineError) -> Outcome {
     #if MUTANT_LOCK_NOTHING
       return .acquired
     #endif
+    var since = now
     var result = mutex.tryLock()
     if result == .busy {
       shm_probe_barrier_wait(data.loadRelaxed(DataLayout.uuid))
       let start = HostClock.monotonicNanoseconds
       result = mutex.lock(timeoutNanoseconds: timeoutNanoseconds)
-      if result.isAcquired { count(waitedNanoseconds: HostClock.monotonicNanoseconds &- start) }
+      since = HostClock.monotonicNanoseconds
+      if result.isAcquired { count(waitedNanoseconds: since &- start) }
     } else if result.isAcquired {
       increment(ControlLayout.barriersUnwaited)
     }
     switch result {
     case .acquired:
-      noteOwner(slot)
+      noteOwner(slot, since: since)
       return .acquired
     case .acquiredOwnerDied:
-      noteOwner(slot)
+      noteOwner(slot, since: since)
       return .ownerDied
     case .busy, .timedOut:
       throw .timedOut(holder)
@@ -58,10 +63,10 @@ struct WriterLock {
   func tryLock(slot: Int) -> Outcome? {
     switch mutex.tryLock() {
     case .acquired:
-      noteOwner(slot)
+      noteOwner(slot, since: HostClock.coarseNanoseconds)
       return .acquired
     case .acquiredOwnerDied:
-      noteOwner(slot)
+      noteOwner(slot, since: HostClock.coarseNanoseconds)
       return .ownerDied
     default:
       return nil
@@ -92,9 +97,9 @@ struct WriterLock {
   /// By the owner of W alone, so plain; a death between load and store costs a count.
   private func increment(_ word: Int) { ctl.storeRelaxed(word, ctl.loadRelaxed(word) &+ 1) }
 
-  private func noteOwner(_ slot: Int) {
+  private func noteOwner(_ slot: Int, since: UInt64) {
     ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(slot) + 1)
-    ctl.storeRelaxed(ControlLayout.writerSince, HostClock.coarseNanoseconds)
+    ctl.storeRelaxed(ControlLayout.writerSince, since)
   }
 
   /// Who holds W, for people: it may have changed hands by the time it is read.

@@ -42,17 +42,28 @@ extension Writer {
     return true
   }
 
-  /// Where the key is or may go, after splitting its sub-table as often as that takes.
+  /// Where the key is or may go.
+  @inline(__always)
   private func locateWithRoom(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
-    while true {
-      let location = unsafe lookup.locate(key.baseAddress!, key.count, hash: hash)
-      if location.wordOffset != 0 || location.vacancy != 0 { return location }
+    let location = unsafe lookup.locate(key.baseAddress!, key.count, hash: hash)
+    return location.hasRoom ? location : try unsafe locateAfterSplits(key, hash: hash, location)
+  }
+
+  /// The same after splitting its sub-table as often as that takes.
+  private func locateAfterSplits(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ first: Location
+  ) throws(EngineError) -> Location {
+    var location = first
+    while !location.hasRoom {
       try makeRoom(hash: hash, location)
       try reserve(8)
+      location = unsafe lookup.locate(key.baseAddress!, key.count, hash: hash)
     }
+    return location
   }
 
   /// PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the entry whole.
+  @inline(__always)
   private func publish(_ entry: Int, hash: UInt64, at location: Location) {
     let offset = location.wordOffset != 0 ? location.wordOffset : location.vacancy
     let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(offset)

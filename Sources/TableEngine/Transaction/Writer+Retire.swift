@@ -97,6 +97,7 @@ extension Writer {
     work.wordsRestored += count
   }
 
+  @inline(__always)
   private func pushLimbo(_ block: BlockRef, _ tail: inout UInt64, _ bytes: inout UInt64) {
     let position = limbo.position(tail)
     ctl.storeRelaxed(position, block.raw)

@@ -153,12 +153,14 @@ final class Writer: @unchecked Sendable {
     journal.append(.retire, count: garbage ? 1 : 0, value: block.raw)
   }
 
+  @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     return BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.byteCount))
   }
 
   /// Room for `records` more records in the journal and in every ring they may lead to (I5).
+  @inline(__always)
   func reserve(_ records: Int) throws(EngineError) {
     try journal.reserve(records, backing)
     let pending = journal.count &+ records
