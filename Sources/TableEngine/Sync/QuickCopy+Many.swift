@@ -38,7 +38,24 @@ extension Segment {
       lengths: lengths, clock)
   }
 
+  /// Keys of 16 bytes, as UUIDs are, have a loop of their own: hashing and comparing them is a few instructions if the
+  /// compiler knows the length.
   private func copyBatch(
+    _ keys: UnsafeRawPointer, keyLength: Int, count: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
+    stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
+  ) {
+    if keyLength == 16 {
+      unsafe copyPasses(
+        keys, keyLength: 16, count: count, snapshot: snapshot, to: target, stride: stride, lengths: lengths, clock)
+    } else {
+      unsafe copyPasses(
+        keys, keyLength: keyLength, count: count, snapshot: snapshot, to: target, stride: stride, lengths: lengths,
+        clock)
+    }
+  }
+
+  @inline(__always)
+  private func copyPasses(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
     stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
   ) {
