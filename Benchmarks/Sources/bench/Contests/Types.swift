@@ -22,13 +22,28 @@ func typeContest() throws -> Contest {
       return Workload.roundLookups
     }
   }
+  /// From bytes at hand, without a table.
+  func made(_ name: String, _ make: @escaping (UnsafeRawBufferPointer) -> Bool) -> Contestant {
+    Contestant(name) { _ in
+      try workload.value.withUnsafeBytes { bytes in
+        for _ in 0..<Workload.roundLookups where !make(bytes) { throw Failure("\(name): nothing was made") }
+      }
+      return Workload.roundLookups
+    }
+  }
   return Contest(
     name: "types", work: "one value of 100 bytes, or of 8", reference: "raw, 100 bytes",
     contestants: [
       Contestant("raw, 100 bytes") { try ours.get($0, from: ours.table) },
       typed("[UInt8]", ours.table) { try $0.get($1, as: [UInt8].self) != nil },
+      made("[UInt8], made and released alone") { array(of: $0) != nil },
       typed("String", strings.table) { try $0.get($1, as: String.self) != nil },
+      made("String, made and released alone") { string(of: $0) != nil },
       Contestant("raw, 8 bytes") { try integers.get($0, from: integers.table) },
       typed("Int", integers.table) { try $0.get($1, as: Int.self) != nil },
     ])
 }
+
+// Out of line: where the compiler sees that a value is released at once it makes none.
+@inline(never) private func array(of bytes: UnsafeRawBufferPointer) -> [UInt8]? { [UInt8](tableBytes: bytes) }
+@inline(never) private func string(of bytes: UnsafeRawBufferPointer) -> String? { String(tableBytes: bytes) }
