@@ -96,10 +96,11 @@ extension Segment {
   }
 
   /// Asks for what a barrier for this key will look at first: to take W lasts about as long as the cache miss.
-  /// Stores nothing and follows nothing: without W, what the directory says may be of the past.
+  /// Stores nothing and follows nothing: without W, what the directory says may be of the past. To hash a long key takes
+  /// longer than the miss.
   @inline(__always)
   private func prefetch(_ key: UnsafeRawBufferPointer) {
-    guard let start = key.baseAddress else { return }
+    guard let start = key.baseAddress, key.count <= 256 else { return }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
     let root = DirectoryWord(data.loadRelaxed(DataLayout.root &+ Int(hash >> 54) &* 8))
     unsafe shm_prefetch(data.pointer(SubTable.bucket(root.offset, hash: hash, step: 0)))

@@ -50,28 +50,22 @@ struct Exclusion {
   /// - Throws: `timedOut` naming the writer.
   func enterShared(slot: Int, deadline: UInt64) throws(EngineError) {
     if gate.tryEnter(slot) { return }
-    let wait = slots.offset(slot) + SlotLayout.wait
-    ctl.storeRelease(wait, gate.barriersEnded + 1)
-    ctl.storeRelease(RWLayout.hint, 1)
+    gate.beginWait(slot)
+    defer { gate.endWait(slot) }
     var round = Waiting(deadline: deadline)
     while !gate.tryEnter(slot) {
       guard pause(&round) else {
-        ctl.storeRelease(wait, 0)
         throw .timedOut(WriterLock(ctl: ctl, data: gate.data, slots: slots).holder)
       }
       if round.isDueToLook {
-        if isDamaged {
-          ctl.storeRelease(wait, 0)
-          throw .damaged("a barrier in it was left beyond repair")
-        }
-        try repairIfWriterDied(slot, deadline: deadline, wait: wait)
+        if isDamaged { throw .damaged("a barrier in it was left beyond repair") }
+        try repairIfWriterDied(slot, deadline: deadline)
       }
     }
-    ctl.storeRelease(wait, 0)
   }
 
   /// A reader that waits long looks whether the writer it waits for has died, and puts things right itself.
-  private func repairIfWriterDied(_ slot: Int, deadline: UInt64, wait: Int) throws(EngineError) {
+  private func repairIfWriterDied(_ slot: Int, deadline: UInt64) throws(EngineError) {
     let lock = WriterLock(ctl: ctl, data: gate.data, slots: slots)
     guard let outcome = lock.tryLock(slot: slot) else { return }
     defer { lock.unlock() }
@@ -79,13 +73,7 @@ struct Exclusion {
       inherit()
       lock.markConsistent()
     }
-    guard isStale else { return }
-    do throws(EngineError) {
-      try repair(deadline: deadline)
-    } catch {
-      ctl.storeRelease(wait, 0)
-      throw error
-    }
+    if isStale { try repair(deadline: deadline) }
   }
 
   // MARK: - The writer, with W

@@ -34,9 +34,9 @@ extension Segment {
     guard unsafe record.pointee.segment == id, unsafe shm_thread_is_outside(record)
     else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    // A first try: whoever would have to wait takes the general path.
+    // Whoever would have to wait for long takes the general path.
     let slot = unsafe Int(record.pointee.slotIndex)
-    guard gate.tryEnter(slot) else { return QuickCopy.undecided }
+    guard gate.enterSoon(slot) else { return QuickCopy.undecided }
     let snapshot = committed
     var length = unsafe copyAnnounced(
       key, keyLength, hash: hash, snapshot: snapshot, type: type, to: target, capacity)

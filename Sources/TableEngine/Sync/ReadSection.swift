@@ -183,8 +183,11 @@ extension Segment {
       #endif
       unsafe record.pointee.snapshot = unsafe pinSnapshot(record.pointee.slot!)
     } else if let participant {
-      let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
-      try participant.exclusion.enterShared(slot: unsafe Int(record.pointee.slotIndex), deadline: deadline)
+      let slot = unsafe Int(record.pointee.slotIndex)
+      if !participant.exclusion.gate.enterSoon(slot) {
+        let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
+        try participant.exclusion.enterShared(slot: slot, deadline: deadline)
+      }
       unsafe record.pointee.snapshot = committed
     } else {
       observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)

@@ -17,6 +17,32 @@ struct SharedGate {
     return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
   }
 
+  /// How often to try before it is left to who sleeps and asks the clock: a barrier of one write is over much sooner.
+  private static let spins = 200
+
+  /// Enters as soon as it may, if that is soon. Ends with ``leave(slot:)``.
+  @inline(__always)
+  func enterSoon(_ slot: Int) -> Bool { tryEnter(slot) || enterAfterBarrier(slot) }
+
+  /// Who says at once that it waits goes before the next barrier; who says it a little later may have to wait for that too.
+  private func enterAfterBarrier(_ slot: Int) -> Bool {
+    beginWait(slot)
+    defer { endWait(slot) }
+    for _ in 0..<Self.spins {
+      shm_pause()
+      if tryEnter(slot) { return true }
+    }
+    return false
+  }
+
+  /// Says that the slot's thread waits for a barrier to end; until ``endWait(_:)``.
+  func beginWait(_ slot: Int) {
+    ctl.storeRelease(Slots.offset(slot) + SlotLayout.wait, barriersEnded + 1)
+    ctl.storeRelease(RWLayout.hint, 1)
+  }
+
+  func endWait(_ slot: Int) { ctl.storeRelease(Slots.offset(slot) + SlotLayout.wait, 0) }
+
   /// Enters if no barrier runs or waits to; tried once. Ends with ``leave(slot:)``.
   @inline(__always)
   func tryEnter(_ slot: Int) -> Bool {
