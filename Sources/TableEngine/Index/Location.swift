@@ -11,9 +11,6 @@ struct Location {
   /// Last sub-table searched, and whether it is deep.
   var subTable = 0
   var deep = false
-
-  /// The key is here, or may be put here.
-  var hasRoom: Bool { wordOffset | vacancy != 0 }
 }
 
 extension Lookup {

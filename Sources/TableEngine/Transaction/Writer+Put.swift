@@ -42,24 +42,14 @@ extension Writer {
     return true
   }
 
-  /// Where the key is or may go.
-  @inline(__always)
+  /// Where the key is or may go, after splitting its sub-table as often as that takes.
   private func locateWithRoom(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
-    let location = unsafe lookup.locate(key.baseAddress!, key.count, hash: hash)
-    return location.hasRoom ? location : try unsafe locateAfterSplits(key, hash: hash, location)
-  }
-
-  /// The same after splitting its sub-table as often as that takes.
-  private func locateAfterSplits(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, _ first: Location
-  ) throws(EngineError) -> Location {
-    var location = first
-    while !location.hasRoom {
+    while true {
+      let location = unsafe lookup.locate(key.baseAddress!, key.count, hash: hash)
+      if location.wordOffset != 0 || location.vacancy != 0 { return location }
       try makeRoom(hash: hash, location)
       try reserve(8)
-      location = unsafe lookup.locate(key.baseAddress!, key.count, hash: hash)
     }
-    return location
   }
 
   /// PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the entry whole.
