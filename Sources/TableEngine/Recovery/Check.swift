@@ -20,7 +20,7 @@ extension Segment {
   ) throws(EngineError) -> R {
     let participant = try requireParticipant()
     let record = try unsafe threadRecord()
-    guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else {
+    guard unsafe shm_thread_is_outside(record) else {
       throw .wouldDeadlock(outer: "section")
     }
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds

@@ -218,7 +218,7 @@ extension Segment {
   public func maintain(passes: Int = .max) throws(EngineError) -> Bool? {
     let participant = try requireParticipant()
     let record = try unsafe threadRecord()
-    guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else {
+    guard unsafe shm_thread_is_outside(record) else {
       throw .wouldDeadlock(outer: "section")
     }
     guard let outcome = participant.lock.tryLock(slot: unsafe Int(record.pointee.slotIndex)) else { return nil }

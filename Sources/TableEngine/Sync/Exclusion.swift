@@ -48,8 +48,9 @@ struct Exclusion {
 
   /// Waits until no barrier runs, and keeps barriers out until ``SharedGate/leave(slot:)``.
   /// - Throws: `timedOut` naming the writer.
-  func enterShared(slot: Int, deadline: UInt64) throws(EngineError) {
-    if gate.tryEnter(slot) { return }
+  func enterShared(slot: Int, timeoutNanoseconds: UInt64) throws(EngineError) {
+    if gate.enterSoon(slot) { return }
+    let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     gate.beginWait(slot)
     defer { gate.endWait(slot) }
     var round = Waiting(deadline: deadline)

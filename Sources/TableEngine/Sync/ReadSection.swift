@@ -52,8 +52,9 @@ extension Segment {
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
     guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, let record = unsafe shm_thread_quick_find(id),
-      unsafe record.pointee.readDepth | record.pointee.inBarrier == 0, let slot = unsafe record.pointee.slot
+      unsafe shm_thread_is_outside(record)
     else { return try unsafe withValueIndirectly(key, keyLength, timeoutNanoseconds, clock, body) }
+    let slot = unsafe shm_thread_slot(record)
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: fenced)
     let lookup = Lookup(data: data)
@@ -183,11 +184,8 @@ extension Segment {
       #endif
       unsafe record.pointee.snapshot = unsafe pinSnapshot(record.pointee.slot!)
     } else if let participant {
-      let slot = unsafe Int(record.pointee.slotIndex)
-      if !participant.exclusion.gate.enterSoon(slot) {
-        let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
-        try participant.exclusion.enterShared(slot: slot, deadline: deadline)
-      }
+      try participant.exclusion.enterShared(
+        slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
       unsafe record.pointee.snapshot = committed
     } else {
       observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)

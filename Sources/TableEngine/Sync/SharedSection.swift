@@ -32,7 +32,7 @@ extension Segment {
   /// - Throws: `slotsExhausted`, `forked`; `wouldDeadlock` if the thread is in a section already.
   package func join(_ shared: SharedSection) throws(EngineError) -> ReadSection {
     let record = try unsafe threadRecord()
-    guard unsafe record.pointee.readDepth | record.pointee.inBarrier == 0 else {
+    guard unsafe shm_thread_is_outside(record) else {
       throw .wouldDeadlock(outer: "section")
     }
     unsafe record.pointee.readDepth = 1
