@@ -105,8 +105,9 @@ let package = Package(
     .testTarget(
       name: "SharedTableTests", dependencies: ["TableEngine", "SharedTable", "SharedTableFoundation"],
       swiftSettings: swiftSettings),
+    .target(name: "CSanitize", path: "Tests/Sanitize/CSanitize"),
     .target(
-      name: "TestSupport", dependencies: ["CShims", "SharedMemory"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CShims", "CSanitize", "SharedMemory"], path: "Tests/TestSupport",
       swiftSettings: testSettings),
     .target(
       name: "TableTestSupport", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],

@@ -17,8 +17,15 @@ split_flags "$@"
 export SHAREDTABLE_SANITIZE=1 SWIFT_BACKTRACE=enable=no
 # A race is reported only while the thread sanitizer remembers the first of the two accesses: hence the longest history.
 # Tests that look at how a process was ended by a signal want the signal.
-export TSAN_OPTIONS="halt_on_error=0:history_size=7:exitcode=66:handle_segv=0:handle_sigbus=0"
-export ASAN_OPTIONS="handle_segv=0:handle_sigbus=0:detect_leaks=1"
+# What they report comes last, whichever process it is of: among the output of the tests it is hard to find.
+reports=$(mktemp -d)
+show_reports() {
+  cat "$reports"/* 2>/dev/null || true
+  rm -rf "$reports"
+}
+trap show_reports EXIT
+export TSAN_OPTIONS="log_path=$reports/thread:halt_on_error=0:history_size=7:exitcode=66:handle_segv=0:handle_sigbus=0"
+export ASAN_OPTIONS="log_path=$reports/address:handle_segv=0:handle_sigbus=0:detect_leaks=1"
 export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/leak.supp:print_suppressions=0"
 # Random operations of several processes: what takes minutes in a sanitizer shows no more there than a few hundred.
 export MODEL_OPERATIONS="${MODEL_OPERATIONS:-400}"
@@ -40,4 +47,6 @@ for sanitizer in ${SANITIZERS:-thread address}; do
   $swift test --skip-build "$@" --no-parallel --filter 'AccessTests|CacheTests|EventTests' --skip "$apart" </dev/null
   echo "-- $sanitizer: threads"
   "$($swift build "$@" --show-bin-path)/torture" --seed 1 threads </dev/null
+  # Also of processes whose end nobody looked at.
+  [ -z "$(ls "$reports")" ]
 done

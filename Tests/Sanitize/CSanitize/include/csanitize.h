@@ -1,0 +1,1 @@
+/* Nothing to call: linked in, csanitize.c tells the thread sanitizer of Swift's Mutex. See there. */
