@@ -109,7 +109,7 @@ void shm_thread_remove(uint64_t segment) {
 /* ---- fork ---- */
 
 /* Written only in a fork's child while it has one thread; atomic because threads it makes later read it. */
-uint64_t shm_fork_count;
+uint64_t shm_fork_count = 1;
 static bool forked_inside_section;
 
 bool shm_rcu_synchronize(void) {
@@ -161,6 +161,7 @@ static void after_fork_in_child(void) {
   __atomic_store_n(&shm_fork_count, shm_fork_count + 1, __ATOMIC_RELAXED);
   memset(shm_thread.records, 0, sizeof shm_thread.records);
   shm_thread.observing = 0;
+  shm_thread.outsideIn = 0;
   for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);
 }
 

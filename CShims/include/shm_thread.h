@@ -31,6 +31,7 @@ typedef struct {
   shm_thread_record *_Nullable overflow; /* further records, freed when the thread ends */
   uint32_t overflowCount;
   uint32_t observing; /* observers' outermost sections that this thread is in, over all tables */
+  uint64_t outsideIn; /* the fork generation in which this thread left the last of these; 0 while it is in one */
 } shm_thread_state;
 
 extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
@@ -60,21 +61,25 @@ static inline __attribute__((always_inline)) void *_Nonnull shm_thread_slot(cons
   if (record->slot == NULL) __builtin_unreachable(); /* for the compiler, which need not ask again then */
   return record->slot;
 }
-/* Enters (+1) or leaves (-1) an observer's outermost section. */
-static inline __attribute__((always_inline)) void shm_thread_observe(int32_t change) {
-  shm_thread.observing += (uint32_t)change;
-}
-/* Is this thread in no observer's section of any table? */
-static inline __attribute__((always_inline)) bool shm_thread_observes_nothing(void) { return shm_thread.observing == 0; }
 /* A zeroed record for `segment`; NULL when memory is exhausted. Records never move while their thread lives. */
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */
 void shm_thread_remove(uint64_t segment);
 
-/* How often this process image has been forked from the one that loaded the library: handles compare it. */
+/* 1 in the process image that loaded the library, and one more with every fork since: handles compare it. Never 0. */
 extern uint64_t shm_fork_count;
 static inline __attribute__((always_inline)) uint64_t shm_fork_generation(void) {
   return __atomic_load_n(&shm_fork_count, __ATOMIC_RELAXED);
+}
+/* Enters (+1) or leaves (-1) an observer's outermost section. */
+static inline __attribute__((always_inline)) void shm_thread_observe(int32_t change) {
+  shm_thread.observing += (uint32_t)change;
+  shm_thread.outsideIn = shm_thread.observing == 0 ? shm_fork_generation() : 0;
+}
+/* Is this thread in no observer's section of any table, and in the process that a handle of `generation` belongs to? Both at
+ * once; no, too, before the thread has left its first such section. */
+static inline __attribute__((always_inline)) bool shm_thread_observes_nothing(uint64_t generation) {
+  return shm_thread.outsideIn == generation;
 }
 /* Keeps fork() out: for what a child must find unlocked and whole. Not recursive, and never for long. */
 void shm_fork_lock(void);

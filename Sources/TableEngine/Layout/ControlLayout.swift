@@ -79,7 +79,7 @@ public enum ControlLayout {
 
 /// Byte offsets in a slot. Line 0 is written by its thread (and by eviction's compare-and-swap), the rest seldom.
 public enum SlotLayout {
-  /// IDLE, PEND|version, EVICTED|version, or an exact version.
+  /// Idle, or a version that is pending, exact, or evicted: see ``SlotWord``.
   public static let snapshot = 0
   /// IDLE, or the version from which on nothing this thread can reach may be reused.
   public static let pin = 8
@@ -106,12 +106,19 @@ public enum SlotLayout {
 }
 
 /// What a slot's snapshot and pin words say. Versions stay below 2^62.
+///
+/// A pending reader announces a bare version, since that is what every single read stores; one that has settled on a
+/// snapshot says `exact` besides, and whoever evicts that says `evicted`.
 @usableFromInline
 enum SlotWord {
   @usableFromInline static let idle = UInt64.max
-  @usableFromInline static let pending: UInt64 = 1 << 63
-  @usableFromInline static let evicted: UInt64 = 1 << 62
-  @usableFromInline static let versionMask: UInt64 = (1 << 62) - 1
+  static let exact: UInt64 = 1 << 63
+  static let evicted: UInt64 = 1 << 62
+  static let versionMask: UInt64 = (1 << 62) - 1
+
+  static func isPending(_ snapshot: UInt64) -> Bool { snapshot & exact == 0 }
+  static func isExact(_ snapshot: UInt64) -> Bool { snapshot & (exact | evicted) == exact }
+  static func isEvicted(_ snapshot: UInt64) -> Bool { snapshot != idle && snapshot & evicted != 0 }
 
   /// The oldest version that a slot's two words keep; `idle` if none.
   static func oldest(_ snapshot: UInt64, _ pin: UInt64) -> UInt64 {

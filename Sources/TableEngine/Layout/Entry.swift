@@ -2,13 +2,16 @@
 ///
 /// ```
 ///  0 version   8 prev   16 meta   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
-/// meta: valueLength (32 bits) | keyLength - 1 (16) | type (8) | flags (8)
+/// meta: valueLength (32 bits) | keyLength - 1 (16) | flags (8) | type (8)
 /// ```
 @frozen @usableFromInline
 enum Entry {
   @usableFromInline static let version = 0
   @usableFromInline static let prev = 8
   @usableFromInline static let meta = 16
+  /// The halves of `meta`: both supported machines are little-endian.
+  @usableFromInline static let valueLength = 16
+  @usableFromInline static let kind = 20
   @usableFromInline static let headerBytes = 24
 
   @usableFromInline static let maximumKeyLength = 65_536
@@ -36,7 +39,7 @@ public struct EntryMeta: Sendable, Equatable {
     let flags =
       (tombstone ? Self.tombstoneFlag : 0) | (hasExpiry ? Self.expiryFlag : 0)
       | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(shift) << 2
-    raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | UInt64(type) << 48 | flags << 56
+    raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | flags << 48 | UInt64(type) << 56
   }
 
   @usableFromInline static let tombstoneFlag: UInt64 = 1
@@ -45,22 +48,11 @@ public struct EntryMeta: Sendable, Equatable {
 
   @inlinable @inline(__always) public var valueLength: Int { Int(raw & 0xffff_ffff) }
   @inlinable @inline(__always) public var keyLength: Int { Int((raw >> 32) & 0xffff) + 1 }
-  @inlinable @inline(__always) public var type: UInt8 { UInt8(truncatingIfNeeded: raw >> 48) }
-  @inlinable @inline(__always) var flags: UInt64 { raw >> 56 }
+  @inlinable @inline(__always) public var type: UInt8 { UInt8(truncatingIfNeeded: raw >> 56) }
+  @inlinable @inline(__always) var flags: UInt64 { raw >> 48 & 0xff }
   @inlinable @inline(__always) public var isTombstone: Bool { flags & Self.tombstoneFlag != 0 }
   @inlinable @inline(__always) public var hasExpiry: Bool { flags & Self.expiryFlag != 0 }
   @inlinable @inline(__always) public var hasFingerprint: Bool { flags & Self.fingerprintFlag != 0 }
-  /// A key of this length, and a value right behind it that does not end: no tombstone, expiry, fingerprint, padding.
-  @inlinable @inline(__always)
-  func isPlain(keyLength: Int) -> Bool {
-    raw & 0xff00_ffff_0000_0000 == UInt64(truncatingIfNeeded: keyLength &- 1) << 32
-  }
-  /// The same, and of this type; nil: of any.
-  @inlinable @inline(__always)
-  func isPlain(keyLength: Int, type: UInt8?) -> Bool {
-    guard let type else { return isPlain(keyLength: keyLength) }
-    return raw >> 32 == UInt64(type) << 16 | UInt64(truncatingIfNeeded: keyLength &- 1)
-  }
   /// It does not end, has no layout to compare, and is of this type (nil: of any): plain, but for padding.
   @inlinable @inline(__always)
   func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
@@ -82,6 +74,24 @@ public struct EntryMeta: Sendable, Equatable {
   }
 
   @inlinable @inline(__always) var byteCount: Int { valueOffset &+ valueLength }
+}
+
+/// The upper half of an entry's third word, which says at once whether the entry is as most are.
+@frozen @usableFromInline
+struct EntryKind {
+  @usableFromInline let raw: UInt32
+
+  @inlinable @inline(__always)
+  init(raw: UInt32) { self.raw = raw }
+
+  /// A key of this length, and a value of this type (nil: of any) right behind it that does not end: no tombstone, expiry,
+  /// fingerprint, padding.
+  @inlinable @inline(__always)
+  func isPlain(keyLength: Int, type: UInt8?) -> Bool {
+    let length = UInt32(truncatingIfNeeded: keyLength &- 1)
+    guard let type else { return raw & 0xff_ffff == length }
+    return raw == length | UInt32(type) << 24
+  }
 }
 
 /// What is stored with a value besides its bytes.

@@ -31,12 +31,14 @@ enum LayoutHash {
     JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
     SlotLayout.light, SlotLayout.claim, SlotLayout.claimKeys, ControlLayout.claims,
     ControlLayout.claimStamp, ControlLayout.claimEvent, ControlLayout.claimSleepers,
-    ControlLayout.barrierLabel, BarrierLabel.maximumByteCount,
+    ControlLayout.barrierLabel, BarrierLabel.maximumByteCount, Int(truncatingIfNeeded: SlotWord.exact),
   ]
   private static let shapes =
     SizeClasses.sizes + [
       Entry.headerBytes, SubTable.bucketCount, SubTable.window, SubTable.maximumDepth, Geometry.unitBytes,
       SizeClasses.slabBytes, SizeClasses.frameBytes, UnitLayout.byteCount, LimboRing.recordBytes,
+      Int(truncatingIfNeeded: EntryMeta(keyLength: 2, valueLength: 3, type: 4, tombstone: true).raw),
+      Int(BucketWord.tag(hash: 0)),
     ]
 
   private static func fold(_ values: [Int]) -> UInt64 {

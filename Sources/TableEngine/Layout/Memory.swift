@@ -23,6 +23,10 @@ public struct Memory: @unchecked Sendable {
   @inlinable @inline(__always)
   public func loadRelaxed(_ offset: Int) -> UInt64 { unsafe shm_load_relaxed(base + offset) }
 
+  /// Half of a word that nobody changes any more.
+  @inlinable @inline(__always)
+  func loadRelaxedHalf(_ offset: Int) -> UInt32 { unsafe shm_load32_relaxed(base + offset) }
+
   @inlinable @inline(__always)
   public func storeRelease(_ offset: Int, _ value: UInt64) { unsafe shm_store_release(base + offset, value) }
 

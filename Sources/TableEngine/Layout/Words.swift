@@ -10,12 +10,9 @@ enum BucketWord {
   #endif
   @usableFromInline static let offsetMask: UInt64 = (1 << 48) - 1
 
-  /// Tags 0 and 1 mean *empty* and *deleted*.
+  /// Tags 0 and 1 mean *empty* and *deleted*: one of the 16 bits is always set.
   @inlinable @inline(__always)
-  static func tag(hash: UInt64) -> UInt32 {
-    let tag = UInt32(truncatingIfNeeded: hash >> 8) & 0xffff
-    return tag < 2 ? tag &+ 2 : tag
-  }
+  static func tag(hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 8) & 0xffff | 2 }
 
   @inlinable @inline(__always)
   static func make(tag: UInt32, offset: Int) -> UInt64 { UInt64(tag) << 48 | UInt64(offset) }

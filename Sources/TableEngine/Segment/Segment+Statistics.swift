@@ -99,7 +99,7 @@ extension Segment {
       return Statistics.Reader(
         holder: slots.holder(index), version: version == SlotWord.idle ? nil : version,
         isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
-        isEvicted: word != SlotWord.idle && word & SlotWord.evicted != 0,
+        isEvicted: SlotWord.isEvicted(word),
         stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 },
         claimsKeys: participant.claims.isHeld(by: index), keptBytes: kept[index] ?? 0)
     }

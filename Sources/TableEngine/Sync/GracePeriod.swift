@@ -68,6 +68,6 @@ extension Slots {
     let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
     let pin = ctl.loadAcquire(slot + SlotLayout.pin)
     if pin != SlotWord.idle, pin < version { return true }
-    return snapshot != SlotWord.idle && snapshot & SlotWord.pending != 0 && snapshot & SlotWord.versionMask < version
+    return SlotWord.isPending(snapshot) && snapshot < version
   }
 }

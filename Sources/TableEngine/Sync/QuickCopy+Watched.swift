@@ -70,7 +70,7 @@ extension Segment {
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(), isOfThisProcess else {
+    guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(forkGeneration) else {
       return QuickCopy.undecided
     }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
@@ -91,23 +91,23 @@ extension Segment {
     // PAIR pend-committed. Other end: Writer.publishVersion.
     let snapshot = data.loadAcquire(DataLayout.committed)
     let limit = observedLimit.load(ordering: .relaxed)
-    guard let subTable = placeOfSubTable(hash: hash, limit), _fastPath(subTable & (SubTable.bucketBytes &- 1) == 0),
-      _fastPath(subTable &+ SubTable.byteCount <= limit)
-    else { return QuickCopy.undecided }
+    guard let subTable = placeOfSubTable(hash: hash, limit), _fastPath(subTable &+ SubTable.byteCount <= limit) else {
+      return QuickCopy.undecided
+    }
     let bucket = SubTable.bucket(subTable, hash: hash, step: 0)
     let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
     if place < 0 {
       guard unsafe shm_first_tag(data.pointer(bucket), 0) >= 0 else { return QuickCopy.undecided }
       return isUnreclaimed(snapshot) ? QuickCopy.absent : QuickCopy.undecided
     }
-    let entry = BucketWord.offset(data.loadAcquire(bucket &+ place))
+    let entry = Self.aligned(BucketWord.offset(data.loadAcquire(bucket &+ place)))
     let value = entry &+ Entry.headerBytes &+ keyLength
-    guard _fastPath(entry & 15 == 0), _fastPath(value <= limit) else { return QuickCopy.undecided }
+    guard _fastPath(value <= limit) else { return QuickCopy.undecided }
     unsafe shm_prefetch(data.pointer(entry &+ 64))
     unsafe shm_prefetch(data.pointer(entry &+ 128))
-    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    let length = meta.valueLength
-    guard meta.isPlain(keyLength: keyLength, type: type), value &+ length <= limit, length <= capacity,
+    let length = Int(data.loadRelaxedHalf(entry &+ Entry.valueLength))
+    guard EntryKind(raw: data.loadRelaxedHalf(entry &+ Entry.kind)).isPlain(keyLength: keyLength, type: type),
+      value &+ length <= limit, length <= capacity,
       data.loadRelaxed(entry &+ Entry.version) <= snapshot,
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
     else { return QuickCopy.undecided }
@@ -119,14 +119,18 @@ extension Segment {
   @inlinable @inline(__always)
   func placeOfSubTable(hash: UInt64, _ limit: Int) -> Int? {
     let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
-    guard root.isNode else { return root.offset }
+    guard root.isNode else { return Self.aligned(root.offset) }
     let bits = root.bits
     guard bits > 0, bits <= SubTable.maximumDepth &- DataLayout.rootBits, root.offset & 7 == 0,
       root.offset &+ (8 &<< bits) <= limit
     else { return nil }
     let word = DirectoryWord(data.loadAcquire(root.place(ofHash: hash)))
-    return word.isNode ? nil : word.offset
+    return word.isNode ? nil : Self.aligned(word.offset)
   }
+
+  /// An offset as every block has it, whatever damage says: what a processor loads as words and vectors must lie so.
+  @inlinable @inline(__always)
+  static func aligned(_ offset: Int) -> Int { offset & ~15 }
 
   /// The same for a key that is not the first of its tag in its home bucket, or has a newer version in flight, or lies
   /// beyond what was known of the object's size; and for values behind padding.

@@ -98,12 +98,12 @@ extension Segment {
   func plainValue(
     _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, type: UInt8?
   ) -> UnsafeRawBufferPointer? {
-    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    guard meta.isPlain(keyLength: keyLength, type: type),
+    guard EntryKind(raw: data.loadRelaxedHalf(entry &+ Entry.kind)).isPlain(keyLength: keyLength, type: type),
       data.loadRelaxed(entry &+ Entry.version) <= snapshot,
       unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
     else { return nil }
     return unsafe UnsafeRawBufferPointer(
-      start: data.pointer(entry &+ Entry.headerBytes &+ keyLength), count: meta.valueLength)
+      start: data.pointer(entry &+ Entry.headerBytes &+ keyLength),
+      count: Int(data.loadRelaxedHalf(entry &+ Entry.valueLength)))
   }
 }

@@ -80,9 +80,9 @@ extension Segment {
     let bound = data.loadAcquire(DataLayout.committed)
     #if !MUTANT_GET_UNANNOUNCED
       if fenced {
-        _ = unsafe shm_exchange_seqcst(slot, SlotWord.pending | bound)
+        _ = unsafe shm_exchange_seqcst(slot, bound)
       } else {
-        unsafe shm_store_release(slot, SlotWord.pending | bound)
+        unsafe shm_store_release(slot, bound)
         shm_fence_compiler()
       }
     #endif
@@ -212,7 +212,7 @@ extension Segment {
     #else
       let snapshot = unsafe announce(slot, fenced: fenced)
     #endif
-    unsafe shm_store_release(slot, snapshot)
+    unsafe shm_store_release(slot, SlotWord.exact | snapshot)
     return snapshot
   }
 

@@ -14,11 +14,11 @@ struct ReaderScan {
   mutating func add(slot: Int, snapshot: UInt64, pin: UInt64) {
     if snapshot != SlotWord.idle {
       let version = snapshot & SlotWord.versionMask
-      if snapshot & SlotWord.pending != 0 {
+      if SlotWord.isPending(snapshot) {
         lowestPending = min(lowestPending, version)
         lowestPin = min(lowestPin, version)
         noteOldest(slot, version)
-      } else if snapshot & SlotWord.evicted == 0 || Self.protects(pin) {
+      } else if SlotWord.isExact(snapshot) || Self.protects(pin) {
         exact.append(version)
         noteOldest(slot, version)
       }

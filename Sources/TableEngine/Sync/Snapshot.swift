@@ -46,12 +46,12 @@ public final class LongSnapshot: Sendable {
     }
     let slot = unsafe record.pointee.slot!
     unsafe shm_store_release(slot + SlotLayout.pin, segment.committed)
-    _ = unsafe shm_exchange_seqcst(slot, version)
+    _ = unsafe shm_exchange_seqcst(slot, SlotWord.exact | version)
     #if MUTANT_EVICTION_UNSEEN
       let stands = true
     #else
-      let stands =
-        participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot) == version
+      let kept = participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot)
+      let stands = kept == SlotWord.exact | version
     #endif
     guard stands else {
       unsafe shm_store_release(slot, SlotWord.idle)

@@ -42,13 +42,12 @@ extension Writer {
     for index in 0..<slots.highWater {
       let word = slots.offset(index) + SlotLayout.snapshot
       let snapshot = ctl.loadAcquire(word)
-      let isExact = snapshot != SlotWord.idle && snapshot & (SlotWord.pending | SlotWord.evicted) == 0
       #if MUTANT_PINS_EVICTED
         let isInUse = false
       #else
         let isInUse = ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) != SlotWord.idle
       #endif
-      guard isExact, snapshot < committed, !isInUse else { continue }
+      guard SlotWord.isExact(snapshot), snapshot & SlotWord.versionMask < committed, !isInUse else { continue }
       _ = ctl.compareAndSwap(word, expected: snapshot, desired: SlotWord.evicted | snapshot)
     }
   }

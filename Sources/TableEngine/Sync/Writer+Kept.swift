@@ -41,8 +41,8 @@ extension Writer {
       // On its way in or out: of the versions it wants none.
       return pin == SlotWord.idle ? nil : Keeping(slot: slot, version: .max, isPending: false, pin: pin)
     }
-    if snapshot & SlotWord.evicted != 0, pin == SlotWord.idle { return nil }
-    let isPending = snapshot & SlotWord.pending != 0
+    if SlotWord.isEvicted(snapshot), pin == SlotWord.idle { return nil }
+    let isPending = SlotWord.isPending(snapshot)
     let version = snapshot & SlotWord.versionMask
     return Keeping(slot: slot, version: version, isPending: isPending, pin: isPending ? min(version, pin) : pin)
   }
