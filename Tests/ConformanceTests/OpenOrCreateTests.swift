@@ -61,6 +61,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [Table.Access.participant, .observer, .automatic])
+  func whoOpensWhatIsReplacedGetsOneOfTheTablesOrNone(_ access: Table.Access) throws {
+    let worker = try WorkerProcess("table-worker")
+    try withTableName { (name: String) throws -> Void in
+      _ = try Table.create(name, .init(capacityBytes: 2 << 20))
+      for _ in 0..<10 {
+        try worker.send("replace \(name) 100")
+        for _ in 0..<100 {
+          do throws(TableError) {
+            _ = try Table.open(name, access: access)
+          } catch {
+            #expect(error.code == .noSuchTable, "\(error)")
+          }
+        }
+        try worker.expectLine("ok")
+      }
+    }
+  }
+
   /// Between a dropper's two unlinks there is no table to open, and none can be made.
   @Test func aDropperThatHasNotFinishedIsWaitedForAndNotForEver() throws {
     try withTableName { (name: String) throws -> Void in

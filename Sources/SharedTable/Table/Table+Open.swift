@@ -30,7 +30,8 @@ extension Table {
     }
   }
 
-  /// Opens an existing table. Never creates one.
+  /// Opens an existing table. Never creates one. Waits for whoever is making it just now, or replacing it: no longer than
+  /// the timeout and, where only time can tell whether the maker lives, than a second.
   ///
   /// - Parameters:
   ///   - name: the table's.

@@ -11,7 +11,8 @@ public enum AccessRequest: Sendable, Equatable {
 }
 
 extension Segment {
-  /// Attaches to an existing table. Never creates anything.
+  /// Attaches to an existing table. Never creates anything. Of a table that is dropped and made anew meanwhile it finds the
+  /// one or the other: what the lookups between found is not believed once the control object has lost its name.
   ///
   /// - Parameter trusted: user ids whose tables this process takes part in, besides root's, the daemon's and its own.
   /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full(.addressSpace)`.
@@ -19,13 +20,13 @@ extension Segment {
     _ name: String, _ request: AccessRequest = .automatic, trusted: [UInt32] = [],
     timeoutNanoseconds: UInt64 = 5_000_000_000
   ) throws(EngineError) -> Segment {
-    if request == .observer { return try openObserver(name) }
+    if request == .observer { return try openObserver(name, timeoutNanoseconds) }
     do throws(EngineError) {
       return try openParticipant(name, trusted, timeoutNanoseconds)
     } catch {
       guard request == .automatic, case .notPermitted(let reason) = error else { throw error }
       do throws(EngineError) {
-        return try openObserver(name)
+        return try openObserver(name, timeoutNanoseconds)
       } catch {
         if case .notPermitted = error { throw .notPermitted(reason) }
         throw error
@@ -38,11 +39,27 @@ extension Segment {
   private static func openParticipant(
     _ name: String, _ trusted: [UInt32], _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    let data: SharedObject
-    let (control, status) = try openControl(name, timeoutNanoseconds)
+    let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
+    while true {
+      let (control, status) = try openControl(name, timeoutNanoseconds)
+      do throws(EngineError) {
+        return try takePart(name, control, status, trusted, timeoutNanoseconds)
+      } catch {
+        // Dropped meanwhile, and perhaps made anew: then what was found is no table any more, or belongs to two.
+        let isNamed = (try? isStillNamed(control, ObjectName.control(name))) ?? true
+        if isNamed || HostClock.monotonicNanoseconds >= deadline { throw error }
+      }
+    }
+  }
+
+  private static func takePart(
+    _ name: String, _ control: SharedObject, _ status: SharedObject.Status, _ trusted: [UInt32],
+    _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Segment {
     guard status.isRegular else { throw .notATable("its control object is no regular object") }
     try checkTrust(status, trusted)
     try waitUntilReady(control, timeoutNanoseconds)
+    let data: SharedObject
     do throws(SystemError) {
       data = try SharedObject.open(name: ObjectName.data(name), writable: true)
     } catch {
@@ -52,13 +69,15 @@ extension Segment {
   }
 
   /// A name without a byte behind it: its creator is between making and locking it, or died there. Unlike one that was
-  /// locked it cannot be waited for, so it is looked for again, this long at most.
-  private static let graceNanoseconds: UInt64 = 1_000_000_000
+  /// locked it cannot be waited for, so it is looked for again, until then at most.
+  private static func graceEnd(_ timeoutNanoseconds: UInt64) -> UInt64 {
+    HostClock.monotonicNanoseconds &+ min(timeoutNanoseconds, 1_000_000_000)
+  }
 
   private static func openControl(
     _ name: String, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
-    let deadline = HostClock.monotonicNanoseconds &+ min(timeoutNanoseconds, graceNanoseconds)
+    let deadline = graceEnd(timeoutNanoseconds)
     do throws(SystemError) {
       while true {
         let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
@@ -188,15 +207,33 @@ extension Segment {
 
   // MARK: - Observer
 
-  private static func openObserver(_ name: String) throws(EngineError) -> Segment {
+  private static func openObserver(
+    _ name: String, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Segment {
     let data: SharedObject
     do throws(SystemError) {
-      data = try SharedObject.open(name: ObjectName.data(name), writable: false)
-      guard try data.status().isRegular else { throw SystemError(call: "fstat", errno: ENODEV) }
+      data = try dataObject(name, deadline: graceEnd(timeoutNanoseconds))
     } catch {
       throw EngineError(opening: error)
     }
     return try observe(name, data) { count throws(SystemError) in try data.map(count: count, writable: false) }
+  }
+
+  /// Who only observes has no lock to wait for a creator by.
+  private static func dataObject(_ name: String, deadline: UInt64) throws(SystemError) -> SharedObject {
+    while true {
+      let data = try SharedObject.open(name: ObjectName.data(name), writable: false)
+      guard try data.status().isRegular else { throw SystemError(call: "fstat", errno: ENODEV) }
+      if try !isHalfMade(data) || HostClock.monotonicNanoseconds >= deadline { return data }
+      shmos_sleep(1_000_000)
+    }
+  }
+
+  /// The magic number is what a creator writes last.
+  private static func isHalfMade(_ data: SharedObject) throws(SystemError) -> Bool {
+    let size = try data.status().size
+    if size < HeaderPage.byteCount { return size == 0 }
+    return try HeaderPage.with(data) { $0.loadAcquire(DataLayout.magic) == 0 }
   }
 
   /// Observes a data object that its caller maps: tests surround the mapping with guard pages, or share a participant's.

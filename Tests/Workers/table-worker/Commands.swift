@@ -96,6 +96,13 @@ func answer(_ words: [String]) throws -> String {
     opened = try Table.openOrCreate(
       words[1], .init(variant: variant, capacityBytes: 2 << 20), timeout: .milliseconds(milliseconds))
     return "\(table.variant)"
+  case "replace":
+    // Drops a table and makes another under its name, so many times.
+    for _ in 0..<Int(words[2])! {
+      try Table.drop(words[1])
+      opened = try Table.create(words[1], .init(capacityBytes: 2 << 20))
+    }
+    return "ok"
   case "wait-for":
     // Until a moment: processes that do so start what follows side by side.
     while HostClock.monotonicNanoseconds < UInt64(words[1])! {}
