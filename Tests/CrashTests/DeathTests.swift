@@ -173,6 +173,20 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func afterForkAnObserverRefusesUntilReopened(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      try table.set("k", "v")
+      let parent = try WorkerProcess("table-worker")
+      try parent.ask("open \(table.name) observer", expecting: "ok")
+      // From the second on, reads take the quick path.
+      for _ in 0..<3 { try parent.ask("get k", expecting: "v") }
+      try parent.ask("fork-get k", expecting: "error forked")
+      try parent.ask("get k", expecting: "v")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aChildForkedInABarrierCannotWriteIntoIt(
     _ variant: Table.Variant
   ) throws {
