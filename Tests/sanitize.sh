@@ -15,8 +15,6 @@ shift
 split_flags "$@"
 
 export SHAREDTABLE_SANITIZE=1 SWIFT_BACKTRACE=enable=no
-# A race is reported only while the thread sanitizer remembers the first of the two accesses: hence the longest history.
-# Tests that look at how a process was ended by a signal want the signal.
 # What they report comes last, whichever process it is of: among the output of the tests it is hard to find.
 reports=$(mktemp -d)
 show_reports() {
@@ -24,6 +22,8 @@ show_reports() {
   rm -rf "$reports"
 }
 trap show_reports EXIT
+# A race is reported only while the thread sanitizer remembers the first of the two accesses: hence the longest history.
+# Tests that look at how a process was ended by a signal want the signal.
 export TSAN_OPTIONS="log_path=$reports/thread:halt_on_error=0:history_size=7:exitcode=66:handle_segv=0:handle_sigbus=0"
 export ASAN_OPTIONS="log_path=$reports/address:handle_segv=0:handle_sigbus=0:detect_leaks=1"
 export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/leak.supp:print_suppressions=0"
