@@ -68,22 +68,25 @@ extension Segment {
     return try attach(name, control, data)
   }
 
-  /// A name without a byte behind it: its creator is between making and locking it, or died there. Unlike one that was
-  /// locked it cannot be waited for, so it is looked for again, until then at most.
-  private static func graceEnd(_ timeoutNanoseconds: UInt64) -> UInt64 {
-    HostClock.monotonicNanoseconds &+ min(timeoutNanoseconds, 1_000_000_000)
-  }
-
   private static func openControl(
     _ name: String, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
-    let deadline = graceEnd(timeoutNanoseconds)
+    try look(for: ObjectName.control(name), writable: true, timeoutNanoseconds) { _, status in status.size > 0 }
+  }
+
+  /// Opens an object whose creator may not have come far enough yet to be waited for by a lock, or died there: while the
+  /// object is not `made` it is looked for again, for a second at most. Then it is returned as it is.
+  private static func look(
+    for name: String, writable: Bool, _ timeoutNanoseconds: UInt64,
+    until isMade: (SharedObject, SharedObject.Status) throws(SystemError) -> Bool
+  ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
+    let deadline = HostClock.monotonicNanoseconds &+ min(timeoutNanoseconds, 1_000_000_000)
     do throws(SystemError) {
       while true {
-        let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
-        let status = try control.status()
-        if status.size > 0 || !status.isRegular || HostClock.monotonicNanoseconds >= deadline {
-          return (control, status)
+        let object = try SharedObject.open(name: name, writable: writable)
+        let status = try object.status()
+        guard status.isRegular, try !isMade(object, status), HostClock.monotonicNanoseconds < deadline else {
+          return (object, status)
         }
         shmos_sleep(1_000_000)
       }
@@ -210,30 +213,16 @@ extension Segment {
   private static func openObserver(
     _ name: String, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    let data: SharedObject
-    do throws(SystemError) {
-      data = try dataObject(name, deadline: graceEnd(timeoutNanoseconds))
-    } catch {
-      throw EngineError(opening: error)
-    }
+    // Who only observes has no lock to wait for a creator by.
+    let (data, status) = try look(for: ObjectName.data(name), writable: false, timeoutNanoseconds, until: hasMagic)
+    guard status.isRegular else { throw EngineError(opening: SystemError(call: "fstat", errno: ENODEV)) }
     return try observe(name, data) { count throws(SystemError) in try data.map(count: count, writable: false) }
   }
 
-  /// Who only observes has no lock to wait for a creator by.
-  private static func dataObject(_ name: String, deadline: UInt64) throws(SystemError) -> SharedObject {
-    while true {
-      let data = try SharedObject.open(name: ObjectName.data(name), writable: false)
-      guard try data.status().isRegular else { throw SystemError(call: "fstat", errno: ENODEV) }
-      if try !isHalfMade(data) || HostClock.monotonicNanoseconds >= deadline { return data }
-      shmos_sleep(1_000_000)
-    }
-  }
-
-  /// The magic number is what a creator writes last.
-  private static func isHalfMade(_ data: SharedObject) throws(SystemError) -> Bool {
-    let size = try data.status().size
-    if size < HeaderPage.byteCount { return size == 0 }
-    return try HeaderPage.with(data) { $0.loadAcquire(DataLayout.magic) == 0 }
+  /// Whether a creator has come to its last store. What is too short for that but not empty is nobody's work.
+  private static func hasMagic(_ data: SharedObject, _ status: SharedObject.Status) throws(SystemError) -> Bool {
+    if status.size < HeaderPage.byteCount { return status.size > 0 }
+    return try HeaderPage.with(data) { $0.loadAcquire(DataLayout.magic) != 0 }
   }
 
   /// Observes a data object that its caller maps: tests surround the mapping with guard pages, or share a participant's.
