@@ -91,7 +91,7 @@ models: ## check the protocol's models with Spin
 	@Models/run.sh
 
 mutants: ## plant known bugs and see the tests find each (slow)
-	@Tests/mutants.sh
+	@Reliability/Mutants/run.sh
 
 cross: ## compile the C shim for aarch64
 	@Tests/cross.sh '$(CROSS_CC)'

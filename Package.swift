@@ -12,11 +12,6 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// A deliberate defect to build in, of those in Tests/Mutants.txt.
-let mutant: [SwiftSetting] =
-  Context.environment["SHAREDTABLE_MUTANT"].map { [.define("MUTANT_\($0)"), .unsafeFlags(["-no-warnings-as-errors"])] }
-  ?? []
-
 /// Build with libFuzzer and the address sanitizer, and the program `fuzz` with it (Tests/fuzz.sh).
 let fuzzes = Context.environment["SHAREDTABLE_FUZZ"] != nil
 let fuzzed: [SwiftSetting] =
@@ -68,10 +63,10 @@ let package = Package(
       name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings + fuzzed),
     .target(
       name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings + mutant + fuzzed),
+      swiftSettings: swiftSettings + fuzzed),
     .target(
       name: "SharedTable", dependencies: ["CShims", "SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings + mutant + fuzzed),
+      swiftSettings: swiftSettings + fuzzed),
     .target(
       name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
       swiftSettings: swiftSettings),
@@ -87,7 +82,7 @@ let package = Package(
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Yams", package: "Yams"),
       ],
-      exclude: ["DESIGN.md"], swiftSettings: swiftSettings + mutant),
+      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "shmd",
       dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],

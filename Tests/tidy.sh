@@ -101,6 +101,15 @@ models"; among "$outside" code; among "$ahead" models)
 done <"$labels_file"
 rm -f "$labels_file"
 
+# Every planted defect has its place in the code, and tests that must catch it.
+perl Reliability/Mutants/apply.pl check . Reliability/Mutants/edits/* >"$violations.edits" || sed 's/^/tidy: /' "$violations.edits" >>"$violations"
+rm -f "$violations.edits"
+awk '!/^#/ && NF { print $1 }' Reliability/Mutants/caught-by.txt | sort -u >"$violations.named"
+for name in $(ls Reliability/Mutants/edits | sort -u | comm -3 - "$violations.named"); do
+  violation "Reliability/Mutants: $name is not both in edits/ and in caught-by.txt"
+done
+rm -f "$violations.named"
+
 # The tests that the documentation names are there.
 gotchas=Sources/SharedTable/SharedTable.docc/Gotchas.md
 for test in $(sed -n -E 's/.*\| `([A-Za-z]+\.[A-Za-z]+)` \|$/\1/p' "$gotchas"); do
@@ -123,4 +132,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, designs, sizes, labels, documented tests and the README's examples are as they should be"
+echo "tidy: imports, designs, sizes, labels, planted defects, documented tests and the README's examples are as they should be"

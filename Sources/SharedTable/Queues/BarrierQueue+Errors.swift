@@ -17,9 +17,7 @@ extension BarrierQueue {
 
   /// G11: what would wait for the section that this thread is in.
   func checkOutsideSections(toDo what: String) throws(TableError) {
-    #if !MUTANT_QUEUE_DEADLOCK_UNSEEN
-      if table.segment.threadSection != .none { throw wouldDeadlock(what) }
-    #endif
+    if table.segment.threadSection != .none { throw wouldDeadlock(what) }
   }
 
   func wouldDeadlock(_ what: String) -> TableError {

@@ -16,11 +16,7 @@ extension BarrierQueue {
   static var groupNanoseconds: UInt64 { 1_000_000 }
 
   private static var postpones: Bool {
-    #if MUTANT_QUEUE_FULL_SPREADS
-      false
-    #else
-      true
-    #endif
+    true
   }
 
   /// What became of the barriers of a turn.
@@ -77,20 +73,12 @@ extension BarrierQueue {
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
   ) {
     do {
-      #if MUTANT_QUEUE_NO_SAVEPOINT
-        let announcement = try work.run(&tx)
-      #else
-        let announcement = try tx.withSavepoint { (part: inout Transaction) throws in try work.run(&part) }
-      #endif
-      #if MUTANT_QUEUE_TOLD_EARLY
-        announcement()
-      #else
-        if work.waitsForReaders {
-          group.waiting = (work, version, announcement)
-        } else {
-          group.announcements.append(announcement)
-        }
-      #endif
+      let announcement = try tx.withSavepoint { (part: inout Transaction) throws in try work.run(&part) }
+      if work.waitsForReaders {
+        group.waiting = (work, version, announcement)
+      } else {
+        group.announcements.append(announcement)
+      }
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
       group.postponed = work
     } catch {

@@ -121,11 +121,7 @@ extension BarrierQueue {
     switch pass.stripe {
     case ReadPass.joined: break
     case ReadPass.inOrder: withOrder { $0.finishRead() }
-    #if !MUTANT_QUEUE_LEFT_UNSEEN
-      default: withOrder { $0.proceed() }
-    #else
-      default: break
-    #endif
+    default: withOrder { $0.proceed() }
     }
   }
 

@@ -38,11 +38,7 @@ struct SubmissionOrder {
 
   /// A synchronous read that found the gate closed. Nil: its turn has come.
   mutating func submitRead() -> WaitingThread? {
-    #if MUTANT_QUEUE_READ_OVERTAKES
-      let mayEnter = barriers >= 0
-    #else
-      let mayEnter = barriers == 0
-    #endif
+    let mayEnter = barriers == 0
     if mayEnter {
       reads += 1
       return nil
@@ -98,13 +94,7 @@ struct SubmissionOrder {
   // MARK: - Turns
 
   private var isFree: Bool {
-    #if MUTANT_QUEUE_GATE_UNWATCHED
-      return !isBarrierOn && reads == 0
-    #elseif MUTANT_QUEUE_READS_UNWATCHED
-      return !isBarrierOn && gate.isEmpty
-    #else
-      return !isBarrierOn && reads == 0 && gate.isEmpty
-    #endif
+    return !isBarrierOn && reads == 0 && gate.isEmpty
   }
 
   /// Lets in whoever may enter now. After everything that may have made room.
@@ -180,9 +170,7 @@ struct SubmissionOrder {
       }
     }
     submission.place = .gone
-    #if !MUTANT_QUEUE_QUITTER_BLOCKS
-      proceed()
-    #endif
+    proceed()
     return true
   }
 

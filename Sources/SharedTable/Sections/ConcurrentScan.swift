@@ -67,16 +67,10 @@ final class ConcurrentScan: Sendable {
   }
 
   private func help() {
-    #if MUTANT_HELPERS_BEGIN_ANEW
-      guard let section = try? table.segment.beginRead(timeoutNanoseconds: 20_000_000_000) else { return }
-      visit(section)
-      table.segment.endRead(section)
-    #else
-      // Without a slot it cannot be told from a thread outside of any section: the others do its share.
-      guard let section = try? table.segment.join(shared) else { return }
-      visit(section)
-      table.segment.leaveShared()
-    #endif
+    // Without a slot it cannot be told from a thread outside of any section: the others do its share.
+    guard let section = try? table.segment.join(shared) else { return }
+    visit(section)
+    table.segment.leaveShared()
   }
 
   private func visit(_ section: ReadSection) {
@@ -112,8 +106,6 @@ final class ConcurrentScan: Sendable {
     // In a child forked by a body the lock may be held by a thread that is not there.
     guard table.isUsable else { return }
     if let error { failure.withLock { $0 = $0 ?? error } }
-    #if !MUTANT_OTHERS_GO_ON
-      isOver.store(true, ordering: .relaxed)
-    #endif
+    isOver.store(true, ordering: .relaxed)
   }
 }

@@ -15,13 +15,9 @@ extension Table {
   public func synchronize(timeout: Duration? = nil) throws(TableError) {
     let wait = Deadline(nanoseconds(timeout))
     // An empty version tells the sections apart that began before the call from those that begin after it.
-    #if MUTANT_SYNCHRONIZE_WITHOUT_VERSION
-      let version = segment.committed
-    #else
-      try beginBarrier(timeout)
-      let version = segment.versionInBarrier
-      segment.commitBarrier()
-    #endif
+    try beginBarrier(timeout)
+    let version = segment.versionInBarrier
+    segment.commitBarrier()
     do throws(EngineError) {
       try segment.waitForReaders(before: version, timeoutNanoseconds: wait.leftNanoseconds)
     } catch {

@@ -18,9 +18,6 @@ struct MaintenanceService: Service {
       notifier.send("READY=1", "STATUS=\(settings.status(tableCount: names.count))")
       log.notice("ready", metadata: ["tables": "\(names.joined(separator: " "))"])
       await loop()
-      #if MUTANT_DAEMON_DROPS_TABLES
-        for name in names { try? Table.drop(name) }
-      #endif
     } onGracefulShutdown: {
       notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")
     }

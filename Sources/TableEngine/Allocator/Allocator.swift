@@ -43,9 +43,6 @@ struct Allocator {
   /// How many superframes of a unit a search may look at.
   private func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
     let all = Geometry.superframesPerUnit
-    #if MUTANT_NO_RESERVE
-      return all
-    #endif
     return fromReserve || unit != geometry.unitCount - 1 ? all : all - Self.reservedSuperframes
   }
 
@@ -335,13 +332,11 @@ struct Allocator {
         // What was claimed for a unit whose growth a crash cut short is a lie until the next growth.
         while bits != 0 {
           let unit = group * 64 + bits.trailingZeroBitCount
-          #if !MUTANT_UNIT_BEFORE_ITS_COUNT
-            if unit >= unitCount {
-              ctl.clearBit(unit, at: base)
-              bits &= bits - 1
-              continue
-            }
-          #endif
+          if unit >= unitCount {
+            ctl.clearBit(unit, at: base)
+            bits &= bits - 1
+            continue
+          }
           return unit
         }
         ctl.clearBit(group, at: top)

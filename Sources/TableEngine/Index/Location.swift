@@ -31,9 +31,6 @@ extension Lookup {
           if vacant != 0 { location.vacancy = bucket + vacant.trailingZeroBitCount * 8 }
         }
         if empty != 0 { return location }
-        #if MUTANT_FIRST_VACANCY
-          if location.vacancy != 0 { return location }
-        #endif
       }
       guard location.deep else { return location }
       let next = Int(data.loadRelaxed(location.subTable + SubTable.link))

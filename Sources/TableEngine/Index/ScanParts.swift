@@ -70,9 +70,7 @@ extension Segment {
     while goesOn, let position = cursor.position, position <= part.last {
       try scan(&cursor, section, clock) { found in
         // A sub-table that reaches beyond the part: a fine one's, or one whose split was taken back since.
-        #if !MUTANT_PART_HAS_NO_END
-          if unsafe hash(found.key) > part.last { return true }
-        #endif
+        if unsafe hash(found.key) > part.last { return true }
         goesOn = body(found)
         return goesOn
       }

@@ -61,9 +61,6 @@ extension Segment {
 extension ScanCursor {
   /// Is this the first hash of its prefix of `depth` bits?
   static func isBeginning(_ position: UInt64, depth: Int) -> Bool {
-    #if MUTANT_SCAN_PARTLY_AGAIN
-      return true
-    #endif
     return depth == 0 ? position == 0 : position << UInt64(depth) == 0
   }
 

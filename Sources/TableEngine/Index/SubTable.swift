@@ -83,9 +83,6 @@ struct Lookup {
   @inlinable @inline(__always)
   func keyEquals(_ key: UnsafeRawPointer, _ keyLength: Int, entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    #if MUTANT_KEYS_BY_TAG
-      return meta.keyLength == keyLength
-    #endif
     return meta.keyLength == keyLength
       && (unsafe shm_equal(data.pointer(entry &+ meta.keyOffset), key, keyLength))
   }

@@ -3,11 +3,7 @@
 enum BucketWord {
   @usableFromInline static let empty: UInt64 = 0
   /// Held a key once. Searches go on past it, insertions may use it.
-  #if MUTANT_DELETED_IS_EMPTY
-    @usableFromInline static let deleted: UInt64 = 0
-  #else
-    @usableFromInline static let deleted: UInt64 = 1 << 48
-  #endif
+  @usableFromInline static let deleted: UInt64 = 1 << 48
   @usableFromInline static let offsetMask: UInt64 = (1 << 48) - 1
 
   /// Tags 0 and 1 mean *empty* and *deleted*: one of the 16 bits is always set.

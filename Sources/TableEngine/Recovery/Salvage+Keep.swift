@@ -57,9 +57,6 @@ extension Salvage {
       lateStores.append((offset, BucketWord.deleted))
     } else {
       keyCount += 1
-      #if MUTANT_REPAIR_KEEPS_CHAINS
-        return
-      #endif
       if data.loadRelaxed(kept.entry + Entry.prev) != 0 { lateStores.append((kept.entry + Entry.prev, 0)) }
     }
   }

@@ -15,9 +15,6 @@ extension Writer {
   func recover() {
     // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
     guard ctl.loadRelaxed(ControlLayout.damaged) == 0, isRecoverable else { return giveUp() }
-    #if MUTANT_RECOVERY_WALKS_TABLE
-      _ = allocator.usedBytes
-    #endif
     allocator.publishUnits()
     finishFreePass()
     if journal.count > 0, journal.version == committed {
@@ -25,19 +22,12 @@ extension Writer {
       retire()
       journal.clear()
     } else {
-      #if MUTANT_RECOVER_TICKS_FIRST
-        publishVersion(keyCount: keyCount)
-      #endif
       if journal.count > 0 {
         version = journal.version
-        #if !MUTANT_RECOVER_WITHOUT_UNDO
-          undo()
-        #endif
+        undo()
         journal.clear()
       }
-      #if !MUTANT_RECOVER_TICKS_FIRST
-        publishVersion(keyCount: keyCount)
-      #endif
+      publishVersion(keyCount: keyCount)
     }
     if data.loadRelaxed(DataLayout.wseq) & 1 != 0 { bumpSequence() }
     inTransaction = false

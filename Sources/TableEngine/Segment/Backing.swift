@@ -16,9 +16,6 @@ final class Backing: Sendable {
 
   private func allocate(_ object: SharedObject, _ offset: Int, _ count: Int) throws(EngineError) {
     do {
-      #if MUTANT_ALLOCATE_NOTHING
-        return try object.truncate(to: max(offset + count, object.status().size))
-      #endif
       try object.allocate(offset: offset, count: count)
     } catch {
       throw EngineError.Shortage(error).map { .full($0) } ?? .system(error)

@@ -40,9 +40,7 @@ extension Segment {
 
   func checkOutsideSections(_ record: ThreadRecord) throws(EngineError) {
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-    #if !MUTANT_BARRIER_IN_READ
-      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
-    #endif
+    if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
   }
 
   /// After W from a dead owner's hands, before anything may throw: W is given back on every way out.
@@ -56,9 +54,7 @@ extension Segment {
 
   /// After W and ``inherit(_:)``: the rwlock variant's exclusion, then recovery if a dead owner left something.
   func enter(_ participant: Participant, slot: Int, _ deadline: UInt64) throws(EngineError) {
-    #if !MUTANT_READERS_NOT_EXCLUDED
-      if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
-    #endif
+    if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
     if participant.writer.needsRecovery { participant.writer.recover() }
     if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
       leaveExclusive(participant)
@@ -67,9 +63,7 @@ extension Segment {
   }
 
   func leaveExclusive(_ participant: Participant) {
-    #if !MUTANT_READERS_NOT_EXCLUDED
-      if variant == .rwlock { participant.exclusion.leaveExclusive() }
-    #endif
+    if variant == .rwlock { participant.exclusion.leaveExclusive() }
   }
 
   /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
@@ -123,9 +117,6 @@ extension Segment {
       try withWriter { writer throws(EngineError) in try unsafe writer.put(key, hash: hash, value, attributes) }
     } catch {
       noteShortage(error)
-      #if MUTANT_FULL_UNSAID
-        if case .full = error { return }
-      #endif
       throw error
     }
   }
@@ -196,9 +187,6 @@ extension Segment {
       writer.collectAll()
     }
     let budget = Int(clamping: participant.ctl.loadRelaxed(ControlLayout.limboBudget))
-    #if MUTANT_NO_BUDGET
-      return
-    #endif
     guard writer.reclaimableBytes > budget else { return }
     writer.collectAll()
     if writer.reclaimableBytes > budget, policy(participant) == .evict {

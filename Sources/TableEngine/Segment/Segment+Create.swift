@@ -74,16 +74,14 @@ extension Segment {
     }
     if magic == 0 { return true }
     guard magic == DataLayout.magicValue else { return false }
-    #if !MUTANT_HALF_DROPPED_STAYS
-      if ready != 0 {
-        do {
-          _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
-        } catch {
-          guard error.errno == ENOENT else { throw error }
-          return true
-        }
+    if ready != 0 {
+      do {
+        _ = try SharedObject.open(name: ObjectName.data(name), writable: false)
+      } catch {
+        guard error.errno == ENOENT else { throw error }
+        return true
       }
-    #endif
+    }
     return ready == 0
   }
 
@@ -146,9 +144,6 @@ extension Segment {
     let ctl = participant.ctl
     let writer = participant.writer
     header.write(to: ctl)
-    #if MUTANT_READY_EARLY
-      ctl.storeRelease(ControlLayout.ready, 1)
-    #endif
     ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
     ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)
@@ -236,9 +231,6 @@ extension Segment {
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
     if isPrivate.load(ordering: .relaxed) { return }
-    #if MUTANT_RECREATION_UNSEEN
-      return
-    #endif
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }

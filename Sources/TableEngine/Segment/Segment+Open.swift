@@ -185,18 +185,14 @@ extension Segment {
     }
     let namespace: UInt64
     do throws(SystemError) { namespace = try ProcessIdentity.pidNamespace() } catch { throw .system(error) }
-    #if !MUTANT_NAMESPACE_UNSEEN
-      guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
-        throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
-      }
-    #endif
-    #if !MUTANT_CONTROL_UNCHECKED
-      let object = participant!.object
-      let check = ControlCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
-        try object.status().size
-      }
-      try check.check()
-    #endif
+    guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
+      throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
+    }
+    let object = participant!.object
+    let check = ControlCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
+      try object.status().size
+    }
+    try check.check()
     announceFencing()
   }
 

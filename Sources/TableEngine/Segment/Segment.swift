@@ -84,11 +84,7 @@ public final class Segment: Sendable {
     self.dataMapping = dataMapping
     data = unsafe Memory(base: dataMapping.base)
     id = control?.id ?? SegmentRegistry.shared.newID()
-    #if MUTANT_LIGHT_UNREGISTERED
-      fenced = false
-    #else
-      fenced = Membarrier.mode == .fenced
-    #endif
+    fenced = Membarrier.mode == .fenced
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu

@@ -10,9 +10,7 @@ extension Segment {
   /// - Throws: `forked` in a child that inherited the handle, `slotsExhausted`.
   func threadRecord() throws(EngineError) -> ThreadRecord {
     if let record = unsafe shm_thread_quick_find(id) { return unsafe record }
-    #if !MUTANT_FORK_UNSEEN
-      guard shm_fork_generation() == forkGeneration else { throw .forked }
-    #endif
+    guard shm_fork_generation() == forkGeneration else { throw .forked }
     var slot = -1
     if let participant { slot = try participant.slots.claim() }
     guard let record = unsafe shm_thread_add(id) else {

@@ -130,9 +130,6 @@ struct Claims {
 
   /// A living thread's slot whose claim is in the way. Lowers the hint if there is no claim at all.
   private func obstacle(to request: Request) -> Int? {
-    #if MUTANT_CLAIMS_IGNORED
-      return nil
-    #endif
     var isAny = request.stamp != 0
     for slot in 0..<slots.highWater where slot != request.slot {
       // PAIR claim-release. Other end: withdraw(slot:). Acquire: who finds a claim gone sees what was read and done in it.
@@ -149,9 +146,6 @@ struct Claims {
 
   private func isInTheWay(_ word: UInt64, of request: Request) -> Bool {
     if State.isHeld(word) { return true }
-    #if MUTANT_CLAIMS_OVERTAKE
-      return false
-    #endif
     return request.claims && (request.stamp == 0 || State.stamp(word) < request.stamp)
   }
 
@@ -169,9 +163,6 @@ struct Claims {
     // PAIR claim-wait. Other end: grant(_:).
     shm_fence_seqcst()
     guard ctl.loadRelaxed(ControlLayout.claimSleepers) != 0 else { return }
-    #if MUTANT_CLAIMS_UNTOLD
-      return
-    #endif
     ctl.storeRelaxed(ControlLayout.claimSleepers, 0)
     event.advance()
   }

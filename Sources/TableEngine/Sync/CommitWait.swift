@@ -43,9 +43,6 @@ struct CommitSignal {
 
   /// By whoever has just given W back: costs a load of a line that hardly anybody stores to.
   func post() {
-    #if MUTANT_COMMIT_UNTOLD
-      return
-    #endif
     // PAIR commit-wait. Other end: announce(after:). A full fence between the store of `committed` and this load: the
     // exchange by which the writer lock was unlocked serves where it is one.
     shm_fence_after_rmw()

@@ -81,10 +81,6 @@ struct Exclusion {
 
   /// Records that W's last owner died: its instance may be write-locked for ever, its flag raised for ever.
   func inherit() {
-    #if MUTANT_UNLOCK_FOR_DEAD
-      instance(generation).unlock()
-      return ctl.storeRelease(RWLayout.writerWaiting, 0)
-    #endif
     raiseAbandoned(to: generation + 1)
     ctl.storeRelease(RWLayout.writerWaiting, 0)
     ctl.storeRelease(RWLayout.hint, 1)
@@ -225,10 +221,8 @@ struct Exclusion {
       throw .system(error)
     }
     guard instance(candidate).tryWrite() == .acquired else { throw .damaged("a fresh rwlock is not free") }
-    #if !MUTANT_GENERATION_STAYS
-      // Sequentially consistent: see rw-intent.
-      _ = ctl.exchange(RWLayout.generation, candidate)
-    #endif
+    // Sequentially consistent: see rw-intent.
+    _ = ctl.exchange(RWLayout.generation, candidate)
   }
 
   /// Does a living slot name this generation's instance, at any generation? Dead ones are cleared on the way.

@@ -16,9 +16,6 @@ extension Segment {
   ///   on it.
   public func waitForReaders(before version: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) {
     let participant = try requireParticipant()
-    #if MUTANT_NO_GRACE_PERIOD
-      return
-    #endif
     guard variant == .rcu else { return }
     let slots = participant.slots
     // The caller saw `version` committed. PAIR light-flag, PAIR heavy-light: as in Writer.scanReaders. A reader whom

@@ -60,10 +60,6 @@ final class Observation {
       result = .failure(error)
     }
     cursor.advance(past: position, depth: try walk.settle(result))
-    #if MUTANT_COPIES_GONE_EARLY
-      unsafe copies.forEach { unsafe $0.deallocate() }
-      unsafe copies.removeAll()
-    #endif
     for entry in found where !body(entry) { return }
   }
 

@@ -65,9 +65,6 @@ struct ObserverWalk {
   /// PAIR wseq-data. Other end: Writer.bumpSequence.
   var isStillValid: Bool {
     if variant == .rcu { return segment.isUnreclaimed(snapshot) }
-    #if MUTANT_OBSERVER_TRUSTS_RACES
-      return true
-    #endif
     shm_fence_acquire()
     return data.loadRelaxed(DataLayout.wseq) == sequence
   }
@@ -86,19 +83,12 @@ struct ObserverWalk {
   /// PAIR published-size. Other end: Allocator.publishUnits.
   mutating func require(_ offset: Int, _ count: Int, alignment: Int, _ what: String) throws(Inconsistent) {
     guard offset >= 0, offset % alignment == 0 else { throw Inconsistent(what: "\(what) at \(offset) is misaligned") }
-    #if MUTANT_OBSERVER_TRUSTS_OFFSETS
-      return
-    #endif
     if offset + count <= limit { return }
     let published = Int(truncatingIfNeeded: data.loadAcquire(DataLayout.publishedBytes) & ((1 << 48) - 1))
     guard let size = try? segment.dataObject.status().size else {
       throw Inconsistent(what: "the object cannot be examined")
     }
-    #if MUTANT_OBSERVER_TRUSTS_SIZE
-      limit = min(published, size)
-    #else
-      limit = min(published, size, mappedBytes)
-    #endif
+    limit = min(published, size, mappedBytes)
     // Relaxed: an older limit only costs another look.
     segment.observedLimit.store(limit, ordering: .relaxed)
     if offset + count > limit {
@@ -108,9 +98,6 @@ struct ObserverWalk {
 
   private mutating func meet(_ count: Int) throws(Inconsistent) {
     metBytes += count
-    #if MUTANT_WALK_UNBOUNDED
-      return
-    #endif
     if metBytes > limit { throw Inconsistent(what: "its chains or links lead in circles") }
   }
 
@@ -166,9 +153,7 @@ struct ObserverWalk {
   private mutating func checkedMeta(_ entry: Int) throws(Inconsistent) -> EntryMeta {
     try require(entry, Entry.headerBytes, alignment: 16, "entry")
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    #if !MUTANT_LENGTH_UNCHECKED
-      try require(entry, meta.byteCount, alignment: 16, "entry")
-    #endif
+    try require(entry, meta.byteCount, alignment: 16, "entry")
     try meet(meta.byteCount)
     return meta
   }
@@ -224,9 +209,6 @@ struct ObserverWalk {
       subTable = directory.isDeep ? next(subTable) : 0
     }
     scannedBytes += metBytes
-    #if MUTANT_WALK_UNBOUNDED
-      return directory.bits
-    #endif
     if scannedSubTableBytes > limit || scannedBytes / (SubTable.maximumDepth + 1) > limit {
       throw Inconsistent(what: "its directory leads in circles")
     }
@@ -241,9 +223,6 @@ extension Segment {
   /// of them seen a reuse, it would see `reclaimed` raised.
   @inlinable @inline(__always)
   func isUnreclaimed(_ snapshot: UInt64) -> Bool {
-    #if MUTANT_OBSERVER_TRUSTS_RACES
-      return true
-    #endif
     shm_fence_acquire()
     return data.loadRelaxed(DataLayout.reclaimed) <= snapshot
   }

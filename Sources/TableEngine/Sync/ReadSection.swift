@@ -78,14 +78,12 @@ extension Segment {
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
     let bound = data.loadAcquire(DataLayout.committed)
-    #if !MUTANT_GET_UNANNOUNCED
-      if fenced {
-        _ = unsafe shm_exchange_seqcst(slot, bound)
-      } else {
-        unsafe shm_store_release(slot, bound)
-        shm_fence_compiler()
-      }
-    #endif
+    if fenced {
+      _ = unsafe shm_exchange_seqcst(slot, bound)
+    } else {
+      unsafe shm_store_release(slot, bound)
+      shm_fence_compiler()
+    }
     return data.loadAcquire(DataLayout.committed)
   }
 
@@ -165,23 +163,13 @@ extension Segment {
   ) throws(EngineError) -> ReadSection {
     let record = try unsafe threadRecord()
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-    #if MUTANT_NESTED_READ_ANEW
-      let joins = false
-    #else
-      let joins = true
-    #endif
-    if joins, unsafe record.pointee.readDepth != 0 {
+    if unsafe record.pointee.readDepth != 0 {
       unsafe record.pointee.readDepth += 1
       return unsafe ReadSection(
         snapshot: unsafe record.pointee.snapshot, nested: true, observation: joinedObservation(unsafe record))
     }
     var observation: Observation?
     if readsDirectly {
-      #if MUTANT_READERS_WAIT
-        let lock = participant!.lock
-        _ = try lock.lock(slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
-        lock.unlock()
-      #endif
       unsafe record.pointee.snapshot = unsafe pinSnapshot(record.pointee.slot!)
     } else if let participant {
       try participant.exclusion.enterShared(
@@ -207,11 +195,7 @@ extension Segment {
   @inline(__always)
   func pinSnapshot(_ slot: UnsafeMutableRawPointer) -> UInt64 {
     unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
-    #if MUTANT_STALE_SNAPSHOT
-      let snapshot = unsafe announce(slot, fenced: fenced) - 1
-    #else
-      let snapshot = unsafe announce(slot, fenced: fenced)
-    #endif
+    let snapshot = unsafe announce(slot, fenced: fenced)
     unsafe shm_store_release(slot, SlotWord.exact | snapshot)
     return snapshot
   }
@@ -268,9 +252,6 @@ extension Segment {
   /// Is it a value, and one whose time has not come?
   @inline(__always)
   func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {
-    #if MUTANT_EXPIRY_IGNORED
-      return !found.meta.isTombstone
-    #endif
     return !found.meta.isTombstone && !(found.meta.hasExpiry && found.expiry <= instant(clock))
   }
 

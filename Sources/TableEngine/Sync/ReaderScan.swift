@@ -31,11 +31,7 @@ struct ReaderScan {
 
   /// Whether a pin makes an evicted snapshot's versions needed all the same.
   private static func protects(_ pin: UInt64) -> Bool {
-    #if MUTANT_PINS_EVICTED
-      return false
-    #else
-      return pin != SlotWord.idle
-    #endif
+    return pin != SlotWord.idle
   }
 
   private mutating func noteOldest(_ slot: Int, _ version: UInt64) {
@@ -49,9 +45,6 @@ struct ReaderScan {
 
   /// Who may still need version `x` of a key whose next newer retained version is `newer`.
   func need(of x: UInt64, newer: UInt64) -> Need {
-    #if MUTANT_UNLINK_REGARDLESS
-      return .none
-    #endif
     for snapshot in exact where x <= snapshot && snapshot < newer { return .snapshot }
     return newer > lowestPending ? .pending : .none
   }

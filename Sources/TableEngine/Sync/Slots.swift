@@ -34,14 +34,10 @@ struct Slots {
         take(index, purpose)
         return index
       case .acquiredOwnerDied:
-        #if MUTANT_SLOTS_LEAK
-          continue
-        #else
-          reap(index)
-          try? mutex(index).markConsistent()
-          take(index, purpose)
-          return index
-        #endif
+        reap(index)
+        try? mutex(index).markConsistent()
+        take(index, purpose)
+        return index
       default:
         continue
       }
@@ -97,9 +93,7 @@ struct Slots {
   /// of the rwlock is held for ever; that is noted before the slot forgets it (PAIR rw-reap).
   func reap(_ index: Int) {
     let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
-    #if !MUTANT_REAP_FORGETS_LOCK
-      if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
-    #endif
+    if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
     reset(index)
   }
 
@@ -117,14 +111,8 @@ struct Slots {
     case .acquired:
       reset(index)
     case .acquiredOwnerDied:
-      #if MUTANT_DEAD_READERS_STAY
-        try? mutex.markConsistent()
-        try? mutex.unlock()
-        return false
-      #else
-        reap(index)
-        try? mutex.markConsistent()
-      #endif
+      reap(index)
+      try? mutex.markConsistent()
     default:
       return false
     }

@@ -47,12 +47,8 @@ public final class LongSnapshot: Sendable {
     let slot = unsafe record.pointee.slot!
     unsafe shm_store_release(slot + SlotLayout.pin, segment.committed)
     _ = unsafe shm_exchange_seqcst(slot, SlotWord.exact | version)
-    #if MUTANT_EVICTION_UNSEEN
-      let stands = true
-    #else
-      let kept = participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot)
-      let stands = kept == SlotWord.exact | version
-    #endif
+    let kept = participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot)
+    let stands = kept == SlotWord.exact | version
     guard stands else {
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)

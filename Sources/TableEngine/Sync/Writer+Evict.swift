@@ -21,9 +21,6 @@ extension Writer {
         gained = true
         continue
       }
-      #if MUTANT_KEPT_BATCH_ENDS_GC
-        break
-      #endif
       idlePasses -= 1
       if idlePasses < 0 || superseded.head &+ retained.head == position { break }
     }
@@ -42,11 +39,7 @@ extension Writer {
     for index in 0..<slots.highWater {
       let word = slots.offset(index) + SlotLayout.snapshot
       let snapshot = ctl.loadAcquire(word)
-      #if MUTANT_PINS_EVICTED
-        let isInUse = false
-      #else
-        let isInUse = ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) != SlotWord.idle
-      #endif
+      let isInUse = ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) != SlotWord.idle
       guard SlotWord.isExact(snapshot), snapshot & SlotWord.versionMask < committed, !isInUse else { continue }
       _ = ctl.compareAndSwap(word, expected: snapshot, desired: SlotWord.evicted | snapshot)
     }
@@ -56,9 +49,6 @@ extension Writer {
   func whatKeepsMemory() -> EngineError.Shortage {
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
     guard let (_, scan) = scanReaders() else { return .membarrier(slots.lightReader().map { slots.holder($0) }) }
-    #if MUTANT_CULPRIT_UNNAMED
-      return .limbo(nil)
-    #endif
     return .limbo(scan.oldestSlot.map { slots.stalledReader($0) })
   }
 }

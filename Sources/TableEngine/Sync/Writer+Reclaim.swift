@@ -38,13 +38,9 @@ extension Writer {
     // PAIR light-slot. Other end: Slots.take. Where HEAVY is denied, the same fence, with the slots' own flags: without a
     // living light reader every announcement was an exchange, and whoever turns up later reads at C or later.
     let slots = Slots(ctl: ctl, count: geometry.slotCount)
-    #if MUTANT_HEAVY_ASSUMED
-      _ = Membarrier.heavy()
-    #else
-      if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
-        return nil
-      }
-    #endif
+    if ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
+      return nil
+    }
     var scan = ReaderScan()
     for index in 0..<slots.highWater {
       work.slotsScanned += 1
@@ -78,9 +74,7 @@ extension Writer {
   /// PAIR reclaimed-unlink. Other end: Observer.validate. `reclaimed` must be visible before the first unlink or
   /// reuse: an observer at an older snapshot that reads what we change then finds it raised.
   private func raiseReclaimed(_ version: UInt64) {
-    #if !MUTANT_RECLAIMED_NOT_RAISED
-      if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
-    #endif
+    if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
     shm_fence_release()
   }
 
@@ -97,11 +91,7 @@ extension Writer {
     keptForPending = false
     // *retained* keeps room for a batch to be kept again: were it ever full, what its snapshots left behind could
     // not be looked at, and nothing would ever be reclaimed.
-    #if MUTANT_RETAINED_FILLS
-      let space = Int.max
-    #else
-      let space = retained.maximumRecords - retained.count - Self.gcBatch - 1
-    #endif
+    let space = retained.maximumRecords - retained.count - Self.gcBatch - 1
     let fresh = max(0, min(superseded.count, Self.gcBatch, space))
     guard fresh + old > 0, makeRoomForCollection(fresh + old) else { return 0 }
     begin()
@@ -174,9 +164,7 @@ extension Writer {
       break
     }
     // A record of *superseded* names the newer entry, one of *retained* the entry itself.
-    #if !MUTANT_KEPT_FORGOTTEN
-      journal.append(.keep, value: UInt64(x) | (record & 1))
-    #endif
+    journal.append(.keep, value: UInt64(x) | (record & 1))
     return 0
   }
 
@@ -215,11 +203,7 @@ extension Writer {
   }
 
   private func releaseLimbo(_ committed: UInt64, _ scan: ReaderScan) -> Int {
-    #if MUTANT_FREE_REGARDLESS
-      return freePass(upTo: .max)
-    #else
-      return freePass(upTo: min(committed, scan.lowestPin))
-    #endif
+    return freePass(upTo: min(committed, scan.lowestPin))
   }
 
   /// ORDER freeend-bits-head. Frees limbo's records up to the first with a later stamp. `freeEnd` is published before the first bit is
@@ -237,11 +221,6 @@ extension Writer {
     guard count > 0 else { return 0 }
     limbo.setBytesPoppedAfter(bytes)
     crashFence()
-    #if MUTANT_FREE_BEFORE_FREE_END
-      for position in limbo.head..<end {
-        allocator.release(BlockRef(raw: ctl.loadRelaxed(limbo.position(position))))
-      }
-    #endif
     limbo.setFreeEnd(end)
     crashFence()
     finishFreePass()

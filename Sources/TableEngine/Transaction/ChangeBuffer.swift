@@ -19,9 +19,6 @@ final class ChangeBuffer {
   }
 
   func covers(_ key: UnsafeRawBufferPointer) -> Bool {
-    #if MUTANT_CLAIMS_UNCHECKED
-      return true
-    #endif
     return claimed.contains { unsafe $0.claims(key) }
   }
 

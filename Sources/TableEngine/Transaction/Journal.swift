@@ -68,9 +68,7 @@ struct Journal {
     ctl.storeRelaxed(position, kind.rawValue << 60 | place)
     ctl.storeRelaxed(position + 8, value)
     crashFence()
-    #if !MUTANT_RECORD_UNCOUNTED
-      save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
-    #endif
+    save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
     crashFence()
   }
 

@@ -57,9 +57,6 @@ extension Writer {
   private func publish(_ entry: Int, hash: UInt64, at location: Location) {
     let offset = location.wordOffset != 0 ? location.wordOffset : location.vacancy
     let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(offset)
-    #if MUTANT_EFFECT_BEFORE_RECORD
-      data.storeRelease(offset, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry))
-    #endif
     journal.append(.put, offset: offset, value: old)
     let word = BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry)
     data.storeRelease(offset, word)

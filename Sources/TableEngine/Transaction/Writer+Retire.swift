@@ -7,9 +7,6 @@ extension Writer {
     var limboBytes = journal.saved(JournalLayout.limboBytes)
     var supersededTail = journal.saved(JournalLayout.supersededTail)
     var retainedTail = journal.saved(JournalLayout.retainedTail)
-    #if MUTANT_RETIRE_TAIL_NOT_RESET
-      supersededTail = superseded.tail
-    #endif
     var garbage = journal.saved(JournalLayout.garbageBytes)
     var allocated = 0
     work.recordsReplayed += journal.count
@@ -44,9 +41,7 @@ extension Writer {
         ctl.storeRelaxed(retained.position(retainedTail), record.second)
         retainedTail += 1
       case .discard:
-        #if !MUTANT_DISCARD_FORGOTTEN
-          pushLimbo(record.block, &limboTail, &limboBytes)
-        #endif
+        pushLimbo(record.block, &limboTail, &limboBytes)
       case .fill, .void, nil:
         break
       }
@@ -67,9 +62,6 @@ extension Writer {
     log.restore(
       endPosition: journal.saved(JournalLayout.logEndPosition),
       endOrdinal: journal.saved(JournalLayout.logEndOrdinal))
-    #if MUTANT_UNDO_NOTHING
-      return
-    #endif
     var limboTail = journal.saved(JournalLayout.limboTail)
     var limboBytes = journal.saved(JournalLayout.limboBytes)
     work.recordsReplayed += journal.count

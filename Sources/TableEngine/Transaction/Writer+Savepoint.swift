@@ -34,23 +34,12 @@ extension Writer {
     keyDelta = savepoint.keyDelta
     let range = savepoint.recordCount..<journal.count
     work.recordsReplayed += range.count
-    #if MUTANT_ROLLBACK_OLDEST_FIRST
-      for index in range.reversed() { restore(index) }
-      for index in range { turn(index) }
-    #else
-      for index in range.reversed() {
-        #if MUTANT_TURN_FIRST
-          let record = journal[index]
-          turn(index)
-          if record.kind == .put || record.kind == .fill { restoreWords(record) }
-        #else
-          restore(index)
-          crashFence()
-          turn(index)
-        #endif
-        crashFence()
-      }
-    #endif
+    for index in range.reversed() {
+      restore(index)
+      crashFence()
+      turn(index)
+      crashFence()
+    }
   }
 
   private func restore(_ index: Int) {
@@ -61,9 +50,6 @@ extension Writer {
   private func turn(_ index: Int) {
     switch journal[index].kind {
     case .allocate, .allocateTombstone, .discard: journal.turn(index, into: .discard)
-    #if MUTANT_RETIRE_STAYS
-      case .retire: break
-    #endif
     case .put, .fill, .retire, .keep, .void, nil: journal.turn(index, into: .void)
     }
   }

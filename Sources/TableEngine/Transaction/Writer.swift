@@ -101,9 +101,7 @@ final class Writer: @unchecked Sendable {
     // ORDER undo-empty-tick. I4.
     undo()
     journal.clear()
-    #if !MUTANT_ABORT_WITHOUT_TICK
-      publishVersion(keyCount: keyCount)
-    #endif
+    publishVersion(keyCount: keyCount)
     bumpSequence()
     inTransaction = false
   }
@@ -121,9 +119,7 @@ final class Writer: @unchecked Sendable {
   /// PAIR wseq-data. Other end: the rwlock variant's observers and readers, and recovery. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
-    #if !MUTANT_SEQUENCE_STILL
-      data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
-    #endif
+    data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
     shm_fence_release()
   }
 

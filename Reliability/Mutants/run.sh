@@ -1,15 +1,30 @@
 #!/bin/sh
-# Builds the engine with each defect of Tests/Mutants.txt and runs the tests that must catch it.
+# Plants each defect of edits/ into a copy of the tree, and runs the tests that caught-by.txt names for it.
 #
-# Tests/mutants.sh [NAME...]    only these. SCRATCH moves the build directory, SWIFT names the compiler driver.
+# Reliability/Mutants/run.sh [NAME...]    only these. SCRATCH moves the build directory, SWIFT names the compiler driver.
 # Fails if a mutant survives, does not build, or names no test. Before that the tests must pass without any mutant.
 set -u
-cd "$(dirname "$0")/.." || exit 2
+mutants=$(cd "$(dirname "$0")" && pwd) || exit 2
+cd "$mutants/../.." || exit 2
 swift=${SWIFT:-swift}
-scratch=${SCRATCH:-.build}/mutants
+mkdir -p "${SCRATCH:-.build}/mutants" || exit 2
+scratch=$(cd "${SCRATCH:-.build}/mutants" && pwd)/build
+copy=$scratch/../tree
 log=$(mktemp) || exit 2
 trap 'rm -rf "$log" "$log".*' EXIT
 export SWIFT_BACKTRACE=enable=no
+
+# The copy is what the tree is, committed or not; planted code may leave warnings, which are no errors there. Times are
+# kept, so a build after a mutant compiles only what the mutant touched.
+refresh() (
+  mkdir -p "$copy"
+  find "$copy" -mindepth 1 -delete
+  cd "$mutants/../.." || exit 2
+  git ls-files -z --cached --others --exclude-standard | tar --null --files-from=- --ignore-failed-read -cf - 2>/dev/null \
+    | tar -xf - -C "$copy"
+  sed -i -e '/^ *\.treatAllWarnings(as: \.error),$/d' -e 's/, \.treatAllWarnings(as: \.error)//' "$copy/Package.swift"
+  touch -r Package.swift "$copy/Package.swift"
+)
 
 # Tests are named by a regular expression; torture:ITEM names an item of the torture program, built for release,
 # thread:ITEM and address:ITEM the same in a sanitizer's build, fuzz:TARGET a target of the fuzzer.
@@ -50,7 +65,9 @@ sound() {
     exit 2
   fi
 }
-chosen=$(awk -v names=" $* " '!/^#/ && NF && (names == "  " || index(names, " " $1 " "))' Tests/Mutants.txt)
+chosen=$(awk -v names=" $* " '!/^#/ && NF && (names == "  " || index(names, " " $1 " "))' "$mutants/caught-by.txt")
+refresh
+cd "$copy" || exit 2
 tests=$(echo "$chosen" | awk '$3 !~ /^[a-z]+:/ { printf "%s%s", separator, $3; separator = "|" }')
 [ -z "$tests" ] || sound "$tests"
 for item in $(echo "$chosen" | awk '$3 ~ /^[a-z]+:/ { print $3 }' | sort -u); do sound "$item"; done
@@ -61,7 +78,12 @@ while read -r name guarantee tests; do
   [ -n "$name" ] || continue
   total=$((total + 1))
   printf '%-24s %-4s ' "$name" "$guarantee"
-  export SHAREDTABLE_MUTANT="$name"
+  refresh
+  if ! "$mutants/apply.pl" plant . "$mutants/edits/$name" >"$log"; then
+    cat "$log"
+    survivors="$survivors $name"
+    continue
+  fi
   if ! build "$tests"; then
     echo 'does not build'
     grep -m 5 'error:' "$log"
