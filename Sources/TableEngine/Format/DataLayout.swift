@@ -40,11 +40,3 @@ public enum DataLayout {
   /// Raised by every change of layout or protocol that a peer of the previous version would misread.
   public static let version: UInt32 = 1
 }
-
-/// What an observer or a tool may read from a table it does not trust yet.
-public enum Variant: UInt32, Sendable, CaseIterable {
-  /// Readers never wait: versions, snapshots and deferred reclamation (RCU).
-  case rcu = 1
-  /// Readers and the barrier exclude each other; memory is reused at once.
-  case rwlock = 2
-}

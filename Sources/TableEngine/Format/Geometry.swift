@@ -67,21 +67,3 @@ public final class Geometry: Sendable {
   /// The longest value a table of this capacity takes: a quarter of it, at most 4 GiB - 1.
   public var maximumValueLength: Int { min(capacityBytes / 4, Entry.maximumValueLength) }
 }
-
-/// Byte offsets in a unit's descriptor (ctl).
-package enum UnitLayout {
-  static let frameFree = 0
-  static let kind = 32
-  static let partial = 96
-  static let used = partial + SizeClasses.maximumCount * 8
-  static let usedBytesPerSlab = 64
-  package static let byteCount = used + Geometry.superframesPerUnit * usedBytesPerSlab
-}
-
-/// The summaries above the descriptors: one bit a unit, and one bit for every 64 of those. All are hints.
-enum Summary {
-  /// 0..<64: "has a slab of this class with room".
-  static let freeSuperframe = SizeClasses.maximumCount
-  static let freeFrame = SizeClasses.maximumCount + 1
-  static let count = SizeClasses.maximumCount + 2
-}

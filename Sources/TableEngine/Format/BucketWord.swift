@@ -1,0 +1,22 @@
+/// A word of a bucket: tag in the upper 16 bits, the newest entry's offset in the lower 48.
+@usableFromInline
+enum BucketWord {
+  @usableFromInline static let empty: UInt64 = 0
+  /// Held a key once. Searches go on past it, insertions may use it.
+  @usableFromInline static let deleted: UInt64 = 1 << 48
+  @usableFromInline static let offsetMask: UInt64 = (1 << 48) - 1
+
+  /// Tags 0 and 1 mean *empty* and *deleted*: one of the 16 bits is always set.
+  @inlinable @inline(__always)
+  static func tag(hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 8) & 0xffff | 2 }
+
+  @inlinable @inline(__always)
+  static func make(tag: UInt32, offset: Int) -> UInt64 { UInt64(tag) << 48 | UInt64(offset) }
+
+  @inlinable @inline(__always)
+  static func offset(_ word: UInt64) -> Int { Int(word & offsetMask) }
+
+  /// Neither empty nor deleted: deleted words have the offset 0.
+  @inlinable @inline(__always)
+  static func isLive(_ word: UInt64) -> Bool { word & offsetMask != 0 }
+}

@@ -1,0 +1,33 @@
+/// A word of the directory: a sub-table or, below the root, a node of 2^k further words.
+///
+/// ```
+/// 63    62    61..56                         47..0
+/// node  deep  k (node) or local depth        offset
+/// ```
+@frozen @usableFromInline
+struct DirectoryWord {
+  @usableFromInline let raw: UInt64
+
+  @inlinable @inline(__always)
+  init(_ raw: UInt64) { self.raw = raw }
+
+  @inlinable
+  init(subTable offset: Int, depth: Int, deep: Bool = false) {
+    raw = UInt64(offset) | UInt64(depth) << 56 | (deep ? 1 << 62 : 0)
+  }
+
+  @inlinable
+  init(node offset: Int, bits: Int) { raw = UInt64(offset) | UInt64(bits) << 56 | 1 << 63 }
+
+  @inlinable @inline(__always) var offset: Int { Int(raw & BucketWord.offsetMask) }
+  @inlinable @inline(__always) var isNode: Bool { raw >> 63 != 0 }
+  @inlinable @inline(__always) var isDeep: Bool { raw & (1 << 62) != 0 }
+  @inlinable @inline(__always) var bits: Int { Int(raw >> 56) & 63 }
+
+  /// Of a node: which of its words is a hash's.
+  @inlinable @inline(__always)
+  func index(ofHash hash: UInt64) -> Int { Int((hash << UInt64(DataLayout.rootBits)) >> UInt64(64 &- bits)) }
+  /// Of a node: where that word lies.
+  @inlinable @inline(__always)
+  func place(ofHash hash: UInt64) -> Int { offset &+ index(ofHash: hash) &* 8 }
+}

@@ -1,0 +1,67 @@
+/// The third word of an entry, and the arithmetic of where things are in it.
+///
+/// Its fields have at most 32 bits: no sum of them overflows, so none is checked for it.
+@frozen
+public struct EntryMeta: Sendable, Equatable {
+  public let raw: UInt64
+
+  @inlinable @inline(__always)
+  public init(raw: UInt64) { self.raw = raw }
+
+  @inlinable @inline(__always)
+  init(
+    keyLength: Int, valueLength: Int, type: UInt8, tombstone: Bool = false, hasExpiry: Bool = false,
+    hasFingerprint: Bool = false, alignmentShift: Int = 0
+  ) {
+    // What lies aligned by itself says nothing of it: then it is plain, and the quick reads take it.
+    let end = Entry.headerBytes &+ (hasExpiry ? 8 : 0) &+ (hasFingerprint ? 8 : 0) &+ keyLength
+    let shift = end & ((1 &<< alignmentShift) &- 1) == 0 ? 0 : alignmentShift
+    let flags =
+      (tombstone ? Self.tombstoneFlag : 0) | (hasExpiry ? Self.expiryFlag : 0)
+      | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(shift) << 2
+    raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | flags << 48 | UInt64(type) << 56
+  }
+
+  @usableFromInline static let tombstoneFlag: UInt64 = 1
+  @usableFromInline static let expiryFlag: UInt64 = 2
+  @usableFromInline static let fingerprintFlag: UInt64 = 32
+
+  @inlinable @inline(__always) public var valueLength: Int { Int(raw & 0xffff_ffff) }
+  @inlinable @inline(__always) public var keyLength: Int { Int((raw >> 32) & 0xffff) + 1 }
+  @inlinable @inline(__always) public var type: UInt8 { UInt8(truncatingIfNeeded: raw >> 56) }
+  @inlinable @inline(__always) var flags: UInt64 { raw >> 48 & 0xff }
+  @inlinable @inline(__always) public var isTombstone: Bool { flags & Self.tombstoneFlag != 0 }
+  @inlinable @inline(__always) public var hasExpiry: Bool { flags & Self.expiryFlag != 0 }
+  @inlinable @inline(__always) public var hasFingerprint: Bool { flags & Self.fingerprintFlag != 0 }
+  /// It does not end, has no layout to compare, and is of this type (nil: of any): plain, but for padding.
+  @inlinable @inline(__always)
+  func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
+  /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.
+  @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }
+
+  @inlinable @inline(__always)
+  var keyOffset: Int {
+    Entry.headerBytes &+ (hasExpiry ? 8 : 0) &+ (hasFingerprint ? 8 : 0)
+  }
+  @inlinable @inline(__always) var expiryOffset: Int { Entry.headerBytes }
+  @inlinable @inline(__always) var fingerprintOffset: Int { Entry.headerBytes + (hasExpiry ? 8 : 0) }
+
+  @inlinable @inline(__always)
+  var valueOffset: Int {
+    let end = keyOffset &+ keyLength
+    let mask = (1 &<< alignmentShift) &- 1
+    return (end &+ mask) & ~mask
+  }
+
+  @inlinable @inline(__always) var byteCount: Int { valueOffset &+ valueLength }
+}
+
+extension EntryMeta {
+  /// Of a value under a key.
+  @inline(__always)
+  init(keyLength: Int, valueLength: Int, _ attributes: ValueAttributes) {
+    self.init(
+      keyLength: keyLength, valueLength: valueLength, type: attributes.type, hasExpiry: attributes.expiry != 0,
+      hasFingerprint: attributes.fingerprint != 0, alignmentShift: attributes.alignmentShift)
+  }
+}

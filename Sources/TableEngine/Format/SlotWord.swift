@@ -1,0 +1,20 @@
+/// What a slot's snapshot and pin words say. Versions stay below 2^62.
+///
+/// A pending reader announces a bare version, since that is what every single read stores; one that has settled on a
+/// snapshot says `exact` besides, and whoever evicts that says `evicted`.
+@usableFromInline
+enum SlotWord {
+  @usableFromInline static let idle = UInt64.max
+  static let exact: UInt64 = 1 << 63
+  static let evicted: UInt64 = 1 << 62
+  static let versionMask: UInt64 = (1 << 62) - 1
+
+  static func isPending(_ snapshot: UInt64) -> Bool { snapshot & exact == 0 }
+  static func isExact(_ snapshot: UInt64) -> Bool { snapshot & (exact | evicted) == exact }
+  static func isEvicted(_ snapshot: UInt64) -> Bool { snapshot != idle && snapshot & evicted != 0 }
+
+  /// The oldest version that a slot's two words keep; `idle` if none.
+  static func oldest(_ snapshot: UInt64, _ pin: UInt64) -> UInt64 {
+    min(snapshot == idle ? idle : snapshot & versionMask, pin)
+  }
+}
