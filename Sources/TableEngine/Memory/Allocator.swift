@@ -6,7 +6,7 @@ import CShims
 /// - `find…` changes nothing but hints; `mark` sets a found block's bits and `release` clears them, both idempotent.
 ///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
 /// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
-/// - Hints are supersets of the truth. Each search proves what a hint claims, and clears it when it lied.
+/// - Hints are supersets of the truth. Each search proves what a hint says, and clears it when it lied.
 /// - The last superframes of the last unit are for tombstones alone: without them a full table could not delete.
 struct Allocator {
   let ctl: Memory
@@ -16,14 +16,16 @@ struct Allocator {
   let work: WorkCounters
   let recent = RecentSlabs()
 
-  /// Units whose pages are claimed and whose descriptors are valid.
+  var unitHints: UnitHints { UnitHints(ctl: ctl, geometry: geometry, work: work) }
+
+  /// Units whose pages are allocated and whose descriptors are valid.
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
   /// Superframes that only tombstones may use: room for one of the longest key.
   static let reservedSuperframes = 5
 
   /// A free block of this size code, growing the table if need be; its bits are not set yet.
-  /// - Parameter fromReserve: may it come from the superframes that are kept for tombstones?
+  /// - Parameter fromReserve: may it come from the superframes that are reserved for tombstones?
   /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
   func find(code: Int, fromReserve: Bool) throws(EngineError) -> BlockRef {
     if code < SizeClasses.runCode {
@@ -90,11 +92,11 @@ struct Allocator {
     let partial = geometry.descriptor(unit) + UnitLayout.partial + block.code * 8
     // Hints first: were they set after the bit, a crash between would hide the room for ever.
     ctl.setBit(superframe, at: partial)
-    setSummary(block.code, unit)
+    unitHints.set(block.code, unit)
     ctl.clearBit(SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: used)
     if isEmpty(used) {
-      setSummary(Summary.freeSuperframe, unit)
-      setSummary(Summary.freeFrame, unit)
+      unitHints.set(Summary.freeSuperframe, unit)
+      unitHints.set(Summary.freeFrame, unit)
       crashFence()
       ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, 0)
     }
@@ -167,7 +169,7 @@ struct Allocator {
 
   /// A free block in an existing slab of this class.
   private func findInSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
-    while let unit = firstUnit(claimedBy: sizeClass) {
+    while let unit = unitHints.firstUnit(with: sizeClass) {
       let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
       let usable = usableSuperframes(unit, fromReserve)
       let hints = ctl.loadRelaxed(partial)
@@ -178,9 +180,9 @@ struct Allocator {
         ctl.clearBit(superframe, at: partial)
         candidates &= candidates - 1
       }
-      // What the hints claim of the reserve is not for us to prove; there is no unit behind it.
+      // What the hints say of the reserve is not for this search to prove; there is no unit behind it.
       if usable < Geometry.superframesPerUnit, hints >> UInt64(usable) != 0 { return nil }
-      clearSummary(sizeClass, unit)
+      unitHints.clear(sizeClass, unit)
     }
     return nil
   }
@@ -202,7 +204,7 @@ struct Allocator {
   private func findInNewSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
     guard let (unit, superframe) = findSuperframe(fromReserve) else { return nil }
     ctl.setBit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8)
-    setSummary(sizeClass, unit)
+    unitHints.set(sizeClass, unit)
     crashFence()
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))
     crashFence()
@@ -212,14 +214,14 @@ struct Allocator {
 
   /// The first superframe that is no slab and whose four frames are free.
   private func findSuperframe(_ fromReserve: Bool) -> (unit: Int, superframe: Int)? {
-    while let unit = firstUnit(claimedBy: Summary.freeSuperframe) {
+    while let unit = unitHints.firstUnit(with: Summary.freeSuperframe) {
       let usable = usableSuperframes(unit, fromReserve)
       for superframe in 0..<usable where kind(unit, superframe) == 0 {
         work.bitmapWords += 1
         if nibble(unit, superframe) == 0xf { return (unit, superframe) }
       }
       if usable < Geometry.superframesPerUnit { return nil }
-      clearSummary(Summary.freeSuperframe, unit)
+      unitHints.clear(Summary.freeSuperframe, unit)
     }
     return nil
   }
@@ -247,8 +249,8 @@ struct Allocator {
       let unit = frame / Geometry.framesPerUnit
       let bits = geometry.descriptor(unit) + UnitLayout.frameFree
       if free {
-        setSummary(Summary.freeFrame, unit)
-        setSummary(Summary.freeSuperframe, unit)
+        unitHints.set(Summary.freeFrame, unit)
+        unitHints.set(Summary.freeSuperframe, unit)
         ctl.setBit(frame % Geometry.framesPerUnit, at: bits)
       } else {
         ctl.clearBit(frame % Geometry.framesPerUnit, at: bits)
@@ -256,7 +258,7 @@ struct Allocator {
     }
   }
 
-  /// First fit over the units that claim a free frame; a run may cross units.
+  /// First fit over the units with a hint of a free frame; a run may cross units.
   private func findRun(frames count: Int, _ fromReserve: Bool) throws(EngineError) -> BlockRef {
     var runStart = 0
     var runLength = 0
@@ -275,7 +277,7 @@ struct Allocator {
   }
 
   private func scan(_ unit: Int, wanted: Int, _ usable: Int, _ runStart: inout Int, _ runLength: inout Int) {
-    guard ctl.bit(unit, at: summary(Summary.freeFrame)) else { return runLength = 0 }
+    guard unitHints.isUnitSet(Summary.freeFrame, unit) else { return runLength = 0 }
     var any = usable < Geometry.superframesPerUnit
     for superframe in 0..<usable {
       work.bitmapWords += 1
@@ -295,64 +297,16 @@ struct Allocator {
         }
       }
     }
-    if !any { clearSummary(Summary.freeFrame, unit) }
-  }
-
-  // MARK: - Summaries
-
-  private func summary(_ which: Int) -> Int {
-    geometry.summaryOffset + which * (geometry.summaryWords + geometry.summaryTopWords) * 8
-  }
-
-  @inline(__always)
-  func setSummary(_ which: Int, _ unit: Int) {
-    let base = summary(which)
-    // A unit's bit never stands without its group's, which is set before and cleared after it.
-    if ctl.bit(unit, at: base) { return }
-    ctl.setBit(unit / 64, at: base + geometry.summaryWords * 8)
-    ctl.setBit(unit, at: base)
-  }
-
-  private func clearSummary(_ which: Int, _ unit: Int) {
-    let base = summary(which)
-    ctl.clearBit(unit, at: base)
-    if ctl.loadRelaxed(base + unit / 64 * 8) == 0 { ctl.clearBit(unit / 64, at: base + geometry.summaryWords * 8) }
-  }
-
-  /// The lowest unit that this summary claims, by two levels of find-first-set.
-  private func firstUnit(claimedBy which: Int) -> Int? {
-    let base = summary(which)
-    let top = base + geometry.summaryWords * 8
-    for topWord in 0..<geometry.summaryTopWords {
-      var groups = ctl.loadRelaxed(top + topWord * 8)
-      while groups != 0 {
-        let group = topWord * 64 + groups.trailingZeroBitCount
-        work.bitmapWords += 1
-        var bits = ctl.loadRelaxed(base + group * 8)
-        // What was claimed for a unit whose growth a crash cut short is a lie until the next growth.
-        while bits != 0 {
-          let unit = group * 64 + bits.trailingZeroBitCount
-          if unit >= unitCount {
-            ctl.clearBit(unit, at: base)
-            bits &= bits - 1
-            continue
-          }
-          return unit
-        }
-        ctl.clearBit(group, at: top)
-        groups &= groups - 1
-      }
-    }
-    return nil
+    if !any { unitHints.clear(Summary.freeFrame, unit) }
   }
 
   // MARK: - Growth
 
-  /// Claims one more unit's pages, makes its descriptor, publishes it.
+  /// Allocates one more unit's pages, makes its descriptor, publishes it.
   ///
-  /// A crash on the way leaves claimed pages beyond the published size, and hints of a unit that does not count yet: no
+  /// A crash on the way leaves pages allocated beyond the published size, and hints of a unit that does not count yet: no
   /// search believes those, and the next growth does it all again. One between the two counts is finished by recovery,
-  /// before anybody puts something into the unit. Not undone by an abort: an empty unit is no part of any transaction.
+  /// before any block of the unit is given out. Not undone by an abort: an empty unit is no part of any transaction.
   func growOneUnit() throws(EngineError) {
     let unit = unitCount
     guard unit < geometry.unitCount else { throw .full(.capacity) }
@@ -361,8 +315,8 @@ struct Allocator {
     try backing.allocateData(offset: geometry.unitOffset(unit), count: Geometry.unitBytes)
     ctl.zero(descriptor, count: UnitLayout.byteCount)
     for word in 0..<4 { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, .max) }
-    setSummary(Summary.freeFrame, unit)
-    setSummary(Summary.freeSuperframe, unit)
+    unitHints.set(Summary.freeFrame, unit)
+    unitHints.set(Summary.freeSuperframe, unit)
     crashFence()
     ctl.storeRelease(ControlLayout.units, UInt64(unit + 1))
     publishUnits()

@@ -24,7 +24,7 @@ public final class WorkCounters: @unchecked Sendable {
     get { unsafe fields[1] }
     set { unsafe fields[1] = newValue }
   }
-  /// Units of 1 MiB claimed.
+  /// Units of 1 MiB made.
   public internal(set) var units: Int {
     get { unsafe fields[2] }
     set { unsafe fields[2] = newValue }
@@ -34,12 +34,12 @@ public final class WorkCounters: @unchecked Sendable {
     get { unsafe fields[3] }
     set { unsafe fields[3] = newValue }
   }
-  /// Reader slots scanned by gc.
+  /// Reader slots scanned by reclaims.
   public internal(set) var slotsScanned: Int {
     get { unsafe fields[4] }
     set { unsafe fields[4] = newValue }
   }
-  /// Superseded versions looked at by gc.
+  /// Superseded versions looked at by unlink passes.
   public internal(set) var versionsScanned: Int {
     get { unsafe fields[5] }
     set { unsafe fields[5] = newValue }

@@ -3,7 +3,7 @@ import CShims
 /// A queue of records in *ctl* that grows by doubling and never shrinks. Used under W only.
 ///
 /// Positions are counters that never wrap; a record lies at `counter & mask`. `head` and `tail` move last, each in
-/// one store, so a crash leaves records that nobody counts, never half-counted ones.
+/// one store, so a death leaves records that do not count, never half-counted ones.
 ///
 /// ```
 /// 0 head   8 tail   16 mask   24 freeEnd   32 bytes pushed   40 bytes popped   48 bytes popped after the free pass
@@ -38,7 +38,7 @@ struct Ring {
   @inline(__always)
   func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
 
-  /// Claims the first records' pages. Called once, by the creator.
+  /// Allocates the first records' pages. Called once, by the creator.
   func initialize(_ backing: Backing) throws(EngineError) {
     try backing.allocateControl(offset: region, count: Self.initialRecords * recordBytes)
     ctl.storeRelaxed(header + 16, UInt64(Self.initialRecords - 1))

@@ -1,39 +1,47 @@
 import CShims
 
-/// What the next owner of the writer lock does when the last one died in it.
+/// Undoes or finishes what a dead writer was doing: the first work of the next owner of the writer lock.
 ///
-/// Work grows with the transaction that was in flight, not with the table (G6). Every step is idempotent: a crash
-/// of the recoverer, at any store, is cured by the next one starting over.
-extension Writer {
+/// Work grows with the transaction that was in flight, not with the table (G6). Every step is idempotent: a death of the
+/// recovering process, at any store, is cured by the next one starting over.
+struct Recoverer {
+  let state: TableState
+
+  private var journal: Journal { state.journal }
+
   /// Did the last owner leave a transaction or a free pass unfinished?
-  var needsRecovery: Bool {
-    data.loadRelaxed(DataLayout.wseq) & 1 != 0 || limbo.head < limbo.freeEnd || journal.count != 0
+  @inline(__always)
+  var isNeeded: Bool {
+    state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 || state.limbo.head < state.limbo.freeEnd || journal.count != 0
   }
 
   /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
   /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
     // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
-    guard ctl.loadRelaxed(ControlLayout.damaged) == 0, isRecoverable else { return giveUp() }
-    allocator.publishUnits()
-    finishFreePass()
-    if journal.count > 0, journal.version == committed {
+    guard state.ctl.loadRelaxed(ControlLayout.damaged) == 0, JournalJudge(state: state).isRecoverable else {
+      return giveUp()
+    }
+    state.allocator.publishUnits()
+    FreePass(state: state).finish()
+    if journal.count > 0, journal.version == state.committed {
       // The crash came after the commit: finish what follows it.
-      retire()
+      Retirement(state: state).run()
       journal.clear()
     } else {
       if journal.count > 0 {
-        version = journal.version
-        undo()
+        state.version = journal.version
+        Undo(state: state).run()
         journal.clear()
       }
-      publishVersion(keyCount: keyCount)
+      state.publishVersion(keyCount: state.keyCount)
     }
-    if data.loadRelaxed(DataLayout.wseq) & 1 != 0 { bumpSequence() }
-    inTransaction = false
-    ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
+    if state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 { state.bumpSequence() }
+    state.inTransaction = false
+    state.ctl.storeRelaxed(
+      ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
   }
 
   /// Marks the table damaged, if it is not: every later barrier is refused until it is repaired.
-  private func giveUp() { ctl.storeRelease(ControlLayout.damaged, 1) }
+  private func giveUp() { state.ctl.storeRelease(ControlLayout.damaged, 1) }
 }

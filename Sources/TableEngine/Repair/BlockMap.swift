@@ -4,7 +4,7 @@ import CShims
 struct BlockMap {
   let geometry: Geometry
   let unitCount: Int
-  /// Of each superframe: 0 = nobody's, a size class + 1, or ``frames``.
+  /// Of each superframe: 0 = unused, a size class + 1, or ``frames``.
   private(set) var kinds: [UInt8]
   /// Per slab 512 bits, set = in use.
   private(set) var slabs: [UInt64]
@@ -48,11 +48,11 @@ struct BlockMap {
   }
 
   /// Enters a block.
-  /// - Returns: false, and nothing is entered, if it is impossible or some of it is somebody's.
-  mutating func claim(_ offset: Int, byteCount: Int) -> Bool {
+  /// - Returns: false, and nothing is entered, if it is impossible or some of it is in use.
+  mutating func enter(_ offset: Int, byteCount: Int) -> Bool {
     guard isPlace(offset, byteCount: byteCount) else { return false }
     let code = SizeClasses.code(byteCount: byteCount)
-    guard code < SizeClasses.runCode else { return claimFrames(offset, count: code - SizeClasses.runCode) }
+    guard code < SizeClasses.runCode else { return enterFrames(offset, count: code - SizeClasses.runCode) }
     let superframe = superframe(offset)
     guard kinds[superframe] == 0 || kinds[superframe] == UInt8(code + 1) else { return false }
     let (word, bit) = slabBit(offset, code)
@@ -62,7 +62,7 @@ struct BlockMap {
     return true
   }
 
-  private mutating func claimFrames(_ offset: Int, count: Int) -> Bool {
+  private mutating func enterFrames(_ offset: Int, count: Int) -> Bool {
     let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
     for frame in first..<(first + count) {
       let kind = kinds[frame / 4]
@@ -76,10 +76,10 @@ struct BlockMap {
   }
 
   /// Says in advance what a superframe is: blocks of another class are refused in it.
-  mutating func settle(_ superframe: Int, _ kind: UInt8) { kinds[superframe] = kind }
+  mutating func setKind(_ superframe: Int, _ kind: UInt8) { kinds[superframe] = kind }
 
   /// Takes back a block.
-  mutating func disclaim(_ offset: Int, byteCount: Int) {
+  mutating func remove(_ offset: Int, byteCount: Int) {
     let code = SizeClasses.code(byteCount: byteCount)
     guard code < SizeClasses.runCode else {
       let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
@@ -98,7 +98,7 @@ struct BlockMap {
 
 extension Allocator {
   /// Makes descriptors, hints and sizes say what the map says. Under W, with the table marked damaged: a crash on
-  /// the way leaves nothing that anyone believes.
+  /// the way leaves nothing that any process believes.
   func rebuild(_ map: BlockMap) throws(EngineError) {
     try backing.allocateControl(
       offset: geometry.descriptorsOffset, count: max(1, map.unitCount) * UnitLayout.byteCount)
@@ -123,10 +123,10 @@ extension Allocator {
       ctl.storeByte(descriptor + UnitLayout.kind + superframe, kind)
       for word in 0..<words { ctl.storeRelaxed(usedBits(unit, superframe) + word * 8, map.slabs[first + word]) }
       ctl.setBit(superframe, at: descriptor + UnitLayout.partial + Int(kind - 1) * 8)
-      setSummary(Int(kind - 1), unit)
+      unitHints.set(Int(kind - 1), unit)
     }
-    setSummary(Summary.freeFrame, unit)
-    setSummary(Summary.freeSuperframe, unit)
+    unitHints.set(Summary.freeFrame, unit)
+    unitHints.set(Summary.freeSuperframe, unit)
   }
 }
 

@@ -5,7 +5,11 @@ import CShims
 /// Every directory word names a sub-table and, by its depth, the words that must be equal to it. A group of such words
 /// is believed if they are all there and the entries in the sub-table belong to the prefix; then one that is mostly
 /// there, which restores the rest of its words. What no group covers leads nowhere.
-extension Salvage {
+struct DirectorySalvage {
+  let salvage: Salvage
+
+  private var data: Memory { salvage.data }
+
   private struct Group {
     let word: DirectoryWord
     let first: Int
@@ -28,32 +32,32 @@ extension Salvage {
     }
   }
 
-  mutating func walkDirectory() {
-    let root = Level(offset: DataLayout.root, bits: DataLayout.rootBits, above: 0, prefix: 0)
+  func run() {
+    let root = Salvage.Level(offset: DataLayout.root, bits: DataLayout.rootBits, above: 0, prefix: 0)
     var taken = [Bool](repeating: false, count: 1 << root.bits)
-    var nodes: [Level] = []
+    var nodes: [Salvage.Level] = []
     for index in taken.indices {
       guard let node = node(DirectoryWord(data.loadRelaxed(root.offset + index * 8)), prefix: UInt64(index)),
-        map.claim(node.offset, byteCount: 8 << node.bits)
+        salvage.map.enter(node.offset, byteCount: 8 << node.bits)
       else { continue }
       taken[index] = true
       nodes.append(node)
     }
-    settle(root, &taken)
+    divide(root, &taken)
     for node in nodes {
       var taken = [Bool](repeating: false, count: 1 << node.bits)
-      settle(node, &taken)
+      divide(node, &taken)
     }
   }
 
   /// The node that a root word names: one of which most words could be sub-tables'.
-  private func node(_ word: DirectoryWord, prefix: UInt64) -> Level? {
+  private func node(_ word: DirectoryWord, prefix: UInt64) -> Salvage.Level? {
     let above = DataLayout.rootBits
     guard word.isNode, word.raw >> 48 & 0xff == 0, !word.isDeep,
       (1...(SubTable.maximumDepth - above)).contains(word.bits),
-      map.isPlace(word.offset, byteCount: 8 << word.bits)
+      salvage.map.isPlace(word.offset, byteCount: 8 << word.bits)
     else { return nil }
-    let level = Level(offset: word.offset, bits: word.bits, above: above, prefix: prefix)
+    let level = Salvage.Level(offset: word.offset, bits: word.bits, above: above, prefix: prefix)
     var good = 0
     for index in 0..<(1 << word.bits) {
       if isPlausible(DirectoryWord(data.loadRelaxed(word.offset + index * 8)), level) { good += 1 }
@@ -61,12 +65,12 @@ extension Salvage {
     return good * 2 > 1 << word.bits ? level : nil
   }
 
-  private func isPlausible(_ word: DirectoryWord, _ level: Level) -> Bool {
+  private func isPlausible(_ word: DirectoryWord, _ level: Salvage.Level) -> Bool {
     !word.isNode && word.raw >> 48 & 0xff == 0 && word.bits >= level.lowest && word.bits <= level.depth
-      && map.isPlace(word.offset, byteCount: word.isDeep ? SubTable.deepByteCount : SubTable.byteCount)
+      && salvage.map.isPlace(word.offset, byteCount: word.isDeep ? SubTable.deepByteCount : SubTable.byteCount)
   }
 
-  private mutating func settle(_ level: Level, _ taken: inout [Bool]) {
+  private func divide(_ level: Salvage.Level, _ taken: inout [Bool]) {
     var groups: [UInt64: Group] = [:]
     for index in taken.indices where !taken[index] {
       let word = DirectoryWord(data.loadRelaxed(level.offset + index * 8))
@@ -88,14 +92,14 @@ extension Salvage {
     fill(level, taken)
   }
 
-  private func home(_ group: Group, _ level: Level) -> Home {
+  private func home(_ group: Group, _ level: Salvage.Level) -> Salvage.Home {
     let prefix = (level.prefix << UInt64(level.bits) | UInt64(group.first)) >> UInt64(level.depth - group.word.bits)
-    return Home(word: group.word, prefix: prefix, subTables: [group.word.offset])
+    return Salvage.Home(word: group.word, prefix: prefix, subTables: [group.word.offset])
   }
 
-  private mutating func weigh(_ group: inout Group, _ home: Home) {
+  private func weigh(_ group: inout Group, _ home: Salvage.Home) {
     var counts = (matches: 0, strays: 0)
-    forEachWord(home) { salvage, word, _, bucket in
+    salvage.forEachWord(home) { word, _, bucket in
       if case .lost = salvage.find(word, bucket: bucket, in: home) {
         counts.strays += 1
       } else {
@@ -105,36 +109,36 @@ extension Salvage {
     (group.matches, group.strays) = counts
   }
 
-  private mutating func accept(_ group: Group, _ level: Level, _ taken: inout [Bool]) {
+  private func accept(_ group: Group, _ level: Salvage.Level, _ taken: inout [Bool]) {
     let span = group.first..<(group.first + group.span)
     let byteCount = group.word.isDeep ? SubTable.deepByteCount : SubTable.byteCount
-    guard !taken[span].contains(true), map.claim(group.word.offset, byteCount: byteCount) else { return }
+    guard !taken[span].contains(true), salvage.map.enter(group.word.offset, byteCount: byteCount) else { return }
     for index in span {
       taken[index] = true
       let offset = level.offset + index * 8
-      if data.loadRelaxed(offset) != group.word.raw { stores[offset] = group.word.raw }
+      if data.loadRelaxed(offset) != group.word.raw { salvage.stores[offset] = group.word.raw }
     }
     var home = home(group, level)
     if group.word.isDeep { followLinks(&home) }
-    homes.append(home)
+    salvage.homes.append(home)
   }
 
-  private mutating func followLinks(_ home: inout Home) {
+  private func followLinks(_ home: inout Salvage.Home) {
     while true {
       let link = home.subTables.last! + SubTable.link
       let next = data.loadRelaxed(link)
       if next == 0 { return }
-      guard next < UInt64(map.limit), map.claim(Int(next), byteCount: SubTable.deepByteCount) else {
-        dropped += 1
-        lose("the keys behind the link at \(link): it leads nowhere")
-        return stores[link] = 0
+      guard next < UInt64(salvage.map.limit), salvage.map.enter(Int(next), byteCount: SubTable.deepByteCount) else {
+        salvage.dropped += 1
+        salvage.lose("the keys behind the link at \(link): it leads nowhere")
+        return salvage.stores[link] = 0
       }
       home.subTables.append(Int(next))
     }
   }
 
   /// Words that no group covers, in the largest aligned runs.
-  private mutating func fill(_ level: Level, _ taken: [Bool]) {
+  private func fill(_ level: Salvage.Level, _ taken: [Bool]) {
     var index = 0
     while index < taken.count {
       guard !taken[index] else {
@@ -149,9 +153,9 @@ extension Salvage {
       }
       let count = 1 << bits
       let offset = level.offset + index * 8
-      vacancies.append(Vacancy(offset: offset, count: count, depth: level.depth - bits))
-      lostPrefixes += count << (SubTable.maximumDepth - level.depth)
-      lose(
+      salvage.vacancies.append(Salvage.Vacancy(offset: offset, count: count, depth: level.depth - bits))
+      salvage.lostPrefixes += count << (SubTable.maximumDepth - level.depth)
+      salvage.lose(
         "the keys of \(count) in \(1 << level.depth) parts of the index: the directory words at \(offset) lead nowhere")
       index += count
     }

@@ -1,13 +1,36 @@
 import CShims
 
-/// The index: directory, sub-tables, entries, chains.
-extension TableCheck {
-  mutating func walkDirectory() {
+/// Checks the index: directory, sub-tables, entries, chains.
+struct IndexCheck {
+  private let segment: Segment
+  private let state: TableState
+  private let owners: BlockOwners
+  private let problems: Problems
+  /// Superseded entries and tombstones: those that a reclaim must find in *superseded* or *retained* (I7).
+  private(set) var garbage: Set<Int> = []
+  private(set) var keyCount = 0
+
+  init(_ segment: Segment, _ state: TableState, _ owners: BlockOwners, _ problems: Problems) {
+    self.segment = segment
+    self.state = state
+    self.owners = owners
+    self.problems = problems
+  }
+
+  private var data: Memory { state.data }
+  private var geometry: Geometry { state.geometry }
+  private var end: Int { owners.end }
+
+  private func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
+    problems.expect(condition, problem())
+  }
+
+  mutating func run() {
     walkWords(at: DataLayout.root, bits: DataLayout.rootBits, above: 0, prefix: 0)
   }
 
   /// Directory words `0..<2^bits` at `offset`, below `above` bits of the hash that read `prefix`.
-  mutating func walkWords(at offset: Int, bits: Int, above: Int, prefix: UInt64) {
+  private mutating func walkWords(at offset: Int, bits: Int, above: Int, prefix: UInt64) {
     var index = 0
     while index < 1 << bits {
       let word = DirectoryWord(data.loadRelaxed(offset + index * 8))
@@ -32,23 +55,25 @@ extension TableCheck {
     }
   }
 
-  mutating func walkNode(_ word: DirectoryWord, below above: Int, prefix: UInt64) {
+  private mutating func walkNode(_ word: DirectoryWord, below above: Int, prefix: UInt64) {
     guard above == DataLayout.rootBits, word.offset % 16 == 0, (1...(SubTable.maximumDepth - above)).contains(word.bits)
     else {
       return expect(false, "a directory node below \(above) bits claims \(word.bits)")
     }
     let block = BlockRef(offset: word.offset, code: SizeClasses.code(byteCount: 8 << word.bits))
-    if claim(block, .node) { walkWords(at: word.offset, bits: word.bits, above: above, prefix: prefix) }
+    if owners.enter(block, .node) { walkWords(at: word.offset, bits: word.bits, above: above, prefix: prefix) }
   }
 
-  mutating func walkSubTables(_ word: DirectoryWord, prefix: UInt64) {
+  private mutating func walkSubTables(_ word: DirectoryWord, prefix: UInt64) {
     let byteCount = word.isDeep ? SubTable.deepByteCount : SubTable.byteCount
     var subTable = word.offset
     repeat {
       guard subTable >= 0, subTable < end, subTable % 64 == 0 else {
         return expect(false, "a directory word or link leads to \(subTable), where no sub-table can be")
       }
-      guard claim(BlockRef(offset: subTable, code: SizeClasses.code(byteCount: byteCount)), .subTable) else { return }
+      guard owners.enter(BlockRef(offset: subTable, code: SizeClasses.code(byteCount: byteCount)), .subTable) else {
+        return
+      }
       for index in 0..<(SubTable.bucketCount * 8) {
         walkWord(data.loadRelaxed(subTable + index * 8), bucket: index / 8, word, prefix: prefix)
       }
@@ -56,14 +81,14 @@ extension TableCheck {
     } while subTable != 0
   }
 
-  mutating func walkWord(_ word: UInt64, bucket: Int, _ directory: DirectoryWord, prefix: UInt64) {
+  private mutating func walkWord(_ word: UInt64, bucket: Int, _ directory: DirectoryWord, prefix: UInt64) {
     guard BucketWord.isLive(word) else {
       return expect(
         word == BucketWord.empty || word == BucketWord.deleted, "a bucket holds the impossible word \(word)")
     }
     let entry = BucketWord.offset(word)
-    guard let meta = claimEntry(entry) else { return }
-    let hash = writer.hashOfEntry(entry)
+    guard let meta = enterEntry(entry) else { return }
+    let hash = state.hashOfEntry(entry)
     expect(word >> 48 == UInt64(BucketWord.tag(hash: hash)), "the entry at \(entry) lies under another key's tag")
     let depth = UInt64(directory.bits)
     expect(depth == 0 || hash >> (64 - depth) == prefix, "the entry at \(entry) lies under another prefix")
@@ -84,7 +109,7 @@ extension TableCheck {
   }
 
   /// - Returns: nil if the entry is impossible or was seen before.
-  mutating func claimEntry(_ entry: Int) -> EntryMeta? {
+  private func enterEntry(_ entry: Int) -> EntryMeta? {
     guard entry % 16 == 0, entry >= geometry.unitsOffset, entry + Entry.headerBytes <= end else {
       expect(false, "an entry lies at \(entry), where none can be")
       return nil
@@ -94,9 +119,9 @@ extension TableCheck {
       expect(false, "the entry at \(entry) claims \(meta.byteCount) bytes")
       return nil
     }
-    guard claim(writer.block(ofEntry: entry), .entry) else { return nil }
+    guard owners.enter(state.block(ofEntry: entry), .entry) else { return nil }
     expect(
-      data.loadRelaxed(entry + Entry.version) <= writer.committed,
+      data.loadRelaxed(entry + Entry.version) <= state.committed,
       "the entry at \(entry) is of version \(data.loadRelaxed(entry + Entry.version)), not committed yet (I4)")
     for position in (meta.keyOffset + meta.keyLength)..<meta.valueOffset {
       expect(data.byte(entry + position) == 0, "the entry at \(entry) has padding that is not zero")
@@ -105,16 +130,16 @@ extension TableCheck {
   }
 
   /// Versions of one key, newest first; what is behind the first is garbage, and so is every tombstone.
-  mutating func walkChain(from head: Int, _ headMeta: EntryMeta) {
+  private mutating func walkChain(from head: Int, _ headMeta: EntryMeta) {
     if headMeta.isTombstone { garbage.insert(head) }
-    if writer.variant == .rwlock {
+    if state.variant == .rwlock {
       expect(!headMeta.isTombstone, "the entry at \(head) is a tombstone, in the rwlock variant")
       return expect(data.loadRelaxed(head + Entry.prev) == 0, "the entry at \(head) keeps an older version")
     }
     var newer = head
     while true {
       let entry = Int(truncatingIfNeeded: data.loadRelaxed(newer + Entry.prev))
-      guard entry != 0, let meta = claimEntry(entry) else { return }
+      guard entry != 0, let meta = enterEntry(entry) else { return }
       garbage.insert(entry)
       expect(
         data.loadRelaxed(entry + Entry.version) <= data.loadRelaxed(newer + Entry.version),

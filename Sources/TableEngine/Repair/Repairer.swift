@@ -1,46 +1,40 @@
 import CShims
 import SharedMemory
 
-/// What a repair found and did.
-public struct RepairReport: Sendable {
-  /// What was wrong, one sentence each; empty: nothing, and nothing was done.
-  public var problems: [String] = []
-  /// Each key or place that was given up, at most 10,000.
-  public var losses: [String] = []
-  /// How many words that led to a key were given up. Of an unreadable part of the index nobody knows.
-  public var droppedCount = 0
-  public var keptCount = 0
-  /// False for a dry run, and where there was nothing to do.
-  public var isRepaired = false
-}
-
-/// Repair of what no crash explains: see "Repair" in DESIGN.md.
+/// Repairs what no crash explains: see "Repair" in DESIGN.md.
 ///
 /// The table is marked damaged first and sound last. Between the two only words of *data* change that lead to
 /// something that is given up, and *ctl* is made anew from *data* alone; so a death on the way, at any store, leaves a
 /// table that is marked damaged, that readers may read, and that the next repair starts over.
-extension Segment {
+public struct Repairer {
+  let segment: Segment
+
+  public init(_ segment: Segment) { self.segment = segment }
+
   /// Checks the table and, if anything is wrong, keeps what is provably whole and gives up the rest.
   ///
   /// Recovers after a dead writer first. Writers wait meanwhile; in the rwlock variant readers too. In the RCU variant
   /// readers go on, but repair waits for the sections that are open, and ends every long snapshot.
   /// - Parameter dryRun: only say what would be given up.
   /// - Parameter force: even if that is more than half of the keys.
-  /// - Throws: what ``check(timeoutNanoseconds:)`` throws; at once `timedOut` naming who runs a barrier of some keys; `damaged` if it would give up more than half, or cannot
-  ///   repair; `full` where /dev/shm has no room.
-  public func repair(
+  /// - Throws: what ``Checker/run(timeoutNanoseconds:)`` throws; at once `timedOut` naming the thread that runs a barrier of
+  ///   some keys; `damaged` if it would give up more than half, or cannot repair; `full` where /dev/shm has no room.
+  public func run(
     timeoutNanoseconds: UInt64, dryRun: Bool = false, force: Bool = false
   ) throws(EngineError) -> RepairReport {
-    try inspect(timeoutNanoseconds: timeoutNanoseconds) { participant, slot, deadline, problems throws(EngineError) in
-      var report = RepairReport(problems: problems)
-      guard !problems.isEmpty else {
-        report.keptCount = participant.writer.keyCount
+    try Checker(segment).inspect(timeoutNanoseconds: timeoutNanoseconds) { inspection throws(EngineError) in
+      let participant = inspection.participant
+      var report = RepairReport(problems: inspection.problems)
+      guard !inspection.problems.isEmpty else {
+        report.keptCount = participant.state.keyCount
         return report
       }
-      guard committed < SlotWord.evicted >> 1 else { throw .damaged("its version cannot be \(committed)") }
-      var salvage: Salvage
+      guard segment.committed < SlotWord.evicted >> 1 else {
+        throw .damaged("its version cannot be \(segment.committed)")
+      }
+      let salvage: Salvage
       do throws(SystemError) {
-        salvage = Salvage(self, byteCount: try dataObject.status().size)
+        salvage = Salvage(segment, byteCount: try segment.dataObject.status().size)
       } catch {
         throw .system(error)
       }
@@ -52,55 +46,73 @@ extension Segment {
       guard force || !salvage.losesMost else {
         throw .damaged("a repair would give up more than half of its keys, and was not told to")
       }
-      // What is claimed must stay as it is, and whoever claims it needs W to end: it cannot be waited for here.
-      if let claimant = participant.claims.holder(except: slot) {
-        throw .timedOut(participant.slots.holder(claimant))
+      // What a key lock covers must stay as it is, and its holder needs W to end: it cannot be waited for here.
+      if let holder = participant.keyLocks.holder(except: inspection.slot) {
+        throw .timedOut(participant.slots.holder(holder))
       }
-      try apply(&salvage, participant, slot: slot, deadline)
+      try apply(salvage, inspection)
       report.isRepaired = true
       return report
     }
   }
 
   private func apply(
-    _ salvage: inout Salvage, _ participant: Participant, slot: Int, _ deadline: UInt64
+    _ salvage: Salvage, _ inspection: Checker.Inspection
   ) throws(EngineError) {
-    let writer = participant.writer
-    let ctl = participant.ctl
+    let participant = inspection.participant
+    let state = participant.state
+    let ctl = state.ctl
+    let data = state.data
     participant.slots.coverAll()
-    if variant == .rwlock { try participant.exclusion.takeOver(slot: slot, deadline: deadline) }
-    // From here to the last line nobody writes, whoever dies.
+    if state.variant == .rwlock {
+      try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
+    }
+    // From here to the last line no barrier runs, whichever process dies.
     let wasDamaged = ctl.loadRelaxed(ControlLayout.damaged)
     ctl.storeRelease(ControlLayout.damaged, 1)
     crashFence()
     // Odd until all is well: keeps readers of the rwlock variant out even after our death.
     let wasOdd = data.loadRelaxed(DataLayout.wseq) & 1 != 0
-    if !wasOdd { writer.bumpSequence() }
+    if !wasOdd { state.bumpSequence() }
     salvage.stores.forEach { data.storeRelease($0.key, $0.value) }
     // I4: nothing uncommitted is left that this version would make visible.
-    writer.publishVersion(keyCount: salvage.keyCount)
-    data.storeRelease(DataLayout.reclaimed, committed)
+    state.publishVersion(keyCount: salvage.keyCount)
+    data.storeRelease(DataLayout.reclaimed, state.committed)
     shm_fence_release()
-    if variant == .rcu {
+    if state.variant == .rcu {
       do throws(EngineError) {
-        try writer.awaitReaders(deadline: deadline)
+        try awaitReaders(state, deadline: inspection.deadline)
       } catch {
         // Nothing of *ctl* was touched yet: writers may go on as before.
-        if !wasOdd { writer.bumpSequence() }
+        if !wasOdd { state.bumpSequence() }
         ctl.storeRelease(ControlLayout.damaged, wasDamaged)
         throw error
       }
     }
     for (offset, word) in salvage.lateStores { data.storeRelease(offset, word) }
-    try writer.rebuildControl(salvage)
-    try writer.fillVacancies(salvage.vacancies)
-    writer.bumpSequence()
-    var check = TableCheck(self, participant.writer)
-    check.run()
-    guard check.problems.isEmpty else { throw .damaged("repair did not cure it: \(check.problems[0])") }
+    try ControlRebuild(state: state).run(salvage)
+    state.bumpSequence()
+    if let problem = TableCheck(segment, participant).run().first {
+      throw .damaged("repair did not cure it: \(problem)")
+    }
     ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) &+ 1)
     ctl.storeRelease(ControlLayout.damaged, 0)
-    if variant == .rwlock { participant.exclusion.leaveExclusive() }
+    if state.variant == .rwlock { participant.exclusion.leaveExclusive() }
+  }
+
+  /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no
+  /// reader looks behind the newest version of a key.
+  private func awaitReaders(_ state: TableState, deadline: UInt64) throws(EngineError) {
+    Evictor(state: state).evictSnapshots()
+    let slots = state.slots
+    while true {
+      guard let scan = ReaderScan.take(state) else {
+        throw .notPermitted("this process may not order other processes' reads (membarrier)")
+      }
+      guard scan.isBehind(state.committed) else { return }
+      guard HostClock.monotonicNanoseconds < deadline else { throw .timedOut(scan.oldestSlot.map(slots.holder)) }
+      shmos_sleep(500_000)
+    }
   }
 }
 
@@ -119,69 +131,5 @@ extension Slots {
       _ = ctl.compareAndSwap(ControlLayout.slotsHighWater, expected: mark, desired: UInt64(count))
     }
     for index in (highWater..<count).reversed() where isHeld(index) { return raiseHighWater(index + 1) }
-  }
-}
-
-extension Writer {
-  /// Ends the long snapshots and waits for every section that began before the newest version: afterwards nobody
-  /// looks behind the newest version of a key.
-  fileprivate func awaitReaders(deadline: UInt64) throws(EngineError) {
-    evictSnapshots()
-    let slots = Slots(ctl: ctl, count: geometry.slotCount)
-    while true {
-      guard let (_, scan) = scanReaders() else {
-        throw .notPermitted("this process may not order other processes' reads (membarrier)")
-      }
-      guard scan.isBehind(committed) else { return }
-      guard HostClock.monotonicNanoseconds < deadline else { throw .timedOut(scan.oldestSlot.map(slots.holder)) }
-      shmos_sleep(500_000)
-    }
-  }
-
-  /// Journal, rings, allocator, log: as of a table in which nothing is superseded.
-  fileprivate func rebuildControl(_ salvage: Salvage) throws(EngineError) {
-    journal.clear()
-    ctl.storeRelaxed(ControlLayout.journalAllocated, 0)
-    try journal.reserve(1, backing)
-    for ring in [limbo, superseded, retained] {
-      ctl.zero(ring.header, count: 56)
-      try ring.initialize(backing)
-    }
-    ctl.storeRelaxed(ControlLayout.garbageBytes, 0)
-    ctl.storeRelaxed(ControlLayout.retainedRescanEnd, 0)
-    ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
-    ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
-    try allocator.rebuild(salvage.map)
-    if !log.isSound(committed: committed) { log.restart() }
-  }
-
-  /// An empty sub-table for each part of the index that was lost.
-  fileprivate func fillVacancies(_ vacancies: [Salvage.Vacancy]) throws(EngineError) {
-    for vacancy in vacancies {
-      let block = try allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), fromReserve: false)
-      allocator.mark(block)
-      data.zero(block.offset, count: SubTable.byteCount)
-      let word = DirectoryWord(subTable: block.offset, depth: vacancy.depth)
-      for index in 0..<vacancy.count { data.storeRelease(vacancy.offset + index * 8, word.raw) }
-    }
-  }
-}
-
-extension ReaderScan {
-  /// Does anyone read at a version before this one, or may yet?
-  fileprivate func isBehind(_ version: UInt64) -> Bool {
-    lowestPin < version || lowestPending < version || exact.contains { $0 < version }
-  }
-}
-
-extension ChangeLog {
-  /// Forgets everything: a watcher finds that it missed what came before.
-  fileprivate func restart() {
-    let possible: Range<UInt64> = 0..<(1 << 60)
-    let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
-    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
-    data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)
-    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal + 1)
-    data.storeRelease(DataLayout.logEndPosition, (end + UInt64(byteCount)) & ~15)
   }
 }

@@ -1,43 +1,63 @@
 import CShims
 import SharedMemory
 
-/// Coming to one's turn: W, and nothing in the way any more.
-extension Segment {
-  /// W, with everything in order, nobody's claim in the way and readers within their budget. For keys to be claimed: W
-  /// and the claim.
-  func takeTurn(
-    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ start: UInt64, _ timeoutNanoseconds: UInt64
-  ) throws(EngineError) {
-    if !participant.claims.mayBeAny, !reach.claims {
+/// The way to the writer lock W: a barrier is admitted when it owns W, a dead writer's work is undone, no key lock is in
+/// its way, and readers are within the limbo budget.
+///
+/// ```
+/// admit ── no key lock anywhere ──> W ──> table exclusion ──> limbo budget ──> admitted
+///   │                                            │
+///   └── else, or over budget under `wait` ──> W ─┴─> key locks ──> as above
+///                 ^                                   │ in the way: give W back
+///                 └────────── sleep, until the deadline ┘
+/// ```
+struct Admission {
+  let participant: Segment.Participant
+
+  /// What a barrier asks for.
+  struct Request {
+    /// The calling thread's.
+    let slot: Int
+    let reach: BarrierReach
+    /// CLOCK_MONOTONIC; may be a tick behind.
+    let start: UInt64
+    let timeoutNanoseconds: UInt64
+
+    var deadline: UInt64 { start &+ timeoutNanoseconds }
+  }
+
+  /// Returns with W owned; for keys to be locked, with W and the key lock.
+  /// - Throws: with W given back: `timedOut` naming the thread in the way, `full(.limbo)`, `damaged`.
+  func admit(_ request: Request) throws(EngineError) {
+    if !participant.keyLocks.mayBeAny, !request.reach.locksKeys {
       do throws(EngineError) {
-        if try takeUnclaimed(participant, slot: slot, start, timeoutNanoseconds) { return }
+        if try admitPastNoKeyLock(request) { return }
       } catch {
-        guard isToWait(for: error, participant) else { throw error }
+        guard isToWait(for: error) else { throw error }
       }
     }
-    try waitForTurn(participant, slot: slot, reach, start, timeoutNanoseconds)
+    try waitForAdmission(request)
   }
 
   /// The frequent case, in which a barrier waits for W alone.
-  /// - Returns: false with W given back, if somebody claims keys after all.
-  private func takeUnclaimed(
-    _ participant: Participant, slot: Int, _ start: UInt64, _ timeoutNanoseconds: UInt64
-  ) throws(EngineError) -> Bool {
-    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
-    if outcome == .ownerDied { inherit(participant) }
-    guard !participant.claims.mayBeAny else {
+  /// - Returns: false with W given back, if keys are locked after all.
+  private func admitPastNoKeyLock(_ request: Request) throws(EngineError) -> Bool {
+    let outcome = try participant.lock.lock(
+      slot: request.slot, timeoutNanoseconds: request.timeoutNanoseconds, now: request.start)
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    guard !participant.keyLocks.mayBeAny else {
       participant.lock.unlock()
       return false
     }
-    try enterWithinBudget(participant, slot: slot, start &+ timeoutNanoseconds)
+    try enterWithinBudget(request)
     return true
   }
 
-  /// What is left to do once W is held and nobody's claim is in the way. Where it throws, W was given back.
-  private func enterWithinBudget(_ participant: Participant, slot: Int, _ deadline: UInt64) throws(EngineError) {
+  /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
+  private func enterWithinBudget(_ request: Request) throws(EngineError) {
     do throws(EngineError) {
-      try enter(participant, slot: slot, deadline)
-      try enforceLimboBudget(participant)
+      try TableExclusion(participant: participant).enter(slot: request.slot, request.deadline)
+      try LimboBudget(state: participant.state).enforce()
     } catch {
       participant.lock.unlock()
       throw error
@@ -45,88 +65,113 @@ extension Segment {
   }
 
   /// Does the table's policy say to wait for the readers that an error is about?
-  private func isToWait(for error: EngineError, _ participant: Participant) -> Bool {
+  private func isToWait(for error: EngineError) -> Bool {
     guard case .full(.limbo) = error else { return false }
-    return policy(participant) == .wait
+    return StalledReaderPolicy(participant.ctl) == .wait
   }
+
+  // MARK: - Waiting
 
   /// Why W was given back again, for the time being.
   private enum Delay {
-    /// Somebody's claim is in the way.
-    case claim(Claims.Request)
+    case keyLock(KeyLocks.Request)
     /// Readers keep more than their budget.
     case readers(EngineError)
   }
 
-  /// While it waits for a claim, or under the policy to wait for stalled readers, it gives W back. So each that waits
-  /// is told of what it waits for and not of the one before it, and dies without anybody's harm.
-  private func waitForTurn(
-    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ start: UInt64, _ timeoutNanoseconds: UInt64
-  ) throws(EngineError) {
-    let deadline = start &+ timeoutNanoseconds
-    let begun = HostClock.monotonicNanoseconds
-    var left = begun < deadline ? deadline - begun : 0
+  /// One barrier's way through several attempts.
+  private struct Attempts {
+    let request: Request
+    /// Nanoseconds that are left.
+    var left: UInt64
+    /// How long to sleep next time for readers.
     var pause: UInt64 = 1_000_000
-    var request: Claims.Request?
+    /// Made when a key lock may be in the way.
+    var keyLock: KeyLocks.Request?
+    /// What to say if W itself cannot be had in time: why it was given back last.
     var refusal: EngineError?
+
+    init(_ request: Request) {
+      self.request = request
+      left = 0
+      updateLeft()
+    }
+
+    mutating func updateLeft() {
+      let now = HostClock.monotonicNanoseconds
+      left = now < request.deadline ? request.deadline - now : 0
+    }
+  }
+
+  /// Gives W back while it waits for a key lock, or under the policy `wait` for stalled readers. So every waiter's error
+  /// names what that waiter waits for, and a waiter that dies holds up no other.
+  private func waitForAdmission(_ request: Request) throws(EngineError) {
+    var attempts = Attempts(request)
     do throws(EngineError) {
-      while true {
-        guard let delay = try attempt(participant, slot: slot, reach, &request, deadline, left, refusal) else {
-          return
-        }
-        let now = HostClock.monotonicNanoseconds
-        left = now < deadline ? deadline - now : 0
-        switch delay {
-        case .claim(let request):
-          refusal = .timedOut(request.obstacle.map(participant.slots.holder))
-          if left > 0 { participant.claims.sleep(request, timeoutNanoseconds: left) }
-        case .readers(let error):
-          refusal = error
-          if left > 0 { shmos_sleep(min(pause, left)) }
-          pause = min(pause * 2, 16_000_000)
-        }
-        if left == 0 { throw refusal! }
-        let then = HostClock.monotonicNanoseconds
-        left = then < deadline ? deadline - then : 0
+      while let delay = try attempt(&attempts) {
+        attempts.updateLeft()
+        sleep(delay, &attempts)
+        if attempts.left == 0 { throw attempts.refusal! }
+        attempts.updateLeft()
       }
     } catch {
-      if let request, request.stamp != 0 { participant.claims.withdraw(slot: slot) }
+      if let keyLock = attempts.keyLock, keyLock.stamp != 0 { participant.keyLocks.release(slot: request.slot) }
       throw error
     }
   }
 
-  /// Takes W once.
-  /// - Parameter refusal: what to say if W itself cannot be had in time.
-  /// - Returns: nil with W held; else W was given back.
-  private func attempt(
-    _ participant: Participant, slot: Int, _ reach: BarrierReach, _ request: inout Claims.Request?, _ deadline: UInt64,
-    _ left: UInt64, _ refusal: EngineError?
-  ) throws(EngineError) -> Delay? {
-    let outcome: WriterLock.Outcome
-    do throws(EngineError) {
-      outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: left)
-    } catch {
-      throw refusal ?? error
+  private func sleep(_ delay: Delay, _ attempts: inout Attempts) {
+    switch delay {
+    case .keyLock(let keyLock):
+      attempts.refusal = .timedOut(keyLock.obstacle.map(participant.slots.holder))
+      if attempts.left > 0 { participant.keyLocks.sleep(keyLock, timeoutNanoseconds: attempts.left) }
+    case .readers(let error):
+      attempts.refusal = error
+      if attempts.left > 0 { shmos_sleep(min(attempts.pause, attempts.left)) }
+      attempts.pause = min(attempts.pause * 2, 16_000_000)
     }
-    if outcome == .ownerDied { inherit(participant) }
-    if participant.claims.mayBeAny || reach.claims {
-      if request == nil { request = reach.request(slot: slot, seed: hashSeed) }
-      if request != nil, !participant.claims.grant(&request!) {
+  }
+
+  /// Takes W once.
+  /// - Returns: nil with W owned; else W was given back.
+  private func attempt(_ attempts: inout Attempts) throws(EngineError) -> Delay? {
+    let request = attempts.request
+    try lock(attempts)
+    if participant.keyLocks.mayBeAny || request.reach.locksKeys {
+      if attempts.keyLock == nil {
+        attempts.keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)
+      }
+      if attempts.keyLock != nil, !participant.keyLocks.grant(&attempts.keyLock!) {
         participant.lock.unlock()
-        return .claim(request!)
+        return .keyLock(attempts.keyLock!)
       }
     }
-    if reach.claims {
-      guard participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 else { return nil }
-      participant.lock.unlock()
-      throw .damaged("it was marked damaged")
+    if request.reach.locksKeys {
+      try checkUndamaged()
+      return nil
     }
     do throws(EngineError) {
-      try enterWithinBudget(participant, slot: slot, deadline)
+      try enterWithinBudget(request)
       return nil
     } catch {
-      guard isToWait(for: error, participant) else { throw error }
+      guard isToWait(for: error) else { throw error }
       return .readers(error)
     }
+  }
+
+  private func lock(_ attempts: Attempts) throws(EngineError) {
+    let outcome: WriterLock.Outcome
+    do throws(EngineError) {
+      outcome = try participant.lock.lock(slot: attempts.request.slot, timeoutNanoseconds: attempts.left)
+    } catch {
+      throw attempts.refusal ?? error
+    }
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+  }
+
+  private func checkUndamaged() throws(EngineError) {
+    guard participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 else { return }
+    participant.lock.unlock()
+    throw .damaged("it was marked damaged")
   }
 }

@@ -1,6 +1,6 @@
 import CShims
 
-/// What the owner of W calls what it does: a queue's label, for people.
+/// The name of the barrier in flight, for people: the label of the queue that runs it.
 ///
 /// Written under W and read without: the version says whether it is still about the barrier in flight, the hash whether
 /// the bytes are whole. A barrier of no queue writes nothing, and what stands there is of another version.
@@ -55,12 +55,5 @@ public struct BarrierLabel: Sendable {
     let words = (0..<(Int(count) + 7) / 8).map { ctl.loadRelaxed(Layout.bytes + $0 * 8) }
     guard hash(words, Int(count)) == ctl.loadRelaxed(Layout.hash) else { return nil }
     return unsafe words.withUnsafeBytes { unsafe String(decoding: $0.prefix(Int(count)), as: UTF8.self) }
-  }
-}
-
-extension Segment {
-  /// Says what the barrier that this thread has just begun is called.
-  public func noteBarrier(_ label: BarrierLabel) {
-    withParticipant { label.note($0.ctl, version: $0.writer.version) }
   }
 }

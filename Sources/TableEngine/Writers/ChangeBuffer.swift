@@ -5,7 +5,7 @@ import CShims
 /// Used by the thread of its barrier only, like the barrier itself.
 final class ChangeBuffer {
   /// What the barrier may read and change, with all that lies below.
-  let claimed: [[UInt8]]
+  let locked: [[UInt8]]
   let timeoutNanoseconds: UInt64
   /// The newest change of each key; the order is that of the first change of each.
   private var changes: [[UInt8]: BufferedEntry] = [:]
@@ -13,13 +13,13 @@ final class ChangeBuffer {
   /// What each change replaced, oldest first: a savepoint is a number of them.
   private var replaced: [(key: [UInt8], entry: BufferedEntry?)] = []
 
-  init(claimed: [[UInt8]], timeoutNanoseconds: UInt64) {
-    self.claimed = claimed
+  init(locked: [[UInt8]], timeoutNanoseconds: UInt64) {
+    self.locked = locked
     self.timeoutNanoseconds = timeoutNanoseconds
   }
 
   func covers(_ key: UnsafeRawBufferPointer) -> Bool {
-    return claimed.contains { unsafe $0.claims(key) }
+    return locked.contains { unsafe $0.covers(key) }
   }
 
   func checkCovers(_ key: UnsafeRawBufferPointer) throws(EngineError) {

@@ -16,7 +16,7 @@ struct Journal {
     case put = 3
     case fill = 4
     case retire = 5
-    case keep = 6
+    case retain = 6
     /// Was rolled back: nothing is to be done for it, whatever becomes of the transaction.
     case void = 7
     /// An allocation that was rolled back: to limbo, whatever becomes of the transaction.
@@ -59,7 +59,7 @@ struct Journal {
 
   /// Appends a record. The caller's effect follows; room was reserved.
   ///
-  /// ORDER record-count-effect. Undo sees every record whose effect may have happened, and no half record.
+  /// ORDER record-count-effect. Undo.run sees every record whose effect may have happened, and no half record.
   @inline(__always)
   func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
     let index = self.count
@@ -73,11 +73,11 @@ struct Journal {
   }
 
   /// Makes a record one of another kind, in one store: its second word stays.
-  func turn(_ index: Int, into kind: Kind) {
+  func convert(_ index: Int, to kind: Kind) {
     ctl.storeRelaxed(region &+ index &* JournalLayout.recordBytes, kind.rawValue << 60)
   }
 
-  /// Claims pages for `extra` further records.
+  /// Allocates pages for `extra` further records.
   /// - Throws: `full(.barrier)` when the journal is at its limit.
   @inline(__always)
   func reserve(_ extra: Int, _ backing: Backing) throws(EngineError) {

@@ -1,31 +1,32 @@
 import CShims
 import SharedMemory
 
-/// Keys that are somebody's while its closure runs, outside W: what keyed barriers exclude each other by.
+/// Locks on keys, each held by one thread while its section runs, outside W: what barriers of some keys exclude each
+/// other by.
 ///
-/// A claim lies in the slot of the thread that makes it (its keys as a ``ClaimSet``, and a word of state), so it ends with its
-/// thread, however that ends. It waits or is held. All claims are made and granted under W, in the order of a stamp:
+/// A key lock lies in the slot of its thread (its keys as ``LockedKeys``, and a word of state), so it ends with the thread,
+/// however the thread ends. It is waiting or held. All are asked for and granted under W, in the order of a stamp:
 ///
 /// ```
-/// claim, under W                                   release
-/// nobody who holds, or waits with an older         state = none
+/// grant, under W                                   release
+/// no thread that holds, or waits with an older     state = none
 ///   stamp, meets it: state = held                  fence
 /// else: keys; state = waiting, with a stamp;       sleepers != 0: sleepers = 0; event += 1, wake all
 ///   e = event; sleepers = 1; fence;
 ///   look again; unlock W;
 ///   sleep while event == e, at most a slice; lock W; again
 /// ```
-/// Who owns W to write at once (a plain barrier, or a single `set`) waits in the same way, but only for those who hold:
-/// it holds nothing while it waits, and its stamp lets no claim of after it go first. So nobody starves, and nobody ever waits
-/// with a claim in hand: no circle of waits can arise from claims of one table.
+/// An owner of W that writes at once (a plain barrier, or a single `set`) waits in the same way, but only for the threads
+/// that hold: it holds nothing while it waits, and no key lock with a later stamp goes before it. So no thread starves. And no
+/// thread ever waits while it holds a key lock: no circle of waits can arise from the key locks of one table.
 ///
-/// Invariant: of two claims that meet, and whose threads live, at most one is held; none is held that meets what the owner
-/// of W writes, unless by itself. `Models/claims.pml` checks that, and that nobody is forgotten asleep.
-struct Claims {
+/// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
+/// owner of W writes, unless it is the owner's. `Models/claims.pml` checks that, and that no sleeper is forgotten.
+struct KeyLocks {
   let ctl: Memory
   let slots: Slots
 
-  /// How long to sleep at most before looking for the dead: they wake nobody.
+  /// How long to sleep at most before looking for dead threads: a dead thread wakes no waiter.
   private static let sliceNanoseconds: UInt64 = 20_000_000
 
   // MARK: - State
@@ -38,33 +39,33 @@ struct Claims {
     static func stamp(_ word: UInt64) -> UInt64 { word >> 1 }
   }
 
-  /// One thread's way to what it wants; kept by its process.
+  /// What one thread asks for; its process holds it until it is granted.
   struct Request {
     let slot: Int
-    let keys: ClaimSet
-    /// To hold it after W was given back; else to write under W at once.
-    let claims: Bool
+    let keys: LockedKeys
+    /// To hold the keys after W was given back; else to write under W at once.
+    let isToHold: Bool
     /// 0 until it had to wait.
     fileprivate(set) var stamp: UInt64 = 0
     /// The event's value when it was found to have to wait.
     fileprivate var seen: UInt32 = 0
-    /// Who was in the way when last looked, for people.
+    /// The slot that was in the way at the last look, for people.
     fileprivate(set) var obstacle: Int?
 
-    init(slot: Int, keys: ClaimSet, claims: Bool) {
+    init(slot: Int, keys: LockedKeys, isToHold: Bool) {
       self.slot = slot
       self.keys = keys
-      self.claims = claims
+      self.isToHold = isToHold
     }
   }
 
-  /// May anybody hold or wait? Raised and lowered under W, so the owner of W may believe a no.
+  /// May any key lock be held or waited for? Raised and lowered under W, so the owner of W may believe a no.
   @inline(__always)
   var mayBeAny: Bool { ctl.loadRelaxed(ControlLayout.claims) != 0 }
 
   private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.claimEvent)) }
 
-  /// Does the slot's thread hold a claim, as far as can be seen without W?
+  /// Does the slot's thread hold a key lock, as far as can be seen without W?
   func isHeld(by slot: Int) -> Bool { State.isHeld(ctl.loadAcquire(state(slot))) }
 
   private func state(_ slot: Int) -> Int { slots.offset(slot) + SlotLayout.claim }
@@ -72,43 +73,45 @@ struct Claims {
   // MARK: - Under W
 
   /// Grants the request, or has it wait.
-  /// - Returns: false if it has to: give W back, ``sleep(_:timeoutNanoseconds:)``, and ask again. End it by
-  ///   ``withdraw(slot:)`` if it is not to be asked again.
+  /// - Returns: false if it has to wait: give W back, ``sleep(_:timeoutNanoseconds:)``, and ask again. End it by
+  ///   ``release(slot:)`` if it is not to be asked again.
   func grant(_ request: inout Request) -> Bool {
     request.obstacle = obstacle(to: request)
     if request.obstacle != nil {
-      announce(&request)
-      // PAIR claim-wait. Other end: withdraw(slot:). Either who ends its claim now finds a sleeper, or we find it gone.
+      enqueue(&request)
+      // PAIR key-lock-wait. Other end: KeyLocks.release. Either the thread that releases its key lock now finds a
+      // sleeper, or we find the key lock gone.
       shm_fence_seqcst()
       request.obstacle = obstacle(to: request)
     }
     guard request.obstacle == nil else { return false }
-    if request.claims {
+    if request.isToHold {
       hold(&request)
     } else if request.stamp != 0 {
-      withdraw(slot: request.slot)
+      release(slot: request.slot)
       request.stamp = 0
     }
     return true
   }
 
-  /// A living thread's slot that holds a claim, for who has W and cannot wait.
-  func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, keys: .table, claims: false)) }
+  /// A living thread's slot that holds a key lock, for an owner of W that cannot wait.
+  func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, keys: .table, isToHold: false)) }
 
-  /// Has a living thread other than this slot's claimed the key? For who has W and can leave the key alone.
-  func isClaimed(_ key: UnsafeRawBufferPointer, seed: UInt64, except slot: Int) -> Bool {
+  /// Has a living thread other than this slot's locked the key? For an owner of W that can leave the key alone.
+  func isLocked(_ key: UnsafeRawBufferPointer, seed: UInt64, except slot: Int) -> Bool {
     guard mayBeAny else { return false }
-    return obstacle(to: Request(slot: slot, keys: unsafe ClaimSet(writing: key, seed: seed), claims: false)) != nil
+    return obstacle(to: Request(slot: slot, keys: unsafe LockedKeys(writing: key, seed: seed), isToHold: false)) != nil
   }
 
-  /// Writes the claim down as one that waits, at first with a stamp that is younger than all.
-  private func announce(_ request: inout Request) {
+  /// Writes the request down as one that waits, at first with a stamp that is younger than all.
+  private func enqueue(_ request: inout Request) {
     if request.stamp == 0 {
       request.stamp = nextStamp()
       request.keys.store(ctl, slot: request.slot)
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     }
-    // First the value, then that we sleep: a wake-up that takes our mark for an older one's changes the value.
+    // The value before the mark that we sleep: a thread that takes our mark for an older sleeper's advances the event,
+    // and then the value that we sleep on is past.
     request.seen = event.value
     ctl.storeRelaxed(ControlLayout.claimSleepers, 1)
   }
@@ -128,15 +131,17 @@ struct Claims {
     return stamp
   }
 
-  /// A living thread's slot whose claim is in the way. Lowers the hint if there is no claim at all.
+  /// A living thread's slot whose key lock is in the way. Lowers the hint if there is no key lock at all.
   private func obstacle(to request: Request) -> Int? {
     var isAny = request.stamp != 0
     for slot in 0..<slots.highWater where slot != request.slot {
-      // PAIR claim-release. Other end: withdraw(slot:). Acquire: who finds a claim gone sees what was read and done in it.
+      // PAIR key-lock-release. Other end: KeyLocks.release. Acquire: an owner of W that finds a key lock gone sees what
+      // its section did; else it could supersede an entry that the section still reads.
       let word = ctl.loadAcquire(state(slot))
       if word == State.none { continue }
       isAny = true
-      guard isInTheWay(word, of: request), ClaimSet(ctl, slot: slot).meets(request.keys), !slots.clearIfDead(slot)
+      guard isInTheWay(word, of: request), LockedKeys(ctl, slot: slot).meets(request.keys),
+        !slots.clearIfDead(slot)
       else { continue }
       return slot
     }
@@ -146,21 +151,22 @@ struct Claims {
 
   private func isInTheWay(_ word: UInt64, of request: Request) -> Bool {
     if State.isHeld(word) { return true }
-    return request.claims && (request.stamp == 0 || State.stamp(word) < request.stamp)
+    return request.isToHold && (request.stamp == 0 || State.stamp(word) < request.stamp)
   }
 
   // MARK: - Without W
 
-  /// Sleeps until a claim has ended, at most a slice: then ask again, under W.
+  /// Sleeps until a key lock was released, at most a slice: then ask again, under W.
   func sleep(_ request: Request, timeoutNanoseconds: UInt64) {
     _ = event.wait(while: request.seen, timeoutNanoseconds: min(Self.sliceNanoseconds, timeoutNanoseconds))
   }
 
-  /// Ends the claim of the calling thread's slot, held or waiting, and wakes whoever waits. With W or without.
-  func withdraw(slot: Int) {
-    // PAIR claim-release. Release: our last look at what we claimed comes before.
+  /// Ends the key lock of the calling thread's slot, held or waiting, and wakes all sleepers. With W or without.
+  func release(slot: Int) {
+    // PAIR key-lock-release. Other end: KeyLocks.obstacle. Release: our last look at what we locked comes before.
     ctl.storeRelease(state(slot), State.none)
-    // PAIR claim-wait. Other end: grant(_:).
+    // PAIR key-lock-wait. Other end: KeyLocks.grant. Without the fence both sides could miss each other, and the sleeper
+    // would sleep for its whole slice.
     shm_fence_seqcst()
     guard ctl.loadRelaxed(ControlLayout.claimSleepers) != 0 else { return }
     ctl.storeRelaxed(ControlLayout.claimSleepers, 0)

@@ -1,13 +1,13 @@
 import CShims
 
-/// The keys that a barrier claims or writes, by their hashes: 64 bits with the table's seed, so two keys that are taken
-/// for one are no concern but in theory, where they would wait for each other and do no harm.
+/// The keys that a barrier locks or writes, by their hashes of 64 bits with the table's seed. Two keys with the same hash
+/// would wait for each other and do no harm.
 ///
-/// A claimed key stands for itself and for all that begin with it and a slash. So, as with the intention locks of Gray
+/// A locked key stands for itself and for all that begin with it and a slash. So, as with the intention locks of Gray
 /// et al., "Granularity of Locks and Degrees of Consistency in a Shared Data Base" (1976), a key may be meant as a whole,
 /// with all that lies below, or as a step on the path to what is meant: `a` and `a/b` for `a/b/c`. Two sets meet where one
 /// means as a whole what the other means in either way.
-public struct ClaimSet: Sendable {
+public struct LockedKeys: Sendable {
   /// The most hashes that a slot has room for.
   static let capacity = (ControlLayout.slotBytes - SlotLayout.claimKeys) / 8 - 1
 
@@ -17,15 +17,15 @@ public struct ClaimSet: Sendable {
   private(set) var path: [UInt64] = []
 
   static let table = {
-    var set = ClaimSet()
+    var set = LockedKeys()
     set.isTable = true
     return set
   }()
 
   private init() {}
 
-  /// Of keys that are claimed.
-  init(claiming keys: [[UInt8]], seed: UInt64) {
+  /// Of keys that are locked.
+  init(locking keys: [[UInt8]], seed: UInt64) {
     for key in keys {
       unsafe key.withUnsafeBytes { key in
         Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &whole)
@@ -52,7 +52,7 @@ public struct ClaimSet: Sendable {
 
   var count: Int { whole.count + path.count }
 
-  func meets(_ other: ClaimSet) -> Bool {
+  func meets(_ other: LockedKeys) -> Bool {
     isTable || other.isTable || whole.contains { other.whole.contains($0) || other.path.contains($0) }
       || path.contains { other.whole.contains($0) }
   }
@@ -60,7 +60,7 @@ public struct ClaimSet: Sendable {
   // MARK: - In a slot
 
   /// Under W, by the slot's thread. Of a set that does not fit, a single write's, what lies deepest is left out: the steps
-  /// that are kept still meet whoever claims one of them, and its own key is the first.
+  /// that fit still meet every section that locks one of them, and its own key is the first.
   func store(_ ctl: Memory, slot: Int) {
     let offset = Slots.offset(slot) + SlotLayout.claimKeys
     let steps = path.prefix(Self.capacity - whole.count)
@@ -84,7 +84,7 @@ public struct ClaimSet: Sendable {
 
 extension [UInt8] {
   /// Is a key this one, or below it?
-  func claims(_ key: UnsafeRawBufferPointer) -> Bool {
+  func covers(_ key: UnsafeRawBufferPointer) -> Bool {
     guard key.count >= count, unsafe key.starts(with: self) else { return false }
     return unsafe key.count == count || key[count] == UInt8(ascii: "/")
   }

@@ -1,15 +1,22 @@
-/// What follows the commit, and what an abort does instead. Recovery calls the same two functions, so both start
-/// from the journal's saved positions and may run any number of times.
-extension Writer {
-  /// Pushes what the committed transaction superseded and unlinked onto the rings. Rings' positions move last.
-  func retire() {
-    var limboTail = journal.saved(JournalLayout.limboTail)
-    var limboBytes = journal.saved(JournalLayout.limboBytes)
+/// What follows a commit: what the transaction superseded and unlinked goes onto the rings.
+///
+/// ``Transaction/commit()`` and ``Recoverer`` run the same code. It starts from the positions that the journal saved, so
+/// it may run any number of times.
+struct Retirement {
+  let state: TableState
+
+  private var ctl: Memory { state.ctl }
+  private var journal: Journal { state.journal }
+  private var superseded: Ring { state.superseded }
+
+  /// Pushes the journal's records onto the rings. The rings' positions move last.
+  func run() {
+    var limbo = LimboTail(state)
     var supersededTail = journal.saved(JournalLayout.supersededTail)
     var retainedTail = journal.saved(JournalLayout.retainedTail)
     var garbage = journal.saved(JournalLayout.garbageBytes)
     var allocated = 0
-    work.recordsReplayed += journal.count
+    state.work.recordsReplayed += journal.count
 
     for index in 0..<journal.count {
       let record = journal[index]
@@ -19,87 +26,40 @@ extension Writer {
       case .put:
         let old = BucketWord.offset(record.second)
         if old != 0 {
-          let block = block(ofEntry: old)
-          if variant == .rwlock {
-            pushLimbo(block, &limboTail, &limboBytes)
-          } else if !isTombstone(old) {
+          let block = state.block(ofEntry: old)
+          if state.variant == .rwlock {
+            limbo.push(block)
+          } else if !state.isTombstone(old) {
             ctl.storeRelaxed(superseded.position(supersededTail), UInt64(allocated))
             supersededTail += 1
             garbage += UInt64(block.byteCount)
           }
         }
-        if isTombstone(allocated), variant == .rcu, previousKind(index) == .allocateTombstone {
-          // Its own record: nothing supersedes a tombstone that stays at the head of its chain.
+        if state.isTombstone(allocated), state.variant == .rcu, previousKind(index) == .allocateTombstone {
+          // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
           ctl.storeRelaxed(superseded.position(supersededTail), UInt64(allocated) | 1)
           supersededTail += 1
-          garbage += UInt64(self.block(ofEntry: allocated).byteCount)
+          garbage += UInt64(state.block(ofEntry: allocated).byteCount)
         }
       case .retire:
-        pushLimbo(record.block, &limboTail, &limboBytes)
+        limbo.push(record.block)
         if record.count == 1 { garbage -= UInt64(record.block.byteCount) }
-      case .keep:
-        ctl.storeRelaxed(retained.position(retainedTail), record.second)
+      case .retain:
+        ctl.storeRelaxed(state.retained.position(retainedTail), record.second)
         retainedTail += 1
       case .discard:
-        pushLimbo(record.block, &limboTail, &limboBytes)
+        limbo.push(record.block)
       case .fill, .void, nil:
         break
       }
     }
     crashFence()
-    limbo.setBytesPushed(limboBytes)
-    limbo.setTail(limboTail)
+    limbo.publish()
     superseded.setTail(supersededTail)
     superseded.setHead(journal.saved(JournalLayout.supersededHeadAfter))
-    retained.setTail(retainedTail)
-    retained.setHead(journal.saved(JournalLayout.retainedHeadAfter))
+    state.retained.setTail(retainedTail)
+    state.retained.setHead(journal.saved(JournalLayout.retainedHeadAfter))
     ctl.storeRelaxed(ControlLayout.garbageBytes, garbage)
-  }
-
-  /// Takes back every store of the transaction in flight, newest first, and sends what it built to limbo: a reader
-  /// may have followed an uncommitted word (I3).
-  func undo() {
-    log.restore(
-      endPosition: journal.saved(JournalLayout.logEndPosition),
-      endOrdinal: journal.saved(JournalLayout.logEndOrdinal))
-    var limboTail = journal.saved(JournalLayout.limboTail)
-    var limboBytes = journal.saved(JournalLayout.limboBytes)
-    work.recordsReplayed += journal.count
-    for index in stride(from: journal.count - 1, through: 0, by: -1) {
-      let record = journal[index]
-      switch record.kind {
-      case .put, .fill:
-        restoreWords(record)
-      case .allocate, .allocateTombstone, .discard:
-        allocator.mark(record.block)
-        pushLimbo(record.block, &limboTail, &limboBytes)
-      case .retire, .keep, .void, nil:
-        break
-      }
-    }
-    crashFence()
-    limbo.setBytesPushed(limboBytes)
-    limbo.setTail(limboTail)
-  }
-
-  /// Stores back what the effect of a `put` or `fill` overwrote.
-  func restoreWords(_ record: Journal.Record) {
-    let count = record.kind == .put ? 1 : record.count
-    for word in 0..<count { data.storeRelease(record.offset + word * 8, record.second) }
-    work.wordsRestored += count
-  }
-
-  @inline(__always)
-  private func pushLimbo(_ block: BlockRef, _ tail: inout UInt64, _ bytes: inout UInt64) {
-    let position = limbo.position(tail)
-    ctl.storeRelaxed(position, block.raw)
-    ctl.storeRelaxed(position + 8, journal.version)
-    tail += 1
-    bytes += UInt64(block.byteCount)
-  }
-
-  private func isTombstone(_ entry: Int) -> Bool {
-    entry != 0 && EntryMeta(raw: data.loadRelaxed(entry + Entry.meta)).isTombstone
   }
 
   private func previousKind(_ index: Int) -> Journal.Kind? { index > 0 ? journal[index - 1].kind : nil }

@@ -1,16 +1,22 @@
 import CShims
 
-/// How the index makes room. A split touches one sub-table and the directory words of its prefix; its work does not
+/// Makes room in the index. A split touches one sub-table and the directory words of its prefix; its work does not
 /// grow with the table ("Index" in DESIGN.md). It is part of the transaction that caused it.
 ///
 /// Extendible hashing in the manner of CCEH (Nam et al., FAST 2019) and Dash (Lu et al., VLDB 2020); what differs is
 /// that a split builds both halves aside, so that readers of the old sub-table lose nothing, and that the
 /// directory has two levels, so that it never doubles as a whole.
-extension Writer {
+struct Splitter {
+  let transaction: Transaction
+
+  private var state: TableState { transaction.state }
+  private var data: Memory { transaction.state.data }
+  private var journal: Journal { transaction.state.journal }
+
   /// Makes a vacancy for a key whose window is full: a split, or at the deepest level a deep or linked sub-table.
   func makeRoom(hash: UInt64, _ location: Location) throws(EngineError) {
-    try reserve(16)
-    let (word, offset) = lookup.directoryWord(hash: hash)
+    try transaction.reserve(16)
+    let (word, offset) = state.lookup.directoryWord(hash: hash)
     if word.isDeep { return try linkFurther(location.subTable) }
     if word.bits >= SubTable.maximumDepth { return try rebuildDeep(word, hash: hash) }
     try split(word, at: offset, hash: hash)
@@ -19,23 +25,23 @@ extension Writer {
   private func split(_ old: DirectoryWord, at offset: Int, hash: UInt64) throws(EngineError) {
     var built: [BlockRef] = []
     do {
-      for _ in 0..<2 { built.append(try allocate(byteCount: SubTable.byteCount)) }
+      for _ in 0..<2 { built.append(try transaction.allocate(byteCount: SubTable.byteCount)) }
       let needsNode = old.bits >= DataLayout.rootBits && old.bits - DataLayout.rootBits == nodeBits(hash: hash)
       var node: BlockRef?
       if needsNode {
-        node = try allocate(byteCount: 8 << (nodeBits(hash: hash) + 1))
+        node = try transaction.allocate(byteCount: 8 << (nodeBits(hash: hash) + 1))
         built.append(node!)
       }
       guard distribute(old, into: built[0].offset, built[1].offset) else {
-        for block in built { retire(block) }
+        for block in built { transaction.retire(block) }
         return try rebuildDeep(old, hash: hash)
       }
       storeDirectory(
         old, hash: hash, node: node, DirectoryWord(subTable: built[0].offset, depth: old.bits + 1),
         DirectoryWord(subTable: built[1].offset, depth: old.bits + 1))
-      retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
+      transaction.retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
     } catch {
-      for block in built { retire(block) }
+      for block in built { transaction.retire(block) }
       throw error
     }
   }
@@ -61,7 +67,7 @@ extension Writer {
 
   /// Every live word with its key's hash. A bucket's entries are prefetched together: each is a cache miss.
   private func forEachWord(in subTable: Int, _ body: (UInt64, UInt64) -> Void) {
-    work.wordsMoved += SubTable.bucketCount * 8
+    state.work.wordsMoved += SubTable.bucketCount * 8
     for bucket in 0..<SubTable.bucketCount {
       let offset = subTable + bucket * SubTable.bucketBytes
       if bucket + 1 < SubTable.bucketCount {
@@ -73,14 +79,9 @@ extension Writer {
       for slot in 0..<8 {
         let word = data.loadRelaxed(offset + slot * 8)
         guard BucketWord.isLive(word) else { continue }
-        body(word, hashOfEntry(BucketWord.offset(word)))
+        body(word, state.hashOfEntry(BucketWord.offset(word)))
       }
     }
-  }
-
-  func hashOfEntry(_ entry: Int) -> UInt64 {
-    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    return unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
   }
 
   /// First fit from the home bucket on. The target is not published yet: plain order is enough.
@@ -110,7 +111,7 @@ extension Writer {
     for index in 0..<count {
       data.storeRelease(first + index * 8, index < count / 2 ? zero.raw : one.raw)
     }
-    work.wordsMoved += count
+    state.work.wordsMoved += count
   }
 
   /// Offset of the first directory word of a sub-table's prefix, and how many there are.
@@ -141,9 +142,9 @@ extension Writer {
     }
     journal.append(.fill, offset: rootOffset, count: 1, value: root.raw)
     data.storeRelease(rootOffset, DirectoryWord(node: node.offset, bits: bits + 1).raw)
-    work.wordsMoved += 2 << bits
+    state.work.wordsMoved += 2 << bits
     if root.isNode {
-      retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: 8 << bits)))
+      transaction.retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: 8 << bits)))
     }
   }
 
@@ -151,7 +152,7 @@ extension Writer {
 
   /// Rebuilds a sub-table so that its keys may lie in any of its buckets.
   private func rebuildDeep(_ old: DirectoryWord, hash: UInt64) throws(EngineError) {
-    let block = try allocate(byteCount: SubTable.deepByteCount)
+    let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
     data.zero(block.offset, count: SubTable.deepByteCount)
     forEachWord(in: old.offset) { word, hash in
       _ = insert(word, hash: hash, into: block.offset, steps: SubTable.bucketCount)
@@ -160,13 +161,13 @@ extension Writer {
     journal.append(.fill, offset: first, count: count, value: old.raw)
     let word = DirectoryWord(subTable: block.offset, depth: old.bits, deep: true)
     for index in 0..<count { data.storeRelease(first + index * 8, word.raw) }
-    work.wordsMoved += count
-    retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
+    state.work.wordsMoved += count
+    transaction.retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
   }
 
   /// Hangs an empty deep sub-table behind a full one.
   private func linkFurther(_ subTable: Int) throws(EngineError) {
-    let block = try allocate(byteCount: SubTable.deepByteCount)
+    let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
     data.zero(block.offset, count: SubTable.deepByteCount)
     journal.append(.fill, offset: subTable + SubTable.link, count: 1, value: 0)
     data.storeRelease(subTable + SubTable.link, UInt64(block.offset))

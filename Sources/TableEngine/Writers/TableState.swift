@@ -1,12 +1,15 @@
 import CShims
 
-/// Everything that changes a table, for the owner of its writer lock.
+/// What the owner of the writer lock W works on: the table's memory, its journal and rings, and the transaction in flight.
 ///
-/// One object a process and table; its methods run under W only, which is what makes it `Sendable`. What a method
-/// does to shared memory follows "Transactions" in DESIGN.md store by store: the order of stores *is* the
-/// algorithm, since a crash may come between any two.
-final class Writer: @unchecked Sendable {
-  // Sendable because every method requires W.
+/// One object a process and table. What is done to it stands in the types over it, each of which does one thing:
+/// ``Transaction``, ``Undo``, ``Retirement``, ``Rollback``, ``Splitter``, ``Collector``, ``FreePass``, ``Evictor``,
+/// ``Recoverer``. They are structs of this one reference, so making one costs nothing.
+///
+/// What they do to shared memory follows DESIGN.md store by store: the order of the stores *is* the algorithm, since a
+/// writer may die between any two of them.
+final class TableState: @unchecked Sendable {
+  // Sendable because only the owner of the writer lock changes it.
   let data: Memory
   let ctl: Memory
   let geometry: Geometry
@@ -30,8 +33,6 @@ final class Writer: @unchecked Sendable {
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
   var triedLimboBytes: UInt64 = 0
-  /// Did the gc pass in progress keep anything for a reader that had not settled on a snapshot?
-  var keptForPending = false
 
   init(data: Memory, ctl: Memory, geometry: Geometry, backing: Backing, variant: Variant, hashSeed: UInt64) {
     self.data = data
@@ -55,6 +56,10 @@ final class Writer: @unchecked Sendable {
     lookup = Lookup(data: data)
   }
 
+  var slots: Slots { Slots(ctl: ctl, count: geometry.slotCount) }
+
+  // MARK: - Versions
+
   var committed: UInt64 { data.loadRelaxed(DataLayout.committed) }
 
   /// Number of keys as of the newest committed version.
@@ -64,51 +69,9 @@ final class Writer: @unchecked Sendable {
     DataLayout.keyCounts + Int(version % UInt64(DataLayout.keyCountSlots)) * 8
   }
 
-  // MARK: - Begin, commit, abort
-
-  /// Opens a transaction. The journal is empty and `wseq` even: recovery saw to it.
-  func begin() {
-    version = committed + 1
-    keyDelta = 0
-    inTransaction = true
-    journal.setVersion(version)
-    journal.save(JournalLayout.limboTail, limbo.tail)
-    journal.save(JournalLayout.limboBytes, limbo.bytesPushed)
-    journal.save(JournalLayout.supersededTail, superseded.tail)
-    journal.save(JournalLayout.supersededHeadAfter, superseded.head)
-    journal.save(JournalLayout.retainedTail, retained.tail)
-    journal.save(JournalLayout.retainedHeadAfter, retained.head)
-    journal.save(JournalLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes))
-    journal.save(JournalLayout.logEndPosition, log.endPosition)
-    journal.save(JournalLayout.logEndOrdinal, log.endOrdinal)
-    // ORDER begin-count. Recovery: no record may count before the positions it is undone to are saved.
-    crashFence()
-    bumpSequence()
-  }
-
-  /// Makes the transaction's changes visible all at once, then retires what it superseded.
-  func commit() {
-    // ORDER commit-retire-empty. Recovery knows by the full journal that there is still to retire.
-    publishVersion(keyCount: keyCount + keyDelta)
-    retire()
-    journal.clear()
-    bumpSequence()
-    inTransaction = false
-  }
-
-  /// Undoes the transaction and leaves an empty version in its place.
-  func abort() {
-    // ORDER undo-empty-tick. I4.
-    undo()
-    journal.clear()
-    publishVersion(keyCount: keyCount)
-    bumpSequence()
-    inTransaction = false
-  }
-
   /// The linearization point and crash-atomic point of every change.
   ///
-  /// PAIR pend-committed. Other end: ReadSection.announce. Release: whoever sees this version sees every store of
+  /// PAIR pend-committed. Other end: ReadSection.announce. Release: a reader that sees this version sees every store of
   /// the transaction (I1, I4).
   func publishVersion(keyCount: Int) {
     let next = committed + 1
@@ -123,31 +86,14 @@ final class Writer: @unchecked Sendable {
     shm_fence_release()
   }
 
-  // MARK: - Blocks
-
-  /// A block for this transaction: in the journal before its bits are set (I3, I6).
-  func allocate(byteCount: Int, tombstone: Bool = false) throws(EngineError) -> BlockRef {
-    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), tombstone)
-    journal.append(tombstone ? .allocateTombstone : .allocate, value: block.raw)
-    allocator.mark(block)
-    return block
+  /// PAIR reclaimed-unlink. Other end: Observer.validate. `reclaimed` must be visible before the first unlink or
+  /// reuse: an observer at an older snapshot that reads what we change then finds it raised.
+  func raiseReclaimed(_ version: UInt64) {
+    if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
+    shm_fence_release()
   }
 
-  private func findBlock(code: Int, _ tombstone: Bool) throws(EngineError) -> BlockRef {
-    if let block = allocator.findInRecentSlab(code) { return block }
-    do {
-      return try allocator.find(code: code, fromReserve: tombstone)
-    } catch {
-      guard case .full = error, releaseLimbo() > 0 else { throw error }
-      return try allocator.find(code: code, fromReserve: tombstone)
-    }
-  }
-
-  /// Hands a block back at commit, by way of limbo (I3). The store that unlinks it comes before or after: neither
-  /// counts until the commit.
-  func retire(_ block: BlockRef, garbage: Bool = false) {
-    journal.append(.retire, count: garbage ? 1 : 0, value: block.raw)
-  }
+  // MARK: - Entries
 
   @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {
@@ -155,12 +101,12 @@ final class Writer: @unchecked Sendable {
     return BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.byteCount))
   }
 
-  /// Room for `records` more records in the journal and in every ring they may lead to (I5).
-  @inline(__always)
-  func reserve(_ records: Int) throws(EngineError) {
-    try journal.reserve(records, backing)
-    let pending = journal.count &+ records
-    try limbo.reserve(pending, backing)
-    try superseded.reserve(pending &* 2, backing)
+  func isTombstone(_ entry: Int) -> Bool {
+    entry != 0 && EntryMeta(raw: data.loadRelaxed(entry + Entry.meta)).isTombstone
+  }
+
+  func hashOfEntry(_ entry: Int) -> UInt64 {
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    return unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
   }
 }

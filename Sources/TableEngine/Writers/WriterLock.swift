@@ -14,7 +14,7 @@ struct WriterLock {
 
   enum Outcome {
     case acquired
-    /// Acquired from a dead owner: recover, then ``markConsistent()``.
+    /// Acquired from a dead owner: ``WriterLockRecovery``.
     case ownerDied
   }
 
@@ -70,7 +70,7 @@ struct WriterLock {
     }
   }
 
-  /// The last step of recovery: never before everything W protects is in order.
+  /// Ends EOWNERDEAD: W can be given back. What the dead owner left is told by shared memory from then on.
   func markConsistent() {
     try? mutex.markConsistent()
   }
@@ -78,12 +78,12 @@ struct WriterLock {
   func unlock() {
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)
     try? mutex.unlock()
-    // Here and not after each commit: whatever moves `committed` holds W, so nothing is forgotten, and who is woken
-    // finds W free.
+    // Here and not after each commit: every change of `committed` is made by an owner of W, so no waiter is forgotten,
+    // and a thread that is woken finds W free.
     CommitSignal(ctl: ctl, data: data).post()
   }
 
-  /// Who waited in vain is not counted: only the owner may store.
+  /// A thread that waited in vain is not counted: only the owner may store.
   private func count(waitedNanoseconds: UInt64) {
     let bucket = UInt64.bitWidth - 1 - max(1, waitedNanoseconds).leadingZeroBitCount
     increment(ControlLayout.barrierWaits + min(bucket, ControlLayout.barrierWaitBuckets - 1) * 8)
@@ -97,7 +97,7 @@ struct WriterLock {
     ctl.storeRelaxed(ControlLayout.writerSince, since)
   }
 
-  /// Who holds W, for people: it may have changed hands by the time it is read.
+  /// The owner of W, for people: it may have changed hands by the time it is read.
   var holder: Holder? {
     let slot = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.writerSlot)) - 1
     guard slot >= 0, slot < slots.count else { return nil }

@@ -1,13 +1,13 @@
 import CShims
 import SharedMemory
 
-/// What of a damaged table can be kept: a walk over *data* alone that believes nothing and changes nothing
+/// Finds what of a damaged table can be saved: a walk over *data* alone that believes nothing and changes nothing
 /// ("Repair" in DESIGN.md).
 ///
 /// Kept is the newest committed version of each key whose entry is whole as far as that can be proven: where it lies,
 /// what its header says, and that its key's hash belongs into the word that leads to it. The walk ends with what must
 /// be stored to leave only that.
-struct Salvage {
+final class Salvage {
   /// A place in the directory: 2^bits words for the prefixes that begin with `prefix`.
   struct Level {
     let offset: Int
@@ -67,30 +67,30 @@ struct Salvage {
     map = BlockMap(geometry: segment.geometry, unitCount: max(0, units))
   }
 
-  mutating func run() {
-    walkDirectory()
+  func run() {
+    DirectorySalvage(salvage: self).run()
     for home in homes { vote(home) }
     for (superframe, kinds) in votes where map.kinds[superframe] == 0 {
-      map.settle(superframe, kinds.max { ($0.value, $1.key) < ($1.value, $0.key) }!.key)
+      map.setKind(superframe, kinds.max { ($0.value, $1.key) < ($1.value, $0.key) }!.key)
     }
-    for home in homes { keep(home) }
+    for home in homes { EntrySalvage(salvage: self).run(home) }
   }
 
-  mutating func lose(_ loss: @autoclosure () -> String) {
+  func lose(_ loss: @autoclosure () -> String) {
     if losses.count < Self.maximumLosses { losses.append(loss()) }
   }
 
   // MARK: - Entries
 
   /// What a bucket word leads to, if that is whole.
-  struct Kept {
+  struct Whole {
     let entry: Int
     let meta: EntryMeta
     let hash: UInt64
   }
 
   enum Finding {
-    case kept(Kept)
+    case whole(Whole)
     /// Nothing that was ever committed: the word goes, and nothing is lost.
     case nothing
     case lost(String)
@@ -102,7 +102,7 @@ struct Salvage {
       return .lost("another key's entry")
     }
     var entry = newest.entry
-    var kept: Kept? = newest
+    var kept: Whole? = newest
     // Versions above `committed` are a barrier's that never ended: back to what was before it.
     var steps = 0
     var anchor = entry
@@ -117,7 +117,7 @@ struct Salvage {
       guard let kept else { return .lost("changed by a barrier that never ended; its last value is not to be found") }
       entry = kept.entry
     }
-    return kept.map(Finding.kept) ?? .nothing
+    return kept.map(Finding.whole) ?? .nothing
   }
 
   private func belongs(_ hash: UInt64, _ home: Home, bucket: Int) -> Bool {
@@ -131,7 +131,7 @@ struct Salvage {
   }
 
   /// Nil if no entry can lie here, or its header is impossible.
-  private func inspect(_ entry: Int) -> Kept? {
+  private func inspect(_ entry: Int) -> Whole? {
     guard isAligned(entry) else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
     guard meta.byteCount <= map.limit - entry, map.isPlace(entry, byteCount: meta.byteCount) else { return nil }
@@ -142,7 +142,7 @@ struct Salvage {
       return nil
     }
     let hash = unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
-    return Kept(entry: entry, meta: meta, hash: hash)
+    return Whole(entry: entry, meta: meta, hash: hash)
   }
 
   /// May its header be read?
@@ -150,7 +150,7 @@ struct Salvage {
     entry >= geometry.unitsOffset && entry % 16 == 0 && entry <= map.limit - Entry.headerBytes
   }
 
-  func isSameKey(_ one: Kept, _ other: Kept) -> Bool {
+  func isSameKey(_ one: Whole, _ other: Whole) -> Bool {
     one.meta.keyLength == other.meta.keyLength
       && (unsafe shm_equal(
         data.pointer(one.entry + one.meta.keyOffset), data.pointer(other.entry + other.meta.keyOffset),
@@ -158,26 +158,26 @@ struct Salvage {
   }
 
   /// Each entry votes for what its superframe is: an entry whose length lies is outvoted by its neighbours.
-  private mutating func vote(_ home: Home) {
-    forEachWord(home) { salvage, word, _, bucket in
-      guard case .kept(let kept) = salvage.find(word, bucket: bucket, in: home) else { return }
-      let kind = BlockMap.kind(byteCount: kept.meta.byteCount)
-      salvage.votes[salvage.map.superframe(kept.entry), default: [:]][kind, default: 0] += 1
+  private func vote(_ home: Home) {
+    forEachWord(home) { word, _, bucket in
+      guard case .whole(let entry) = find(word, bucket: bucket, in: home) else { return }
+      let kind = BlockMap.kind(byteCount: entry.meta.byteCount)
+      votes[map.superframe(entry.entry), default: [:]][kind, default: 0] += 1
     }
   }
 
   /// Live words of a sub-table and its successors.
-  mutating func forEachWord(_ home: Home, _ body: (inout Salvage, UInt64, _ offset: Int, _ bucket: Int) -> Void) {
+  func forEachWord(_ home: Home, _ body: (UInt64, _ offset: Int, _ bucket: Int) -> Void) {
     for subTable in home.subTables {
       for index in 0..<(SubTable.bucketCount * 8) {
         let word = data.loadRelaxed(subTable + index * 8)
-        if BucketWord.isLive(word) { body(&self, word, subTable + index * 8, index / 8) }
+        if BucketWord.isLive(word) { body(word, subTable + index * 8, index / 8) }
       }
     }
   }
 
   /// A key for people.
-  func name(_ kept: Kept) -> String {
+  func name(_ kept: Whole) -> String {
     let key = unsafe UnsafeRawBufferPointer(
       start: data.pointer(kept.entry + kept.meta.keyOffset), count: kept.meta.keyLength)
     return "key '\(unsafe String(decoding: key.prefix(64), as: UTF8.self))'"
@@ -191,7 +191,7 @@ struct Salvage {
     guard meta.keyOffset + meta.keyLength <= map.limit - entry, map.isPlace(entry, byteCount: meta.byteCount) else {
       return "a key (word at \(offset))"
     }
-    let kept = Kept(entry: entry, meta: meta, hash: 0)
+    let kept = Whole(entry: entry, meta: meta, hash: 0)
     return "perhaps \(name(kept)) (word at \(offset))"
   }
 }
