@@ -1,4 +1,4 @@
-/* claims.pml: keys claimed for the time of a closure (Sources/TableEngine/Sync/Claims.swift), under and without W.
+/* claims.pml: keys claimed for the time of a closure (Sources/TableEngine/Writers/KeyLocks.swift), under and without W.
  *
  * KEYED threads claim a key each (the first two the same one, the others another), SETTERS write the first key under W at once,
  * PLAIN ones everything. Each does so ROUNDS times. Looking at each slot, and every store, is a step of its own.
@@ -55,7 +55,7 @@ inline look() {
   :: slot==N -> break
   :: slot<N && slot==me -> slot++
   :: slot<N && slot!=me ->
-     word = state[slot];                         /* PAIR claim-release */
+     word = state[slot];                         /* PAIR key-lock-release */
      if
      :: word!=NONE ->
         isAny = 1;
@@ -89,9 +89,9 @@ inline withdraw() {
 #ifdef NOFENCE_WITHDRAW
   told = sleepers; state[me] = NONE;
 #else
-  state[me] = NONE;                              /* PAIR claim-release */
+  state[me] = NONE;                              /* PAIR key-lock-release */
   DIE;
-  told = sleepers;                               /* PAIR claim-wait */
+  told = sleepers;                               /* PAIR key-lock-wait */
 #endif
 #ifdef UNTOLD
   told = 0;
@@ -134,7 +134,7 @@ again:
      seen = event; sleepers = 1;
 #else
      seen = event; sleepers = 1;
-     look();                                     /* PAIR claim-wait: the fence, then the second look */
+     look();                                     /* PAIR key-lock-wait: the fence, then the second look */
 #endif
      if
      :: isInWay ->

@@ -557,7 +557,7 @@ inline collect() {
   if
   :: worked -> worked = 0;
 #ifndef KEPT_LATE
-     /* ORDER kept-commit: what a pending reader kept is looked at again, whoever dies */
+     /* ORDER retained-commit: what a pending reader kept is looked at again, whoever dies */
      if :: pendKept -> lastSig = -1; CRASH :: else -> skip fi;
 #endif
      tick(); CRASH; retire();

@@ -343,7 +343,7 @@ inline turn() {
   :: else -> d_step { jt[i] = VOID; ja[i] = 0; jb[i] = 0 }
   fi; CRASH }
 
-/* ORDER restore-turn. To the savepoint, in the open transaction */
+/* ORDER restore-convert. To the savepoint, in the open transaction */
 inline rollBack() {
   i = count;
 #ifdef ROLLBACK_OLDEST_FIRST

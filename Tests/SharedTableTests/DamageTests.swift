@@ -10,9 +10,9 @@ import Testing
     let table = try Table.temporary(variant: variant)
     try table.set("a", 1)
     let participant = try #require(table.segment.participant)
-    participant.writer.journal.setVersion(table.version + 7)
-    participant.writer.journal.save(JournalLayout.count, 1)
-    participant.writer.bumpSequence()
+    participant.state.journal.setVersion(table.version + 7)
+    participant.state.journal.save(JournalLayout.count, 1)
+    participant.state.bumpSequence()
 
     for _ in 0..<2 {
       let error = #expect(throws: TableError.self) { try table.set("a", 2) }

@@ -75,7 +75,7 @@ extension Table {
     _ sweep: inout ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil
   ) throws(TableError) -> Int {
     do {
-      return try segment.sweepExpired(
+      return try ExpirySweeper(segment).step(
         &sweep.cursor, subTables: subTables, limit: limit, timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
     } catch {
       throw named(error)

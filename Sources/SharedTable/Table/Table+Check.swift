@@ -7,7 +7,7 @@ extension Table {
   /// - Returns: what is wrong, one sentence each; empty if all is well.
   /// - Throws: what ``barrier(timeout:_:)`` throws.
   public func check(timeout: Duration = .seconds(60)) throws(TableError) -> [String] {
-    do { return try segment.check(timeoutNanoseconds: nanoseconds(timeout)) } catch { throw named(error) }
+    do { return try Checker(segment).run(timeoutNanoseconds: nanoseconds(timeout)) } catch { throw named(error) }
   }
 
   /// What a repair found and did.
@@ -27,7 +27,7 @@ extension Table {
     timeout: Duration = .seconds(60), dryRun: Bool = false, force: Bool = false
   ) throws(TableError) -> RepairReport {
     do {
-      return try segment.repair(timeoutNanoseconds: nanoseconds(timeout), dryRun: dryRun, force: force)
+      return try Repairer(segment).run(timeoutNanoseconds: nanoseconds(timeout), dryRun: dryRun, force: force)
     } catch {
       throw named(error)
     }

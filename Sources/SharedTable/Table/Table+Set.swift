@@ -110,7 +110,7 @@ extension Table {
   /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
   @discardableResult
   public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
-    do { return try segment.maintain(passes: passes) } catch { throw named(error) }
+    do { return try Maintenance(segment).run(passes: passes) } catch { throw named(error) }
   }
 }
 

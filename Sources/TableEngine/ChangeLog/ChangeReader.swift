@@ -85,7 +85,7 @@ struct ChangeReader {
     var cursor = ChangeCursor(after: data.loadAcquire(DataLayout.committed))
     cursor.position = data.loadRelaxed(DataLayout.logEndPosition)
     cursor.ordinal = data.loadRelaxed(DataLayout.logEndOrdinal)
-    // PAIR wseq-data. Other end: Writer.bumpSequence. If no barrier ran meanwhile, the end is that of this version; else
+    // PAIR wseq-data. Other end: TableState.bumpSequence. If no barrier ran meanwhile, the end is that of this version; else
     // the first step looks for it from the tail on.
     shm_fence_acquire()
     cursor.isPlaced = sequence & 1 == 0 && data.loadRelaxed(DataLayout.wseq) == sequence
@@ -96,7 +96,7 @@ struct ChangeReader {
     _ cursor: inout ChangeCursor, _ limit: Int, _ isWanted: (UnsafeRawBufferPointer) -> Bool
   ) throws(EngineError) -> ChangeBatch {
     var batch = ChangeBatch()
-    // PAIR pend-committed. Other end: Writer.publishVersion. Before the end, or an aborted record that was covered a
+    // PAIR pend-committed. Other end: TableState.publishVersion. Before the end, or an aborted record that was covered a
     // moment ago would pass for one of a version committed since.
     batch.newest = data.loadAcquire(DataLayout.committed)
     if !cursor.isPlaced { try begin(&cursor, &batch) }

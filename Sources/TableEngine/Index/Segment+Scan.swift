@@ -32,9 +32,11 @@ extension Segment {
   public func scanInBarrier(
     _ cursor: inout ScanCursor, _ clock: WallClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
-    let record = try unsafe barrierRecord()
-    if let buffer = unsafe changes(record) { return try unsafe scan(&cursor, in: buffer, record, clock, body) }
-    scan(&cursor, snapshot: participant!.writer.version, clock, body)
+    let record = try unsafe barriers.record()
+    if let buffer = unsafe KeyedBarriers.buffer(record) {
+      return try unsafe keyedBarriers.scan(&cursor, in: buffer, record, clock, body)
+    }
+    scan(&cursor, snapshot: participant!.state.version, clock, body)
   }
 
   func scan(_ cursor: inout ScanCursor, snapshot: UInt64, _ clock: WallClock, _ body: (FoundEntry) -> Bool) {

@@ -29,7 +29,7 @@ struct Lookup {
 
   /// The directory word that covers a hash, and where it lies.
   ///
-  /// PAIR publish-directory. Other end: Writer.storeDirectory. Acquire: the sub-table's words must be visible
+  /// PAIR publish-directory. Other end: Splitter.storeDirectory. Acquire: the sub-table's words must be visible
   /// before its offset is followed. Loaded after the slot's announcement in every operation and never kept, or a
   /// reader could walk a sub-table that gc freed in between.
   @inlinable @inline(__always)
@@ -70,7 +70,7 @@ struct Lookup {
   func match(_ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int) -> Int {
     var candidates = unsafe shm_match_tag(data.pointer(bucket), tag)
     while candidates != 0 {
-      // PAIR publish-entry. Other end: Writer.publish. Acquire: the entry's bytes must be visible before its
+      // PAIR publish-entry. Other end: Transaction.publish. Acquire: the entry's bytes must be visible before its
       // offset is followed. The word may have changed since the tags were compared; the key decides.
       let word = data.loadAcquire(bucket &+ candidates.trailingZeroBitCount &* 8)
       let entry = BucketWord.offset(word)
@@ -106,7 +106,7 @@ struct Lookup {
 
   /// The version of a chain that a snapshot sees: the newest not above it; 0 if there is none.
   ///
-  /// PAIR chain-prev. Other end: Writer.unlink. Acquire: gc may have cut the chain shorter, and what it now points
+  /// PAIR chain-prev. Other end: UnlinkPass.unlink. Acquire: gc may have cut the chain shorter, and what it now points
   /// to must be visible.
   @inlinable @inline(__always)
   func visible(from newest: Int, snapshot: UInt64) -> Int {

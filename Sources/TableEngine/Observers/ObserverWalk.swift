@@ -47,7 +47,7 @@ struct ObserverWalk {
       shm_pause()
       sequence = segment.data.loadAcquire(DataLayout.wseq)
     }
-    // PAIR pend-committed. Other end: Writer.publishVersion.
+    // PAIR pend-committed. Other end: TableState.publishVersion.
     self.init(segment, snapshot: segment.data.loadAcquire(DataLayout.committed), sequence: sequence)
   }
 
@@ -62,7 +62,7 @@ struct ObserverWalk {
     limit = max(segment.observedLimit.load(ordering: .relaxed), segment.geometry.unitsOffset)
   }
 
-  /// PAIR wseq-data. Other end: Writer.bumpSequence.
+  /// PAIR wseq-data. Other end: TableState.bumpSequence.
   var isStillValid: Bool {
     if variant == .rcu { return segment.isUnreclaimed(snapshot) }
     shm_fence_acquire()
@@ -219,7 +219,7 @@ struct ObserverWalk {
 extension Segment {
   /// Was what an observer of the RCU variant has read at this snapshot there all the time?
   ///
-  /// PAIR reclaimed-unlink. Other end: Writer.raiseReclaimed. The acquire fence keeps our reads before this load: had one
+  /// PAIR reclaimed-unlink. Other end: TableState.raiseReclaimed. The acquire fence keeps our reads before this load: had one
   /// of them seen a reuse, it would see `reclaimed` raised.
   @inlinable @inline(__always)
   func isUnreclaimed(_ snapshot: UInt64) -> Bool {

@@ -18,7 +18,7 @@ extension Segment {
     let participant = try requireParticipant()
     guard variant == .rcu else { return }
     let slots = participant.slots
-    // The caller saw `version` committed. PAIR light-flag, PAIR heavy-light: as in Writer.scanReaders. A reader whom
+    // The caller saw `version` committed. PAIR light-flag, PAIR heavy-light: as in ReaderScan.take. A reader whom
     // the look below misses loads `committed` after it, and so begins at `version` or later.
     shm_fence_seqcst()
     if participant.ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
@@ -35,9 +35,6 @@ extension Segment {
       }
     }
   }
-
-  /// The version that this thread's barrier will commit; only inside one.
-  public var versionInBarrier: UInt64 { participant!.writer.version }
 
   /// Who runs a barrier just now, for people.
   public var barrierHolder: Holder? { participant?.lock.holder }

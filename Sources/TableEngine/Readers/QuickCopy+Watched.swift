@@ -88,7 +88,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, type: UInt8?, to target: UnsafeMutableRawPointer,
     _ capacity: Int
   ) -> Int {
-    // PAIR pend-committed. Other end: Writer.publishVersion.
+    // PAIR pend-committed. Other end: TableState.publishVersion.
     let snapshot = data.loadAcquire(DataLayout.committed)
     let limit = observedLimit.load(ordering: .relaxed)
     guard let subTable = placeOfSubTable(hash: hash, limit), _fastPath(subTable &+ SubTable.byteCount <= limit) else {

@@ -71,9 +71,9 @@ extension Segment {
 
   /// Announces a pending reader and settles on a snapshot.
   ///
-  /// PAIR heavy-light. Other end: Writer.scanReaders. The announcement must be visible before the second load of
+  /// PAIR heavy-light. Other end: ReaderScan.take. The announcement must be visible before the second load of
   /// `committed`: by the compiler's order alone where membarrier reaches this process, else by an exchange.
-  /// PAIR pend-committed. Other end: Writer.publishVersion. Acquire, twice: the first gives gc a bound, the second
+  /// PAIR pend-committed. Other end: TableState.publishVersion. Acquire, twice: the first gives gc a bound, the second
   /// is the snapshot; without the second, versions older than the announcement could be gone already.
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
@@ -208,7 +208,7 @@ extension Segment {
     shm_probe_read_exit(uuid.0)
     if readsDirectly {
       let slot = unsafe record.pointee.slot!
-      // PAIR slot-scan. Other end: Writer.scanReaders. Release: our last look comes before.
+      // PAIR slot-scan. Other end: ReaderScan.take. Release: our last look comes before.
       unsafe shm_store_release(slot, SlotWord.idle)
       unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
     } else if let gate {
@@ -266,9 +266,11 @@ extension Segment {
   /// What the barrier in flight on this thread sees: its own changes included.
   public func findInBarrier(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> FoundEntry? {
     try unsafe check(key: key)
-    let record = try unsafe barrierRecord()
-    if let buffer = unsafe changes(record) { return try unsafe find(key, in: buffer, record, clock) }
-    return unsafe find(key, hash: hash(key), snapshot: participant!.writer.version, clock)
+    let record = try unsafe barriers.record()
+    if let buffer = unsafe KeyedBarriers.buffer(record) {
+      return try unsafe keyedBarriers.find(key, in: buffer, record, clock)
+    }
+    return unsafe find(key, hash: hash(key), snapshot: participant!.state.version, clock)
   }
 
   /// A nested section of an observer keeps copies of its own, at the outer one's snapshot and sequence.

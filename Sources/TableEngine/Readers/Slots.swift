@@ -58,7 +58,7 @@ struct Slots {
     let command = ProcessIdentity.commandName.words
     ctl.storeRelaxed(slot + SlotLayout.command, command.0)
     ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
-    // PAIR light-slot. Other end: Writer.scanReaders. Sequentially consistent: either who may not issue membarrier finds us
+    // PAIR light-slot. Other end: ReaderScan.take. Sequentially consistent: either who may not issue membarrier finds us
     // and leaves gc alone, or we read at the version it started from, or later.
     _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)
   }

@@ -32,7 +32,7 @@ public final class LongSnapshot: Sendable {
   /// Opens a section of this thread at the snapshot's version; close it with ``Segment/endRead(_:)``, and hold the
   /// snapshot until then: a scan that passed our slot before and the keeper's after would see neither.
   ///
-  /// PAIR evict-snapshot. Other end: Writer.evictSnapshots. Our own slot announces the version, with a pin, before
+  /// PAIR evict-snapshot. Other end: Evictor.evictSnapshots. Our own slot announces the version, with a pin, before
   /// we look whether the keeper's slot still stands: either the evictor's scan sees our pin, or we see its mark.
   /// - Throws: `snapshotTooOld` once evicted; `wouldDeadlock` inside a section of the same table.
   public func beginRead() throws(EngineError) -> ReadSection {

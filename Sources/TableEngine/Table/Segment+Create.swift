@@ -142,7 +142,7 @@ extension Segment {
   private func initialize(_ header: DataHeader, _ options: SegmentOptions) throws(EngineError) {
     let participant = participant!
     let ctl = participant.ctl
-    let writer = participant.writer
+    let state = participant.state
     header.write(to: ctl)
     ctl.storeRelaxed(ControlLayout.fingerprint, LayoutHash.fingerprint)
     ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(options.limboBudgetBytes))
@@ -161,14 +161,14 @@ extension Segment {
     } catch {
       throw .system(error)
     }
-    try writer.limbo.initialize(writer.backing)
-    try writer.superseded.initialize(writer.backing)
-    try writer.retained.initialize(writer.backing)
-    try writer.journal.reserve(1, writer.backing)
+    try state.limbo.initialize(state.backing)
+    try state.superseded.initialize(state.backing)
+    try state.retained.initialize(state.backing)
+    try state.journal.reserve(1, state.backing)
     announceFencing()
-    try writer.buildRoot()
+    try state.buildRoot()
     if options.preallocate {
-      while writer.allocator.unitCount < geometry.unitCount { try writer.allocator.growOneUnit() }
+      while state.allocator.unitCount < geometry.unitCount { try state.allocator.growOneUnit() }
     }
     data.storeRelaxed(DataLayout.hashSeed, hashSeed)
     data.storeRelaxed(DataLayout.committed, 1)
@@ -246,7 +246,7 @@ extension Segment {
   }
 }
 
-extension Writer {
+extension TableState {
   /// The first unit and the one sub-table that the whole directory points to. By the creator, before anyone else
   /// can see the table: no journal.
   func buildRoot() throws(EngineError) {

@@ -198,7 +198,7 @@ extension Segment {
 
   /// Tells gc that this process's readers rely on membarrier.
   ///
-  /// PAIR light-flag. Other end: Writer.scanReaders. Sequentially consistent: the flag must be visible before this
+  /// PAIR light-flag. Other end: ReaderScan.take. Sequentially consistent: the flag must be visible before this
   /// process's first light read, or gc could take our silence for a fence.
   func announceFencing() {
     if !fenced, let participant { _ = participant.ctl.exchange(ControlLayout.lightReaders, 1) }

@@ -55,8 +55,8 @@ extension Segment {
     // Bounded, and without a trap: an observer does not trust these words.
     for _ in 0..<1000 {
       let version = committed
-      count = data.loadAcquire(Writer.keyCountWord(version))
-      // PAIR key-count. Other end: Writer.publishVersion. The word is reused 64 versions later.
+      count = data.loadAcquire(TableState.keyCountWord(version))
+      // PAIR key-count. Other end: TableState.publishVersion. The word is reused 64 versions later.
       if committed &- version < UInt64(DataLayout.keyCountSlots - 1) { break }
     }
     return Int(clamping: count)
@@ -71,8 +71,8 @@ extension Segment {
     result.claimedBytes = Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
     guard let participant else { return result }
     let ctl = participant.ctl
-    result.usedBytes = participant.writer.allocator.usedBytes
-    result.limboBytes = participant.writer.reclaimableBytes
+    result.usedBytes = participant.state.allocator.usedBytes
+    result.limboBytes = LimboBudget(state: participant.state).reclaimableBytes
     result.limboBudgetBytes = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
     result.barrierWaits = Statistics.BarrierWaits(
@@ -90,7 +90,7 @@ extension Segment {
     let slots = participant.slots
     let now = HostClock.monotonicNanoseconds
     let held = (0..<slots.highWater).filter { slots.isHeld($0) }
-    let kept = participant.writer.keptBytes(bySlots: held)
+    let kept = ReaderCosts(state: participant.state).bytes(bySlots: held)
     return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
@@ -101,7 +101,7 @@ extension Segment {
         isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
         isEvicted: SlotWord.isEvicted(word),
         stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 },
-        claimsKeys: participant.claims.isHeld(by: index), keptBytes: kept[index] ?? 0)
+        claimsKeys: participant.keyLocks.isHeld(by: index), keptBytes: kept[index] ?? 0)
     }
   }
 }

@@ -54,19 +54,19 @@ public final class Segment: Sendable {
     let object: SharedObject
     let slots: Slots
     let lock: WriterLock
-    let claims: Claims
+    let keyLocks: KeyLocks
     let exclusion: Exclusion
-    let writer: Writer
+    let state: TableState
     let presence: PresenceSlot
 
-    init(ctl: Memory, object: SharedObject, slots: Slots, exclusion: Exclusion, writer: Writer) {
+    init(ctl: Memory, object: SharedObject, slots: Slots, exclusion: Exclusion, state: TableState) {
       self.ctl = ctl
       self.object = object
       self.slots = slots
-      lock = WriterLock(ctl: ctl, data: writer.data, slots: slots)
-      claims = Claims(ctl: ctl, slots: slots)
+      lock = WriterLock(ctl: ctl, data: state.data, slots: slots)
+      keyLocks = KeyLocks(ctl: ctl, slots: slots)
       self.exclusion = exclusion
-      self.writer = writer
+      self.state = state
       presence = PresenceSlot(slots)
     }
   }
@@ -96,16 +96,16 @@ public final class Segment: Sendable {
     let participant = control.map { control in
       let ctl = control.memory
       let slots = Slots(ctl: ctl, count: geometry.slotCount)
-      let writer = Writer(
+      let state = TableState(
         data: unsafe Memory(base: dataMapping.base), ctl: ctl, geometry: geometry,
         backing: Backing(data: dataObject, control: control.object), variant: header.variant,
         hashSeed: header.hashSeed)
       return Participant(
         ctl: ctl, object: control.object, slots: slots,
         exclusion: Exclusion(
-          gate: SharedGate(ctl: ctl, data: writer.data), slots: slots,
-          recoverTransaction: { [unowned writer] in writer.recover() }),
-        writer: writer)
+          gate: SharedGate(ctl: ctl, data: state.data), slots: slots,
+          recoverTransaction: { [unowned state] in Recoverer(state: state).recover() }),
+        state: state)
     }
     self.participant = participant
     uncounted = participant.map { unsafe Uncounted($0) }
@@ -126,7 +126,7 @@ public final class Segment: Sendable {
   }
 
   /// What this process's writes took, for participants.
-  package var work: WorkCounters? { participant?.writer.work }
+  package var work: WorkCounters? { participant?.state.work }
 
   /// The control object's memory, for tests that damage it.
   package var controlMemory: Memory? { participant?.ctl }

@@ -1,0 +1,331 @@
+import CShims
+
+/// Hands out blocks of the data object. Used under W only; its state is bitmaps and hints in *ctl*.
+///
+/// What the index and the transactions rely on:
+/// - `find…` changes nothing but hints; `mark` sets a found block's bits and `release` clears them, both idempotent.
+///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
+/// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
+/// - Hints are supersets of the truth. Each search proves what a hint says, and clears it when it lied.
+/// - The last superframes of the last unit are for tombstones alone: without them a full table could not delete.
+struct Allocator {
+  let ctl: Memory
+  let geometry: Geometry
+  let backing: Backing
+  let data: Memory
+  let work: WorkCounters
+  let recent = RecentSlabs()
+
+  var unitHints: UnitHints { UnitHints(ctl: ctl, geometry: geometry, work: work) }
+
+  /// Units whose pages are allocated and whose descriptors are valid.
+  var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
+
+  /// Superframes that only tombstones may use: room for one of the longest key.
+  static let reservedSuperframes = 5
+
+  /// A free block of this size code, growing the table if need be; its bits are not set yet.
+  /// - Parameter fromReserve: may it come from the superframes that are reserved for tombstones?
+  /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
+  func find(code: Int, fromReserve: Bool) throws(EngineError) -> BlockRef {
+    if code < SizeClasses.runCode {
+      while true {
+        if let block = findInSlab(code, fromReserve) ?? findInNewSlab(code, fromReserve) {
+          // Never one of the reserve: what is found here first is for everybody.
+          if !fromReserve { recent[code] = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes }
+          return block
+        }
+        try growOneUnit()
+      }
+    }
+    let frames = code - SizeClasses.runCode
+    return frames == 4 ? try findSuperframeRun(fromReserve) : try findRun(frames: frames, fromReserve)
+  }
+
+  /// How many superframes of a unit a search may look at.
+  private func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
+    let all = Geometry.superframesPerUnit
+    return fromReserve || unit != geometry.unitCount - 1 ? all : all - Self.reservedSuperframes
+  }
+
+  /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
+  /// a new unit, and only then any four frames in a row.
+  private func findSuperframeRun(_ fromReserve: Bool) throws(EngineError) -> BlockRef {
+    if unitCount == geometry.unitCount, findSuperframe(fromReserve) == nil {
+      return try findRun(frames: 4, fromReserve)
+    }
+    while true {
+      if let (unit, superframe) = findSuperframe(fromReserve) {
+        return BlockRef(
+          offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: SizeClasses.runCode + 4)
+      }
+      try growOneUnit()
+    }
+  }
+
+  /// Sets the block's bits. Idempotent.
+  func mark(_ block: BlockRef) {
+    let (unit, within) = place(block.offset)
+    if block.code < SizeClasses.runCode {
+      let superframe = within / SizeClasses.slabBytes
+      let index = SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code)
+      ctl.setBit(index, at: usedBits(unit, superframe))
+    } else {
+      setFrames(block, free: false)
+    }
+  }
+
+  /// Asks for the bits that ``release(_:)`` will clear, while those of other blocks are on their way too.
+  @inline(__always)
+  func prefetch(_ block: BlockRef) {
+    let (unit, within) = place(block.offset)
+    unsafe shm_prefetch(ctl.pointer(usedBits(unit, within / SizeClasses.slabBytes)))
+  }
+
+  /// Clears the block's bits, and unmakes its slab if that was the last block in it. Idempotent as long as
+  /// nothing was allocated in between, which the free pass and recovery see to.
+  func release(_ block: BlockRef) {
+    let (unit, within) = place(block.offset)
+    guard block.code < SizeClasses.runCode else { return setFrames(block, free: true) }
+    let superframe = within / SizeClasses.slabBytes
+    let used = usedBits(unit, superframe)
+    let partial = geometry.descriptor(unit) + UnitLayout.partial + block.code * 8
+    // Hints first: were they set after the bit, a crash between would hide the room for ever.
+    ctl.setBit(superframe, at: partial)
+    unitHints.set(block.code, unit)
+    ctl.clearBit(SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: used)
+    if isEmpty(used) {
+      unitHints.set(Summary.freeSuperframe, unit)
+      unitHints.set(Summary.freeFrame, unit)
+      crashFence()
+      ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, 0)
+    }
+  }
+
+  /// Is every bit of the block set? For checks.
+  func isMarked(_ block: BlockRef) -> Bool {
+    let (unit, within) = place(block.offset)
+    guard unit < unitCount else { return false }
+    if block.code < SizeClasses.runCode {
+      let superframe = within / SizeClasses.slabBytes
+      return kind(unit, superframe) == block.code + 1
+        && ctl.bit(
+          SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: usedBits(unit, superframe))
+    }
+    for frame in frames(block) where isFree(frame: frame) { return false }
+    return true
+  }
+
+  // MARK: - Places
+
+  private func place(_ offset: Int) -> (unit: Int, within: Int) {
+    // Never negative: by a power of two, unsigned, a division is a shift.
+    let position = UInt(bitPattern: offset &- geometry.unitsOffset)
+    return (Int(position / UInt(Geometry.unitBytes)), Int(position % UInt(Geometry.unitBytes)))
+  }
+
+  func kind(_ unit: Int, _ superframe: Int) -> Int {
+    Int(ctl.byte(geometry.descriptor(unit) + UnitLayout.kind + superframe))
+  }
+
+  func usedBits(_ unit: Int, _ superframe: Int) -> Int {
+    geometry.descriptor(unit) + UnitLayout.used + superframe * UnitLayout.usedBytesPerSlab
+  }
+
+  private func isEmpty(_ used: Int) -> Bool {
+    for word in 0..<8 where ctl.loadRelaxed(used + word * 8) != 0 { return false }
+    return true
+  }
+
+  // MARK: - Slabs
+
+  /// A free block in the slab that gave the last one of this size code, if any: what ``find(code:fromReserve:)`` is asked
+  /// after.
+  @inline(__always)
+  func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
+    guard sizeClass < SizeClasses.runCode else { return nil }
+    let place = recent[sizeClass]
+    guard place >= 0 else { return nil }
+    let unit = place / Geometry.superframesPerUnit
+    let superframe = place % Geometry.superframesPerUnit
+    let block = freeBlock(unit, superframe, sizeClass)
+    if block == nil { recent[sizeClass] = -1 }
+    return block
+  }
+
+  /// The first free block of the superframe, if that is a slab of this class.
+  private func freeBlock(_ unit: Int, _ superframe: Int, _ sizeClass: Int) -> BlockRef? {
+    work.bitmapWords += 1
+    guard kind(unit, superframe) == sizeClass + 1,
+      let index = firstClear(usedBits(unit, superframe), limit: SizeClasses.blocksPerSlab(sizeClass))
+    else { return nil }
+    return block(unit, superframe, index, sizeClass)
+  }
+
+  private func block(_ unit: Int, _ superframe: Int, _ index: Int, _ sizeClass: Int) -> BlockRef {
+    let slab = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
+    return BlockRef(offset: slab + index * SizeClasses.sizes[sizeClass], code: sizeClass)
+  }
+
+  /// A free block in an existing slab of this class.
+  private func findInSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
+    while let unit = unitHints.firstUnit(with: sizeClass) {
+      let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
+      let usable = usableSuperframes(unit, fromReserve)
+      let hints = ctl.loadRelaxed(partial)
+      var candidates = hints & (.max >> UInt64(64 - usable))
+      while candidates != 0 {
+        let superframe = candidates.trailingZeroBitCount
+        if let block = freeBlock(unit, superframe, sizeClass) { return block }
+        ctl.clearBit(superframe, at: partial)
+        candidates &= candidates - 1
+      }
+      // What the hints say of the reserve is not for this search to prove; there is no unit behind it.
+      if usable < Geometry.superframesPerUnit, hints >> UInt64(usable) != 0 { return nil }
+      unitHints.clear(sizeClass, unit)
+    }
+    return nil
+  }
+
+  private func firstClear(_ bits: Int, limit: Int) -> Int? {
+    var base = 0
+    while base < limit {
+      let free = ~ctl.loadRelaxed(bits + base / 8)
+      if free != 0 {
+        let index = base + free.trailingZeroBitCount
+        return index < limit ? index : nil
+      }
+      base += 64
+    }
+    return nil
+  }
+
+  /// Makes a slab of this class from a free superframe and returns its first block.
+  private func findInNewSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
+    guard let (unit, superframe) = findSuperframe(fromReserve) else { return nil }
+    ctl.setBit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8)
+    unitHints.set(sizeClass, unit)
+    crashFence()
+    ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))
+    crashFence()
+    work.slabs += 1
+    return block(unit, superframe, 0, sizeClass)
+  }
+
+  /// The first superframe that is no slab and whose four frames are free.
+  private func findSuperframe(_ fromReserve: Bool) -> (unit: Int, superframe: Int)? {
+    while let unit = unitHints.firstUnit(with: Summary.freeSuperframe) {
+      let usable = usableSuperframes(unit, fromReserve)
+      for superframe in 0..<usable where kind(unit, superframe) == 0 {
+        work.bitmapWords += 1
+        if nibble(unit, superframe) == 0xf { return (unit, superframe) }
+      }
+      if usable < Geometry.superframesPerUnit { return nil }
+      unitHints.clear(Summary.freeSuperframe, unit)
+    }
+    return nil
+  }
+
+  func nibble(_ unit: Int, _ superframe: Int) -> UInt64 {
+    let word = ctl.loadRelaxed(geometry.descriptor(unit) + UnitLayout.frameFree + superframe / 16 * 8)
+    return (word >> UInt64(superframe % 16 * 4)) & 0xf
+  }
+
+  // MARK: - Runs of frames
+
+  private func frames(_ block: BlockRef) -> Range<Int> {
+    let first = (block.offset - geometry.unitsOffset) / SizeClasses.frameBytes
+    return first..<(first + block.code - SizeClasses.runCode)
+  }
+
+  private func isFree(frame: Int) -> Bool {
+    let unit = frame / Geometry.framesPerUnit
+    let within = frame % Geometry.framesPerUnit
+    return kind(unit, within / 4) == 0 && ctl.bit(within, at: geometry.descriptor(unit) + UnitLayout.frameFree)
+  }
+
+  private func setFrames(_ block: BlockRef, free: Bool) {
+    for frame in frames(block) {
+      let unit = frame / Geometry.framesPerUnit
+      let bits = geometry.descriptor(unit) + UnitLayout.frameFree
+      if free {
+        unitHints.set(Summary.freeFrame, unit)
+        unitHints.set(Summary.freeSuperframe, unit)
+        ctl.setBit(frame % Geometry.framesPerUnit, at: bits)
+      } else {
+        ctl.clearBit(frame % Geometry.framesPerUnit, at: bits)
+      }
+    }
+  }
+
+  /// First fit over the units with a hint of a free frame; a run may cross units.
+  private func findRun(frames count: Int, _ fromReserve: Bool) throws(EngineError) -> BlockRef {
+    var runStart = 0
+    var runLength = 0
+    var unit = 0
+    while true {
+      while unit < unitCount {
+        scan(unit, wanted: count, usableSuperframes(unit, fromReserve), &runStart, &runLength)
+        if runLength >= count {
+          let offset = geometry.unitsOffset + runStart * SizeClasses.frameBytes
+          return BlockRef(offset: offset, code: SizeClasses.runCode + count)
+        }
+        unit += 1
+      }
+      try growOneUnit()
+    }
+  }
+
+  private func scan(_ unit: Int, wanted: Int, _ usable: Int, _ runStart: inout Int, _ runLength: inout Int) {
+    guard unitHints.isUnitSet(Summary.freeFrame, unit) else { return runLength = 0 }
+    var any = usable < Geometry.superframesPerUnit
+    for superframe in 0..<usable {
+      work.bitmapWords += 1
+      let free = kind(unit, superframe) == 0 ? nibble(unit, superframe) : 0
+      if free == 0 {
+        runLength = 0
+        continue
+      }
+      any = true
+      for bit in 0..<4 {
+        if free & (1 << UInt64(bit)) == 0 {
+          runLength = 0
+        } else {
+          if runLength == 0 { runStart = unit * Geometry.framesPerUnit + superframe * 4 + bit }
+          runLength += 1
+          if runLength >= wanted { return }
+        }
+      }
+    }
+    if !any { unitHints.clear(Summary.freeFrame, unit) }
+  }
+
+  // MARK: - Growth
+
+  /// Allocates one more unit's pages, makes its descriptor, publishes it.
+  ///
+  /// A crash on the way leaves pages allocated beyond the published size, and hints of a unit that does not count yet: no
+  /// search believes those, and the next growth does it all again. One between the two counts is finished by recovery,
+  /// before any block of the unit is given out. Not undone by an abort: an empty unit is no part of any transaction.
+  func growOneUnit() throws(EngineError) {
+    let unit = unitCount
+    guard unit < geometry.unitCount else { throw .full(.capacity) }
+    let descriptor = geometry.descriptor(unit)
+    try backing.allocateControl(offset: descriptor, count: UnitLayout.byteCount)
+    try backing.allocateData(offset: geometry.unitOffset(unit), count: Geometry.unitBytes)
+    ctl.zero(descriptor, count: UnitLayout.byteCount)
+    for word in 0..<4 { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, .max) }
+    unitHints.set(Summary.freeFrame, unit)
+    unitHints.set(Summary.freeSuperframe, unit)
+    crashFence()
+    ctl.storeRelease(ControlLayout.units, UInt64(unit + 1))
+    publishUnits()
+    work.units += 1
+  }
+
+  /// Tells those who map only *data* of all units. Idempotent.
+  ///
+  /// PAIR published-size. Other end: ObserverWalk.require. An observer that follows an offset into the new unit must find
+  /// the size that covers it; it loads the size after the offset.
+  func publishUnits() { data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unitCount))) }
+}

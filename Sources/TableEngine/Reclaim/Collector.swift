@@ -1,0 +1,61 @@
+/// Reclaims in the RCU variant: an ``UnlinkPass`` unlinks what no reader can want, a ``FreePass`` frees what no reader can
+/// see. For the owner of W, never inside an open barrier.
+///
+/// Proof sketch. (1) A reader announces PEND|e or a pin before it loads `committed` a second time, and HEAVY puts
+/// that announcement before our scan or its second load after our load of C (I2). In the first case the scan honours
+/// it; in the second its snapshot is at least C, and every unlink it could trip over was committed at a stamp
+/// <= C, that is before it started. (2) A version x is unlinked only if no announced snapshot lies in
+/// [x.version, newer.version) and no pending reader is below newer.version. (3) A block is freed only if its stamp
+/// is not above C, any live pin, or any pending e: a reader that could hold a pointer to it has announced something
+/// below its stamp, since the unlink came before `committed = stamp` (I1). The models in `Models/` check this with
+/// crashes between any two stores.
+struct Collector {
+  let state: TableState
+
+  /// Superseded versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them.
+  static let threshold = 128
+  /// Bytes in limbo that make reclaiming due all the same: old sub-tables are few and large.
+  static let thresholdBytes = 128 << 10
+
+  var isDue: Bool {
+    state.superseded.count >= Self.threshold
+      || state.limbo.tail &- state.triedLimboTail >= UInt64(Self.threshold)
+      || state.limbo.bytesPushed &- state.triedLimboBytes >= UInt64(Self.thresholdBytes)
+  }
+
+  /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.
+  /// - Returns: whether anything was unlinked or freed.
+  @discardableResult
+  func collect() -> Bool {
+    guard state.variant == .rcu, !state.inTransaction, let scan = ReaderScan.take(state) else { return false }
+    state.raiseReclaimed(scan.committed)
+    var pass = UnlinkPass(state, scan)
+    let unlinked = pass.run()
+    let freed = FreePass(state: state).run(scan)
+    // What a stalled reader holds back is not tried again until as much has come on top.
+    state.triedLimboTail = state.limbo.tail
+    state.triedLimboBytes = state.limbo.bytesPushed
+    return unlinked + freed > 0
+  }
+
+  /// Collects until that gains nothing more, or `passes` times.
+  ///
+  /// A pass that retains its whole batch is not the end: what follows it may go.
+  @discardableResult
+  func collectAll(passes: Int = .max) -> Bool {
+    var gained = false
+    var idlePasses = (state.superseded.count + state.retained.count) / UnlinkPass.batch + 1
+    var left = passes
+    while left > 0 {
+      left -= 1
+      let position = state.superseded.head &+ state.retained.head
+      if collect() {
+        gained = true
+        continue
+      }
+      idlePasses -= 1
+      if idlePasses < 0 || state.superseded.head &+ state.retained.head == position { break }
+    }
+    return gained
+  }
+}

@@ -1,0 +1,40 @@
+/// G7: what readers may keep from being reused is bounded.
+struct LimboBudget {
+  let state: TableState
+
+  private var ctl: Memory { state.ctl }
+
+  /// Bytes that readers keep from being reused: limbo, and superseded versions.
+  @inline(__always)
+  var reclaimableBytes: Int { state.limbo.bytes &+ Int(clamping: ctl.loadRelaxed(ControlLayout.garbageBytes)) }
+
+  /// Reclaims what a barrier asked for, and ends snapshots where the table's policy says so. By the owner of W, before a
+  /// transaction opens.
+  /// - Throws: `full` naming the reader in the way, if too much is left.
+  @inline(__always)
+  func enforce() throws(EngineError) {
+    guard state.variant == .rcu else { return }
+    if ctl.loadRelaxed(ControlLayout.collectionWanted) != 0 {
+      ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
+      Collector(state: state).collectAll()
+    }
+    let budget = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
+    guard reclaimableBytes > budget else { return }
+    try reclaim(downTo: budget)
+  }
+
+  private func reclaim(downTo budget: Int) throws(EngineError) {
+    let collector = Collector(state: state)
+    collector.collectAll()
+    if reclaimableBytes > budget, StalledReaderPolicy(ctl) == .evict {
+      Evictor(state: state).evictSnapshots()
+      collector.collectAll()
+    }
+    if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
+  }
+
+  /// Has the next barrier reclaim all it can: this one ran out of room.
+  func noteShortage(_ error: EngineError) {
+    if case .full = error { ctl.storeRelaxed(ControlLayout.collectionWanted, 1) }
+  }
+}

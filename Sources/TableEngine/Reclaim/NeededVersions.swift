@@ -1,0 +1,25 @@
+/// Which versions some reader may still read: the test by which ``Collector`` decides whether to unlink an old version.
+struct NeededVersions {
+  /// Lowest version that a pending reader may yet take; none below it may be unlinked from newer ones.
+  private(set) var lowestPending = UInt64.max
+  /// Snapshots in use, exactly.
+  private(set) var exact: [UInt64] = []
+
+  mutating func addPending(_ version: UInt64) { lowestPending = min(lowestPending, version) }
+  mutating func addExact(_ version: UInt64) { exact.append(version) }
+
+  enum Need { case none, snapshot, pending }
+
+  /// Which kind of reader may still need version `x` of a key whose next newer version is `newer`.
+  func need(of x: UInt64, newer: UInt64) -> Need {
+    for snapshot in exact where x <= snapshot && snapshot < newer { return .snapshot }
+    return newer > lowestPending ? .pending : .none
+  }
+
+  /// Changes whenever the set of exact snapshots does (but for collisions, which only delay a rescan). Never 0.
+  var signature: UInt64 {
+    var hash: UInt64 = 0x9e37_79b9_7f4a_7c15
+    for snapshot in exact.sorted() { hash = (hash ^ snapshot) &* 0x0000_0100_0000_01b3 }
+    return hash | 1
+  }
+}

@@ -1,0 +1,88 @@
+/// How much each reader keeps from being reused: a look for people, without W and while everything goes on. So each word
+/// read may be of another moment, and what does not look like an entry is left out.
+struct ReaderCosts {
+  let state: TableState
+
+  /// What a slot announces, as far as it keeps memory from being reused.
+  private struct Reader {
+    let slot: Int
+    /// The oldest version that it may reach.
+    let version: UInt64
+    /// It has not decided on a version: needs all from its own on.
+    let isPending: Bool
+    let pin: UInt64
+  }
+
+  private var data: Memory { state.data }
+  private var ctl: Memory { state.ctl }
+
+  /// Bytes by slot. A block that several keep is counted with the one at the oldest version.
+  func bytes(bySlots held: [Int]) -> [Int: Int] {
+    guard state.variant == .rcu else { return [:] }
+    let readers = held.compactMap(reader).sorted { $0.version < $1.version }
+    guard !readers.isEmpty else { return [:] }
+    var costs: [Int: Int] = [:]
+    countLimbo(readers, &costs)
+    walk(state.retained) { record in
+      count(entry: Int(record & ~1), supersededAt: .max, readers, &costs)
+    }
+    walk(state.superseded) { record in
+      let newer = Int(record & ~1)
+      guard record & 1 == 0, isPlausible(newer) else { return }
+      count(
+        entry: Int(data.loadRelaxed(newer + Entry.prev)), supersededAt: data.loadRelaxed(newer + Entry.version),
+        readers, &costs)
+    }
+    return costs
+  }
+
+  private func reader(_ slot: Int) -> Reader? {
+    let offset = state.slots.offset(slot)
+    let snapshot = ctl.loadAcquire(offset + SlotLayout.snapshot)
+    let pin = ctl.loadAcquire(offset + SlotLayout.pin)
+    if snapshot == SlotWord.idle {
+      // On its way in or out: of the versions it wants none.
+      return pin == SlotWord.idle ? nil : Reader(slot: slot, version: .max, isPending: false, pin: pin)
+    }
+    if SlotWord.isEvicted(snapshot), pin == SlotWord.idle { return nil }
+    let isPending = SlotWord.isPending(snapshot)
+    let version = snapshot & SlotWord.versionMask
+    return Reader(slot: slot, version: version, isPending: isPending, pin: isPending ? min(version, pin) : pin)
+  }
+
+  /// The oldest pin alone keeps what limbo holds, as far as its stamps are later.
+  private func countLimbo(_ readers: [Reader], _ costs: inout [Int: Int]) {
+    guard let oldest = readers.min(by: { $0.pin < $1.pin }), oldest.pin != SlotWord.idle else { return }
+    var bytes = 0
+    let limbo = state.limbo
+    for counter in limbo.head..<max(limbo.head, limbo.tail) {
+      let position = limbo.position(counter)
+      let block = BlockRef(raw: ctl.loadRelaxed(position))
+      if ctl.loadRelaxed(position + 8) > oldest.pin { bytes += min(block.byteCount, state.geometry.capacityBytes) }
+    }
+    if bytes > 0 { costs[oldest.slot, default: 0] += bytes }
+  }
+
+  private func walk(_ ring: Ring, _ body: (UInt64) -> Void) {
+    for counter in ring.head..<max(ring.head, ring.tail) { body(ctl.loadRelaxed(ring.position(counter))) }
+  }
+
+  /// Counts a superseded entry with the first reader that sees it. If any reader sees one in *retained*, the first that is
+  /// not older than it does: what hides it from that reader hides it from the later ones.
+  private func count(
+    entry: Int, supersededAt newer: UInt64, _ readers: [Reader], _ costs: inout [Int: Int]
+  ) {
+    guard isPlausible(entry) else { return }
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    let version = data.loadRelaxed(entry + Entry.version)
+    guard meta.byteCount <= state.geometry.capacityBytes,
+      let reader = readers.first(where: { $0.version < newer && ($0.isPending || version <= $0.version) })
+    else { return }
+    costs[reader.slot, default: 0] += SizeClasses.byteCount(code: SizeClasses.code(byteCount: meta.byteCount))
+  }
+
+  private func isPlausible(_ entry: Int) -> Bool {
+    entry >= state.geometry.unitsOffset && entry % 16 == 0
+      && entry + Entry.headerBytes <= Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
+  }
+}

@@ -1,0 +1,13 @@
+/// What happens when readers keep more than the limbo budget from being reused.
+public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable {
+  /// The oldest snapshots that are not inside a zero-copy section fail with `snapshotTooOld`.
+  case evict = 0
+  /// Writes fail with `full`, naming the reader.
+  case refuse = 1
+  /// Writes wait for the readers to move on, at most their timeout; then they fail as with `refuse`.
+  case wait = 2
+
+  init(_ ctl: Memory) {
+    self = StalledReaderPolicy(rawValue: ctl.loadRelaxed(ControlLayout.stalledReaderPolicy)) ?? .refuse
+  }
+}

@@ -1,0 +1,118 @@
+/// Can a crash have left what recovery finds? Looked at before anything is replayed: a record that lies would have
+/// recovery write where it says. Work grows with the transaction in flight, as recovery itself.
+struct JournalJudge {
+  let state: TableState
+
+  private var ctl: Memory { state.ctl }
+  private var geometry: Geometry { state.geometry }
+  private var journal: Journal { state.journal }
+  private var limbo: Ring { state.limbo }
+  private var superseded: Ring { state.superseded }
+  private var retained: Ring { state.retained }
+
+  var isRecoverable: Bool {
+    limbo.isSound && superseded.isSound && retained.isSound && state.allocator.unitCount <= geometry.unitCount
+      && isFreePassPlausible && isJournalPlausible
+  }
+
+  /// The pass covers blocks that limbo holds.
+  private var isFreePassPlausible: Bool {
+    guard limbo.head < limbo.freeEnd else { return true }
+    guard limbo.freeEnd <= limbo.tail else { return false }
+    var position = limbo.head
+    while position < limbo.freeEnd {
+      guard isBlock(BlockRef(raw: ctl.loadRelaxed(limbo.position(position)))) else { return false }
+      position += 1
+    }
+    return true
+  }
+
+  /// The journal is empty, or of the newest version or the one after it, within what was allocated for it, and each of
+  /// its records names something that there is.
+  private var isJournalPlausible: Bool {
+    let count = ctl.loadRelaxed(ControlLayout.journal + JournalLayout.count)
+    let allocated = ctl.loadRelaxed(ControlLayout.journalAllocated)
+    guard allocated <= UInt64(geometry.journalBytes), count <= allocated / UInt64(JournalLayout.recordBytes) else {
+      return false
+    }
+    guard count > 0 else { return true }
+    guard journal.version == state.committed || journal.version == state.committed + 1 else { return false }
+    var pushes = Pushes()
+    for index in 0..<journal.count {
+      guard isPlausible(journal[index]) else { return false }
+      pushes.add(journal[index], state.variant)
+    }
+    return limbo.holds(journal.saved(JournalLayout.limboTail), max(pushes.undone, pushes.retired))
+      && superseded.holds(journal.saved(JournalLayout.supersededTail), pushes.superseded)
+      && retained.holds(journal.saved(JournalLayout.retainedTail), pushes.retained)
+  }
+
+  /// How many records the replay may push onto the rings; room for them was reserved.
+  private struct Pushes {
+    var undone: UInt64 = 0
+    var retired: UInt64 = 0
+    var superseded: UInt64 = 0
+    var retained: UInt64 = 0
+
+    mutating func add(_ record: Journal.Record, _ variant: Variant) {
+      switch record.kind {
+      case .allocate: undone += 1
+      case .allocateTombstone:
+        undone += 1
+        superseded += 1
+      case .put:
+        if variant == .rcu { superseded += 1 } else { retired += 1 }
+      case .retire: retired += 1
+      case .retain: retained += 1
+      case .discard:
+        undone += 1
+        retired += 1
+      case .fill, .void, nil: break
+      }
+    }
+  }
+
+  private func isPlausible(_ record: Journal.Record) -> Bool {
+    switch record.kind {
+    case .allocate, .allocateTombstone, .retire, .discard: isBlock(record.block)
+    case .put: isPlace(record.offset, 8) && isEntry(BucketWord.offset(record.second), orNone: true)
+    case .fill: record.count > 0 && isPlace(record.offset, record.count * 8)
+    case .retain: isEntry(Int(truncatingIfNeeded: record.second & ~1), orNone: false)
+    case .void: true
+    case nil: false
+    }
+  }
+
+  /// May the words be an index's or an entry's?
+  private func isPlace(_ offset: Int, _ count: Int) -> Bool {
+    let root = DataLayout.root..<(DataLayout.root + 8 << DataLayout.rootBits)
+    if root.contains(offset) { return offset + count <= root.upperBound }
+    return offset >= geometry.unitsOffset && offset + count <= geometry.unitOffset(state.allocator.unitCount)
+  }
+
+  private func isEntry(_ offset: Int, orNone: Bool) -> Bool {
+    if offset == 0 { return orNone }
+    return offset % 16 == 0 && offset >= geometry.unitsOffset
+      && offset + Entry.headerBytes <= geometry.unitOffset(state.allocator.unitCount)
+  }
+
+  private func isBlock(_ block: BlockRef) -> Bool {
+    guard block.offset >= geometry.unitsOffset else { return false }
+    guard block.code >= SizeClasses.runCode || block.code < SizeClasses.sizes.count else { return false }
+    return block.byteCount <= geometry.unitOffset(state.allocator.unitCount) - block.offset
+  }
+}
+
+extension Ring {
+  /// Its records lie where memory was allocated for them, and there are no more than places.
+  var isSound: Bool {
+    let records = mask &+ 1
+    return records >= UInt64(Self.initialRecords) && records <= UInt64(maximumRecords) && records & mask == 0
+      && tail &- head <= records
+  }
+
+  /// Could `count` records have been pushed from `position` on?
+  func holds(_ position: UInt64, _ count: UInt64) -> Bool {
+    position &- head <= tail &- head && position &- head &+ count <= mask &+ 1
+  }
+}

@@ -1,0 +1,47 @@
+import CShims
+
+/// Undoes or finishes what a dead writer was doing: the first work of the next owner of the writer lock.
+///
+/// Work grows with the transaction that was in flight, not with the table (G6). Every step is idempotent: a death of the
+/// recovering process, at any store, is cured by the next one starting over.
+struct Recoverer {
+  let state: TableState
+
+  private var journal: Journal { state.journal }
+
+  /// Did the last owner leave a transaction or a free pass unfinished?
+  @inline(__always)
+  var isNeeded: Bool {
+    state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 || state.limbo.head < state.limbo.freeEnd || journal.count != 0
+  }
+
+  /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
+  /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
+  func recover() {
+    // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
+    guard state.ctl.loadRelaxed(ControlLayout.damaged) == 0, JournalJudge(state: state).isRecoverable else {
+      return giveUp()
+    }
+    state.allocator.publishUnits()
+    FreePass(state: state).finish()
+    if journal.count > 0, journal.version == state.committed {
+      // The crash came after the commit: finish what follows it.
+      Retirement(state: state).run()
+      journal.clear()
+    } else {
+      if journal.count > 0 {
+        state.version = journal.version
+        Undo(state: state).run()
+        journal.clear()
+      }
+      state.publishVersion(keyCount: state.keyCount)
+    }
+    if state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 { state.bumpSequence() }
+    state.inTransaction = false
+    state.ctl.storeRelaxed(
+      ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
+  }
+
+  /// Marks the table damaged, if it is not: every later barrier is refused until it is repaired.
+  private func giveUp() { state.ctl.storeRelease(ControlLayout.damaged, 1) }
+}

@@ -1,0 +1,88 @@
+/// Checks the allocator's bitmaps and hints against who uses each block.
+struct AllocatorCheck {
+  private let state: TableState
+  private let owners: BlockOwners
+  private let problems: Problems
+
+  init(_ state: TableState, _ owners: BlockOwners, _ problems: Problems) {
+    self.state = state
+    self.owners = owners
+    self.problems = problems
+  }
+
+  private var ctl: Memory { state.ctl }
+  private var geometry: Geometry { state.geometry }
+  private var allocator: Allocator { state.allocator }
+
+  func run() {
+    compareAllocator()
+    checkHints()
+  }
+
+  /// I6, the other way round: whatever is marked in use has an owner.
+  private func compareAllocator() {
+    for unit in 0..<allocator.unitCount {
+      for superframe in 0..<Geometry.superframesPerUnit {
+        let kind = allocator.kind(unit, superframe)
+        if kind == 0 {
+          compareFrames(unit, superframe)
+          // The next slab made of it would begin with these.
+          for word in 0..<(UnitLayout.usedBytesPerSlab / 8) {
+            problems.expect(
+              ctl.loadRelaxed(allocator.usedBits(unit, superframe) + word * 8) == 0,
+              "superframe \(superframe) of unit \(unit) is no slab and has blocks in use: leaked (I6)")
+          }
+        } else if kind <= SizeClasses.sizes.count {
+          compareSlab(unit, superframe, sizeClass: kind - 1)
+        } else {
+          problems.expect(false, "superframe \(superframe) of unit \(unit) is of the impossible kind \(kind)")
+        }
+      }
+    }
+  }
+
+  private func compareFrames(_ unit: Int, _ superframe: Int) {
+    let free = allocator.nibble(unit, superframe)
+    for bit in 0..<4 where free & (1 << UInt64(bit)) == 0 {
+      let frame = unit * Geometry.framesPerUnit + superframe * 4 + bit
+      problems.expect(owners.usedFrames.contains(frame), "frame \(frame) is marked in use and nobody's: leaked (I6)")
+    }
+  }
+
+  private func compareSlab(_ unit: Int, _ superframe: Int, sizeClass: Int) {
+    let start = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
+    let used = allocator.usedBits(unit, superframe)
+    for index in 0..<(UnitLayout.usedBytesPerSlab * 8) where ctl.bit(index, at: used) {
+      let offset = start + index * SizeClasses.sizes[sizeClass]
+      let owner = index < SizeClasses.blocksPerSlab(sizeClass) ? owners.block(offset) : nil
+      problems.expect(owner?.code == sizeClass, "the block at \(offset) is marked in use and nobody's: leaked (I6)")
+    }
+  }
+
+  /// Hints are supersets: room that no hint tells of would never be found.
+  private func checkHints() {
+    for unit in 0..<allocator.unitCount {
+      for superframe in 0..<Geometry.superframesPerUnit {
+        let kind = allocator.kind(unit, superframe)
+        if kind == 0 {
+          let free = allocator.nibble(unit, superframe)
+          problems.expect(
+            free == 0 || allocator.unitHints.isSet(Summary.freeFrame, unit), "unit \(unit) hides free frames")
+          problems.expect(
+            free != 0xf || allocator.unitHints.isSet(Summary.freeSuperframe, unit), "unit \(unit) hides superframes")
+        } else if kind <= SizeClasses.sizes.count, allocator.hasRoom(unit, superframe, sizeClass: kind - 1) {
+          let hint = ctl.bit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + (kind - 1) * 8)
+          problems.expect(
+            hint && allocator.unitHints.isSet(kind - 1, unit), "unit \(unit) hides room in slab \(superframe)")
+        }
+      }
+    }
+  }
+}
+
+extension Allocator {
+  fileprivate func hasRoom(_ unit: Int, _ superframe: Int, sizeClass: Int) -> Bool {
+    let used = usedBits(unit, superframe)
+    return (0..<SizeClasses.blocksPerSlab(sizeClass)).contains { !ctl.bit($0, at: used) }
+  }
+}

@@ -1,0 +1,141 @@
+import CShims
+
+/// Which memory belongs to whom, as repair finds it out anew: what the allocator's bitmaps are rebuilt from.
+struct BlockMap {
+  let geometry: Geometry
+  let unitCount: Int
+  /// Of each superframe: 0 = unused, a size class + 1, or ``frames``.
+  private(set) var kinds: [UInt8]
+  /// Per slab 512 bits, set = in use.
+  private(set) var slabs: [UInt64]
+  /// Per unit 256 bits, set = in use.
+  private(set) var frames: [UInt64]
+
+  static let frames: UInt8 = 255
+  private static let slabWords = UnitLayout.usedBytesPerSlab / 8
+
+  init(geometry: Geometry, unitCount: Int) {
+    self.geometry = geometry
+    self.unitCount = unitCount
+    let superframes = unitCount * Geometry.superframesPerUnit
+    kinds = Array(repeating: 0, count: superframes)
+    slabs = Array(repeating: 0, count: superframes * Self.slabWords)
+    frames = Array(repeating: 0, count: unitCount * 4)
+  }
+
+  /// The end of what there is.
+  var limit: Int { geometry.unitOffset(unitCount) }
+
+  /// What holds a block of this size: a kind of superframe.
+  static func kind(byteCount: Int) -> UInt8 {
+    let code = SizeClasses.code(byteCount: byteCount)
+    return code < SizeClasses.runCode ? UInt8(code + 1) : frames
+  }
+
+  func superframe(_ offset: Int) -> Int { (offset - geometry.unitsOffset) / SizeClasses.slabBytes }
+
+  /// Could a block of this size begin here?
+  func isPlace(_ offset: Int, byteCount: Int) -> Bool {
+    guard offset >= geometry.unitsOffset, offset < limit, byteCount <= limit - offset else { return false }
+    let position = offset - geometry.unitsOffset
+    let code = SizeClasses.code(byteCount: byteCount)
+    guard code < SizeClasses.runCode else {
+      return position % SizeClasses.frameBytes == 0 && SizeClasses.byteCount(code: code) <= limit - offset
+    }
+    let within = position % SizeClasses.slabBytes
+    return within % SizeClasses.sizes[code] == 0
+      && SizeClasses.indexInSlab(within, code) < SizeClasses.blocksPerSlab(code)
+  }
+
+  /// Enters a block.
+  /// - Returns: false, and nothing is entered, if it is impossible or some of it is in use.
+  mutating func enter(_ offset: Int, byteCount: Int) -> Bool {
+    guard isPlace(offset, byteCount: byteCount) else { return false }
+    let code = SizeClasses.code(byteCount: byteCount)
+    guard code < SizeClasses.runCode else { return enterFrames(offset, count: code - SizeClasses.runCode) }
+    let superframe = superframe(offset)
+    guard kinds[superframe] == 0 || kinds[superframe] == UInt8(code + 1) else { return false }
+    let (word, bit) = slabBit(offset, code)
+    guard slabs[word] & bit == 0 else { return false }
+    kinds[superframe] = UInt8(code + 1)
+    slabs[word] |= bit
+    return true
+  }
+
+  private mutating func enterFrames(_ offset: Int, count: Int) -> Bool {
+    let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
+    for frame in first..<(first + count) {
+      let kind = kinds[frame / 4]
+      guard kind == 0 || kind == Self.frames, frames[frame / 64] & (1 << UInt64(frame % 64)) == 0 else { return false }
+    }
+    for frame in first..<(first + count) {
+      kinds[frame / 4] = Self.frames
+      frames[frame / 64] |= 1 << UInt64(frame % 64)
+    }
+    return true
+  }
+
+  /// Says in advance what a superframe is: blocks of another class are refused in it.
+  mutating func setKind(_ superframe: Int, _ kind: UInt8) { kinds[superframe] = kind }
+
+  /// Takes back a block.
+  mutating func remove(_ offset: Int, byteCount: Int) {
+    let code = SizeClasses.code(byteCount: byteCount)
+    guard code < SizeClasses.runCode else {
+      let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
+      for frame in first..<(first + code - SizeClasses.runCode) { frames[frame / 64] &= ~(1 << UInt64(frame % 64)) }
+      return
+    }
+    let (word, bit) = slabBit(offset, code)
+    slabs[word] &= ~bit
+  }
+
+  private func slabBit(_ offset: Int, _ code: Int) -> (word: Int, bit: UInt64) {
+    let index = SizeClasses.indexInSlab((offset - geometry.unitsOffset) % SizeClasses.slabBytes, code)
+    return (superframe(offset) * Self.slabWords + index / 64, 1 << UInt64(index % 64))
+  }
+}
+
+extension Allocator {
+  /// Makes descriptors, hints and sizes say what the map says. Under W, with the table marked damaged: a crash on
+  /// the way leaves nothing that any process believes.
+  func rebuild(_ map: BlockMap) throws(EngineError) {
+    try backing.allocateControl(
+      offset: geometry.descriptorsOffset, count: max(1, map.unitCount) * UnitLayout.byteCount)
+    try backing.allocateData(offset: geometry.unitsOffset, count: max(1, map.unitCount) * Geometry.unitBytes)
+    ctl.zero(geometry.summaryOffset, count: Summary.count * (geometry.summaryWords + geometry.summaryTopWords) * 8)
+    for unit in 0..<map.unitCount { rebuild(unit, map) }
+    ctl.storeRelease(ControlLayout.units, UInt64(map.unitCount))
+    data.storeRelease(DataLayout.publishedBytes, UInt64(map.limit))
+  }
+
+  private func rebuild(_ unit: Int, _ map: BlockMap) {
+    let descriptor = geometry.descriptor(unit)
+    ctl.zero(descriptor, count: UnitLayout.byteCount)
+    for word in 0..<4 { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, ~map.frames[unit * 4 + word]) }
+    for superframe in 0..<Geometry.superframesPerUnit {
+      let kind = map.kinds[unit * Geometry.superframesPerUnit + superframe]
+      guard kind != 0, kind != BlockMap.frames else { continue }
+      let words = UnitLayout.usedBytesPerSlab / 8
+      let first = (unit * Geometry.superframesPerUnit + superframe) * words
+      // Everything in it was dropped: no slab.
+      guard map.slabs[first..<(first + words)].contains(where: { $0 != 0 }) else { continue }
+      ctl.storeByte(descriptor + UnitLayout.kind + superframe, kind)
+      for word in 0..<words { ctl.storeRelaxed(usedBits(unit, superframe) + word * 8, map.slabs[first + word]) }
+      ctl.setBit(superframe, at: descriptor + UnitLayout.partial + Int(kind - 1) * 8)
+      unitHints.set(Int(kind - 1), unit)
+    }
+    unitHints.set(Summary.freeFrame, unit)
+    unitHints.set(Summary.freeSuperframe, unit)
+  }
+}
+
+extension BlockRef {
+  /// Does it begin where a block of its size may?
+  func isOnGrid(_ geometry: Geometry) -> Bool {
+    let position = offset - geometry.unitsOffset
+    guard code < SizeClasses.runCode else { return position % SizeClasses.frameBytes == 0 }
+    let within = position % SizeClasses.slabBytes
+    return within % byteCount == 0 && within / byteCount < SizeClasses.blocksPerSlab(code)
+  }
+}

@@ -1,0 +1,50 @@
+/// Makes *ctl* anew from what a ``Salvage`` kept of *data*. Under W, with the table marked damaged: a death on the way
+/// leaves nothing that any process believes.
+struct ControlRebuild {
+  let state: TableState
+
+  func run(_ salvage: Salvage) throws(EngineError) {
+    try rebuild(salvage)
+    try fillVacancies(salvage.vacancies)
+  }
+
+  /// Journal, rings, allocator, log: as of a table in which nothing is superseded.
+  private func rebuild(_ salvage: Salvage) throws(EngineError) {
+    state.journal.clear()
+    state.ctl.storeRelaxed(ControlLayout.journalAllocated, 0)
+    try state.journal.reserve(1, state.backing)
+    for ring in [state.limbo, state.superseded, state.retained] {
+      state.ctl.zero(ring.header, count: 56)
+      try ring.initialize(state.backing)
+    }
+    state.ctl.storeRelaxed(ControlLayout.garbageBytes, 0)
+    state.ctl.storeRelaxed(ControlLayout.retainedRescanEnd, 0)
+    state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
+    state.ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
+    try state.allocator.rebuild(salvage.map)
+    if !state.log.isSound(committed: state.committed) { state.log.restart() }
+  }
+
+  /// An empty sub-table for each part of the index that was lost.
+  private func fillVacancies(_ vacancies: [Salvage.Vacancy]) throws(EngineError) {
+    for vacancy in vacancies {
+      let block = try state.allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), fromReserve: false)
+      state.allocator.mark(block)
+      state.data.zero(block.offset, count: SubTable.byteCount)
+      let word = DirectoryWord(subTable: block.offset, depth: vacancy.depth)
+      for index in 0..<vacancy.count { state.data.storeRelease(vacancy.offset + index * 8, word.raw) }
+    }
+  }
+}
+
+extension ChangeLog {
+  /// Forgets everything: a watcher finds that it missed what came before.
+  fileprivate func restart() {
+    let possible: Range<UInt64> = 0..<(1 << 60)
+    let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
+    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
+    data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)
+    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal + 1)
+    data.storeRelease(DataLayout.logEndPosition, (end + UInt64(byteCount)) & ~15)
+  }
+}

@@ -1,0 +1,101 @@
+import CShims
+
+/// Second half of the walk: which entries stay, once the directory and the kinds of the superframes are known.
+struct EntrySalvage {
+  let salvage: Salvage
+
+  private typealias Found = (kept: Salvage.Whole, word: Int)
+  private var data: Memory { salvage.data }
+
+  func run(_ home: Salvage.Home) {
+    var keys: [UInt64: [Found]] = [:]
+    salvage.forEachWord(home) { word, offset, bucket in
+      switch salvage.find(word, bucket: bucket, in: home) {
+      case .nothing:
+        salvage.stores[offset] = BucketWord.deleted
+      case .lost(let why):
+        drop(word, at: offset, why)
+      case .whole(let kept):
+        enter(kept, word, at: offset, &keys)
+      }
+    }
+    for (_, entries) in keys { for entry in entries { plan(entry.kept, at: entry.word) } }
+    clearWay(home, keys)
+  }
+
+  private func drop(_ word: UInt64, at offset: Int, _ why: String) {
+    salvage.dropped += 1
+    let name = salvage.name(word: word, at: offset)
+    salvage.lose("\(name): \(why)")
+    salvage.stores[offset] = BucketWord.deleted
+  }
+
+  /// Enters an entry's block, unless its key was met before: then the newer of the two stays.
+  private func enter(
+    _ kept: Salvage.Whole, _ word: UInt64, at offset: Int, _ keys: inout [UInt64: [Found]]
+  ) {
+    let known = keys[kept.hash, default: []].firstIndex { salvage.isSameKey($0.kept, kept) }
+    if let known {
+      let other = keys[kept.hash]![known]
+      guard data.loadRelaxed(kept.entry + Entry.version) > data.loadRelaxed(other.kept.entry + Entry.version) else {
+        salvage.stores[offset] = BucketWord.deleted
+        return
+      }
+      salvage.stores[other.word] = BucketWord.deleted
+      salvage.map.remove(other.kept.entry, byteCount: other.kept.meta.byteCount)
+      keys[kept.hash]!.remove(at: known)
+    }
+    guard salvage.map.enter(kept.entry, byteCount: kept.meta.byteCount) else {
+      return drop(word, at: offset, "its entry lies where another one is")
+    }
+    if kept.entry != BucketWord.offset(word) {
+      salvage.stores[offset] = BucketWord.make(tag: BucketWord.tag(hash: kept.hash), offset: kept.entry)
+    }
+    keys[kept.hash, default: []].append((kept, offset))
+  }
+
+  /// What is behind the newest version goes, and so do tombstones: with no reader of an older version left,
+  /// absent is absent.
+  private func plan(_ kept: Salvage.Whole, at offset: Int) {
+    if kept.meta.isTombstone {
+      salvage.map.remove(kept.entry, byteCount: kept.meta.byteCount)
+      salvage.lateStores.append((offset, BucketWord.deleted))
+    } else {
+      salvage.keyCount += 1
+      if data.loadRelaxed(kept.entry + Entry.prev) != 0 { salvage.lateStores.append((kept.entry + Entry.prev, 0)) }
+    }
+  }
+
+  /// A search ends at a bucket with an empty word: none may lie on the way to a key.
+  private func clearWay(_ home: Salvage.Home, _ keys: [UInt64: [Found]]) {
+    var passed: Set<Int> = []
+    for (hash, entries) in keys {
+      for entry in entries {
+        guard let place = home.subTables.firstIndex(where: { (0..<SubTable.byteCount).contains(entry.word - $0) })
+        else { continue }
+        for earlier in home.subTables[..<place] {
+          for bucket in 0..<SubTable.bucketCount { passed.insert(earlier + bucket * SubTable.bucketBytes) }
+        }
+        let subTable = home.subTables[place]
+        let bucket = (entry.word - subTable) / SubTable.bucketBytes
+        for step in 0..<salvage.distance(hash, bucket) {
+          passed.insert(SubTable.bucket(subTable, hash: hash, step: step))
+        }
+      }
+    }
+    for bucket in passed {
+      for offset in stride(from: bucket, to: bucket + SubTable.bucketBytes, by: 8)
+      where data.loadRelaxed(offset) == BucketWord.empty {
+        salvage.stores[offset] = BucketWord.deleted
+      }
+    }
+    for subTable in home.subTables {
+      for offset in stride(from: subTable, to: subTable + SubTable.byteCount, by: 8) {
+        let word = data.loadRelaxed(offset)
+        if !BucketWord.isLive(word), word != BucketWord.empty, word != BucketWord.deleted {
+          salvage.stores[offset] = BucketWord.deleted
+        }
+      }
+    }
+  }
+}

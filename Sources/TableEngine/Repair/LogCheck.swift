@@ -1,0 +1,35 @@
+/// Checks the change log, for ``TableCheck`` and ``Repairer``.
+extension ChangeLog {
+  func isSound(committed: UInt64) -> Bool { flaw(committed: committed) == nil }
+
+  /// What is wrong with it; nil if nothing is.
+  func flaw(committed: UInt64) -> String? {
+    guard endPosition >= tailPosition, endPosition - tailPosition <= UInt64(byteCount), tailPosition % 16 == 0 else {
+      return "ends at \(endPosition) and begins at \(tailPosition)"
+    }
+    var position = tailPosition
+    var records: UInt64 = 0
+    var last: UInt64 = 0
+    while position < endPosition {
+      let place = DataLayout.log + Int(position % UInt64(byteCount))
+      let version = data.loadRelaxed(place)
+      let header = data.loadRelaxed(place + 8)
+      guard Self.byteCount(header) >= 16, header & 15 == 0, let operation = Self.operation(header) else {
+        return "holds no record at \(position)"
+      }
+      guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {
+        return "holds a record of another ordinal at \(position)"
+      }
+      guard version >= last, version <= committed else { return "goes from version \(last) to \(version)" }
+      last = version
+      guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {
+        return "holds a record at \(position) that bears another ordinal"
+      }
+      if operation != .padding { records += 1 }
+      position += Self.byteCount(header)
+    }
+    if position != endPosition { return "passes its end" }
+    let counted = endOrdinal &- tailOrdinal
+    return records == counted ? nil : "holds \(records) records but counts \(counted)"
+  }
+}

@@ -1,0 +1,135 @@
+import CShims
+import SharedMemory
+
+/// Repairs what no crash explains: see "Repair" in DESIGN.md.
+///
+/// The table is marked damaged first and sound last. Between the two only words of *data* change that lead to
+/// something that is given up, and *ctl* is made anew from *data* alone; so a death on the way, at any store, leaves a
+/// table that is marked damaged, that readers may read, and that the next repair starts over.
+public struct Repairer {
+  let segment: Segment
+
+  public init(_ segment: Segment) { self.segment = segment }
+
+  /// Checks the table and, if anything is wrong, keeps what is provably whole and gives up the rest.
+  ///
+  /// Recovers after a dead writer first. Writers wait meanwhile; in the rwlock variant readers too. In the RCU variant
+  /// readers go on, but repair waits for the sections that are open, and ends every long snapshot.
+  /// - Parameter dryRun: only say what would be given up.
+  /// - Parameter force: even if that is more than half of the keys.
+  /// - Throws: what ``Checker/run(timeoutNanoseconds:)`` throws; at once `timedOut` naming the thread that runs a barrier of
+  ///   some keys; `damaged` if it would give up more than half, or cannot repair; `full` where /dev/shm has no room.
+  public func run(
+    timeoutNanoseconds: UInt64, dryRun: Bool = false, force: Bool = false
+  ) throws(EngineError) -> RepairReport {
+    try Checker(segment).inspect(timeoutNanoseconds: timeoutNanoseconds) { inspection throws(EngineError) in
+      let participant = inspection.participant
+      var report = RepairReport(problems: inspection.problems)
+      guard !inspection.problems.isEmpty else {
+        report.keptCount = participant.state.keyCount
+        return report
+      }
+      guard segment.committed < SlotWord.evicted >> 1 else {
+        throw .damaged("its version cannot be \(segment.committed)")
+      }
+      let salvage: Salvage
+      do throws(SystemError) {
+        salvage = Salvage(segment, byteCount: try segment.dataObject.status().size)
+      } catch {
+        throw .system(error)
+      }
+      salvage.run()
+      report.losses = salvage.losses
+      report.droppedCount = salvage.dropped
+      report.keptCount = salvage.keyCount
+      if dryRun { return report }
+      guard force || !salvage.losesMost else {
+        throw .damaged("a repair would give up more than half of its keys, and was not told to")
+      }
+      // What a key lock covers must stay as it is, and its holder needs W to end: it cannot be waited for here.
+      if let holder = participant.keyLocks.holder(except: inspection.slot) {
+        throw .timedOut(participant.slots.holder(holder))
+      }
+      try apply(salvage, inspection)
+      report.isRepaired = true
+      return report
+    }
+  }
+
+  private func apply(
+    _ salvage: Salvage, _ inspection: Checker.Inspection
+  ) throws(EngineError) {
+    let participant = inspection.participant
+    let state = participant.state
+    let ctl = state.ctl
+    let data = state.data
+    participant.slots.coverAll()
+    if state.variant == .rwlock {
+      try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
+    }
+    // From here to the last line no barrier runs, whichever process dies.
+    let wasDamaged = ctl.loadRelaxed(ControlLayout.damaged)
+    ctl.storeRelease(ControlLayout.damaged, 1)
+    crashFence()
+    // Odd until all is well: keeps readers of the rwlock variant out even after our death.
+    let wasOdd = data.loadRelaxed(DataLayout.wseq) & 1 != 0
+    if !wasOdd { state.bumpSequence() }
+    salvage.stores.forEach { data.storeRelease($0.key, $0.value) }
+    // I4: nothing uncommitted is left that this version would make visible.
+    state.publishVersion(keyCount: salvage.keyCount)
+    data.storeRelease(DataLayout.reclaimed, state.committed)
+    shm_fence_release()
+    if state.variant == .rcu {
+      do throws(EngineError) {
+        try awaitReaders(state, deadline: inspection.deadline)
+      } catch {
+        // Nothing of *ctl* was touched yet: writers may go on as before.
+        if !wasOdd { state.bumpSequence() }
+        ctl.storeRelease(ControlLayout.damaged, wasDamaged)
+        throw error
+      }
+    }
+    for (offset, word) in salvage.lateStores { data.storeRelease(offset, word) }
+    try ControlRebuild(state: state).run(salvage)
+    state.bumpSequence()
+    if let problem = TableCheck(segment, participant).run().first {
+      throw .damaged("repair did not cure it: \(problem)")
+    }
+    ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) &+ 1)
+    ctl.storeRelease(ControlLayout.damaged, 0)
+    if state.variant == .rwlock { participant.exclusion.leaveExclusive() }
+  }
+
+  /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no
+  /// reader looks behind the newest version of a key.
+  private func awaitReaders(_ state: TableState, deadline: UInt64) throws(EngineError) {
+    Evictor(state: state).evictSnapshots()
+    let slots = state.slots
+    while true {
+      guard let scan = ReaderScan.take(state) else {
+        throw .notPermitted("this process may not order other processes' reads (membarrier)")
+      }
+      guard scan.isBehind(state.committed) else { return }
+      guard HostClock.monotonicNanoseconds < deadline else { throw .timedOut(scan.oldestSlot.map(slots.holder)) }
+      shmos_sleep(500_000)
+    }
+  }
+}
+
+extension Salvage {
+  /// More is given up than is kept: then something that all depends on is wrong, and a look by a person is due.
+  fileprivate var losesMost: Bool {
+    dropped > max(keyCount, 16) || lostPrefixes > 1 << (SubTable.maximumDepth - 1)
+  }
+}
+
+extension Slots {
+  /// Makes sure that the scans see every slot that a living thread holds.
+  fileprivate func coverAll() {
+    let mark = ctl.loadAcquire(ControlLayout.slotsHighWater)
+    if mark > UInt64(count) {
+      _ = ctl.compareAndSwap(ControlLayout.slotsHighWater, expected: mark, desired: UInt64(count))
+    }
+    for index in (highWater..<count).reversed() where isHeld(index) { return raiseHighWater(index + 1) }
+  }
+}

@@ -1,0 +1,177 @@
+import CShims
+import SharedMemory
+
+/// The way to the writer lock W: a barrier is admitted when it owns W, a dead writer's work is undone, no key lock is in
+/// its way, and readers are within the limbo budget.
+///
+/// ```
+/// admit ── no key lock anywhere ──> W ──> table exclusion ──> limbo budget ──> admitted
+///   │                                            │
+///   └── else, or over budget under `wait` ──> W ─┴─> key locks ──> as above
+///                 ^                                   │ in the way: give W back
+///                 └────────── sleep, until the deadline ┘
+/// ```
+struct Admission {
+  let participant: Segment.Participant
+
+  /// What a barrier asks for.
+  struct Request {
+    /// The calling thread's.
+    let slot: Int
+    let reach: BarrierReach
+    /// CLOCK_MONOTONIC; may be a tick behind.
+    let start: UInt64
+    let timeoutNanoseconds: UInt64
+
+    var deadline: UInt64 { start &+ timeoutNanoseconds }
+  }
+
+  /// Returns with W owned; for keys to be locked, with W and the key lock.
+  /// - Throws: with W given back: `timedOut` naming the thread in the way, `full(.limbo)`, `damaged`.
+  func admit(_ request: Request) throws(EngineError) {
+    if !participant.keyLocks.mayBeAny, !request.reach.locksKeys {
+      do throws(EngineError) {
+        if try admitPastNoKeyLock(request) { return }
+      } catch {
+        guard isToWait(for: error) else { throw error }
+      }
+    }
+    try waitForAdmission(request)
+  }
+
+  /// The frequent case, in which a barrier waits for W alone.
+  /// - Returns: false with W given back, if keys are locked after all.
+  private func admitPastNoKeyLock(_ request: Request) throws(EngineError) -> Bool {
+    let outcome = try participant.lock.lock(
+      slot: request.slot, timeoutNanoseconds: request.timeoutNanoseconds, now: request.start)
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    guard !participant.keyLocks.mayBeAny else {
+      participant.lock.unlock()
+      return false
+    }
+    try enterWithinBudget(request)
+    return true
+  }
+
+  /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
+  private func enterWithinBudget(_ request: Request) throws(EngineError) {
+    do throws(EngineError) {
+      try TableExclusion(participant: participant).enter(slot: request.slot, request.deadline)
+      try LimboBudget(state: participant.state).enforce()
+    } catch {
+      participant.lock.unlock()
+      throw error
+    }
+  }
+
+  /// Does the table's policy say to wait for the readers that an error is about?
+  private func isToWait(for error: EngineError) -> Bool {
+    guard case .full(.limbo) = error else { return false }
+    return StalledReaderPolicy(participant.ctl) == .wait
+  }
+
+  // MARK: - Waiting
+
+  /// Why W was given back again, for the time being.
+  private enum Delay {
+    case keyLock(KeyLocks.Request)
+    /// Readers keep more than their budget.
+    case readers(EngineError)
+  }
+
+  /// One barrier's way through several attempts.
+  private struct Attempts {
+    let request: Request
+    /// Nanoseconds that are left.
+    var left: UInt64
+    /// How long to sleep next time for readers.
+    var pause: UInt64 = 1_000_000
+    /// Made when a key lock may be in the way.
+    var keyLock: KeyLocks.Request?
+    /// What to say if W itself cannot be had in time: why it was given back last.
+    var refusal: EngineError?
+
+    init(_ request: Request) {
+      self.request = request
+      left = 0
+      updateLeft()
+    }
+
+    mutating func updateLeft() {
+      let now = HostClock.monotonicNanoseconds
+      left = now < request.deadline ? request.deadline - now : 0
+    }
+  }
+
+  /// Gives W back while it waits for a key lock, or under the policy `wait` for stalled readers. So every waiter's error
+  /// names what that waiter waits for, and a waiter that dies holds up no other.
+  private func waitForAdmission(_ request: Request) throws(EngineError) {
+    var attempts = Attempts(request)
+    do throws(EngineError) {
+      while let delay = try attempt(&attempts) {
+        attempts.updateLeft()
+        sleep(delay, &attempts)
+        if attempts.left == 0 { throw attempts.refusal! }
+        attempts.updateLeft()
+      }
+    } catch {
+      if let keyLock = attempts.keyLock, keyLock.stamp != 0 { participant.keyLocks.release(slot: request.slot) }
+      throw error
+    }
+  }
+
+  private func sleep(_ delay: Delay, _ attempts: inout Attempts) {
+    switch delay {
+    case .keyLock(let keyLock):
+      attempts.refusal = .timedOut(keyLock.obstacle.map(participant.slots.holder))
+      if attempts.left > 0 { participant.keyLocks.sleep(keyLock, timeoutNanoseconds: attempts.left) }
+    case .readers(let error):
+      attempts.refusal = error
+      if attempts.left > 0 { shmos_sleep(min(attempts.pause, attempts.left)) }
+      attempts.pause = min(attempts.pause * 2, 16_000_000)
+    }
+  }
+
+  /// Takes W once.
+  /// - Returns: nil with W owned; else W was given back.
+  private func attempt(_ attempts: inout Attempts) throws(EngineError) -> Delay? {
+    let request = attempts.request
+    try lock(attempts)
+    if participant.keyLocks.mayBeAny || request.reach.locksKeys {
+      if attempts.keyLock == nil {
+        attempts.keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)
+      }
+      if attempts.keyLock != nil, !participant.keyLocks.grant(&attempts.keyLock!) {
+        participant.lock.unlock()
+        return .keyLock(attempts.keyLock!)
+      }
+    }
+    if request.reach.locksKeys {
+      try checkUndamaged()
+      return nil
+    }
+    do throws(EngineError) {
+      try enterWithinBudget(request)
+      return nil
+    } catch {
+      guard isToWait(for: error) else { throw error }
+      return .readers(error)
+    }
+  }
+
+  private func lock(_ attempts: Attempts) throws(EngineError) {
+    let outcome: WriterLock.Outcome
+    do throws(EngineError) {
+      outcome = try participant.lock.lock(slot: attempts.request.slot, timeoutNanoseconds: attempts.left)
+    } catch {
+      throw attempts.refusal ?? error
+    }
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+  }
+
+  private func checkUndamaged() throws(EngineError) {
+    guard participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 else { return }
+    participant.lock.unlock()
+    throw .damaged("it was marked damaged")
+  }
+}

@@ -1,0 +1,59 @@
+import CShims
+
+/// The name of the barrier in flight, for people: the label of the queue that runs it.
+///
+/// Written under W and read without: the version says whether it is still about the barrier in flight, the hash whether
+/// the bytes are whole. A barrier of no queue writes nothing, and what stands there is of another version.
+public struct BarrierLabel: Sendable {
+  /// The longest that is noted, in bytes; of a longer one, that much.
+  public static let maximumByteCount = 200
+
+  private let text: String
+  private let hash: UInt64
+
+  public init(_ text: String) {
+    self.text = text
+    let (words, byteCount) = Self.encoded(text)
+    hash = Self.hash(words, byteCount)
+  }
+
+  private static func encoded(_ text: String) -> (words: [UInt64], byteCount: Int) {
+    let bytes = Array(text.utf8.prefix(maximumByteCount))
+    let words = stride(from: 0, to: bytes.count, by: 8).map { start in
+      bytes[start..<min(start + 8, bytes.count)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    return (words, bytes.count)
+  }
+
+  private static func hash(_ words: [UInt64], _ byteCount: Int) -> UInt64 {
+    unsafe words.withUnsafeBytes { unsafe $0.isEmpty ? 0 : shm_hash($0.baseAddress!, $0.count, UInt64(byteCount)) }
+  }
+
+  private enum Layout {
+    static let version = ControlLayout.barrierLabel
+    static let hash = ControlLayout.barrierLabel + 8
+    static let byteCount = ControlLayout.barrierLabel + 16
+    static let bytes = ControlLayout.barrierLabel + 24
+  }
+
+  /// Under W.
+  func note(_ ctl: Memory, version: UInt64) {
+    if ctl.loadRelaxed(Layout.hash) != hash {
+      let (words, byteCount) = Self.encoded(text)
+      for (index, word) in words.enumerated() { ctl.storeRelaxed(Layout.bytes + index * 8, word) }
+      ctl.storeRelaxed(Layout.byteCount, UInt64(byteCount))
+      ctl.storeRelaxed(Layout.hash, hash)
+    }
+    ctl.storeRelaxed(Layout.version, version)
+  }
+
+  /// The label of the barrier in flight, if it has one.
+  static func current(_ ctl: Memory, committed: UInt64) -> String? {
+    guard ctl.loadRelaxed(Layout.version) == committed &+ 1 else { return nil }
+    let count = ctl.loadRelaxed(Layout.byteCount)
+    guard count <= UInt64(maximumByteCount) else { return nil }
+    let words = (0..<(Int(count) + 7) / 8).map { ctl.loadRelaxed(Layout.bytes + $0 * 8) }
+    guard hash(words, Int(count)) == ctl.loadRelaxed(Layout.hash) else { return nil }
+    return unsafe words.withUnsafeBytes { unsafe String(decoding: $0.prefix(Int(count)), as: UTF8.self) }
+  }
+}

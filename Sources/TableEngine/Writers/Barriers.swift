@@ -1,0 +1,175 @@
+import CShims
+import SharedMemory
+
+/// The exclusive section: one at a time on the host (G3), all of it or nothing (G2).
+struct Barriers {
+  let segment: Segment
+
+  // MARK: - Begin and end
+
+  /// Waits for the table and opens a transaction.
+  ///
+  /// Blocks while another barrier runs, and in the rwlock variant while readers are inside; at most
+  /// `timeoutNanoseconds` in all. The calling thread must close it with ``commit()`` or ``abort()``.
+  /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
+  ///   `unlinked`, `forked`.
+  /// - Parameter now: the instant by which the barrier judges expiry; by default when the first such value is met.
+  /// - Parameter reach: what the barrier may change, and so whose key locks it waits for.
+  @inline(__always)
+  func begin(
+    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead, reach: BarrierReach = .table
+  ) throws(EngineError) {
+    try segment.checkParticipation()
+    try segment.withParticipant { participant throws(EngineError) in
+      try begin(participant, timeoutNanoseconds, now: now, reach)
+    }
+  }
+
+  @inline(__always)
+  private func begin(
+    _ participant: Segment.Participant, _ timeoutNanoseconds: UInt64, now: UInt64, _ reach: BarrierReach
+  ) throws(EngineError) {
+    if case .key(let key) = reach { unsafe prefetch(key) }
+    let record = try unsafe segment.threadRecord()
+    try unsafe checkOutsideSections(record)
+    // A barrier that may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick
+    // behind.
+    let keepsTime =
+      segment.variant == .rwlock || StalledReaderPolicy(participant.ctl) == .wait || participant.keyLocks.mayBeAny
+    let start = keepsTime ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
+    try segment.checkLinked(participant, now: start)
+    try Admission(participant: participant).admit(
+      Admission.Request(
+        slot: unsafe Int(record.pointee.slotIndex), reach: reach, start: start, timeoutNanoseconds: timeoutNanoseconds))
+    unsafe record.pointee.inBarrier = 1
+    unsafe record.pointee.now = now
+    Transaction(state: participant.state).begin()
+    shm_probe_barrier_entry(segment.uuid.0, participant.state.version)
+  }
+
+  func checkOutsideSections(_ record: ThreadRecord) throws(EngineError) {
+    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+  }
+
+  /// Asks for what a barrier for this key will look at first: to take W lasts about as long as the cache miss.
+  /// Stores nothing and follows nothing: without W, what the directory says may be of the past. To hash a long key takes
+  /// longer than the miss.
+  @inline(__always)
+  private func prefetch(_ key: UnsafeRawBufferPointer) {
+    guard let start = key.baseAddress, key.count <= 256 else { return }
+    let hash = unsafe shm_hash(start, key.count, segment.hashSeed)
+    let root = DirectoryWord(segment.data.loadRelaxed(DataLayout.root &+ Int(hash >> 54) &* 8))
+    unsafe shm_prefetch(segment.data.pointer(SubTable.bucket(root.offset, hash: hash, step: 0)))
+  }
+
+  /// Publishes the transaction's changes: a section that starts after this returned sees them (G4).
+  @inline(__always)
+  func commit() { segment.withParticipant { close($0, committed: 1) { $0.commit() } } }
+
+  /// Undoes the transaction: no reader ever sees a part of it.
+  @inline(__always)
+  func abort() { segment.withParticipant { close($0, committed: 0) { $0.abort() } } }
+
+  private func close(_ participant: Segment.Participant, committed: UInt64, _ end: (Transaction) -> Void) {
+    guard let record = unsafe shm_thread_quick_find(segment.id) else { return }
+    let state = participant.state
+    let version = state.version
+    end(Transaction(state: state))
+    if segment.variant == .rwlock {
+      // Readers are still out: what the transaction superseded is free at once.
+      _ = FreePass(state: state).run(upTo: .max)
+      TableExclusion(participant: participant).leave()
+    } else if Collector(state: state).isDue {
+      Collector(state: state).collect()
+    }
+    unsafe record.pointee.inBarrier = 0
+    participant.lock.unlock()
+    shm_probe_barrier_exit(segment.uuid.0, version, committed)
+  }
+
+  // MARK: - Inside a barrier
+
+  /// Stores a value; only inside a barrier, on its thread.
+  @inline(__always)
+  func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
+  ) throws(EngineError) {
+    try unsafe segment.check(key: key)
+    guard value.count <= segment.geometry.maximumValueLength else {
+      throw .valueTooLarge(value.count, maximum: segment.geometry.maximumValueLength)
+    }
+    let record = try unsafe self.record()
+    if let buffer = unsafe KeyedBarriers.buffer(record) {
+      return try unsafe KeyedBarriers(segment: segment).put(key, value, attributes, in: buffer)
+    }
+    let hash = unsafe segment.hash(key)
+    try inTransaction { transaction throws(EngineError) in
+      try unsafe transaction.put(key, hash: hash, value, attributes)
+    }
+  }
+
+  /// Removes a key; only inside a barrier, on its thread.
+  /// - Returns: whether there was anything to remove.
+  @inline(__always)
+  func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
+    try unsafe segment.check(key: key)
+    let record = try unsafe self.record()
+    if let buffer = unsafe KeyedBarriers.buffer(record) {
+      return try unsafe KeyedBarriers(segment: segment).remove(key, in: buffer, record)
+    }
+    let hash = unsafe segment.hash(key)
+    return try inTransaction { transaction throws(EngineError) in try unsafe transaction.remove(key, hash: hash) }
+  }
+
+  /// Runs an operation on the transaction in flight. One that found no room has the next barrier reclaim.
+  @inline(__always)
+  private func inTransaction<R>(_ body: (Transaction) throws(EngineError) -> R) throws(EngineError) -> R {
+    do throws(EngineError) {
+      return try segment.withParticipant { participant throws(EngineError) in
+        try body(Transaction(state: participant.state))
+      }!
+    } catch {
+      LimboBudget(state: segment.participant!.state).noteShortage(error)
+      throw error
+    }
+  }
+
+  /// The record of the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
+  @inline(__always)
+  func record() throws(EngineError) -> ThreadRecord {
+    guard let record = unsafe shm_thread_quick_find(segment.id), unsafe record.pointee.inBarrier != 0 else {
+      throw .forked
+    }
+    return unsafe record
+  }
+
+  /// The version that this thread's barrier will commit; only inside one.
+  var version: UInt64 { segment.participant!.state.version }
+
+  /// Says for people what the barrier that this thread has just begun is called.
+  func note(_ label: BarrierLabel) {
+    segment.withParticipant { label.note($0.ctl, version: $0.state.version) }
+  }
+
+  // MARK: - Savepoints
+
+  /// Marks where the transaction in flight has got to; only inside a barrier, on its thread.
+  /// - Throws: `forked`.
+  func savepoint() throws(EngineError) -> BarrierSavepoint {
+    if let buffer = try unsafe KeyedBarriers.buffer(record()) { return .buffered(buffer.savepoint) }
+    return .journaled(JournalSavepoint(segment.participant!.state))
+  }
+
+  /// Takes back what the barrier changed since a savepoint of its own; the rest stands, and the barrier goes on.
+  ///
+  /// Savepoints nest: those taken after this one are void. Memory of what is taken back is reused after the barrier.
+  /// - Throws: `forked`, with nothing done.
+  func rollback(to savepoint: BarrierSavepoint) throws(EngineError) {
+    let buffer = try unsafe KeyedBarriers.buffer(record())
+    switch savepoint {
+    case .buffered(let count): buffer?.rollback(to: count)
+    case .journaled(let savepoint): Rollback(state: segment.participant!.state).run(to: savepoint)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import CShims
+
+/// The undo journal: what a transaction is about to do, written before it is done.
+///
+/// A record becomes part of the journal by the store to `count`, and its effect comes after that store. So a crash
+/// leaves every effect recorded, and at most one record whose effect never happened: undoing that one stores what
+/// is there already.
+struct Journal {
+  let ctl: Memory
+  let region: Int
+  let regionBytes: Int
+
+  enum Kind: UInt64, CaseIterable {
+    case allocate = 1
+    case allocateTombstone = 2
+    case put = 3
+    case fill = 4
+    case retire = 5
+    case retain = 6
+    /// Was rolled back: nothing is to be done for it, whatever becomes of the transaction.
+    case void = 7
+    /// An allocation that was rolled back: to limbo, whatever becomes of the transaction.
+    case discard = 8
+  }
+
+  /// ```
+  /// word 0: kind (4 bits) | count (16) | offset / 8 (44)      word 1: old word, BlockRef or entry offset
+  /// ```
+  struct Record {
+    let first: UInt64
+    let second: UInt64
+    var kind: Kind? { Kind(rawValue: first >> 60) }
+    var count: Int { Int((first >> 44) & 0xffff) }
+    var offset: Int { Int(first & ((1 << 44) - 1)) << 3 }
+    var block: BlockRef { BlockRef(raw: second) }
+  }
+
+  private static let header = ControlLayout.journal
+  static let chunkBytes = 1 << 16
+
+  var version: UInt64 { ctl.loadRelaxed(Self.header + JournalLayout.version) }
+  var count: Int { Int(truncatingIfNeeded: ctl.loadRelaxed(Self.header + JournalLayout.count)) }
+  func saved(_ field: Int) -> UInt64 { ctl.loadRelaxed(Self.header + field) }
+  func save(_ field: Int, _ value: UInt64) { ctl.storeRelaxed(Self.header + field, value) }
+
+  func setVersion(_ version: UInt64) { save(JournalLayout.version, version) }
+
+  /// Empties the journal. Before any tick (I4).
+  func clear() {
+    crashFence()
+    save(JournalLayout.count, 0)
+    crashFence()
+  }
+
+  subscript(index: Int) -> Record {
+    let position = region &+ index &* JournalLayout.recordBytes
+    return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position + 8))
+  }
+
+  /// Appends a record. The caller's effect follows; room was reserved.
+  ///
+  /// ORDER record-count-effect. Undo.run sees every record whose effect may have happened, and no half record.
+  @inline(__always)
+  func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
+    let index = self.count
+    let position = region &+ index &* JournalLayout.recordBytes
+    let place = UInt64(truncatingIfNeeded: count) << 44 | UInt64(truncatingIfNeeded: offset >> 3)
+    ctl.storeRelaxed(position, kind.rawValue << 60 | place)
+    ctl.storeRelaxed(position + 8, value)
+    crashFence()
+    save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
+    crashFence()
+  }
+
+  /// Makes a record one of another kind, in one store: its second word stays.
+  func convert(_ index: Int, to kind: Kind) {
+    ctl.storeRelaxed(region &+ index &* JournalLayout.recordBytes, kind.rawValue << 60)
+  }
+
+  /// Allocates pages for `extra` further records.
+  /// - Throws: `full(.barrier)` when the journal is at its limit.
+  @inline(__always)
+  func reserve(_ extra: Int, _ backing: Backing) throws(EngineError) {
+    let needed = (count &+ extra) &* JournalLayout.recordBytes
+    if needed > Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated)) {
+      try grow(to: needed, backing)
+    }
+  }
+
+  private func grow(to needed: Int, _ backing: Backing) throws(EngineError) {
+    guard needed <= regionBytes else { throw .full(.barrier) }
+    let allocated = Int(ctl.loadRelaxed(ControlLayout.journalAllocated))
+    let target = min(regionBytes, roundUp(max(needed, allocated * 2), to: Self.chunkBytes))
+    try backing.allocateControl(offset: region + allocated, count: target - allocated)
+    ctl.storeRelaxed(ControlLayout.journalAllocated, UInt64(target))
+  }
+}

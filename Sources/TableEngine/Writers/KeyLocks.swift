@@ -1,0 +1,175 @@
+import CShims
+import SharedMemory
+
+/// Locks on keys, each held by one thread while its section runs, outside W: what barriers of some keys exclude each
+/// other by.
+///
+/// A key lock lies in the slot of its thread (its keys as ``LockedKeys``, and a word of state), so it ends with the thread,
+/// however the thread ends. It is waiting or held. All are asked for and granted under W, in the order of a stamp:
+///
+/// ```
+/// grant, under W                                   release
+/// no thread that holds, or waits with an older     state = none
+///   stamp, meets it: state = held                  fence
+/// else: keys; state = waiting, with a stamp;       sleepers != 0: sleepers = 0; event += 1, wake all
+///   e = event; sleepers = 1; fence;
+///   look again; unlock W;
+///   sleep while event == e, at most a slice; lock W; again
+/// ```
+/// An owner of W that writes at once (a plain barrier, or a single `set`) waits in the same way, but only for the threads
+/// that hold: it holds nothing while it waits, and no key lock with a later stamp goes before it. So no thread starves. And no
+/// thread ever waits while it holds a key lock: no circle of waits can arise from the key locks of one table.
+///
+/// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
+/// owner of W writes, unless it is the owner's. `Models/claims.pml` checks that, and that no sleeper is forgotten.
+struct KeyLocks {
+  let ctl: Memory
+  let slots: Slots
+
+  /// How long to sleep at most before looking for dead threads: a dead thread wakes no waiter.
+  private static let sliceNanoseconds: UInt64 = 20_000_000
+
+  // MARK: - State
+
+  private enum State {
+    static let none: UInt64 = 0
+    static func waiting(_ stamp: UInt64) -> UInt64 { stamp << 1 }
+    static func held(_ stamp: UInt64) -> UInt64 { stamp << 1 | 1 }
+    static func isHeld(_ word: UInt64) -> Bool { word & 1 != 0 }
+    static func stamp(_ word: UInt64) -> UInt64 { word >> 1 }
+  }
+
+  /// What one thread asks for; its process holds it until it is granted.
+  struct Request {
+    let slot: Int
+    let keys: LockedKeys
+    /// To hold the keys after W was given back; else to write under W at once.
+    let isToHold: Bool
+    /// 0 until it had to wait.
+    fileprivate(set) var stamp: UInt64 = 0
+    /// The event's value when it was found to have to wait.
+    fileprivate var seen: UInt32 = 0
+    /// The slot that was in the way at the last look, for people.
+    fileprivate(set) var obstacle: Int?
+
+    init(slot: Int, keys: LockedKeys, isToHold: Bool) {
+      self.slot = slot
+      self.keys = keys
+      self.isToHold = isToHold
+    }
+  }
+
+  /// May any key lock be held or waited for? Raised and lowered under W, so the owner of W may believe a no.
+  @inline(__always)
+  var mayBeAny: Bool { ctl.loadRelaxed(ControlLayout.claims) != 0 }
+
+  private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.claimEvent)) }
+
+  /// Does the slot's thread hold a key lock, as far as can be seen without W?
+  func isHeld(by slot: Int) -> Bool { State.isHeld(ctl.loadAcquire(state(slot))) }
+
+  private func state(_ slot: Int) -> Int { slots.offset(slot) + SlotLayout.claim }
+
+  // MARK: - Under W
+
+  /// Grants the request, or has it wait.
+  /// - Returns: false if it has to wait: give W back, ``sleep(_:timeoutNanoseconds:)``, and ask again. End it by
+  ///   ``release(slot:)`` if it is not to be asked again.
+  func grant(_ request: inout Request) -> Bool {
+    request.obstacle = obstacle(to: request)
+    if request.obstacle != nil {
+      enqueue(&request)
+      // PAIR key-lock-wait. Other end: KeyLocks.release. Either the thread that releases its key lock now finds a
+      // sleeper, or we find the key lock gone.
+      shm_fence_seqcst()
+      request.obstacle = obstacle(to: request)
+    }
+    guard request.obstacle == nil else { return false }
+    if request.isToHold {
+      hold(&request)
+    } else if request.stamp != 0 {
+      release(slot: request.slot)
+      request.stamp = 0
+    }
+    return true
+  }
+
+  /// A living thread's slot that holds a key lock, for an owner of W that cannot wait.
+  func holder(except slot: Int) -> Int? { obstacle(to: Request(slot: slot, keys: .table, isToHold: false)) }
+
+  /// Has a living thread other than this slot's locked the key? For an owner of W that can leave the key alone.
+  func isLocked(_ key: UnsafeRawBufferPointer, seed: UInt64, except slot: Int) -> Bool {
+    guard mayBeAny else { return false }
+    return obstacle(to: Request(slot: slot, keys: unsafe LockedKeys(writing: key, seed: seed), isToHold: false)) != nil
+  }
+
+  /// Writes the request down as one that waits, at first with a stamp that is younger than all.
+  private func enqueue(_ request: inout Request) {
+    if request.stamp == 0 {
+      request.stamp = nextStamp()
+      request.keys.store(ctl, slot: request.slot)
+      ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
+    }
+    // The value before the mark that we sleep: a thread that takes our mark for an older sleeper's advances the event,
+    // and then the value that we sleep on is past.
+    request.seen = event.value
+    ctl.storeRelaxed(ControlLayout.claimSleepers, 1)
+  }
+
+  private func hold(_ request: inout Request) {
+    if request.stamp == 0 {
+      request.stamp = nextStamp()
+      request.keys.store(ctl, slot: request.slot)
+    }
+    ctl.storeRelease(state(request.slot), State.held(request.stamp))
+  }
+
+  private func nextStamp() -> UInt64 {
+    ctl.storeRelaxed(ControlLayout.claims, 1)
+    let stamp = ctl.loadRelaxed(ControlLayout.claimStamp) &+ 1
+    ctl.storeRelaxed(ControlLayout.claimStamp, stamp)
+    return stamp
+  }
+
+  /// A living thread's slot whose key lock is in the way. Lowers the hint if there is no key lock at all.
+  private func obstacle(to request: Request) -> Int? {
+    var isAny = request.stamp != 0
+    for slot in 0..<slots.highWater where slot != request.slot {
+      // PAIR key-lock-release. Other end: KeyLocks.release. Acquire: an owner of W that finds a key lock gone sees what
+      // its section did; else it could supersede an entry that the section still reads.
+      let word = ctl.loadAcquire(state(slot))
+      if word == State.none { continue }
+      isAny = true
+      guard isInTheWay(word, of: request), LockedKeys(ctl, slot: slot).meets(request.keys),
+        !slots.clearIfDead(slot)
+      else { continue }
+      return slot
+    }
+    if !isAny { ctl.storeRelaxed(ControlLayout.claims, 0) }
+    return nil
+  }
+
+  private func isInTheWay(_ word: UInt64, of request: Request) -> Bool {
+    if State.isHeld(word) { return true }
+    return request.isToHold && (request.stamp == 0 || State.stamp(word) < request.stamp)
+  }
+
+  // MARK: - Without W
+
+  /// Sleeps until a key lock was released, at most a slice: then ask again, under W.
+  func sleep(_ request: Request, timeoutNanoseconds: UInt64) {
+    _ = event.wait(while: request.seen, timeoutNanoseconds: min(Self.sliceNanoseconds, timeoutNanoseconds))
+  }
+
+  /// Ends the key lock of the calling thread's slot, held or waiting, and wakes all sleepers. With W or without.
+  func release(slot: Int) {
+    // PAIR key-lock-release. Other end: KeyLocks.obstacle. Release: our last look at what we locked comes before.
+    ctl.storeRelease(state(slot), State.none)
+    // PAIR key-lock-wait. Other end: KeyLocks.grant. Without the fence both sides could miss each other, and the sleeper
+    // would sleep for its whole slice.
+    shm_fence_seqcst()
+    guard ctl.loadRelaxed(ControlLayout.claimSleepers) != 0 else { return }
+    ctl.storeRelaxed(ControlLayout.claimSleepers, 0)
+    event.advance()
+  }
+}

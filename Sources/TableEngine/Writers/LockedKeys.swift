@@ -1,0 +1,91 @@
+import CShims
+
+/// The keys that a barrier locks or writes, by their hashes of 64 bits with the table's seed. Two keys with the same hash
+/// would wait for each other and do no harm.
+///
+/// A locked key stands for itself and for all that begin with it and a slash. So, as with the intention locks of Gray
+/// et al., "Granularity of Locks and Degrees of Consistency in a Shared Data Base" (1976), a key may be meant as a whole,
+/// with all that lies below, or as a step on the path to what is meant: `a` and `a/b` for `a/b/c`. Two sets meet where one
+/// means as a whole what the other means in either way.
+public struct LockedKeys: Sendable {
+  /// The most hashes that a slot has room for.
+  static let capacity = (ControlLayout.slotBytes - SlotLayout.claimKeys) / 8 - 1
+
+  /// Everything: meets every other set.
+  private(set) var isTable = false
+  private(set) var whole: [UInt64] = []
+  private(set) var path: [UInt64] = []
+
+  static let table = {
+    var set = LockedKeys()
+    set.isTable = true
+    return set
+  }()
+
+  private init() {}
+
+  /// Of keys that are locked.
+  init(locking keys: [[UInt8]], seed: UInt64) {
+    for key in keys {
+      unsafe key.withUnsafeBytes { key in
+        Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &whole)
+        unsafe insertPath(to: key, seed: seed)
+      }
+    }
+  }
+
+  /// Of one key that is written, and nothing below it.
+  init(writing key: UnsafeRawBufferPointer, seed: UInt64) {
+    Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &path)
+    unsafe insertPath(to: key, seed: seed)
+  }
+
+  private mutating func insertPath(to key: UnsafeRawBufferPointer, seed: UInt64) {
+    for index in 1..<max(1, key.count) where unsafe key[index] == UInt8(ascii: "/") {
+      Self.insert(unsafe shm_hash(key.baseAddress!, index, seed), &path)
+    }
+  }
+
+  private static func insert(_ hash: UInt64, _ hashes: inout [UInt64]) {
+    if !hashes.contains(hash) { hashes.append(hash) }
+  }
+
+  var count: Int { whole.count + path.count }
+
+  func meets(_ other: LockedKeys) -> Bool {
+    isTable || other.isTable || whole.contains { other.whole.contains($0) || other.path.contains($0) }
+      || path.contains { other.whole.contains($0) }
+  }
+
+  // MARK: - In a slot
+
+  /// Under W, by the slot's thread. Of a set that does not fit, a single write's, what lies deepest is left out: the steps
+  /// that fit still meet every section that locks one of them, and its own key is the first.
+  func store(_ ctl: Memory, slot: Int) {
+    let offset = Slots.offset(slot) + SlotLayout.claimKeys
+    let steps = path.prefix(Self.capacity - whole.count)
+    ctl.storeRelaxed(offset, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
+    for (index, hash) in (whole + steps).enumerated() { ctl.storeRelaxed(offset + 8 + index * 8, hash) }
+  }
+
+  /// Under W.
+  init(_ ctl: Memory, slot: Int) {
+    let offset = Slots.offset(slot) + SlotLayout.claimKeys
+    let counts = ctl.loadRelaxed(offset)
+    isTable = counts == .max
+    if isTable { return }
+    let wholeCount = min(Int(counts & 0xffff_ffff), Self.capacity)
+    let count = min(wholeCount + Int(counts >> 32), Self.capacity)
+    let hashes = (0..<count).map { ctl.loadRelaxed(offset + 8 + $0 * 8) }
+    whole = Array(hashes[..<wholeCount])
+    path = Array(hashes[wholeCount...])
+  }
+}
+
+extension [UInt8] {
+  /// Is a key this one, or below it?
+  func covers(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard key.count >= count, unsafe key.starts(with: self) else { return false }
+    return unsafe key.count == count || key[count] == UInt8(ascii: "/")
+  }
+}

@@ -1,0 +1,66 @@
+/// What follows a commit: what the transaction superseded and unlinked goes onto the rings.
+///
+/// ``Transaction/commit()`` and ``Recoverer`` run the same code. It starts from the positions that the journal saved, so
+/// it may run any number of times.
+struct Retirement {
+  let state: TableState
+
+  private var ctl: Memory { state.ctl }
+  private var journal: Journal { state.journal }
+  private var superseded: Ring { state.superseded }
+
+  /// Pushes the journal's records onto the rings. The rings' positions move last.
+  func run() {
+    var limbo = LimboTail(state)
+    var supersededTail = journal.saved(JournalLayout.supersededTail)
+    var retainedTail = journal.saved(JournalLayout.retainedTail)
+    var garbage = journal.saved(JournalLayout.garbageBytes)
+    var allocated = 0
+    state.work.recordsReplayed += journal.count
+
+    for index in 0..<journal.count {
+      let record = journal[index]
+      switch record.kind {
+      case .allocate, .allocateTombstone:
+        allocated = record.block.offset
+      case .put:
+        let old = BucketWord.offset(record.second)
+        if old != 0 {
+          let block = state.block(ofEntry: old)
+          if state.variant == .rwlock {
+            limbo.push(block)
+          } else if !state.isTombstone(old) {
+            ctl.storeRelaxed(superseded.position(supersededTail), UInt64(allocated))
+            supersededTail += 1
+            garbage += UInt64(block.byteCount)
+          }
+        }
+        if state.isTombstone(allocated), state.variant == .rcu, previousKind(index) == .allocateTombstone {
+          // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
+          ctl.storeRelaxed(superseded.position(supersededTail), UInt64(allocated) | 1)
+          supersededTail += 1
+          garbage += UInt64(state.block(ofEntry: allocated).byteCount)
+        }
+      case .retire:
+        limbo.push(record.block)
+        if record.count == 1 { garbage -= UInt64(record.block.byteCount) }
+      case .retain:
+        ctl.storeRelaxed(state.retained.position(retainedTail), record.second)
+        retainedTail += 1
+      case .discard:
+        limbo.push(record.block)
+      case .fill, .void, nil:
+        break
+      }
+    }
+    crashFence()
+    limbo.publish()
+    superseded.setTail(supersededTail)
+    superseded.setHead(journal.saved(JournalLayout.supersededHeadAfter))
+    state.retained.setTail(retainedTail)
+    state.retained.setHead(journal.saved(JournalLayout.retainedHeadAfter))
+    ctl.storeRelaxed(ControlLayout.garbageBytes, garbage)
+  }
+
+  private func previousKind(_ index: Int) -> Journal.Kind? { index > 0 ? journal[index - 1].kind : nil }
+}

@@ -1,0 +1,56 @@
+/// The door from a table's handle to its exclusive sections: each function is that of ``Barriers`` or ``KeyedBarriers``.
+///
+/// Functions of the segment and not of a value that refers to it: a value would count a reference in the caller's module,
+/// which costs a `set` a twentieth of its instructions.
+extension Segment {
+  @inline(__always)
+  var barriers: Barriers { Barriers(segment: self) }
+  @inline(__always)
+  var keyedBarriers: KeyedBarriers { KeyedBarriers(segment: self) }
+
+  /// See ``Barriers/begin(timeoutNanoseconds:now:reach:)``.
+  public func beginBarrier(
+    timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead, reach: BarrierReach = .table
+  ) throws(EngineError) {
+    try barriers.begin(timeoutNanoseconds: timeoutNanoseconds, now: now, reach: reach)
+  }
+
+  /// See ``Barriers/commit()``.
+  public func commitBarrier() { barriers.commit() }
+
+  /// See ``Barriers/abort()``.
+  public func abortBarrier() { barriers.abort() }
+
+  /// See ``Barriers/put(_:_:_:)``.
+  public func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
+  ) throws(EngineError) {
+    try unsafe barriers.put(key, value, attributes)
+  }
+
+  /// See ``Barriers/remove(_:)``.
+  public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool { try unsafe barriers.remove(key) }
+
+  /// See ``Barriers/savepoint()``.
+  public func savepoint() throws(EngineError) -> BarrierSavepoint { try barriers.savepoint() }
+
+  /// See ``Barriers/rollback(to:)``.
+  public func rollback(to savepoint: BarrierSavepoint) throws(EngineError) { try barriers.rollback(to: savepoint) }
+
+  /// The version that this thread's barrier will commit; only inside one.
+  public var versionInBarrier: UInt64 { barriers.version }
+
+  /// See ``Barriers/note(_:)``.
+  public func noteBarrier(_ label: BarrierLabel) { barriers.note(label) }
+
+  /// See ``KeyedBarriers/begin(_:timeoutNanoseconds:)``.
+  public func beginKeyedBarrier(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
+    try keyedBarriers.begin(keys, timeoutNanoseconds: timeoutNanoseconds)
+  }
+
+  /// See ``KeyedBarriers/commit()``.
+  public func commitKeyedBarrier() throws(EngineError) -> UInt64 { try keyedBarriers.commit() }
+
+  /// See ``KeyedBarriers/abort()``.
+  public func abortKeyedBarrier() { keyedBarriers.abort() }
+}

@@ -1,0 +1,23 @@
+/// From owning W to a table that may be changed: the rwlock variant's readers are out, and nothing is left undone.
+struct TableExclusion {
+  let participant: Segment.Participant
+
+  private var variant: Variant { participant.state.variant }
+
+  /// After W and ``WriterLockRecovery/inherit()``. Recovers if a dead owner left something.
+  /// - Throws: `timedOut` naming a reader; `damaged`.
+  @inline(__always)
+  func enter(slot: Int, _ deadline: UInt64) throws(EngineError) {
+    if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
+    if Recoverer(state: participant.state).isNeeded { Recoverer(state: participant.state).recover() }
+    if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
+      leave()
+      throw .damaged("it was marked damaged")
+    }
+  }
+
+  /// Before W is given back.
+  func leave() {
+    if variant == .rwlock { participant.exclusion.leaveExclusive() }
+  }
+}

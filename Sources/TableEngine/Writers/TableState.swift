@@ -1,0 +1,112 @@
+import CShims
+
+/// What the owner of the writer lock W works on: the table's memory, its journal and rings, and the transaction in flight.
+///
+/// One object a process and table. What is done to it stands in the types over it, each of which does one thing:
+/// ``Transaction``, ``Undo``, ``Retirement``, ``Rollback``, ``Splitter``, ``Collector``, ``FreePass``, ``Evictor``,
+/// ``Recoverer``. They are structs of this one reference, so making one costs nothing.
+///
+/// What they do to shared memory follows DESIGN.md store by store: the order of the stores *is* the algorithm, since a
+/// writer may die between any two of them.
+final class TableState: @unchecked Sendable {
+  // Sendable because only the owner of the writer lock changes it.
+  let data: Memory
+  let ctl: Memory
+  let geometry: Geometry
+  let backing: Backing
+  let variant: Variant
+  let hashSeed: UInt64
+  let journal: Journal
+  let limbo: Ring
+  let superseded: Ring
+  let retained: Ring
+  let allocator: Allocator
+  let log: ChangeLog
+  let lookup: Lookup
+  let work = WorkCounters()
+
+  /// The version that the transaction in flight will commit as.
+  var version: UInt64 = 0
+  /// Keys added less keys removed by the transaction in flight.
+  var keyDelta = 0
+  var inTransaction = false
+  /// Limbo's tail and bytes at the last attempt to free from it.
+  var triedLimboTail: UInt64 = 0
+  var triedLimboBytes: UInt64 = 0
+
+  init(data: Memory, ctl: Memory, geometry: Geometry, backing: Backing, variant: Variant, hashSeed: UInt64) {
+    self.data = data
+    self.ctl = ctl
+    self.geometry = geometry
+    self.backing = backing
+    self.variant = variant
+    self.hashSeed = hashSeed
+    journal = Journal(ctl: ctl, region: geometry.journalOffset, regionBytes: geometry.journalBytes)
+    limbo = Ring(
+      ctl: ctl, header: ControlLayout.limbo, region: geometry.limboOffset, recordBytes: LimboRing.recordBytes,
+      maximumRecords: geometry.limboRecords)
+    superseded = Ring(
+      ctl: ctl, header: ControlLayout.superseded, region: geometry.supersededOffset, recordBytes: 8,
+      maximumRecords: geometry.supersededRecords)
+    retained = Ring(
+      ctl: ctl, header: ControlLayout.retained, region: geometry.retainedOffset, recordBytes: 8,
+      maximumRecords: geometry.supersededRecords)
+    allocator = Allocator(ctl: ctl, geometry: geometry, backing: backing, data: data, work: work)
+    log = ChangeLog(data: data, byteCount: geometry.logBytes)
+    lookup = Lookup(data: data)
+  }
+
+  var slots: Slots { Slots(ctl: ctl, count: geometry.slotCount) }
+
+  // MARK: - Versions
+
+  var committed: UInt64 { data.loadRelaxed(DataLayout.committed) }
+
+  /// Number of keys as of the newest committed version.
+  var keyCount: Int { Int(clamping: data.loadRelaxed(Self.keyCountWord(committed))) }
+
+  static func keyCountWord(_ version: UInt64) -> Int {
+    DataLayout.keyCounts + Int(version % UInt64(DataLayout.keyCountSlots)) * 8
+  }
+
+  /// The linearization point and crash-atomic point of every change.
+  ///
+  /// PAIR pend-committed. Other end: ReadSection.announce. Release: a reader that sees this version sees every store of
+  /// the transaction (I1, I4).
+  func publishVersion(keyCount: Int) {
+    let next = committed + 1
+    data.storeRelaxed(Self.keyCountWord(next), UInt64(keyCount))
+    data.storeRelease(DataLayout.committed, next)
+  }
+
+  /// PAIR wseq-data. Other end: the rwlock variant's observers and readers, and recovery. Release on both edges, with a
+  /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
+  func bumpSequence() {
+    data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
+    shm_fence_release()
+  }
+
+  /// PAIR reclaimed-unlink. Other end: Observer.validate. `reclaimed` must be visible before the first unlink or
+  /// reuse: an observer at an older snapshot that reads what we change then finds it raised.
+  func raiseReclaimed(_ version: UInt64) {
+    if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
+    shm_fence_release()
+  }
+
+  // MARK: - Entries
+
+  @inline(__always)
+  func block(ofEntry entry: Int) -> BlockRef {
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    return BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.byteCount))
+  }
+
+  func isTombstone(_ entry: Int) -> Bool {
+    entry != 0 && EntryMeta(raw: data.loadRelaxed(entry + Entry.meta)).isTombstone
+  }
+
+  func hashOfEntry(_ entry: Int) -> UInt64 {
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    return unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
+  }
+}

@@ -1,0 +1,162 @@
+import CShims
+
+/// The transaction in flight: all of it becomes visible at once, or none of it ever (G2).
+///
+/// For the owner of W. Every effect on shared memory follows its record in the journal, by which ``Undo`` takes it back
+/// after an abort or a death.
+struct Transaction {
+  let state: TableState
+
+  private var data: Memory { state.data }
+  private var journal: Journal { state.journal }
+
+  // MARK: - Begin, commit, abort
+
+  /// Opens a transaction. The journal is empty and `wseq` even: ``Recoverer`` saw to it.
+  func begin() {
+    state.version = state.committed + 1
+    state.keyDelta = 0
+    state.inTransaction = true
+    journal.setVersion(state.version)
+    journal.save(JournalLayout.limboTail, state.limbo.tail)
+    journal.save(JournalLayout.limboBytes, state.limbo.bytesPushed)
+    journal.save(JournalLayout.supersededTail, state.superseded.tail)
+    journal.save(JournalLayout.supersededHeadAfter, state.superseded.head)
+    journal.save(JournalLayout.retainedTail, state.retained.tail)
+    journal.save(JournalLayout.retainedHeadAfter, state.retained.head)
+    journal.save(JournalLayout.garbageBytes, state.ctl.loadRelaxed(ControlLayout.garbageBytes))
+    journal.save(JournalLayout.logEndPosition, state.log.endPosition)
+    journal.save(JournalLayout.logEndOrdinal, state.log.endOrdinal)
+    // ORDER begin-count. Recoverer.recover: no record may count before the positions it is undone to are saved.
+    crashFence()
+    state.bumpSequence()
+  }
+
+  /// Makes the transaction's changes visible all at once, then retires what it superseded.
+  func commit() {
+    // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
+    state.publishVersion(keyCount: state.keyCount + state.keyDelta)
+    Retirement(state: state).run()
+    journal.clear()
+    state.bumpSequence()
+    state.inTransaction = false
+  }
+
+  /// Undoes the transaction and leaves an empty version in its place.
+  func abort() {
+    // ORDER undo-empty-tick. Recoverer.recover: were `committed` moved first, a successor would take the transaction
+    // for one that had committed (I4).
+    Undo(state: state).run()
+    journal.clear()
+    state.publishVersion(keyCount: state.keyCount)
+    state.bumpSequence()
+    state.inTransaction = false
+  }
+
+  // MARK: - Changes
+
+  /// Stores a value under a key.
+  ///
+  /// - Throws: `full`, with nothing of this operation changed but perhaps a split that made room.
+  func put(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
+  ) throws(EngineError) {
+    let meta = EntryMeta(keyLength: key.count, valueLength: value.count, attributes)
+    try reserve(8)
+    let location = unsafe try locateWithRoom(key, hash: hash)
+    let block = try allocate(byteCount: meta.byteCount)
+    let previous = BucketWord.offset(location.word)
+    unsafe data.storeEntry(
+      block.offset, meta, attributes, key, value, version: state.version,
+      previous: state.variant == .rcu ? previous : 0)
+    publish(block.offset, hash: hash, at: location)
+    if previous == 0 || state.isTombstone(previous) { state.keyDelta += 1 }
+    unsafe state.log.append(.set, key: key, version: state.version)
+  }
+
+  /// Removes a key.
+  /// - Returns: whether there was anything to remove.
+  func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Bool {
+    let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
+    let previous = BucketWord.offset(location.word)
+    guard previous != 0, !state.isTombstone(previous) else { return false }
+    try reserve(8)
+    if state.variant == .rwlock {
+      journal.append(.put, offset: location.wordOffset, value: location.word)
+      data.storeRelease(location.wordOffset, BucketWord.deleted)
+    } else {
+      try unsafe putTombstone(key, hash: hash, at: location)
+    }
+    state.keyDelta -= 1
+    unsafe state.log.append(.remove, key: key, version: state.version)
+    return true
+  }
+
+  private func putTombstone(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, at location: Location
+  ) throws(EngineError) {
+    let meta = EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true)
+    let block = try allocate(byteCount: meta.byteCount, tombstone: true)
+    unsafe data.storeEntry(
+      block.offset, meta, ValueAttributes(), key, UnsafeRawBufferPointer(start: nil, count: 0),
+      version: state.version, previous: BucketWord.offset(location.word))
+    publish(block.offset, hash: hash, at: location)
+  }
+
+  /// Where the key is or may go, after splitting its sub-table as often as that takes.
+  @inline(__always)
+  private func locateWithRoom(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
+    while true {
+      let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
+      if location.wordOffset != 0 || location.vacancy != 0 { return location }
+      try Splitter(transaction: self).makeRoom(hash: hash, location)
+      try reserve(8)
+    }
+  }
+
+  /// PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the entry whole.
+  @inline(__always)
+  private func publish(_ entry: Int, hash: UInt64, at location: Location) {
+    let offset = location.wordOffset != 0 ? location.wordOffset : location.vacancy
+    let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(offset)
+    journal.append(.put, offset: offset, value: old)
+    let word = BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry)
+    data.storeRelease(offset, word)
+  }
+
+  // MARK: - Blocks
+
+  /// A block for this transaction: in the journal before its bits are set (I3, I6).
+  func allocate(byteCount: Int, tombstone: Bool = false) throws(EngineError) -> BlockRef {
+    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), tombstone)
+    journal.append(tombstone ? .allocateTombstone : .allocate, value: block.raw)
+    state.allocator.mark(block)
+    return block
+  }
+
+  @inline(__always)
+  private func findBlock(code: Int, _ tombstone: Bool) throws(EngineError) -> BlockRef {
+    if let block = state.allocator.findInRecentSlab(code) { return block }
+    do {
+      return try state.allocator.find(code: code, fromReserve: tombstone)
+    } catch {
+      guard case .full = error, FreePass(state: state).runForRoom() > 0 else { throw error }
+      return try state.allocator.find(code: code, fromReserve: tombstone)
+    }
+  }
+
+  /// Hands a block back at commit, by way of limbo (I3). The store that unlinks it comes before or after: neither
+  /// counts until the commit.
+  func retire(_ block: BlockRef, garbage: Bool = false) {
+    journal.append(.retire, count: garbage ? 1 : 0, value: block.raw)
+  }
+
+  /// Room for `records` more records in the journal and in every ring they may lead to (I5).
+  @inline(__always)
+  func reserve(_ records: Int) throws(EngineError) {
+    try journal.reserve(records, state.backing)
+    let pending = journal.count &+ records
+    try state.limbo.reserve(pending, state.backing)
+    try state.superseded.reserve(pending &* 2, state.backing)
+  }
+}

@@ -1,0 +1,111 @@
+import CShims
+import SharedMemory
+
+/// W: at most one barrier at a time, on the whole host (G3).
+///
+/// Robust, process-shared, not priority-inheriting. Protects the journal, the rings, the allocator, and every store
+/// to *data*. It is taken before the rwlock variant's exclusion and released after it.
+struct WriterLock {
+  let ctl: Memory
+  let data: Memory
+  let slots: Slots
+
+  private var mutex: RobustMutex { unsafe RobustMutex(at: ctl.pointer(ControlLayout.writerMutex)) }
+
+  enum Outcome {
+    case acquired
+    /// Acquired from a dead owner: ``WriterLockRecovery``.
+    case ownerDied
+  }
+
+  func initialize() throws(SystemError) { try mutex.initialize() }
+
+  /// Waits for W; spins for some microseconds first.
+  /// - Parameter slot: the calling thread's, which says who it is.
+  /// - Parameter now: since when it is the owner if it need not wait; CLOCK_MONOTONIC, may be a tick behind.
+  /// - Throws: `timedOut` naming the holder; `damaged` if the lock itself is beyond repair.
+  func lock(
+    slot: Int, timeoutNanoseconds: UInt64, now: UInt64 = HostClock.coarseNanoseconds
+  ) throws(EngineError) -> Outcome {
+    var since = now
+    var result = mutex.tryLock()
+    if result == .busy {
+      shm_probe_barrier_wait(data.loadRelaxed(DataLayout.uuid))
+      let start = HostClock.monotonicNanoseconds
+      result = mutex.lock(timeoutNanoseconds: timeoutNanoseconds)
+      since = HostClock.monotonicNanoseconds
+      if result.isAcquired { count(waitedNanoseconds: since &- start) }
+    } else if result.isAcquired {
+      increment(ControlLayout.barriersUnwaited)
+    }
+    switch result {
+    case .acquired:
+      noteOwner(slot, since: since)
+      return .acquired
+    case .acquiredOwnerDied:
+      noteOwner(slot, since: since)
+      return .ownerDied
+    case .busy, .timedOut:
+      throw .timedOut(holder)
+    case .wouldDeadlock:
+      throw .wouldDeadlock(outer: "barrier")
+    case .notRecoverable:
+      throw .damaged("its writer lock was left unrecoverable")
+    case .failed(let errno):
+      throw .damaged("its writer lock is not a lock (errno \(errno))")
+    }
+  }
+
+  /// One attempt, for work that can wait: true if acquired from a living owner's hands.
+  func tryLock(slot: Int) -> Outcome? {
+    switch mutex.tryLock() {
+    case .acquired:
+      noteOwner(slot, since: HostClock.coarseNanoseconds)
+      return .acquired
+    case .acquiredOwnerDied:
+      noteOwner(slot, since: HostClock.coarseNanoseconds)
+      return .ownerDied
+    default:
+      return nil
+    }
+  }
+
+  /// Ends EOWNERDEAD: W can be given back. What the dead owner left is told by shared memory from then on.
+  func markConsistent() {
+    try? mutex.markConsistent()
+  }
+
+  func unlock() {
+    ctl.storeRelaxed(ControlLayout.writerSlot, 0)
+    try? mutex.unlock()
+    // Here and not after each commit: every change of `committed` is made by an owner of W, so no waiter is forgotten,
+    // and a thread that is woken finds W free.
+    CommitSignal(ctl: ctl, data: data).post()
+  }
+
+  /// A thread that waited in vain is not counted: only the owner may store.
+  private func count(waitedNanoseconds: UInt64) {
+    let bucket = UInt64.bitWidth - 1 - max(1, waitedNanoseconds).leadingZeroBitCount
+    increment(ControlLayout.barrierWaits + min(bucket, ControlLayout.barrierWaitBuckets - 1) * 8)
+  }
+
+  /// By the owner of W alone, so plain; a death between load and store costs a count.
+  private func increment(_ word: Int) { ctl.storeRelaxed(word, ctl.loadRelaxed(word) &+ 1) }
+
+  private func noteOwner(_ slot: Int, since: UInt64) {
+    ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(slot) + 1)
+    ctl.storeRelaxed(ControlLayout.writerSince, since)
+  }
+
+  /// The owner of W, for people: it may have changed hands by the time it is read.
+  var holder: Holder? {
+    let slot = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.writerSlot)) - 1
+    guard slot >= 0, slot < slots.count else { return nil }
+    let since = ctl.loadRelaxed(ControlLayout.writerSince)
+    let thread = slots.holder(slot)
+    return Holder(
+      pid: thread.pid, tid: thread.tid, command: thread.command,
+      heldNanoseconds: HostClock.monotonicNanoseconds &- since,
+      label: BarrierLabel.current(ctl, committed: data.loadAcquire(DataLayout.committed)))
+  }
+}
