@@ -7,7 +7,7 @@ SCRATCH ?= .build
 JOBS ?=
 override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
 CROSS_CC ?= aarch64-linux-gnu-gcc
-SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+SOURCES := Package.swift Sources Tests Examples Reliability Benchmarks/Package.swift Benchmarks/Sources
 
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
@@ -51,6 +51,9 @@ unit: ## unit and conformance tests
 
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@Tests/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
+
+counts: ## count the instructions of single operations; none may take more than its bar (OPERATIONS="set remove")
+	@OPERATIONS='$(OPERATIONS)' Reliability/Instructions/count.sh '$(SWIFT)' $(FLAGS)
 
 floor: ## measure get against the same lookup without any synchronisation
 	$(SWIFT) build -c release --product get-floor $(FLAGS)
@@ -102,6 +105,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit docs runtime-calls floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
+.PHONY: help setup build release demo test lint tidy unit docs runtime-calls counts floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
 
 -include systemd/install.mk

@@ -127,6 +127,9 @@ let package = Package(
     .testTarget(
       name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],
       swiftSettings: testSettings),
+    .executableTarget(
+      name: "count-instructions", dependencies: ["SharedTable"], path: "Reliability/Instructions/count-instructions",
+      swiftSettings: swiftSettings),
     .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
     .executableTarget(
       name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
@@ -200,7 +203,7 @@ if Context.environment["SHAREDTABLE_SANITIZE"] != nil {
   let leftOut = [
     "ShmdCore", "shmd", "shmd-test-worker", "ShmdTests", "shmctl", "ShmctlTests", "shm-demo", "readme-example",
     "readme-queues",
-    "growth-probe", "get-floor", "CFloor", "document-manager", "session-cache", "ExampleTests",
+    "growth-probe", "get-floor", "CFloor", "count-instructions", "document-manager", "session-cache", "ExampleTests",
   ]
   package.targets.removeAll { leftOut.contains($0.name) }
   package.products.removeAll { leftOut.contains($0.name) }

@@ -1,0 +1,30 @@
+/// What is counted. The names are those of bars.txt.
+enum Operation: String, CaseIterable {
+  /// A copy into the caller's buffer.
+  case getParticipant = "get-participant"
+  case getObserver = "get-observer"
+  case getRWLock = "get-rwlock"
+  /// A read section that looks at one value in place.
+  case sectionOfOne = "section-of-1"
+  /// The same with ten values: counted for the section, not for the look.
+  case sectionOfTen = "section-of-10"
+  /// An existing key gets a new value, each in a barrier of its own.
+  case set
+  /// The same with a hundred in each barrier, counted for each key.
+  case setOfHundred = "set-of-100"
+  /// An existing key goes, each in a barrier of its own.
+  case remove
+
+  /// How often it is done in the shorter of the two runs; twice as often in the longer one.
+  ///
+  /// Each table hashes with a seed of its own, so the loads of two runs differ by up to a hundred thousand instructions.
+  /// The operations of a run are so many that their share of that is below one instruction in a hundred. A key can be
+  /// removed once only, and a removal costs so much that fewer do.
+  var times: Int {
+    switch self {
+    case .getParticipant, .getObserver, .getRWLock: 100_000
+    case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
+    case .remove: 5_000
+    }
+  }
+}

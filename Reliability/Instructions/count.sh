@@ -1,0 +1,43 @@
+#!/bin/sh
+# Counts the instructions of single operations by callgrind, in a release build, and compares them with bars.txt.
+#
+#   Reliability/Instructions/count.sh [SWIFT [BUILD FLAG...]]    OPERATIONS: count only these
+#
+# An operation's count is the difference of two runs, with N and 2N operations, over N: starting, loading and ending
+# drop out. Exit status: 0; 1 if a count is above its bar; 2 if something failed.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+swift=${1:-swift}
+[ $# -eq 0 ] || shift
+
+scripts/setup.sh valgrind
+$swift build -c release --product count-instructions "$@" </dev/null
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Valgrind gives up at debug information newer than itself.
+strip -o "$work/program" "$($swift build -c release "$@" --show-bin-path)/count-instructions"
+
+# instructions OPERATION TIMES: of one run
+instructions() {
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$work/program" "$1" "$2" </dev/null >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; exit 2; }
+  sed -n 's/^.*Collected : //p' "$work/log"
+}
+
+"$work/program" --list >"$work/operations"
+status=0
+printf '%-18s %12s %8s\n' operation instructions bar
+while read -r operation times; do
+  case " ${OPERATIONS:-$operation} " in *" $operation "*) ;; *) continue ;; esac
+  bar=$(awk -v name="$operation" '$1 == name { print $2 }' "$here/bars.txt")
+  [ -n "$bar" ] || { echo "counts: bars.txt has no bar for $operation" >&2; exit 2; }
+  once=$(instructions "$operation" "$times")
+  twice=$(instructions "$operation" $((2 * times)))
+  count=$(((twice - once + times / 2) / times))
+  note=
+  [ "$count" -le "$bar" ] || { note='above its bar'; status=1; }
+  printf '%-18s %12s %8s  %s\n' "$operation" "$count" "$bar" "$note"
+done <"$work/operations"
+exit $status
