@@ -15,8 +15,16 @@ struct Allocator {
   let data: Memory
   let work: WorkCounters
   let recent = RecentSlabs()
+  let unitHints: UnitHints
 
-  var unitHints: UnitHints { UnitHints(ctl: ctl, geometry: geometry, work: work) }
+  init(ctl: Memory, geometry: Geometry, backing: Backing, data: Memory, work: WorkCounters) {
+    self.ctl = ctl
+    self.geometry = geometry
+    self.backing = backing
+    self.data = data
+    self.work = work
+    unitHints = UnitHints(ctl: ctl, geometry: geometry, work: work)
+  }
 
   /// Units whose pages are allocated and whose descriptors are valid.
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }

@@ -101,6 +101,7 @@ final class TableState: @unchecked Sendable {
     return BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.byteCount))
   }
 
+  @inline(__always)
   func isTombstone(_ entry: Int) -> Bool {
     entry != 0 && EntryMeta(raw: data.loadRelaxed(entry + Entry.meta)).isTombstone
   }

@@ -92,6 +92,7 @@ struct Transaction {
     return true
   }
 
+  @inline(__always)
   private func putTombstone(
     _ key: UnsafeRawBufferPointer, hash: UInt64, at location: Location
   ) throws(EngineError) {
