@@ -57,6 +57,7 @@
 byte committed = 1;
 bool used[NB+1];                       /* the allocator's bits (they lie in ctl; here because readers assert on them) */
 byte ver[NB+1], prev[NB+1]; bool tomb[NB+1];
+byte keyOf[NB+1];                      /* which key an entry is of: it holds the key itself */
 #ifdef SPLIT
 byte dir[2];                           /* two directory words of one prefix */
 #define WORD(k) prev[dir[0]]
@@ -259,18 +260,18 @@ inline retire() {
      :: jt[i]==PUT ->
         if
 #ifdef TOMB_TWICE
-        :: jb[i]!=0 -> sup[st] = jb[i]; st++; CRASH
+        :: jb[i]!=0 -> d_step { sup[st] = jb[i]; supst[st] = jver; st++ }; CRASH
 #else
-        :: jb[i]!=0 && !tomb[jb[i]] -> sup[st] = jb[i]; st++; CRASH
+        :: jb[i]!=0 && !tomb[jb[i]] -> d_step { sup[st] = jb[i]; supst[st] = jver; st++ }; CRASH
 #endif
         :: else -> skip
         fi;
         if
-        :: b!=0 -> sup[st] = b; st++; b = 0; CRASH
+        :: b!=0 -> d_step { sup[st] = b; supst[st] = jver; st++; b = 0 }; CRASH
         :: else -> skip
         fi
      :: jt[i]==RETIRE -> pushLimbo(ja[i])
-     :: jt[i]==KEEP -> ret[rt] = ja[i]; rt++; CRASH
+     :: jt[i]==KEEP -> d_step { ret[rt] = ja[i]; retst[rt] = jb[i]; rt++ }; CRASH
 #ifndef DISCARD_FORGOTTEN
      :: jt[i]==DISCARD -> pushLimbo(ja[i])
 #endif
@@ -374,7 +375,7 @@ inline tick(to) { d_step { q = 0; do :: q<NK -> EXP(q,to) = EXP(q,committed); pe
 inline publish() { d_step { q = 0; do :: q<NK -> EXP(q,jver) = pending[q]; q++ :: else -> break od; q = 0; committed = jver } }
 
 /* a cleared bit; the contents are wiped so that equal states look equal */
-inline clear(x) { d_step { used[x] = 0; ver[x] = 0; prev[x] = 0; tomb[x] = 0 } }
+inline clear(x) { d_step { used[x] = 0; ver[x] = 0; prev[x] = 0; tomb[x] = 0; keyOf[x] = 0 } }
 
 /* ORDER freeend-bits-head */
 inline freeBlocks() {
@@ -382,8 +383,60 @@ inline freeBlocks() {
   do :: i<freeEnd -> clear(limbo[i]); CRASH; i++ :: else -> break od;
   lhead = freeEnd; CRASH; i = 0 }
 
+/* ORDER cut-free. Superseded versions, freed where they hang: no reader, now or later, follows `prev` of an entry of
+   version <= F. The record stays what it is until the head has moved: a crash on the way frees the same blocks again. */
+inline freeInPlace() {
+  d_step {
+    m = C; i = 0;
+#ifdef INPLACE_NO_C
+    m = IDLE-1;
+#endif
+    do
+    :: i<NR ->
+#ifndef INPLACE_NO_PEND
+       if :: ss[i]!=IDLE && ss[i]>=PEND && ss[i]-PEND<m -> m = ss[i]-PEND :: else fi;
+#endif
+#ifndef INPLACE_NO_SNAPSHOT
+       if :: ss[i]<PEND && ss[i]<m -> m = ss[i] :: else fi;
+#endif
+       i++
+    :: else -> break
+    od; i = 0 };
+#ifndef F_LATE
+  if :: m>F -> F = m; CRASH :: else -> skip fi;
+#endif
+  d_step {
+#ifdef F_LATE
+    x = (m>F -> m : F);
+#else
+    x = F;
+#endif
+    do :: i<NR -> if :: sp[i]<x -> x = sp[i] :: else fi; i++ :: else -> break od; i = 0;
+    m = x; x = shead;
+    do :: x<stail && supst[x]<=m && !tomb[sup[x]] -> x++ :: else -> break od };
+  if
+#ifdef INPLACE_NO_FREEEND
+  :: x>shead -> i = shead; do :: i<x -> clear(sup[i]); CRASH; i++ :: else -> break od; i = 0; sfree = x; shead = x; CRASH; jsh = shead; CRASH
+#else
+  :: x>shead -> sfree = x; CRASH; freeSuperseded();
+#ifndef SAVED_HEAD_STALE
+     jsh = shead; CRASH               /* an open transaction must not put the head back when it commits */
+#endif
+#endif
+  :: else -> skip
+  fi;
+#ifdef F_LATE
+  if :: C>F -> F = m; CRASH :: else -> skip fi;
+#endif
+  x = 0; m = 0 }
+
+inline freeSuperseded() {
+  i = shead;
+  do :: i<sfree -> clear(sup[i]); CRASH; i++ :: else -> break od;
+  shead = sfree; CRASH; i = 0 }
+
 /* everything with a stamp <= min(C, live pins, PENDs) is free */
-inline freePass() { scan(); freeScanned(); forget() }
+inline freePass() { scan(); freeInPlace(); freeScanned(); forget() }
 inline freeScanned() {
   d_step {
     m = C; i = 0;
@@ -419,7 +472,7 @@ inline judge() { d_step {
 #ifdef TOMB_WITH_OLDER
   if :: true ->
 #else
-  if :: nx==0 -> need = (prev[x]!=0)   /* invisible, once nothing older hangs behind it */
+  if :: nx==0 -> need = (prev[x]!=0 && ver[x]>F)   /* invisible, once nothing older hangs behind it that anybody follows */
      :: else ->
 #endif
      do
@@ -438,32 +491,44 @@ inline judge() { d_step {
      od
   fi; i = 0 } }
 
+/* From the newest version down. What lies behind an entry of version <= F is nobody's way any more, and may be gone: cut */
 inline findNewer() { d_step {
-  k = 0; need = 0;
+  k = keyOf[x]; nx = 0; c = WORD(k);
   do
-  :: k<NK && !need -> nx = 0; c = WORD(k);
-     do :: c!=0 && c!=x -> nx = c; c = prev[c] :: else -> break od;
-     if :: c==x -> need = 1 :: else -> k++ fi
+  :: c!=0 && c!=x -> nx = c;
+     if :: ver[c]<=F && prev[c]!=x -> c = 0 :: else -> assert(used[c] && m<=NB); c = prev[c]; m++ fi
   :: else -> break
   od;
-  assert(need);                        /* I7: what a ring names hangs in its chain */
-  need = 0; c = 0 } }
+  passed = (c!=x); c = 0; m = 0 } }
 
-inline unlinkOrKeep() {
-  findNewer(); judge();
+/* y: the version that superseded x; for a tombstone's own record its own version */
+inline unlinkOrKeep(y) {
+  passed = 0;
   if
-  :: need -> RECORD(KEEP,x,0) LATECOUNT skip
-  :: else ->
+  :: !tomb[x] && y<=F -> passed = 1    /* nobody follows what leads to it: nothing to unlink */
+  :: else -> findNewer(); assert(!passed || tomb[x])    /* I7: what a ring names hangs in its chain, or is cut off */
+  fi;
+  if
+  :: passed -> RECORD(RETIRE,x,0) LATECOUNT skip
+  :: else -> judge();
      if
-     :: nx==0 -> RECORD(PUTNS,PLACE(k),x) setPlace(PLACE(k),0); CRASH; LATECOUNT
-     :: else  -> RECORD(PUTNS,nx,x) prev[nx] = prev[x]; CRASH; LATECOUNT
-     fi;
-     RECORD(RETIRE,x,0) LATECOUNT skip
-  fi; d_step { need = 0; nx = 0; k = 0 } }
+     :: need -> RECORD(KEEP,x,y) LATECOUNT skip
+     :: else ->
+        if
+        :: nx==0 -> RECORD(PUTNS,PLACE(k),x) setPlace(PLACE(k),0); CRASH; LATECOUNT
+#ifdef UNLINK_DANGLING
+        :: nx!=0 -> RECORD(PUTNS,nx,x) prev[nx] = prev[x]; CRASH; LATECOUNT
+#else
+        :: nx!=0 -> RECORD(PUTNS,nx,x) prev[nx] = (ver[x]<=F -> 0 : prev[x]); CRASH; LATECOUNT
+#endif
+        fi;
+        RECORD(RETIRE,x,0) LATECOUNT skip
+     fi
+  fi; d_step { need = 0; nx = 0; k = 0; passed = 0 } }
 
 /* I6, I7 and what the newest version says; and ring positions back to 0, stale cells wiped: equal states look equal */
 inline quiescent() { d_step {
-  assert(count==0 && lhead==freeEnd);
+  assert(count==0 && lhead==freeEnd && sfree<=shead);
   i = 1;
   do
   :: i<=NB -> x = 0; b = 0; nx = 0;    /* x: reachable, b: in limbo, nx: in superseded or retained; need: should be there */
@@ -474,18 +539,21 @@ inline quiescent() { d_step {
 #endif
      k = 0;
      do
-     :: k<NK -> c = WORD(k);
+     :: k<NK -> c = WORD(k); m = 0;
         do
-        :: c!=0 -> if :: c==i -> x++; need = (c!=WORD(k) || tomb[c]) :: else fi; c = prev[c]
+        :: c!=0 -> if :: c==i -> x++; need = (c!=WORD(k) || tomb[c]) :: else fi; c = (ver[c]<=F -> 0 : prev[c]); m++;
+           assert(m<=NB)               /* a chain that leads in circles */
         :: else -> break
-        od; k++
+        od; k++; m = 0
      :: else -> break
      od;
      q = lhead; do :: q<ltail -> if :: limbo[q]==i -> b++ :: else fi; q++ :: else -> break od;
      q = shead; do :: q<stail -> if :: sup[q]==i -> nx++ :: else fi; q++ :: else -> break od;
      q = rhead; do :: q<rtail -> if :: ret[q]==i -> nx++ :: else fi; q++ :: else -> break od;
-     assert(x+b==used[i]);             /* I6: each block in use is in one place, a free one in none */
-     assert(nx==need);                 /* I7 */
+     /* I6: each block in use is in one place, a free one in none; I7: what is superseded is named once, and what is named is
+        superseded or cut off */
+     assert(x>0 -> nx==need : nx<=1);
+     assert(x+b+((x==0) -> nx : 0)==used[i]);
      i++
   :: else -> break
   od;
@@ -495,9 +563,9 @@ inline quiescent() { d_step {
   /* normal form */
   i = 0; do :: i<2*NB -> if :: lhead+i<ltail -> limbo[i] = limbo[lhead+i]; stamp[i] = stamp[lhead+i] :: else -> limbo[i] = 0; stamp[i] = 0 fi; i++ :: else -> break od;
   ltail = ltail-lhead; lhead = 0; freeEnd = 0;
-  i = 0; do :: i<NB+1 -> if :: shead+i<stail -> sup[i] = sup[shead+i] :: else -> sup[i] = 0 fi; i++ :: else -> break od;
-  stail = stail-shead; shead = 0;
-  i = 0; do :: i<2*NB -> if :: rhead+i<rtail -> ret[i] = ret[rhead+i] :: else -> ret[i] = 0 fi; i++ :: else -> break od;
+  i = 0; do :: i<NB+1 -> if :: shead+i<stail -> sup[i] = sup[shead+i]; supst[i] = supst[shead+i] :: else -> sup[i] = 0; supst[i] = 0 fi; i++ :: else -> break od;
+  stail = stail-shead; shead = 0; sfree = 0;
+  i = 0; do :: i<2*NB -> if :: rhead+i<rtail -> ret[i] = ret[rhead+i]; retst[i] = retst[rhead+i] :: else -> ret[i] = 0; retst[i] = 0 fi; i++ :: else -> break od;
   rtail = rtail-rhead; rhead = 0;
 #ifndef COUNT_BEFORE_RECORD
   i = 0; do :: i<NJ -> jt[i] = 0; ja[i] = 0; jb[i] = 0; i++ :: else -> break od;
@@ -514,8 +582,9 @@ active proctype owner() {
   byte jt[NJ], ja[NJ], jb[NJ];
   /* ctl: the rings */
   byte limbo[2*NB+1], stamp[2*NB+1], lhead, freeEnd, ltail;
-  byte sup[NB+2], shead, stail;
-  byte ret[2*NB+1], rhead, rtail;
+  byte sup[NB+2], supst[NB+2], shead, sfree, stail;
+  byte ret[2*NB+1], retst[2*NB+1], rhead, rtail;
+  byte F;                              /* `prev` of an entry of this version or an older one leads nowhere */
   /* registers */
   byte i, x, nx, b, c, k, m, C, lt, st, rt, q, w, v, ops, p;
   bool need, passed;
@@ -551,7 +620,7 @@ idle:
   do
   :: committed<MAXV -> goto transaction
   :: committed<MAXV && (stail>0 || rtail>0) -> goto gc
-  :: ltail>0 -> freePass(); goto idle
+  :: ltail>0 || stail>0 -> freePass(); goto idle
   :: goto finished
   od;
 
@@ -572,16 +641,16 @@ again: skip;
         break
 #endif
 #ifdef INBARRIER
-     :: b<=NB && !passed && ltail>lhead -> b = 0; passed = 1; freePass(); goto again
+     :: b<=NB && !passed && (ltail>lhead || stail>shead) -> b = 0; passed = 1; freePass(); goto again
 #endif
      :: b<=NB ->                       /* put */
         RECORD(ALLOC,b,0) used[b] = 1; CRASH; LATECOUNT
-        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 0 }; CRASH;
+        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 0; keyOf[b] = k }; CRASH;
         RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; LATECOUNT pending[k] = jver
 #ifdef DELETES
      :: b<=NB && WORD(k)!=0 && !tomb[WORD(k)] ->
         RECORD(ALLOCT,b,0) used[b] = 1; CRASH; LATECOUNT
-        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 1 }; CRASH;
+        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 1; keyOf[b] = k }; CRASH;
         RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; LATECOUNT pending[k] = 0
 #endif
 #ifdef SPLIT
@@ -622,10 +691,12 @@ abort:
   goto idle;
 
 gc:
-  begin(); scan();
+  scan();
+  if :: freeInPlace() :: true fi;
+  begin();
   p = shead;
   do
-  :: p<stail -> x = sup[p]; unlinkOrKeep(); p++; x = 0;
+  :: p<stail -> x = sup[p]; unlinkOrKeep(supst[p]); p++; x = 0;
 #ifdef HEAD_EARLY
      shead = p; CRASH;
 #endif
@@ -636,7 +707,7 @@ gc:
   :: p==stail ->
      p = rhead;
      do
-     :: p<rtail -> x = ret[p]; unlinkOrKeep(); p++; x = 0; jrh = p; CRASH
+     :: p<rtail -> x = ret[p]; unlinkOrKeep(retst[p]); p++; x = 0; jrh = p; CRASH
      :: else -> break
      od
   :: true
@@ -661,6 +732,9 @@ recover:
 #endif
 #ifndef RECOVER_NO_FREEPASS
   if :: lhead<freeEnd -> freeBlocks() :: else -> skip fi;
+#endif
+#ifndef RECOVER_NO_INPLACE
+  if :: shead<sfree -> freeSuperseded() :: else -> skip fi;
 #endif
   if
 #ifdef COMMITTED_UNDONE

@@ -293,11 +293,11 @@ import Testing
       // Whenever its length is asked for, somebody makes the object longer and the retained ring twice as large, just after.
       let mask = ControlLayout.retained + 16
       let before = ctl.loadRelaxed(mask)
-      var byteCount = segment.geometry.retainedOffset + (Int(before) + 1) * 8
+      var byteCount = segment.geometry.retainedOffset + (Int(before) + 1) * RetainedRing.recordBytes
       let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
         defer {
           ctl.storeRelease(mask, ctl.loadRelaxed(mask) * 2 + 1)
-          byteCount = segment.geometry.retainedOffset + (Int(ctl.loadRelaxed(mask)) + 1) * 8
+          byteCount = segment.geometry.retainedOffset + (Int(ctl.loadRelaxed(mask)) + 1) * RetainedRing.recordBytes
         }
         return byteCount
       }

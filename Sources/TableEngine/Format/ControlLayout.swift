@@ -43,6 +43,8 @@ public enum ControlLayout {
   public static let units = 4544
   /// Signature of the exact snapshots at the last rescan of *retained*.
   public static let retainedSignature = 4552
+  /// `prev` of an entry of this version or an older one leads nowhere: what it named may have been freed. Only grows.
+  public static let chainsCutAt = 4560
   public static let recoveryCount = 4568
   public static let journalAllocated = 4576
   public static let slotsHighWater = 4584
@@ -57,7 +59,7 @@ public enum ControlLayout {
   public static let claimEvent = 4632
   /// 1 if somebody may sleep on the event.
   public static let claimSleepers = 4640
-  /// Bytes of entries in *superseded* and *retained*.
+  /// Bytes of entries in *superseded* and *retained*, with those that were freed in place (`bytesPopped` of *superseded*).
   public static let garbageBytes = 4592
   /// Somebody waits for this version: see ``CommitSignal``. Alone on its line: every commit loads it, and few store it.
   public static let awaitedVersion = 4672

@@ -52,8 +52,8 @@ public final class Geometry: Sendable {
     limboRecords = nextPowerOfTwo(max(4096, capacityBytes / 64))
     supersededOffset = limboOffset + limboRecords * LimboRing.recordBytes
     supersededRecords = limboRecords
-    retainedOffset = supersededOffset + supersededRecords * 8
-    controlBytes = roundUp(retainedOffset + supersededRecords * 8, to: 4096)
+    retainedOffset = supersededOffset + supersededRecords * SupersededRing.recordBytes
+    controlBytes = roundUp(retainedOffset + supersededRecords * RetainedRing.recordBytes, to: 4096)
   }
 
   /// Data offset of a unit's first byte.

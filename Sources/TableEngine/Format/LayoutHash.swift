@@ -37,6 +37,7 @@ enum LayoutHash {
     SizeClasses.sizes + [
       Entry.headerBytes, SubTable.bucketCount, SubTable.window, SubTable.maximumDepth, Geometry.unitBytes,
       SizeClasses.slabBytes, SizeClasses.frameBytes, UnitLayout.byteCount, LimboRing.recordBytes,
+      SupersededRing.recordBytes, RetainedRing.recordBytes, ControlLayout.chainsCutAt,
       Int(truncatingIfNeeded: EntryMeta(keyLength: 2, valueLength: 3, type: 4, tombstone: true).raw),
       Int(BucketWord.tag(hash: 0)),
     ]

@@ -1,7 +1,8 @@
-/// Reclaims in the RCU variant: an ``UnlinkPass`` unlinks what no reader can want, a ``FreePass`` frees what no reader can
-/// see. For the owner of W, never inside an open barrier.
+/// Reclaims in the RCU variant: an ``InPlacePass`` frees old versions that no reader can come to any more where they hang, an
+/// ``UnlinkPass`` unlinks those that hang between versions which a long snapshot needs, and a ``FreePass`` frees what was
+/// unlinked. For the owner of W, never inside an open barrier.
 ///
-/// Proof sketch. (1) A reader announces PEND|e or a pin before it loads `committed` a second time, and HEAVY puts
+/// Proof sketch of unlinking; that of freeing in place is at ``InPlacePass``. (1) A reader announces PEND|e or a pin before it loads `committed` a second time, and HEAVY puts
 /// that announcement before our scan or its second load after our load of C (I2). In the first case the scan honours
 /// it; in the second its snapshot is at least C, and every unlink it could trip over was committed at a stamp
 /// <= C, that is before it started. (2) A version x is unlinked only if no announced snapshot lies in
@@ -18,7 +19,7 @@ struct Collector {
   static let thresholdBytes = 128 << 10
 
   var isDue: Bool {
-    state.superseded.count >= Self.threshold
+    state.superseded.tail &- state.triedSuperseded >= UInt64(Self.threshold)
       || state.limbo.tail &- state.triedLimboTail >= UInt64(Self.threshold)
       || state.limbo.bytesPushed &- state.triedLimboBytes >= UInt64(Self.thresholdBytes)
   }
@@ -29,13 +30,15 @@ struct Collector {
   func collect() -> Bool {
     guard state.variant == .rcu, !state.inTransaction, let scan = ReaderScan.take(state) else { return false }
     state.raiseReclaimed(scan.committed)
+    let freedInPlace = InPlacePass(state: state).run(scan)
     var pass = UnlinkPass(state, scan)
     let unlinked = pass.run()
     let freed = FreePass(state: state).run(scan)
     // What a stalled reader holds back is not tried again until as much has come on top.
+    state.triedSuperseded = freedInPlace + unlinked > 0 ? state.superseded.head : state.superseded.tail
     state.triedLimboTail = state.limbo.tail
     state.triedLimboBytes = state.limbo.bytesPushed
-    return unlinked + freed > 0
+    return freedInPlace + unlinked + freed > 0
   }
 
   /// Collects until that gains nothing more, or `passes` times.

@@ -8,9 +8,6 @@ struct FreePass {
   /// linked to an offset beyond every address.
   static let poison: UInt8 = 0xdb
 
-  private var ctl: Memory { state.ctl }
-  private var limbo: Ring { state.limbo }
-
   /// Inside an open barrier that is short of room. Touches only what committed transactions unlinked.
   /// - Returns: how many blocks became free.
   func runForRoom() -> Int {
@@ -19,9 +16,9 @@ struct FreePass {
       // holds only what earlier ones did.
       return run(upTo: .max)
     }
-    guard limbo.count > 0, let scan = ReaderScan.take(state) else { return 0 }
+    guard state.limbo.count + state.superseded.count > 0, let scan = ReaderScan.take(state) else { return 0 }
     state.raiseReclaimed(scan.committed)
-    return run(scan)
+    return InPlacePass(state: state).run(scan) + run(scan)
   }
 
   /// Frees what no reader of the scan protects. `reclaimed` was raised to the scan's version before.
@@ -30,35 +27,43 @@ struct FreePass {
   }
 
   /// Frees limbo's records up to the first with a later stamp.
+  func run(upTo stamp: UInt64) -> Int {
+    let limbo = state.limbo
+    return free(limbo, atMost: .max) { limbo.stamp($0) <= stamp }
+  }
+
+  /// Frees the blocks of limbo or of *superseded*, from the ring's head on, as long as they may go.
   ///
   /// ORDER freeend-bits-head. Recoverer.recover finishes a begun pass: `freeEnd` is published before the first bit is
   /// cleared, so after a death the same blocks are cleared again, never fewer and never others.
-  func run(upTo stamp: UInt64) -> Int {
-    var end = limbo.head
-    var bytes = limbo.bytesPopped
-    while end != limbo.tail, ctl.loadRelaxed(limbo.position(end) + 8) <= stamp {
-      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(end)))
+  @inline(__always)
+  func free(_ ring: Ring, atMost limit: Int, _ mayGo: (UInt64) -> Bool) -> Int {
+    let head = ring.head
+    let tail = ring.tail
+    var end = head
+    var bytes = ring.bytesPopped
+    while end != tail, Int(end &- head) < limit, mayGo(end) {
+      let block = ring.block(end)
       state.allocator.prefetch(block)
-      bytes += UInt64(block.byteCount)
-      end += 1
+      bytes &+= UInt64(block.byteCount)
+      end &+= 1
     }
-    let count = Int(end - limbo.head)
-    guard count > 0 else { return 0 }
-    limbo.setBytesPoppedAfter(bytes)
+    guard end != head else { return 0 }
+    ring.setBytesPoppedAfter(bytes)
     crashFence()
-    limbo.setFreeEnd(end)
+    ring.setFreeEnd(end)
     crashFence()
-    finish()
-    return count
+    finish(ring)
+    return Int(end &- head)
   }
 
   /// The second half of a free pass; ``Recoverer`` finishes one that a death cut short.
-  func finish() {
-    var position = limbo.head
-    guard position < limbo.freeEnd else { return }
-    let poisons = ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0
-    while position < limbo.freeEnd {
-      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(position)))
+  func finish(_ ring: Ring) {
+    var position = ring.head
+    guard position < ring.freeEnd else { return }
+    let poisons = state.ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0
+    while position < ring.freeEnd {
+      let block = ring.block(position)
       // Before its bits are cleared, and again after a death: until the head moves no writer can have got it anew.
       if poisons { state.data.fill(block.offset, count: block.byteCount, with: Self.poison) }
       state.allocator.release(block)
@@ -66,7 +71,7 @@ struct FreePass {
       position += 1
     }
     crashFence()
-    limbo.setBytesPopped(limbo.bytesPoppedAfter)
-    limbo.setHead(position)
+    ring.setBytesPopped(ring.bytesPoppedAfter)
+    ring.setHead(position)
   }
 }

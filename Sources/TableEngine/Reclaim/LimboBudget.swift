@@ -6,7 +6,11 @@ struct LimboBudget {
 
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
   @inline(__always)
-  var reclaimableBytes: Int { state.limbo.bytes &+ Int(clamping: ctl.loadRelaxed(ControlLayout.garbageBytes)) }
+  var reclaimableBytes: Int { state.limbo.bytes &+ Int(clamping: garbageBytes) }
+
+  /// Bytes of superseded versions, retained ones among them.
+  @inline(__always)
+  var garbageBytes: UInt64 { ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.superseded.bytesPopped }
 
   /// Reclaims what a barrier asked for, and ends snapshots where the table's policy says so. By the owner of W, before a
   /// transaction opens.

@@ -4,9 +4,14 @@ struct NeededVersions {
   private(set) var lowestPending = UInt64.max
   /// Snapshots in use, exactly.
   private(set) var exact: [UInt64] = []
+  /// The oldest of them.
+  private(set) var lowestExact = UInt64.max
 
   mutating func addPending(_ version: UInt64) { lowestPending = min(lowestPending, version) }
-  mutating func addExact(_ version: UInt64) { exact.append(version) }
+  mutating func addExact(_ version: UInt64) {
+    exact.append(version)
+    lowestExact = min(lowestExact, version)
+  }
 
   enum Need { case none, snapshot, pending }
 
@@ -22,4 +27,7 @@ struct NeededVersions {
     for snapshot in exact.sorted() { hash = (hash ^ snapshot) &* 0x0000_0100_0000_01b3 }
     return hash | 1
   }
+
+  /// The same where something was retained for the pending reader too: changes when that reader moves on.
+  var signatureWithPending: UInt64 { (signature ^ lowestPending) &* 0x9e37_79b9_7f4a_7c15 | 1 }
 }

@@ -23,15 +23,13 @@ struct ReaderCosts {
     guard !readers.isEmpty else { return [:] }
     var costs: [Int: Int] = [:]
     countLimbo(readers, &costs)
-    walk(state.retained) { record in
-      count(entry: Int(record & ~1), supersededAt: .max, readers, &costs)
+    let (retained, superseded) = (state.retained, state.superseded)
+    walk(retained) { counter in
+      count(entry: Int(retained.word(counter, 0) & ~1), supersededAt: .max, readers, &costs)
     }
-    walk(state.superseded) { record in
-      let newer = Int(record & ~1)
-      guard record & 1 == 0, isPlausible(newer) else { return }
-      count(
-        entry: Int(data.loadRelaxed(newer + Entry.prev)), supersededAt: data.loadRelaxed(newer + Entry.version),
-        readers, &costs)
+    walk(superseded) { counter in
+      guard superseded.word(counter, 2) & 1 == 0 else { return }
+      count(entry: superseded.block(counter).offset, supersededAt: superseded.stamp(counter), readers, &costs)
     }
     return costs
   }
@@ -55,16 +53,16 @@ struct ReaderCosts {
     guard let oldest = readers.min(by: { $0.pin < $1.pin }), oldest.pin != SlotWord.idle else { return }
     var bytes = 0
     let limbo = state.limbo
-    for counter in limbo.head..<max(limbo.head, limbo.tail) {
-      let position = limbo.position(counter)
-      let block = BlockRef(raw: ctl.loadRelaxed(position))
-      if ctl.loadRelaxed(position + 8) > oldest.pin { bytes += min(block.byteCount, state.geometry.capacityBytes) }
+    walk(limbo) { counter in
+      let block = limbo.block(counter)
+      if limbo.stamp(counter) > oldest.pin { bytes += min(block.byteCount, state.geometry.capacityBytes) }
     }
     if bytes > 0 { costs[oldest.slot, default: 0] += bytes }
   }
 
   private func walk(_ ring: Ring, _ body: (UInt64) -> Void) {
-    for counter in ring.head..<max(ring.head, ring.tail) { body(ctl.loadRelaxed(ring.position(counter))) }
+    let head = ring.head
+    for counter in head..<max(head, ring.tail) { body(counter) }
   }
 
   /// Counts a superseded entry with the first reader that sees it. If any reader sees one in *retained*, the first that is

@@ -38,6 +38,12 @@ struct Ring {
   @inline(__always)
   func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
 
+  func word(_ counter: UInt64, _ index: Int) -> UInt64 { ctl.loadRelaxed(position(counter) &+ index &* 8) }
+
+  /// Of limbo and of *superseded*, whose records both begin with a block and its stamp.
+  func block(_ counter: UInt64) -> BlockRef { BlockRef(raw: word(counter, 0)) }
+  func stamp(_ counter: UInt64) -> UInt64 { word(counter, 1) }
+
   /// Allocates the first records' pages. Called once, by the creator.
   func initialize(_ backing: Backing) throws(EngineError) {
     try backing.allocateControl(offset: region, count: Self.initialRecords * recordBytes)
@@ -74,10 +80,4 @@ struct Ring {
       ctl.storeRelease(header + 16, newMask)
     }
   }
-}
-
-/// Limbo: unlinked blocks in the order of their stamps.
-enum LimboRing {
-  /// BlockRef, stamp.
-  static let recordBytes = 16
 }

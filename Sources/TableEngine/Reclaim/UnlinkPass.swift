@@ -1,7 +1,10 @@
 import CShims
 
-/// The first half of reclaiming: a transaction of its own that unlinks old versions which no reader needs, and retains
-/// the others for a later look. It commits as a tick.
+/// A transaction of its own, for what ``InPlacePass`` must leave: tombstones, and old versions behind the oldest snapshot. It
+/// unlinks those that no reader needs and retains the others for a later look. It commits as a tick.
+///
+/// Nothing that a pending reader holds back is looked at. That reader may take any version from its own on, so all that was
+/// superseded later is needed, and a pass over it would gain nothing, however often it came by.
 struct UnlinkPass {
   let state: TableState
   let scan: ReaderScan
@@ -30,33 +33,36 @@ struct UnlinkPass {
     // *retained* keeps room for a batch to be retained again: were it ever full, what its snapshots left behind could
     // not be looked at, and nothing would ever be reclaimed.
     let space = retained.maximumRecords - retained.count - Self.batch - 1
-    let fresh = max(0, min(superseded.count, Self.batch, space))
+    let most = max(0, min(superseded.count, Self.batch, space))
+    var fresh = 0
+    while fresh < most, superseded.stamp(superseded.head + UInt64(fresh)) <= scan.needed.lowestPending { fresh += 1 }
     guard fresh + old > 0, reserve(fresh + old) else { return 0 }
     transaction.begin()
     var unlinked = 0
     for index in 0..<old {
-      unlinked += reconsider(ctl.loadRelaxed(retained.position(retained.head + UInt64(index))))
+      let counter = retained.head + UInt64(index)
+      unlinked += reconsider(retained.word(counter, 0), stamp: retained.stamp(counter))
     }
-    for index in 0..<fresh {
-      unlinked += consider(ctl.loadRelaxed(superseded.position(superseded.head + UInt64(index))))
-    }
+    for index in 0..<fresh { unlinked += consider(superseded.head + UInt64(index)) }
     journal.save(JournalLayout.supersededHeadAfter, superseded.head + UInt64(fresh))
     journal.save(JournalLayout.retainedHeadAfter, retained.head + UInt64(old))
-    // What a pending reader needs may be free to go a moment later; what a snapshot needs waits for the snapshot.
+    // What a pending reader needs may go once that reader has moved; what a snapshot needs waits for the snapshot.
     // ORDER retained-commit. UnlinkPass.retainedToReconsider, of a later pass. Before the commit: a writer that dies
     // after it would leave entries retained that no pass looks at again while the snapshots stay the same.
     if retainedForPending {
-      ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
+      ctl.storeRelaxed(ControlLayout.retainedSignature, scan.needed.signatureWithPending)
       crashFence()
     }
     transaction.commit()
     return unlinked
   }
 
-  /// How many records of *retained* this pass looks at again: those from before the snapshots changed.
+  /// How many records of *retained* this pass looks at again: those from before the snapshots changed, or the pending reader
+  /// moved for which something was retained.
   private func retainedToReconsider() -> Int {
     let signature = scan.needed.signature
-    if ctl.loadRelaxed(ControlLayout.retainedSignature) != signature {
+    let last = ctl.loadRelaxed(ControlLayout.retainedSignature)
+    if last != signature, last != scan.needed.signatureWithPending {
       // ORDER due-signature. UnlinkPass.retainedToReconsider, after a death here: a later pass must not find the
       // signature without what it makes due.
       ctl.storeRelaxed(ControlLayout.retainedRescanEnd, retained.tail)
@@ -78,34 +84,53 @@ struct UnlinkPass {
     }
   }
 
-  /// A record of *superseded*: an entry, whose `prev` is what it superseded; or (bit 0) a tombstone.
-  private mutating func consider(_ record: UInt64) -> Int {
+  /// A record of *superseded*.
+  private mutating func consider(_ counter: UInt64) -> Int {
+    let named = superseded.word(counter, 2)
+    let stamp = superseded.stamp(counter)
+    if named & 1 != 0 { return reconsider(named, stamp: stamp) }
     state.work.versionsScanned += 1
-    let newer = Int(record & ~1)
-    if record & 1 != 0 { return reconsider(record) }
-    let x = Int(data.loadRelaxed(newer + Entry.prev))
-    return unlinkOrRetain(0, x, newer: newer)
+    let x = superseded.block(counter).offset
+    if stamp <= state.chainsCutAt { return retireCutOff(x) }
+    return unlinkOrRetain(x, stamp: stamp, isTombstone: false, newer: Int(named))
   }
 
-  /// A record of *retained*: the superseded entry itself. Its neighbour may have changed: found from the chain's head.
-  private mutating func reconsider(_ record: UInt64) -> Int {
+  /// A record of *retained*, or a tombstone. Its neighbour may have changed: found from the chain's head.
+  private mutating func reconsider(_ record: UInt64, stamp: UInt64) -> Int {
     state.work.versionsScanned += 1
     let x = Int(record & ~1)
+    let isTombstone = record & 1 != 0
+    if !isTombstone, stamp <= state.chainsCutAt { return retireCutOff(x) }
     let meta = EntryMeta(raw: data.loadRelaxed(x + Entry.meta))
     let key = unsafe data.pointer(x + meta.keyOffset)
     let location = unsafe state.lookup.locate(key, meta.keyLength, hash: state.hashOfEntry(x))
     let head = BucketWord.offset(location.word)
-    if head == x { return unlinkOrRetainHead(record, x, location) }
-    var newer = head
-    while newer != 0 {
-      let next = Int(data.loadRelaxed(newer + Entry.prev))
-      if next == x { return unlinkOrRetain(record, x, newer: newer) }
-      newer = next
-    }
-    return 0
+    if head == x { return unlinkOrRetainHead(x, stamp: stamp, location) }
+    guard let newer = newer(than: x, from: head) else { return retireCutOff(x) }
+    return unlinkOrRetain(x, stamp: stamp, isTombstone: isTombstone, newer: newer)
   }
 
-  private mutating func unlinkOrRetain(_ record: UInt64, _ x: Int, newer: Int) -> Int {
+  /// The entry whose `prev` is x, in the chain that begins at `head`; nil if the chain is cut before it comes to x.
+  private func newer(than x: Int, from head: Int) -> Int? {
+    var newer = head
+    while newer != 0 {
+      state.work.versionsScanned += 1
+      let next = Int(data.loadRelaxed(newer + Entry.prev))
+      // x is in use, and was when `newer` was made: a `prev` that names x means x, even where the chain is cut.
+      if next == x { return newer }
+      if data.loadRelaxed(newer + Entry.version) <= state.chainsCutAt { return nil }
+      newer = next
+    }
+    return nil
+  }
+
+  /// No reader follows what leads to x: there is nothing to unlink.
+  private func retireCutOff(_ x: Int) -> Int {
+    transaction.retire(state.block(ofEntry: x), garbage: true)
+    return 1
+  }
+
+  private mutating func unlinkOrRetain(_ x: Int, stamp: UInt64, isTombstone: Bool, newer: Int) -> Int {
     let version = data.loadRelaxed(x + Entry.version)
     switch scan.needed.need(of: version, newer: data.loadRelaxed(newer + Entry.version)) {
     case .none:
@@ -116,23 +141,26 @@ struct UnlinkPass {
     case .snapshot:
       break
     }
-    // A record of *superseded* names the newer entry, one of *retained* the entry itself.
-    journal.append(.retain, value: UInt64(x) | (record & 1))
+    journal.append(.retain, offset: x, count: isTombstone ? 1 : 0, value: stamp)
     return 0
   }
 
   /// PAIR chain-prev. Other end: Lookup.visible. Release: the chain's rest must be visible to a reader that now comes to
   /// it by this word.
+  ///
+  /// A `prev` that leads nowhere is not handed on: `newer` may be younger than the cut, and then its `prev` is followed.
   private func unlink(_ x: Int, after newer: Int) {
+    let isCut = data.loadRelaxed(x + Entry.version) <= state.chainsCutAt
     journal.append(.fill, offset: newer + Entry.prev, count: 1, value: UInt64(x))
-    data.storeRelease(newer + Entry.prev, data.loadRelaxed(x + Entry.prev))
+    data.storeRelease(newer + Entry.prev, isCut ? 0 : data.loadRelaxed(x + Entry.prev))
     transaction.retire(state.block(ofEntry: x), garbage: true)
   }
 
-  /// A tombstone at the head of its chain goes when nothing older hangs behind it: absent is absent, at any snapshot.
-  private func unlinkOrRetainHead(_ record: UInt64, _ x: Int, _ location: Location) -> Int {
-    guard data.loadRelaxed(x + Entry.prev) == 0 else {
-      journal.append(.retain, value: record)
+  /// A tombstone at the head of its chain goes when nothing that a reader follows hangs behind it: absent is absent, at any
+  /// snapshot.
+  private func unlinkOrRetainHead(_ x: Int, stamp: UInt64, _ location: Location) -> Int {
+    guard data.loadRelaxed(x + Entry.prev) == 0 || data.loadRelaxed(x + Entry.version) <= state.chainsCutAt else {
+      journal.append(.retain, offset: x, count: 1, value: stamp)
       return 0
     }
     journal.append(.fill, offset: location.wordOffset, count: 1, value: location.word)

@@ -12,16 +12,16 @@ struct JournalJudge {
 
   var isRecoverable: Bool {
     limbo.isSound && superseded.isSound && retained.isSound && state.allocator.unitCount <= geometry.unitCount
-      && isFreePassPlausible && isJournalPlausible
+      && isFreePassPlausible(limbo) && isFreePassPlausible(superseded) && isJournalPlausible
   }
 
-  /// The pass covers blocks that limbo holds.
-  private var isFreePassPlausible: Bool {
-    guard limbo.head < limbo.freeEnd else { return true }
-    guard limbo.freeEnd <= limbo.tail else { return false }
-    var position = limbo.head
-    while position < limbo.freeEnd {
-      guard isBlock(BlockRef(raw: ctl.loadRelaxed(limbo.position(position)))) else { return false }
+  /// The pass covers blocks that the ring holds.
+  private func isFreePassPlausible(_ ring: Ring) -> Bool {
+    guard ring.head < ring.freeEnd else { return true }
+    guard ring.freeEnd <= ring.tail else { return false }
+    var position = ring.head
+    while position < ring.freeEnd {
+      guard isBlock(ring.block(position)) else { return false }
       position += 1
     }
     return true
@@ -77,7 +77,7 @@ struct JournalJudge {
     case .allocate, .allocateTombstone, .retire, .discard: isBlock(record.block)
     case .put: isPlace(record.offset, 8) && isEntry(BucketWord.offset(record.second), orNone: true)
     case .fill: record.count > 0 && isPlace(record.offset, record.count * 8)
-    case .retain: isEntry(Int(truncatingIfNeeded: record.second & ~1), orNone: false)
+    case .retain: record.count <= 1 && isEntry(record.offset, orNone: false)
     case .void: true
     case nil: false
     }

@@ -12,7 +12,8 @@ struct Recoverer {
   /// Did the last owner leave a transaction or a free pass unfinished?
   @inline(__always)
   var isNeeded: Bool {
-    state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 || state.limbo.head < state.limbo.freeEnd || journal.count != 0
+    state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 || journal.count != 0
+      || state.limbo.head < state.limbo.freeEnd || state.superseded.head < state.superseded.freeEnd
   }
 
   /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
@@ -23,7 +24,8 @@ struct Recoverer {
       return giveUp()
     }
     state.allocator.publishUnits()
-    FreePass(state: state).finish()
+    FreePass(state: state).finish(state.limbo)
+    FreePass(state: state).finish(state.superseded)
     if journal.count > 0, journal.version == state.committed {
       // The crash came after the commit: finish what follows it.
       Retirement(state: state).run()

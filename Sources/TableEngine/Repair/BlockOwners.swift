@@ -5,6 +5,7 @@ final class BlockOwners {
     case subTable = "a sub-table"
     case entry = "an entry"
     case limbo = "limbo"
+    case cutOff = "cut off from its chain"
   }
 
   /// Where the units end.

@@ -18,6 +18,8 @@ struct ControlRebuild {
       try ring.initialize(state.backing)
     }
     state.ctl.storeRelaxed(ControlLayout.garbageBytes, 0)
+    // Every chain has one entry now, and its `prev` is 0.
+    state.ctl.storeRelaxed(ControlLayout.chainsCutAt, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedRescanEnd, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
     state.ctl.storeRelaxed(ControlLayout.collectionWanted, 0)

@@ -137,7 +137,7 @@ struct IndexCheck {
       return expect(data.loadRelaxed(head + Entry.prev) == 0, "the entry at \(head) keeps an older version")
     }
     var newer = head
-    while true {
+    while data.loadRelaxed(newer + Entry.version) > state.chainsCutAt {
       let entry = Int(truncatingIfNeeded: data.loadRelaxed(newer + Entry.prev))
       guard entry != 0, let meta = enterEntry(entry) else { return }
       garbage.insert(entry)

@@ -18,6 +18,8 @@ struct RingCheck {
   /// - Parameter garbage: the superseded entries and tombstones that the index leads to.
   mutating func run(garbage: Set<Int>) {
     walkLimbo()
+    problems.expect(
+      state.superseded.freeEnd <= state.superseded.head, "a pass over *superseded* was begun and not finished")
     walkGarbage(garbage)
   }
 
@@ -39,43 +41,56 @@ struct RingCheck {
     problems.expect(bytes == limbo.bytes, "limbo holds \(bytes) bytes but counts \(limbo.bytes)")
   }
 
-  /// I7: every superseded entry and every tombstone is recorded once, and nothing else is.
+  /// I7: every superseded entry and every tombstone is recorded once; what else is recorded was cut off from its chain.
   private mutating func walkGarbage(_ garbage: Set<Int>) {
-    var last: UInt64 = 0
-    forEachRecord(state.superseded) { check, record in
-      let version = check.data.loadRelaxed(Int(truncatingIfNeeded: record & ~1) + Entry.version)
-      check.problems.expect(version >= last, "*superseded* goes back from version \(last) to \(version)")
-      last = version
-      let named = Int(truncatingIfNeeded: record & ~1)
-      check.count(record & 1 != 0 ? named : Int(truncatingIfNeeded: check.data.loadRelaxed(named + Entry.prev)))
-    }
-    forEachRecord(state.retained) { check, record in check.count(Int(truncatingIfNeeded: record & ~1)) }
     var bytes = 0
+    var last: UInt64 = 0
+    forEachRecord(state.superseded) { check, counter in
+      let ring = check.state.superseded
+      let stamp = ring.stamp(counter)
+      check.problems.expect(
+        stamp >= last && stamp <= check.state.committed, "*superseded*'s stamp \(stamp) follows \(last)")
+      last = stamp
+      bytes += check.meet(ring.block(counter), stamp, garbage)
+    }
+    forEachRecord(state.retained) { check, counter in
+      let ring = check.state.retained
+      let entry = Int(truncatingIfNeeded: ring.word(counter, 0) & ~1)
+      guard entry % 16 == 0, entry >= check.state.geometry.unitsOffset,
+        entry + Entry.headerBytes <= check.owners.end
+      else {
+        return check.problems.note("*retained* names \(entry), where no entry can be (I7)")
+      }
+      bytes += check.meet(check.state.block(ofEntry: entry), ring.stamp(counter), garbage)
+    }
     for entry in garbage {
-      bytes += state.block(ofEntry: entry).byteCount
       let count = recorded[entry] ?? 0
       problems.expect(count == 1, "gc would meet the superseded entry at \(entry) \(count) times (I7)")
     }
-    for entry in recorded.keys where !garbage.contains(entry) {
-      problems.expect(false, "gc would meet the entry at \(entry), which is not superseded (I7)")
-    }
-    let counted = ctl.loadRelaxed(ControlLayout.garbageBytes)
+    let counted = LimboBudget(state: state).garbageBytes
     problems.expect(counted == UInt64(bytes), "superseded versions take \(bytes) bytes but count \(counted)")
+  }
+
+  /// Takes in what a ring of superseded versions names.
+  /// - Returns: its bytes.
+  private mutating func meet(_ block: BlockRef, _ stamp: UInt64, _ garbage: Set<Int>) -> Int {
+    if owners.owner(block.offset) == .entry {
+      problems.expect(
+        garbage.contains(block.offset), "gc would meet the entry at \(block.offset), which is not superseded (I7)")
+      recorded[block.offset, default: 0] += 1
+      return block.byteCount
+    }
+    problems.expect(
+      stamp <= state.chainsCutAt, "gc would look at \(block.offset), where no reachable entry is (I7)")
+    return owners.enter(block, .cutOff) ? block.byteCount : 0
   }
 
   private mutating func forEachRecord(_ ring: Ring, _ body: (inout RingCheck, UInt64) -> Void) {
     guard ring.isSound else { return problems.note("the positions of the superseded versions' ring cannot be") }
     var counter = ring.head
     while counter != ring.tail {
-      let record = ctl.loadRelaxed(ring.position(counter))
-      if owners.owner(Int(truncatingIfNeeded: record & ~1)) == .entry {
-        body(&self, record)
-      } else {
-        problems.expect(false, "gc would look at \(record & ~1), where no reachable entry is (I7)")
-      }
+      body(&self, counter)
       counter &+= 1
     }
   }
-
-  private mutating func count(_ entry: Int) { recorded[entry, default: 0] += 1 }
 }

@@ -48,6 +48,8 @@ struct TableCheck {
       ctl.loadRelaxed(ControlLayout.retainedRescanEnd) <= state.retained.tail,
       "*retained* is to be looked at again up to \(ctl.loadRelaxed(ControlLayout.retainedRescanEnd)), past its end")
     let reclaimed = data.loadRelaxed(DataLayout.reclaimed)
+    problems.expect(
+      state.chainsCutAt <= reclaimed, "chains are cut at \(state.chainsCutAt), above reclaimed \(reclaimed)")
     problems.expect(reclaimed <= state.committed, "reclaimed \(reclaimed) is above committed \(state.committed)")
   }
 

@@ -27,8 +27,8 @@ package struct ControlCheck {
     try checkJournal()
     for (header, region, recordBytes, records) in [
       (ControlLayout.limbo, geometry.limboOffset, LimboRing.recordBytes, geometry.limboRecords),
-      (ControlLayout.superseded, geometry.supersededOffset, 8, geometry.supersededRecords),
-      (ControlLayout.retained, geometry.retainedOffset, 8, geometry.supersededRecords),
+      (ControlLayout.superseded, geometry.supersededOffset, SupersededRing.recordBytes, geometry.supersededRecords),
+      (ControlLayout.retained, geometry.retainedOffset, RetainedRing.recordBytes, geometry.supersededRecords),
     ] {
       let mask = try expect(header + 16, in: UInt64(Ring.initialRecords - 1)...UInt64(records - 1), "ring's size")
       if mask & (mask + 1) != 0 { throw impossible("ring's size") }

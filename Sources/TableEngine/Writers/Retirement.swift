@@ -30,22 +30,19 @@ struct Retirement {
           if state.variant == .rwlock {
             limbo.push(block)
           } else if !state.isTombstone(old) {
-            ctl.storeRelaxed(superseded.position(supersededTail), UInt64(allocated))
-            supersededTail += 1
-            garbage += UInt64(block.byteCount)
+            push(block, newer: UInt64(allocated), &supersededTail, &garbage)
           }
         }
         if state.isTombstone(allocated), state.variant == .rcu, previousKind(index) == .allocateTombstone {
           // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
-          ctl.storeRelaxed(superseded.position(supersededTail), UInt64(allocated) | 1)
-          supersededTail += 1
-          garbage += UInt64(state.block(ofEntry: allocated).byteCount)
+          push(state.block(ofEntry: allocated), newer: UInt64(allocated) | 1, &supersededTail, &garbage)
         }
       case .retire:
         limbo.push(record.block)
         if record.count == 1 { garbage -= UInt64(record.block.byteCount) }
       case .retain:
-        ctl.storeRelaxed(state.retained.position(retainedTail), record.second)
+        ctl.storeRelaxed(state.retained.position(retainedTail), UInt64(record.offset | record.count))
+        ctl.storeRelaxed(state.retained.position(retainedTail) + 8, record.second)
         retainedTail += 1
       case .discard:
         limbo.push(record.block)
@@ -60,6 +57,17 @@ struct Retirement {
     state.retained.setTail(retainedTail)
     state.retained.setHead(journal.saved(JournalLayout.retainedHeadAfter))
     ctl.storeRelaxed(ControlLayout.garbageBytes, garbage)
+  }
+
+  /// Pushes a record of *superseded*; see ``SupersededRing``.
+  @inline(__always)
+  private func push(_ block: BlockRef, newer: UInt64, _ tail: inout UInt64, _ garbage: inout UInt64) {
+    let position = superseded.position(tail)
+    ctl.storeRelaxed(position, block.raw)
+    ctl.storeRelaxed(position + 8, journal.version)
+    ctl.storeRelaxed(position + 16, newer)
+    tail += 1
+    garbage += UInt64(block.byteCount)
   }
 
   private func previousKind(_ index: Int) -> Journal.Kind? { index > 0 ? journal[index - 1].kind : nil }

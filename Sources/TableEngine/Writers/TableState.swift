@@ -33,6 +33,8 @@ final class TableState: @unchecked Sendable {
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
   var triedLimboBytes: UInt64 = 0
+  /// How far *superseded* was looked at: from there on as much must pile up anew before the next attempt.
+  var triedSuperseded: UInt64 = 0
 
   init(data: Memory, ctl: Memory, geometry: Geometry, backing: Backing, variant: Variant, hashSeed: UInt64) {
     self.data = data
@@ -46,10 +48,12 @@ final class TableState: @unchecked Sendable {
       ctl: ctl, header: ControlLayout.limbo, region: geometry.limboOffset, recordBytes: LimboRing.recordBytes,
       maximumRecords: geometry.limboRecords)
     superseded = Ring(
-      ctl: ctl, header: ControlLayout.superseded, region: geometry.supersededOffset, recordBytes: 8,
+      ctl: ctl, header: ControlLayout.superseded, region: geometry.supersededOffset,
+      recordBytes: SupersededRing.recordBytes,
       maximumRecords: geometry.supersededRecords)
     retained = Ring(
-      ctl: ctl, header: ControlLayout.retained, region: geometry.retainedOffset, recordBytes: 8,
+      ctl: ctl, header: ControlLayout.retained, region: geometry.retainedOffset,
+      recordBytes: RetainedRing.recordBytes,
       maximumRecords: geometry.supersededRecords)
     allocator = Allocator(ctl: ctl, geometry: geometry, backing: backing, data: data, work: work)
     log = ChangeLog(data: data, byteCount: geometry.logBytes)
@@ -92,6 +96,10 @@ final class TableState: @unchecked Sendable {
     if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
     shm_fence_release()
   }
+
+  /// `prev` of an entry of this version or an older one is not to be followed by those who are no readers: ``InPlacePass``
+  /// may have freed what it named.
+  var chainsCutAt: UInt64 { ctl.loadRelaxed(ControlLayout.chainsCutAt) }
 
   // MARK: - Entries
 

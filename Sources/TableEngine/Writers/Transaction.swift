@@ -138,11 +138,12 @@ struct Transaction {
   @inline(__always)
   private func findBlock(code: Int, _ tombstone: Bool) throws(EngineError) -> BlockRef {
     if let block = state.allocator.findInRecentSlab(code) { return block }
-    do {
-      return try state.allocator.find(code: code, fromReserve: tombstone)
-    } catch {
-      guard case .full = error, FreePass(state: state).runForRoom() > 0 else { throw error }
-      return try state.allocator.find(code: code, fromReserve: tombstone)
+    while true {
+      do throws(EngineError) {
+        return try state.allocator.find(code: code, fromReserve: tombstone)
+      } catch {
+        guard case .full = error, FreePass(state: state).runForRoom() > 0 else { throw error }
+      }
     }
   }
 
@@ -157,7 +158,11 @@ struct Transaction {
   func reserve(_ records: Int) throws(EngineError) {
     try journal.reserve(records, state.backing)
     let pending = journal.count &+ records
-    try state.limbo.reserve(pending, state.backing)
+    // Reclaiming must never need memory that it cannot have: the rings to which a record of *superseded* may move have room
+    // for it from the start.
+    let superseded = state.superseded.count &+ pending &* 2
+    try state.limbo.reserve(superseded &+ state.retained.count, state.backing)
     try state.superseded.reserve(pending &* 2, state.backing)
+    try state.retained.reserve(superseded, state.backing)
   }
 }

@@ -48,7 +48,8 @@ struct Survey {
     var entry = newest
     while entry != 0 {
       entries.append(entry)
-      entry = Int(words[entry + Entry.prev])
+      // What hangs behind a version that no observer reads any more may be gone.
+      entry = words[entry + Entry.version] > words[DataLayout.reclaimed] ? Int(words[entry + Entry.prev]) : 0
     }
   }
 

@@ -4,7 +4,7 @@ import SharedTable
 
 /// What a traced writer does between the markers.
 enum ImageOperation: String, CaseIterable {
-  case put, overwrite, delete, barrier, aborted, gc, split, node, deep, link, growth, expiry
+  case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
 
@@ -99,6 +99,7 @@ struct Scene {
     case .barrier: return try barrier(aborted: false)
     case .aborted: return try barrier(aborted: true)
     case .gc: return try collecting()
+    case .free: return try freeing()
     case .split: return try splitting()
     case .node: return try doublingANode()
     case .deep: return try deepening()
@@ -159,6 +160,13 @@ struct Scene {
     ct_mark(Marker.snapshot, 0)
     for index in 30..<70 { try set(index, round: 41) }
     for index in 60..<80 { try remove(index) }
+    let table = table
+    return { _ = try table.maintain(passes: 1) }
+  }
+
+  /// Superseded versions that no reader holds back: they are freed where they hang, without a transaction.
+  private mutating func freeing() throws -> () throws -> Void {
+    for index in 20..<70 { try set(index, round: 42) }
     let table = table
     return { _ = try table.maintain(passes: 1) }
   }

@@ -1,0 +1,43 @@
+/// Frees superseded versions where they hang, from the oldest on: no store to the entry that superseded one, no journal record,
+/// no second grace period.
+///
+/// A reader whose snapshot is at least the superseding version never follows that entry's `prev`. Once every reader, now
+/// and later, is as far, the block may be reused although `prev` still names it. Proof sketch:
+/// - The bound is the least of C, of the exact snapshots and of what pending readers may yet take. C is part of it since a
+///   reader that the scan did not see begins at C or later (I2). So no reader, now or later, has a snapshot below the bound,
+///   and a bound that was found once holds for ever.
+/// - Others walk chains too: ``UnlinkPass``, the check, repair. ``ControlLayout/chainsCutAt`` is the largest bound so far, and
+///   none of them follows `prev` of an entry of that version or an older one. It is stored before the first block is freed.
+/// - An observer at an older snapshot may follow such a `prev`. It finds `reclaimed` raised and starts over.
+/// - What hangs behind a freed version is freed before it: records lie in the order of their stamps.
+///
+/// `Models/transaction.pml` checks this with deaths between any two stores. For the owner of W; `reclaimed` was raised to the
+/// scan's version before.
+struct InPlacePass {
+  let state: TableState
+
+  /// Blocks that one pass frees: bounds what a single write may be made to do.
+  static let batch = 1024
+
+  /// - Returns: how many blocks became free.
+  func run(_ scan: ReaderScan) -> Int {
+    let superseded = state.superseded
+    raiseCut(to: min(scan.committed, scan.needed.lowestPending, scan.needed.lowestExact))
+    // A pin protects what was there when it was made, whatever becomes of its snapshot.
+    let limit = min(state.chainsCutAt, scan.lowestPin)
+    let freed = FreePass(state: state).free(superseded, atMost: Self.batch) { counter in
+      superseded.stamp(counter) <= limit && superseded.word(counter, 2) & 1 == 0
+    }
+    // A transaction that commits puts the ring's head where its journal says.
+    if state.inTransaction { state.journal.save(JournalLayout.supersededHeadAfter, superseded.head) }
+    return freed
+  }
+
+  private func raiseCut(to bound: UInt64) {
+    guard bound > state.chainsCutAt else { return }
+    state.ctl.storeRelaxed(ControlLayout.chainsCutAt, bound)
+    // ORDER cut-free. FreePass.free: a writer that dies after the first block is free must leave the chains known to be
+    // cut, or its successor walks into memory that belongs to another key.
+    crashFence()
+  }
+}
