@@ -210,6 +210,13 @@ import Testing
     }
   }
 
+  @Test func anImpossibleLimboBudgetLeavesNothingBehind() throws {
+    try withTableName { (name: String) throws -> Void in
+      #expect(code { _ = try Table.create(name, .init(capacityBytes: 1 << 20, limboBudgetBytes: -1)) } == .invalid)
+      #expect(try SharedObject.list(prefix: "shmtable.\(name).") == [])
+    }
+  }
+
   @Test func aControlObjectThatEverybodyMayWriteIsNotTrusted() throws {
     try withTable(.rcu) { table throws in
       chmod("/dev/shm/shmtable.\(table.name).ctl", 0o666)
