@@ -20,15 +20,14 @@ extension Writer {
     var kept: [Int: Int] = [:]
     keepsOfLimbo(readers, &kept)
     walk(retained) { record in
-      count(entry: Int(record & ~1), supersededAt: .max, readers, &kept)
+      count(entry: Int(truncatingIfNeeded: record & ~1), supersededAt: .max, readers, &kept)
     }
     walk(superseded) { record in
-      let newer = Int(record & ~1)
+      let newer = Int(truncatingIfNeeded: record & ~1)
       guard record & 1 == 0, isPlausible(newer) else { return }
       count(
-        entry: Int(data.loadRelaxed(newer + Entry.prev)), supersededAt: data.loadRelaxed(newer + Entry.version),
-        readers,
-        &kept)
+        entry: Int(truncatingIfNeeded: data.loadRelaxed(newer + Entry.prev)),
+        supersededAt: data.loadRelaxed(newer + Entry.version), readers, &kept)
     }
     return kept
   }
@@ -51,16 +50,28 @@ extension Writer {
   private func keepsOfLimbo(_ readers: [Keeping], _ kept: inout [Int: Int]) {
     guard let oldest = readers.min(by: { $0.pin < $1.pin }), oldest.pin != SlotWord.idle else { return }
     var bytes = 0
-    for counter in limbo.head..<max(limbo.head, limbo.tail) {
+    for counter in records(limbo) {
       let position = limbo.position(counter)
       let block = BlockRef(raw: ctl.loadRelaxed(position))
+      guard SizeClasses.isCode(block.code) else { continue }
       if ctl.loadRelaxed(position + 8) > oldest.pin { bytes += min(block.byteCount, geometry.capacityBytes) }
     }
     if bytes > 0 { kept[oldest.slot, default: 0] += bytes }
   }
 
   private func walk(_ ring: Ring, _ body: (UInt64) -> Void) {
-    for counter in ring.head..<max(ring.head, ring.tail) { body(ctl.loadRelaxed(ring.position(counter))) }
+    for counter in records(ring) { body(ctl.loadRelaxed(ring.position(counter))) }
+  }
+
+  /// The counters of a ring's records. A writer may move head and tail between the loads, so there are at most as many
+  /// as the ring has places.
+  private func records(_ ring: Ring) -> Range<UInt64> {
+    let head = ring.head
+    let count = Int(truncatingIfNeeded: ring.tail &- head)
+    guard count > 0 else { return head..<head }
+    let most = UInt64(ring.maximumRecords)
+    let (end, overflows) = head.addingReportingOverflow(min(UInt64(count), most))
+    return overflows ? head..<head : head..<end
   }
 
   /// Counts a superseded entry with the first reader that sees it. One in *retained* is seen by somebody, and if by
@@ -79,6 +90,6 @@ extension Writer {
 
   private func isPlausible(_ entry: Int) -> Bool {
     entry >= geometry.unitsOffset && entry % 16 == 0
-      && entry + Entry.headerBytes <= Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
+      && entry <= Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) - Entry.headerBytes
   }
 }
