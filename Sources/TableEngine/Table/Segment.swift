@@ -111,6 +111,12 @@ public final class Segment: Sendable {
     uncounted = participant.map { unsafe Uncounted($0) }
   }
 
+  /// Takes the registry's lock, and that of the thread which holds slots: no reference to a segment may be dropped under
+  /// either, nor under ForkLock.
+  deinit {
+    if participant != nil, isOfThisProcess { SegmentRegistry.shared.forget(ObjectIdentifier(self), over: id) }
+  }
+
   /// The newest committed version.
   public var committed: UInt64 { data.loadAcquire(DataLayout.committed) }
 
