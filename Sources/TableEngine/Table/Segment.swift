@@ -103,7 +103,7 @@ public final class Segment: Sendable {
       return Participant(
         ctl: ctl, object: control.object, slots: slots,
         exclusion: Exclusion(
-          gate: SharedGate(ctl: ctl, data: writer.data), slots: slots,
+          gate: SharedGate(ctl: ctl, data: writer.data), slots: slots, work: writer.work,
           recoverTransaction: { [unowned writer] in writer.recover() }),
         writer: writer)
     }
