@@ -61,7 +61,8 @@
  *     hint = 0                                                       // before the scan
  *     each slot s: wait until s.wait == 0 or s.wait - 1 >= wseq >> 1; slow step: probe(s)
  *       if s.wait != 0 (it waits for us, not for the last): hint = 1
- *     a wait here is also given up after 20 ms (that reader is stopped): hint = 1; go on. Fairness, not safety.
+ *     a wait here is also given up after 20 ms (that reader is stopped): its stamp is marked, which later writers pass
+ *     over as if it were 0; go on. Fairness, not safety.
  *   loop:                                                            PAIR rw-exclusive
  *     trywrlock(instances[generation % 8]) == 0: break
  *     abandoned >= generation: fresh(deadline); break                // timeout: goto lower

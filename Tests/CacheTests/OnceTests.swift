@@ -43,6 +43,29 @@ import Testing
     }
   }
 
+  /// G11: nothing that a table's end waits for is held while another table is looked up. A process's presence, which
+  /// ``SharedOnce`` asks for before it computes, is given back at that end.
+  @Test func threadsOpenTablesAndLetThemGo() throws {
+    let failures = Counter()
+    try withTableName { (name: String) throws -> Void in
+      let names = (0..<4).map { "\(name).\($0)" }
+      defer { for name in names { try? Table.drop(name) } }
+      for name in names { _ = try Table.create(name, .init(capacityBytes: 4 << 20)) }
+      onThreads(names.count) { thread in
+        for round in 0..<2000 {
+          do {
+            let table = try Table.open(names[thread], timeout: .seconds(200))
+            _ = try SharedOnce<Int>("o", table).value(timeout: .seconds(200)) { round }
+            _ = try table.remove("o")
+          } catch {
+            failures.increment()
+          }
+        }
+      }
+    }
+    #expect(failures.value == 0)
+  }
+
   @Test(arguments: Table.Variant.allCases) func whoMakesItMayDie(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let first = try cacheWorker(table)

@@ -210,6 +210,28 @@ import Testing
     }
   }
 
+  @Test func aDropDoesNotRemoveATableThatWasMadeWhileItWaited() throws {
+    try withTableName { (name: String) throws -> Void in
+      _ = try Table.create(name, .init(capacityBytes: 1 << 20))
+      let control = try SharedObject.open(name: "shmtable.\(name).ctl", writable: true)
+      try #require(try control.tryLock(.exclusive))
+      let dropper = TestThread { code { try Table.drop(name) } }
+      dropper.waitUntilAsleep()
+      for suffix in ["data", "ctl"] { try SharedObject.unlink(name: "shmtable.\(name).\(suffix)") }
+      let anew = try Table.create(name, .init(capacityBytes: 1 << 20))
+      try control.unlock()
+      #expect(try dropper.join() == .noSuchTable)
+      #expect(anew.isNamed)
+    }
+  }
+
+  @Test func anImpossibleLimboBudgetLeavesNothingBehind() throws {
+    try withTableName { (name: String) throws -> Void in
+      #expect(code { _ = try Table.create(name, .init(capacityBytes: 1 << 20, limboBudgetBytes: -1)) } == .invalid)
+      #expect(try SharedObject.list(prefix: "shmtable.\(name).") == [])
+    }
+  }
+
   @Test func aControlObjectThatEverybodyMayWriteIsNotTrusted() throws {
     try withTable(.rcu) { table throws in
       chmod("/dev/shm/shmtable.\(table.name).ctl", 0o666)

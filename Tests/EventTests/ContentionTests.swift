@@ -12,6 +12,18 @@ import Testing
 /// Contention can be seen: figures of waits, and probes for tracers.
 @Suite struct ContentionTests {
   @Test(arguments: Table.Variant.allCases)
+  func aDeadThreadIsNotShownAsTheWriter(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let holder = try worker(table)
+      try holder.ask("barrier", expecting: "in")
+      #expect(table.statistics.writer?.pid == holder.pid)
+      try holder.killAndWait()
+      #expect(table.statistics.writer == nil)
+      try table.set("key", 1)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
   func waitsForTheWriterLockAreCountedByTheirLength(_ variant: Table.Variant) throws {
     try withTable(variant) { table in
       let before = table.statistics.barrierWaits!

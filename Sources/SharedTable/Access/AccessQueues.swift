@@ -13,11 +13,18 @@ enum AccessQueues {
 
   static func queue(_ table: Table) -> BarrierQueue {
     let key = ObjectIdentifier(table.segment)
+    // Dropped after the locks: the last reference to a queue may end its table's segment, which takes ForkLock itself.
+    var living: [BarrierQueue] = []
+    defer { withExtendedLifetime(living) {} }
     return ForkLock.hold {
       entries.withLock { entries in
         if let queue = entries[key]?.queue { return queue }
-        // Whoever comes puts things in order: tables come and go.
-        entries = entries.filter { $0.value.queue != nil }
+        // Each new queue clears the entries of those that ended.
+        entries = entries.filter { entry in
+          guard let queue = entry.value.queue else { return false }
+          living.append(queue)
+          return true
+        }
         let queue = BarrierQueue(table, subject: nil)
         entries[key] = Entry(queue: queue)
         return queue

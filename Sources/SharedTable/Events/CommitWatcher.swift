@@ -56,10 +56,13 @@ final class CommitWatcher: Sendable {
   // MARK: - For watches
 
   fileprivate func add() throws(SystemError) -> UInt64 {
+    // Dropped after the lock: the last reference to a segment, whose end takes ForkLock itself.
+    var ofParent: [UInt64: Wait?] = [:]
+    defer { withExtendedLifetime(ofParent) {} }
     let (id, needsThread) = withState { state in
       let generation = shm_fork_generation()
       if state.forkGeneration != generation {
-        state.waits = [:]
+        swap(&ofParent, &state.waits)
         state.isRunning = false
         state.forkGeneration = generation
       }
@@ -97,13 +100,13 @@ final class CommitWatcher: Sendable {
   ) {
     let wait = Wait(
       segment: segment, version: version, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
-    let isKnown = withState { state in
-      guard state.forkGeneration == shm_fork_generation(), state.waits[id] != nil else { return false }
-      state.waits.updateValue(wait, forKey: id)
-      return true
+    // The replaced wait goes out of the lock: it holds a segment.
+    let replaced = withState { state -> Wait?? in
+      guard state.forkGeneration == shm_fork_generation(), state.waits[id] != nil else { return .none }
+      return state.waits.updateValue(wait, forKey: id)
     }
-    // Of the parent of this process: whoever goes on finds that out.
-    guard isKnown else { return wake() }
+    // Of the parent of this process: the woken thread finds that out.
+    guard case .some = replaced else { return wake() }
     control.advance()
   }
 
@@ -148,13 +151,15 @@ final class CommitWatcher: Sendable {
   /// Who is to be woken, or else what to sleep on.
   private func turn() -> Turn {
     let now = HostClock.monotonicNanoseconds
+    // Dropped after the lock: a watch that ended meanwhile leaves its last reference to the segment here.
+    var tables: [ObjectIdentifier: (segment: Segment, version: UInt64)] = [:]
+    defer { withExtendedLifetime(tables) {} }
     return withState { state in
       if state.waits.isEmpty {
         state.isRunning = false
         return .ended
       }
       var wakes: [@Sendable () -> Void] = []
-      var tables: [ObjectIdentifier: (segment: Segment, version: UInt64)] = [:]
       var nanoseconds = UInt64.max
       for (id, wait) in state.waits {
         guard let wait else { continue }

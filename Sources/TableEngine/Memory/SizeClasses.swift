@@ -47,6 +47,9 @@ public enum SizeClasses {
     code < runCode ? sizes[code] : (code - runCode) * frameBytes
   }
 
+  /// Whether this can be a size code: a word that was read beside a writer may hold any other.
+  static func isCode(_ code: Int) -> Bool { code >= runCode || (0..<sizes.count).contains(code) }
+
   static func blocksPerSlab(_ sizeClass: Int) -> Int { indexInSlab(slabBytes, sizeClass) }
 
   /// Which block of its slab lies at `within` bytes. In 32 bits: a division of 64 takes twice as long.

@@ -5,7 +5,7 @@
 public final class WorkCounters: @unchecked Sendable {
   // Sendable because only the owner of the writer lock touches it.
   private let fields: UnsafeMutablePointer<Int>
-  private static let count = 9
+  private static let count = 10
 
   init() {
     unsafe fields = .allocate(capacity: Self.count)
@@ -58,6 +58,12 @@ public final class WorkCounters: @unchecked Sendable {
   public internal(set) var blocksFreed: Int {
     get { unsafe fields[8] }
     set { unsafe fields[8] = newValue }
+  }
+
+  /// Waiting readers of the rwlock variant that a barrier gave up after a slice.
+  public internal(set) var readersGivenUp: Int {
+    get { unsafe fields[9] }
+    set { unsafe fields[9] = newValue }
   }
 
   /// All of it, field by field, to be compared.

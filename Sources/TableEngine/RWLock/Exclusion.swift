@@ -17,6 +17,8 @@ import SharedMemory
 struct Exclusion {
   let gate: SharedGate
   let slots: Slots
+  /// This process's writer's.
+  let work: WorkCounters
 
   private var ctl: Memory { gate.ctl }
 
@@ -116,25 +118,33 @@ struct Exclusion {
     wakeSleepers()
   }
 
-  /// PAIR rw-polite. Readers whose wait began before the last barrier ended enter before this one does; one that
-  /// does not come within a slice is stopped, and is waited for no longer. Fairness, not safety.
+  /// PAIR rw-polite. Other end: SharedGate.beginWait. Readers whose wait began before the last barrier ended enter before
+  /// this one does. One that does not come within a slice is stopped: this writer marks its stamp, and no later one waits
+  /// for that stamp again. Without the mark each write would take a slice while one reader is stopped. Fairness, not safety.
   private func letWaitersGoFirst(deadline: UInt64) {
     guard ctl.loadAcquire(RWLayout.hint) != 0 else { return }
     ctl.storeRelease(RWLayout.hint, 0)
+    // One slice for all of them: it passes for each reader alike.
+    var patience: UInt64?
     for slot in 0..<slots.highWater {
       let stamp = slots.offset(slot) + SlotLayout.wait
-      if ctl.loadAcquire(stamp) == 0 { continue }
+      let seen = ctl.loadAcquire(stamp)
+      if seen == 0 || WaitStamp.isGivenUp(seen) { continue }
       guard gate.waitedThroughBarrier(slot) else {
         ctl.storeRelease(RWLayout.hint, 1)
         continue
       }
-      let patience = min(deadline, HostClock.monotonicNanoseconds &+ Self.sliceNanoseconds)
+      let end = patience ?? min(deadline, HostClock.monotonicNanoseconds &+ Self.sliceNanoseconds)
+      patience = end
       do throws(EngineError) {
-        try wait(deadline: patience, slot: slot) { !gate.waitedThroughBarrier(slot) }
+        try wait(deadline: end, slot: slot) { ctl.loadAcquire(stamp) != seen }
       } catch {
-        ctl.storeRelease(RWLayout.hint, 1)
+        work.readersGivenUp += 1
+        // Compared, so that a reader which comes at this moment keeps what it stores.
+        _ = ctl.compareAndSwap(stamp, expected: seen, desired: WaitStamp.givenUp(seen))
       }
-      if ctl.loadAcquire(stamp) != 0 { ctl.storeRelease(RWLayout.hint, 1) }
+      let left = ctl.loadAcquire(stamp)
+      if left != 0, !WaitStamp.isGivenUp(left) { ctl.storeRelease(RWLayout.hint, 1) }
     }
   }
 
@@ -275,16 +285,17 @@ struct Exclusion {
   private struct Waiting {
     let deadline: UInt64
     var tries = 0
-    /// A slice of sleep has passed since the last look for the dead.
+    /// Spinning has ended, or a slice of sleep has passed since the last look for the dead.
     var isDueToLook = false
   }
 
-  /// A pause between two tries: spins at first, then sleeps on the event for at most a slice.
+  /// A pause between two tries: spins at first, then sleeps on the event for at most a slice. It is time to look for the dead
+  /// before the first sleep and after each.
   /// - Returns: false when the time is over.
   private func pause(_ round: inout Waiting) -> Bool {
     round.tries += 1
-    round.isDueToLook = false
-    if round.tries < Self.spins {
+    round.isDueToLook = round.tries == Self.spins
+    if round.tries <= Self.spins {
       shm_pause()
       return true
     }

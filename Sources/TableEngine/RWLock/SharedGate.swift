@@ -78,7 +78,7 @@ struct SharedGate {
   /// Did the slot's thread wait while a barrier ended?
   func waitedThroughBarrier(_ slot: Int) -> Bool {
     let stamp = ctl.loadAcquire(Slots.offset(slot) + SlotLayout.wait)
-    return stamp != 0 && stamp - 1 < barriersEnded
+    return stamp != 0 && WaitStamp.barriersEnded(stamp) < barriersEnded
   }
 
   @inline(__always)

@@ -25,7 +25,7 @@ struct ReaderCosts {
     countLimbo(readers, &costs)
     let (retained, superseded) = (state.retained, state.superseded)
     walk(retained) { counter in
-      count(entry: Int(retained.word(counter, 0) & ~1), supersededAt: .max, readers, &costs)
+      count(entry: Int(truncatingIfNeeded: retained.word(counter, 0) & ~1), supersededAt: .max, readers, &costs)
     }
     walk(superseded) { counter in
       guard superseded.word(counter, 2) & 1 == 0 else { return }
@@ -55,14 +55,19 @@ struct ReaderCosts {
     let limbo = state.limbo
     walk(limbo) { counter in
       let block = limbo.block(counter)
+      guard SizeClasses.isCode(block.code) else { return }
       if limbo.stamp(counter) > oldest.pin { bytes += min(block.byteCount, state.geometry.capacityBytes) }
     }
     if bytes > 0 { costs[oldest.slot, default: 0] += bytes }
   }
 
+  /// Each of a ring's records. A writer may move head and tail between the loads, so there are at most as many as the ring
+  /// has places.
   private func walk(_ ring: Ring, _ body: (UInt64) -> Void) {
     let head = ring.head
-    for counter in head..<max(head, ring.tail) { body(counter) }
+    let count = Int(truncatingIfNeeded: ring.tail &- head)
+    guard count > 0 else { return }
+    for index in 0..<min(count, ring.maximumRecords) { body(head &+ UInt64(index)) }
   }
 
   /// Counts a superseded entry with the first reader that sees it. If any reader sees one in *retained*, the first that is
@@ -81,6 +86,6 @@ struct ReaderCosts {
 
   private func isPlausible(_ entry: Int) -> Bool {
     entry >= state.geometry.unitsOffset && entry % 16 == 0
-      && entry + Entry.headerBytes <= Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
+      && entry <= Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) - Entry.headerBytes
   }
 }

@@ -181,8 +181,7 @@ extension Segment {
   /// - Throws: `noSuchTable`, `notPermitted`.
   public static func drop(_ name: String) throws(EngineError) {
     do throws(SystemError) {
-      let control = try? SharedObject.open(name: ObjectName.control(name), writable: true)
-      _ = try control?.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+      let control = try lockToDrop(name)
       // Either may be missing, after a creator's or another dropper's death; only both missing is no table.
       let removedData = try unlinkIfPresent(ObjectName.data(name))
       let removedControl = try unlinkIfPresent(ObjectName.control(name))
@@ -192,6 +191,21 @@ extension Segment {
     } catch {
       throw EngineError(opening: error)
     }
+  }
+
+  /// The control object that has the name, locked; nil if none can be opened.
+  ///
+  /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked then
+  /// is the old table, and by the names it would remove the new one, which its caller did not mean.
+  /// - Throws: `ENOENT` then.
+  private static func lockToDrop(_ name: String) throws(SystemError) -> SharedObject? {
+    guard let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) else { return nil }
+    // A stopped holder of the lock does not keep the table alive.
+    _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+    guard try isStillNamed(control, ObjectName.control(name)) else {
+      throw SystemError(call: "shm_unlink", errno: ENOENT)
+    }
+    return control
   }
 
   private static func unlinkIfPresent(_ name: String) throws(SystemError) -> Bool {

@@ -120,7 +120,7 @@ extension Allocator {
         let kind = kind(unit, superframe)
         if kind == 0 {
           bytes += (4 - nibble(unit, superframe).nonzeroBitCount) * SizeClasses.frameBytes
-        } else {
+        } else if kind <= SizeClasses.sizes.count {
           bytes += usedBlocks(unit, superframe) * SizeClasses.sizes[kind - 1]
         }
       }

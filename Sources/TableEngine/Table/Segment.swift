@@ -103,12 +103,18 @@ public final class Segment: Sendable {
       return Participant(
         ctl: ctl, object: control.object, slots: slots,
         exclusion: Exclusion(
-          gate: SharedGate(ctl: ctl, data: state.data), slots: slots,
+          gate: SharedGate(ctl: ctl, data: state.data), slots: slots, work: state.work,
           recoverTransaction: { [unowned state] in Recoverer(state: state).recover() }),
         state: state)
     }
     self.participant = participant
     uncounted = participant.map { unsafe Uncounted($0) }
+  }
+
+  /// Takes the registry's lock, and that of the thread which holds slots: no reference to a segment may be dropped under
+  /// either, nor under ForkLock.
+  deinit {
+    if participant != nil, isOfThisProcess { SegmentRegistry.shared.forget(ObjectIdentifier(self), over: id) }
   }
 
   /// The newest committed version.

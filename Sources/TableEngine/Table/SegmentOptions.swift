@@ -46,6 +46,7 @@ public struct SegmentOptions: Sendable, Equatable {
     guard capacityBytes <= Geometry.maximumCapacity else {
       throw .notPermitted("capacity \(capacityBytes): at most \(Geometry.maximumCapacity) bytes")
     }
+    guard limboBudgetBytes >= 0 else { throw .notPermitted("limbo budget \(limboBudgetBytes): at least 0 bytes") }
   }
 
   /// Participants need to write *ctl*; who may only read *data* gets nothing of it.

@@ -39,16 +39,21 @@ final class SegmentRegistry: Sendable {
   private struct State {
     var lastID: UInt64 = 0
     var attachments: [ControlAttachment] = []
-    var segments: [WeakSegment] = []
+    /// The segment over an attachment, by the attachment's number.
+    var segments: [UInt64: WeakSegment] = [:]
   }
 
   private struct WeakSegment {
     weak var segment: Segment?
-    let id: UInt64
+    /// Which segment this is, for its own end: it cannot be loaded from `segment` any more then.
+    let identity: ObjectIdentifier
   }
 
   private let state = Mutex(State())
 
+  /// Runs `body` with both locks held. It must not drop a reference that may be the last one to a segment: a segment's end
+  /// takes these locks itself, so the thread would wait for itself and every fork of the process for that thread (G11).
+  /// What `body` loads from a weak reference it therefore returns.
   private func withState<R>(_ body: (inout State) -> R) -> R {
     ForkLock.hold { state.withLock { body(&$0) } }
   }
@@ -91,14 +96,22 @@ final class SegmentRegistry: Sendable {
     over attachment: ControlAttachment, _ make: () throws(SystemError) -> Segment
   ) throws(SystemError) -> Segment {
     let result = withState { state -> Result<Segment, SystemError> in
-      state.segments.removeAll { $0.segment == nil }
-      if let living = state.segments.first(where: { $0.id == attachment.id })?.segment { return .success(living) }
+      // In two steps: of a missing entry the compiler would load the weak reference by a null pointer.
+      if let entry = state.segments[attachment.id], let living = entry.segment { return .success(living) }
       return Result { () throws(SystemError) in
         let segment = try make()
-        state.segments.append(WeakSegment(segment: segment, id: attachment.id))
+        state.segments[attachment.id] = WeakSegment(segment: segment, identity: ObjectIdentifier(segment))
         return segment
       }
     }
     return try result.get()
+  }
+
+  /// Forgets a segment at its end, unless the attachment has got another one since.
+  func forget(_ identity: ObjectIdentifier, over attachment: UInt64) {
+    withState { state in
+      guard let entry = state.segments[attachment], entry.identity == identity else { return }
+      state.segments.removeValue(forKey: attachment)
+    }
   }
 }

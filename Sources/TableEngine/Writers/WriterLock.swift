@@ -97,10 +97,13 @@ struct WriterLock {
     ctl.storeRelaxed(ControlLayout.writerSince, since)
   }
 
-  /// The owner of W, for people: it may have changed hands by the time it is read.
+  /// The thread that holds W, for people: W may have changed hands by the time it is read. None once that thread is dead:
+  /// its note stays until the next writer recovers, and would show a process that has long ended as the one at work.
   var holder: Holder? {
-    let slot = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.writerSlot)) - 1
-    guard slot >= 0, slot < slots.count else { return nil }
+    let word = ctl.loadRelaxed(ControlLayout.writerSlot)
+    guard word > 0, word <= UInt64(slots.count) else { return nil }
+    let slot = Int(word) - 1
+    guard slots.isHeld(slot) else { return nil }
     let since = ctl.loadRelaxed(ControlLayout.writerSince)
     let thread = slots.holder(slot)
     return Holder(

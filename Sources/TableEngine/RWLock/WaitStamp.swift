@@ -1,0 +1,9 @@
+/// A slot's `wait` word: 0, or the count of barriers that had ended when its thread began to wait, plus 1. The top bit says
+/// that a writer waited for this reader in vain: no writer waits for the same stamp twice.
+enum WaitStamp {
+  private static let givenUpBit: UInt64 = 1 << 63
+
+  static func isGivenUp(_ stamp: UInt64) -> Bool { stamp & givenUpBit != 0 }
+  static func givenUp(_ stamp: UInt64) -> UInt64 { stamp | givenUpBit }
+  static func barriersEnded(_ stamp: UInt64) -> UInt64 { (stamp & ~givenUpBit) &- 1 }
+}
