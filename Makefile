@@ -9,6 +9,9 @@ override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
 CROSS_CC ?= aarch64-linux-gnu-gcc
 SOURCES := Package.swift Sources Tests Examples Reliability Benchmarks/Package.swift Benchmarks/Sources
 
+# What of Reliability/ is built is in the manifest only if the environment asks for it.
+RELIABILITY_SWIFT = SHAREDTABLE_RELIABILITY=1 $(SWIFT)
+
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -44,19 +47,19 @@ lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
 
 tidy: ## check the floor plan's import directions and the house rules
-	@Tests/tidy.sh && Tests/tidy-test.sh
+	@scripts/tidy.sh && scripts/tidy-test.sh
 
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
 
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
-	@Tests/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
+	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
 
 counts: ## count the instructions of single operations; none may take more than its bar (OPERATIONS="set remove")
 	@OPERATIONS='$(OPERATIONS)' Reliability/Instructions/count.sh '$(SWIFT)' $(FLAGS)
 
 floor: ## measure get against the same lookup without any synchronisation
-	$(SWIFT) build -c release --product get-floor $(FLAGS)
+	$(RELIABILITY_SWIFT) build -c release --product get-floor $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/get-floor
 
 bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and GCD (CONTESTS="get-10k")
@@ -71,24 +74,24 @@ docs: ## build the documentation of the library (DocC), without warnings
 KEYS ?= 10000000
 LENGTH ?= long
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
-	$(SWIFT) build -c release --product growth-probe $(FLAGS)
+	$(RELIABILITY_SWIFT) build -c release --product growth-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
 
-override TORTURE = $(SWIFT) build -c release --product torture $(FLAGS) && $$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/torture
+override TORTURE = $(RELIABILITY_SWIFT) build -c release --product torture $(FLAGS) && $$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/torture
 torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS="images storm")
 	$(TORTURE) $(ITEMS)
 
 torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=..., LENGTH=bounded)
-	@LENGTH='$(LENGTH)' scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
+	@LENGTH='$(LENGTH)' Reliability/Torture/run.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
 
 fuzz-bounded: ## fuzz what observers and openers look at, for a minute
-	@Tests/fuzz.sh '$(SWIFT)' bounded $(FLAGS)
+	@Reliability/Fuzz/run.sh '$(SWIFT)' bounded $(FLAGS)
 
 fuzz: setup ## the same for hours, and scribbling; figures into RELIABILITY.md
-	@scripts/torture.sh '$(SWIFT)' fuzz $(FLAGS)
+	@Reliability/Torture/run.sh '$(SWIFT)' fuzz $(FLAGS)
 
 sanitize: ## thread and address sanitizer over the library's tests and the protocol's threads
-	@Tests/sanitize.sh '$(SWIFT)' $(FLAGS)
+	@scripts/sanitize.sh '$(SWIFT)' $(FLAGS)
 
 models: ## check the protocol's models with Spin
 	@Models/run.sh
@@ -97,10 +100,10 @@ mutants: ## plant known bugs and see the tests find each (slow)
 	@Reliability/Mutants/run.sh
 
 cross: ## compile the C shim for aarch64
-	@Tests/cross.sh '$(CROSS_CC)'
+	@scripts/cross.sh '$(CROSS_CC)'
 
 container: ## observer and participant in a container of their own (root)
-	@Tests/container.sh '$(SWIFT)' $(FLAGS)
+	@scripts/container.sh '$(SWIFT)' $(FLAGS)
 
 clean: ## remove what was built
 	rm -rf $(SCRATCH)

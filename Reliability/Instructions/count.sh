@@ -6,12 +6,13 @@
 # An operation's count is the difference of two runs, with N and 2N operations, over N: starting, loading and ending
 # drop out. Exit status: 0; 1 if a count is above its bar; 2 if something failed.
 set -eu
+export SHAREDTABLE_RELIABILITY=1 # in the manifest: Reliability/
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 swift=${1:-swift}
 [ $# -eq 0 ] || shift
 
-scripts/setup.sh valgrind
+scripts/setup.sh binutils valgrind
 $swift build -c release --product count-instructions "$@" </dev/null
 
 work=$(mktemp -d)
