@@ -22,8 +22,11 @@ export SWIFT_BACKTRACE := enable=no
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install the Debian packages that building, testing and the demo need
+setup: ## install the Debian packages that building, `make test` and the demo need
 	@scripts/setup.sh
+
+setup-verify: ## install what `make verify` and `make torture` need besides
+	@scripts/setup.sh --verify
 
 build: ## debug build of everything
 	$(SWIFT) build $(FLAGS)
@@ -35,13 +38,19 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit docs runtime-calls growth models cross torture-bounded fuzz-bounded sanitize
-test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
-	@set -e; for phase in $(TEST_PHASES); do \
-	  echo "== $$phase"; begin=$$(date +%s); \
-	  $(MAKE) --no-print-directory $$phase </dev/null || { echo "== $$phase: FAILED"; exit 1; }; \
-	  echo "== $$phase: ok, $$(($$(date +%s) - begin)) s"; \
-	done; echo "== all passed"
+define run-phases
+@set -e; for phase in $(1); do \
+  echo "== $$phase"; begin=$$(date +%s); \
+  $(MAKE) --no-print-directory $$phase </dev/null || { echo "== $$phase: FAILED"; exit 1; }; \
+  echo "== $$phase: ok, $$(($$(date +%s) - begin)) s"; \
+done; echo "== all passed"
+endef
+
+test: ## what every change must pass: build, lint, tidy, tests, a minute of torture
+	$(call run-phases,setup build lint tidy unit torture-brief)
+
+verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
+	$(call run-phases,setup-verify docs runtime-calls counts growth models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -78,26 +87,50 @@ growth: ## load a growing table; the worst write's work must not grow with it (K
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
 
 override TORTURE = $(RELIABILITY_SWIFT) build -c release --product torture $(FLAGS) && $$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/torture
-torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS="images storm")
-	$(TORTURE) $(ITEMS)
+# One item of most chapters.
+BRIEF_ITEMS := images.death-rcu history.rwlock storm.rcu recovery.repair-rwlock around.fork threads
+torture-brief: ## a minute of what `make torture` does, for `make test`
+	$(TORTURE) $(BRIEF_ITEMS)
 
-torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=..., LENGTH=bounded)
+# Of each chapter about half: most items in one of both variants, and not those that torture-brief has.
+BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu images.put-rcu images.overwrite-rwlock \
+  images.delete-rcu images.barrier-rwlock images.gc-rcu images.split-rwlock images.node-rcu images.link-rwlock \
+  images.growth-rcu images.expiry-rwlock images.rollback-rcu images.create-rcu images.drop-rwlock kills.read-rcu \
+  kills.get-rwlock kills.barrier-rcu kills.register-rwlock kills.thread-exit-rcu kills.attach-rwlock kills.detach-rcu \
+  kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict \
+  stalled.refuse around
+torture-bounded: ## a sample of what `make torture` does, for `make verify` (ITEMS="images storm")
+	$(TORTURE) $(or $(ITEMS),$(BOUNDED_ITEMS))
+
+torture: setup-verify ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=..., LENGTH=bounded)
 	@LENGTH='$(LENGTH)' Reliability/Torture/run.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
 
-fuzz-bounded: ## fuzz what observers and openers look at, for a minute
+fuzz-bounded: ## fuzz what observers and openers look at, ten seconds each
 	@Reliability/Fuzz/run.sh '$(SWIFT)' bounded $(FLAGS)
 
 fuzz: setup ## the same for hours, and scribbling; figures into RELIABILITY.md
 	@Reliability/Torture/run.sh '$(SWIFT)' fuzz $(FLAGS)
 
-sanitize: ## thread and address sanitizer over the library's tests and the protocol's threads
-	@scripts/sanitize.sh '$(SWIFT)' $(FLAGS)
+sanitize-bounded: ## the thread sanitizer over tests with threads, the address sanitizer over tests with raw memory
+	@LENGTH=bounded scripts/sanitize.sh '$(SWIFT)' $(FLAGS)
 
-models: ## check the protocol's models with Spin
+sanitize: ## both sanitizers over all of the library's tests and the protocol's threads
+	@LENGTH=long scripts/sanitize.sh '$(SWIFT)' $(FLAGS)
+
+models-bounded: ## check a third of the cases of each model with Spin
+	@Models/run.sh --bounded
+
+models: setup-verify ## check all cases of the protocol's models with Spin
 	@Models/run.sh
 
-mutants: ## plant known bugs and see the tests find each (slow)
-	@Reliability/Mutants/run.sh
+models-long: setup-verify ## the same and larger configurations, up to ten minutes each
+	@Models/run.sh --long
+
+mutants: ## plant known bugs and see the tests find each (slow; MUTANTS="UNDO_NOTHING")
+	@Reliability/Mutants/run.sh $(MUTANTS)
+
+mutants-sample: ## plant one known bug for each guarantee
+	@Reliability/Mutants/run.sh --sample
 
 cross: ## compile the C shim for aarch64
 	@scripts/cross.sh '$(CROSS_CC)'
@@ -108,6 +141,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit docs runtime-calls counts floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy unit docs runtime-calls counts floor bench bench-check growth torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk
