@@ -9,6 +9,9 @@ override FLAGS := --scratch-path $(SCRATCH) $(if $(JOBS),-j $(JOBS))
 CROSS_CC ?= aarch64-linux-gnu-gcc
 SOURCES := Package.swift Sources Tests Examples Reliability Benchmarks/Package.swift Benchmarks/Sources
 
+# What of Reliability/ is built is in the manifest only if the environment asks for it.
+RELIABILITY_SWIFT = SHAREDTABLE_RELIABILITY=1 $(SWIFT)
+
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -19,8 +22,11 @@ export SWIFT_BACKTRACE := enable=no
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install the Debian packages that building, testing and the demo need
+setup: ## install the Debian packages that building, `make test` and the demo need
 	@scripts/setup.sh
+
+setup-verify: ## install what `make verify` and `make torture` need besides
+	@scripts/setup.sh --verify
 
 build: ## debug build of everything
 	$(SWIFT) build $(FLAGS)
@@ -32,31 +38,37 @@ demo: setup ## show the table at work: readers go on while a writer is killed; u
 	@scripts/demo.sh '$(SWIFT)' $(FLAGS)
 
 # Each phase prints its name and how long it took; the first that fails ends the run.
-TEST_PHASES := setup build lint tidy unit docs runtime-calls growth models cross torture-bounded fuzz-bounded sanitize
-test: ## everything that must hold: build, lint, tidy, tests, models, cross compilation
-	@set -e; for phase in $(TEST_PHASES); do \
-	  echo "== $$phase"; begin=$$(date +%s); \
-	  $(MAKE) --no-print-directory $$phase </dev/null || { echo "== $$phase: FAILED"; exit 1; }; \
-	  echo "== $$phase: ok, $$(($$(date +%s) - begin)) s"; \
-	done; echo "== all passed"
+define run-phases
+@set -e; for phase in $(1); do \
+  echo "== $$phase"; begin=$$(date +%s); \
+  $(MAKE) --no-print-directory $$phase </dev/null || { echo "== $$phase: FAILED"; exit 1; }; \
+  echo "== $$phase: ok, $$(($$(date +%s) - begin)) s"; \
+done; echo "== all passed"
+endef
+
+test: ## what every change must pass: build, lint, tidy, tests, a minute of torture
+	$(call run-phases,setup build lint tidy unit torture-brief)
+
+verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
+	$(call run-phases,setup-verify docs runtime-calls counts growth models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
 
 tidy: ## check the floor plan's import directions and the house rules
-	@Tests/tidy.sh && Tests/tidy-test.sh
+	@scripts/tidy.sh && scripts/tidy-test.sh
 
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
 
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
-	@Tests/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
+	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
 
 counts: ## count the instructions of single operations; none may take more than its bar (OPERATIONS="set remove")
 	@OPERATIONS='$(OPERATIONS)' Reliability/Instructions/count.sh '$(SWIFT)' $(FLAGS)
 
 floor: ## measure get against the same lookup without any synchronisation
-	$(SWIFT) build -c release --product get-floor $(FLAGS)
+	$(RELIABILITY_SWIFT) build -c release --product get-floor $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/get-floor
 
 bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and GCD (CONTESTS="get-10k")
@@ -71,40 +83,64 @@ docs: ## build the documentation of the library (DocC), without warnings
 KEYS ?= 10000000
 LENGTH ?= long
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
-	$(SWIFT) build -c release --product growth-probe $(FLAGS)
+	$(RELIABILITY_SWIFT) build -c release --product growth-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
 
-override TORTURE = $(SWIFT) build -c release --product torture $(FLAGS) && $$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/torture
-torture-bounded: ## a sample of what `make torture` does, for `make test` (ITEMS="images storm")
-	$(TORTURE) $(ITEMS)
+override TORTURE = $(RELIABILITY_SWIFT) build -c release --product torture $(FLAGS) && $$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/torture
+# One item of most chapters.
+BRIEF_ITEMS := images.death-rcu history.rwlock storm.rcu recovery.repair-rwlock around.fork threads
+torture-brief: ## a minute of what `make torture` does, for `make test`
+	$(TORTURE) $(BRIEF_ITEMS)
 
-torture: setup ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=..., LENGTH=bounded)
-	@LENGTH='$(LENGTH)' scripts/torture.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
+# Of each chapter about half: most items in one of both variants, and not those that torture-brief has.
+BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu images.put-rcu images.overwrite-rwlock \
+  images.delete-rcu images.barrier-rwlock images.gc-rcu images.split-rwlock images.node-rcu images.link-rwlock \
+  images.growth-rcu images.expiry-rwlock images.rollback-rcu images.create-rcu images.drop-rwlock kills.read-rcu \
+  kills.get-rwlock kills.barrier-rcu kills.register-rwlock kills.thread-exit-rcu kills.attach-rwlock kills.detach-rcu \
+  kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict \
+  stalled.refuse around
+torture-bounded: ## a sample of what `make torture` does, for `make verify` (ITEMS="images storm")
+	$(TORTURE) $(or $(ITEMS),$(BOUNDED_ITEMS))
 
-fuzz-bounded: ## fuzz what observers and openers look at, for a minute
-	@Tests/fuzz.sh '$(SWIFT)' bounded $(FLAGS)
+torture: setup-verify ## kill, stop, damage and exhaust in every way there is; figures into RELIABILITY.md (hours; ITEMS=..., LENGTH=bounded)
+	@LENGTH='$(LENGTH)' Reliability/Torture/run.sh '$(SWIFT)' '$(ITEMS)' $(FLAGS)
+
+fuzz-bounded: ## fuzz what observers and openers look at, ten seconds each
+	@Reliability/Fuzz/run.sh '$(SWIFT)' bounded $(FLAGS)
 
 fuzz: setup ## the same for hours, and scribbling; figures into RELIABILITY.md
-	@scripts/torture.sh '$(SWIFT)' fuzz $(FLAGS)
+	@Reliability/Torture/run.sh '$(SWIFT)' fuzz $(FLAGS)
 
-sanitize: ## thread and address sanitizer over the library's tests and the protocol's threads
-	@Tests/sanitize.sh '$(SWIFT)' $(FLAGS)
+sanitize-bounded: ## the thread sanitizer over tests with threads, the address sanitizer over tests with raw memory
+	@LENGTH=bounded scripts/sanitize.sh '$(SWIFT)' $(FLAGS)
 
-models: ## check the protocol's models with Spin
+sanitize: ## both sanitizers over all of the library's tests and the protocol's threads
+	@LENGTH=long scripts/sanitize.sh '$(SWIFT)' $(FLAGS)
+
+models-bounded: ## check a third of the cases of each model with Spin
+	@Models/run.sh --bounded
+
+models: setup-verify ## check all cases of the protocol's models with Spin
 	@Models/run.sh
 
-mutants: ## plant known bugs and see the tests find each (slow)
-	@Reliability/Mutants/run.sh
+models-long: setup-verify ## the same and larger configurations, up to ten minutes each
+	@Models/run.sh --long
+
+mutants: ## plant known bugs and see the tests find each (slow; MUTANTS="UNDO_NOTHING")
+	@Reliability/Mutants/run.sh $(MUTANTS)
+
+mutants-sample: ## plant one known bug for each guarantee
+	@Reliability/Mutants/run.sh --sample
 
 cross: ## compile the C shim for aarch64
-	@Tests/cross.sh '$(CROSS_CC)'
+	@scripts/cross.sh '$(CROSS_CC)'
 
 container: ## observer and participant in a container of their own (root)
-	@Tests/container.sh '$(SWIFT)' $(FLAGS)
+	@scripts/container.sh '$(SWIFT)' $(FLAGS)
 
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup build release demo test lint tidy unit docs runtime-calls counts floor bench bench-check growth torture torture-bounded fuzz fuzz-bounded sanitize models mutants cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy unit docs runtime-calls counts floor bench bench-check growth torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

@@ -12,8 +12,10 @@ let swiftSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// Build with libFuzzer and the address sanitizer, and the program `fuzz` with it (Tests/fuzz.sh).
-let fuzzes = Context.environment["SHAREDTABLE_FUZZ"] != nil
+func wants(_ variable: String) -> Bool { Context.environment[variable] != nil }
+
+/// Build with libFuzzer and the address sanitizer, and the program `fuzz` with it (Reliability/Fuzz/run.sh).
+let fuzzes = wants("SHAREDTABLE_FUZZ")
 let fuzzed: [SwiftSetting] =
   fuzzes
   ? [
@@ -31,6 +33,205 @@ let fuzzedC: [CSetting] =
 
 // Tests handle raw memory on every line: `unsafe` before each would say nothing.
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+// The library, from the bottom up: a module imports from those above it in this list, never the other way round.
+let library: [Target] = [
+  // C: atomics with their order in the name, system calls, locks, the hash, wrappers of liburcu.
+  .target(
+    name: "CShims", path: "CShims", exclude: ["DESIGN.md"], cSettings: fuzzedC,
+    linkerSettings: [.linkedLibrary("urcu-bp"), .linkedLibrary("urcu-common")]),
+  // Typed system calls: shared objects, mappings, robust mutexes, futex events, clocks.
+  .target(
+    name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings + fuzzed),
+  // The untyped table: layout, allocator, index, readers, barriers, recovery, change log.
+  .target(
+    name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings + fuzzed),
+  // The typed API.
+  .target(
+    name: "SharedTable", dependencies: ["CShims", "SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings + fuzzed),
+  // Codable values.
+  .target(
+    name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Barriers and reads as Foundation's operations.
+  .target(
+    name: "SharedTableOperations", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+]
+
+let programs: [Target] = [
+  // The command.
+  .executableTarget(
+    name: "shmctl",
+    dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // The daemon's parts.
+  .target(
+    name: "ShmdCore",
+    dependencies: [
+      "SharedTable", "TableEngine", "SharedMemory",
+      .product(name: "Logging", package: "swift-log"),
+      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      .product(name: "Yams", package: "Yams"),
+    ],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // The daemon that maintains tables.
+  .executableTarget(
+    name: "shmd", dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Shows the table at work (`make demo`).
+  .executableTarget(
+    name: "shm-demo", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Examples/
+  .executableTarget(
+    name: "document-manager", dependencies: ["SharedTable"], path: "Examples/document-manager",
+    swiftSettings: testSettings),
+  .executableTarget(
+    name: "session-cache", dependencies: ["SharedTable"], path: "Examples/session-cache", swiftSettings: testSettings),
+]
+
+let testSupport: [Target] = [
+  // Tells the thread sanitizer of locks that lie in code that it cannot see.
+  .target(name: "CSanitize", path: "Tests/Sanitize/CSanitize"),
+  // Worker processes that are told what to do by pipes, names, seeded randomness.
+  .target(
+    name: "TestSupport", dependencies: ["CShims", "CSanitize", "SharedMemory"], path: "Tests/TestSupport",
+    swiftSettings: testSettings),
+  // The same for tests that use tables.
+  .target(
+    name: "TableTestSupport", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+    path: "Tests/TableTestSupport", swiftSettings: testSettings),
+  // Checks histories of operations for linearizability.
+  .target(
+    name: "History", dependencies: ["TestSupport"], path: "Reliability/Torture/History", swiftSettings: testSettings),
+  // The worker processes.
+  .executableTarget(
+    name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
+    swiftSettings: testSettings),
+  .executableTarget(
+    name: "table-worker", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+    path: "Tests/Workers/table-worker", swiftSettings: testSettings),
+  .executableTarget(
+    name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
+    swiftSettings: testSettings),
+  // The README's examples: what it shows is compiled.
+  .executableTarget(
+    name: "readme-example", dependencies: ["SharedTable"], path: "Tests/Workers/readme-example",
+    swiftSettings: swiftSettings),
+  .executableTarget(
+    name: "readme-queues", dependencies: ["SharedTable"], path: "Tests/Workers/readme-queues",
+    swiftSettings: testSettings),
+]
+
+// In the order of what they test.
+let tests: [Target] = [
+  // The checker of histories.
+  .testTarget(
+    name: "HistoryTests", dependencies: ["History", "TestSupport"], path: "Reliability/Torture/HistoryTests",
+    swiftSettings: testSettings),
+  // Locks, events, objects, between processes.
+  .testTarget(
+    name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
+    swiftSettings: testSettings),
+  // The engine without the typed API: size classes, journal, change log, damaged contents.
+  .testTarget(
+    name: "TableEngineTests",
+    dependencies: [
+      "CShims", "SharedMemory", "TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker",
+    ],
+    swiftSettings: testSettings),
+  // The typed API in one process.
+  .testTarget(
+    name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+  // What holds for both variants, for participants and for observers.
+  .testTarget(
+    name: "ConformanceTests",
+    dependencies: ["CShims", "SharedTable", "TableEngine", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+  // Processes that die, and random operations of several against a model.
+  .testTarget(
+    name: "CrashTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+  // `Guarded` and its accessors.
+  .testTarget(
+    name: "AccessTests",
+    dependencies: ["TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+  // Waiting for changes, and streams of them.
+  .testTarget(
+    name: "EventTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+  // Barrier queues and operations.
+  .testTarget(
+    name: "QueueTests",
+    dependencies: ["SharedTable", "SharedTableOperations", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+  // Values, dictionaries, sets and arrays.
+  .testTarget(
+    name: "CollectionTests",
+    dependencies: [
+      "SharedTable", "SharedTableFoundation", "TableEngine", "TableTestSupport", "TestSupport", "table-worker",
+    ],
+    swiftSettings: testSettings),
+  // Caches and values that are computed once.
+  .testTarget(
+    name: "CacheTests",
+    dependencies: ["TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+]
+
+// Tests of programs.
+let programTests: [Target] = [
+  .testTarget(
+    name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
+  .testTarget(
+    name: "ShmdTests",
+    dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
+    swiftSettings: testSettings),
+  .testTarget(
+    name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],
+    swiftSettings: testSettings),
+]
+
+/// `Reliability/`: what users do not build (Reliability/README.md). In the manifest if the environment asks for it.
+let reliability: [Target] = [
+  // Follows a process instruction by instruction.
+  .target(name: "CTrace", path: "Reliability/Torture/CTrace"),
+  // Kills, stops, damages and exhausts.
+  .executableTarget(
+    name: "torture",
+    dependencies: [
+      "CTrace", "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport", "History",
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    ],
+    path: "Reliability/Torture/torture", swiftSettings: testSettings),
+]
+
+/// What measures a release build.
+let probes: [Target] = [
+  // The work of the worst write while a table grows.
+  .executableTarget(
+    name: "growth-probe", dependencies: ["SharedTable"], path: "Reliability/Growth/growth-probe",
+    swiftSettings: swiftSettings),
+  // A lookup that synchronises with nobody, and `get` beside it.
+  .target(name: "CFloor", dependencies: ["CShims"], path: "Reliability/Floor/CFloor"),
+  .executableTarget(
+    name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Reliability/Floor/get-floor",
+    swiftSettings: swiftSettings),
+  // Single operations, for callgrind.
+  .executableTarget(
+    name: "count-instructions", dependencies: ["SharedTable"], path: "Reliability/Instructions/count-instructions",
+    swiftSettings: swiftSettings),
+]
+
+/// Observers and openers, under libFuzzer.
+let fuzzer: [Target] = [
+  .executableTarget(
+    name: "fuzz", dependencies: ["CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport"],
+    path: "Reliability/Fuzz/fuzz", swiftSettings: testSettings + [.enableExperimentalFeature("Extern")],
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])])
+]
 
 let package = Package(
   name: "SharedTable",
@@ -51,160 +252,19 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
-  targets: [
-    .target(
-      name: "CShims",
-      path: "CShims",
-      exclude: ["DESIGN.md"],
-      cSettings: fuzzedC,
-      linkerSettings: [.linkedLibrary("urcu-bp"), .linkedLibrary("urcu-common")]
-    ),
-    .target(
-      name: "SharedMemory", dependencies: ["CShims"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings + fuzzed),
-    .target(
-      name: "TableEngine", dependencies: ["CShims", "SharedMemory"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings + fuzzed),
-    .target(
-      name: "SharedTable", dependencies: ["CShims", "SharedMemory", "TableEngine"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings + fuzzed),
-    .target(
-      name: "SharedTableFoundation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings),
-    .target(
-      name: "SharedTableOperations", dependencies: ["SharedTable"], exclude: ["DESIGN.md"],
-      swiftSettings: swiftSettings),
-    .target(
-      name: "ShmdCore",
-      dependencies: [
-        "SharedTable", "TableEngine", "SharedMemory",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-        .product(name: "Yams", package: "Yams"),
-      ],
-      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "shmd",
-      dependencies: ["ShmdCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "shmd-test-worker", dependencies: ["SharedTable"], path: "Tests/Workers/shmd-test-worker",
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "ShmdTests",
-      dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
-      swiftSettings: testSettings),
-    .executableTarget(
-      name: "growth-probe", dependencies: ["SharedTable"], path: "Tests/Workers/growth-probe",
-      swiftSettings: swiftSettings),
-    .testTarget(
-      name: "SharedTableTests", dependencies: ["TableEngine", "SharedTable", "SharedTableFoundation"],
-      swiftSettings: swiftSettings),
-    .target(name: "CSanitize", path: "Tests/Sanitize/CSanitize"),
-    .target(
-      name: "TestSupport", dependencies: ["CShims", "CSanitize", "SharedMemory"], path: "Tests/TestSupport",
-      swiftSettings: testSettings),
-    .target(
-      name: "TableTestSupport", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
-      path: "Tests/TableTestSupport", swiftSettings: testSettings),
-    .executableTarget(
-      name: "shm-test-worker", dependencies: ["CShims", "SharedMemory"], path: "Tests/Workers/shm-test-worker",
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "SharedMemoryTests", dependencies: ["CShims", "SharedMemory", "TestSupport", "shm-test-worker"],
-      swiftSettings: testSettings),
-    .executableTarget(
-      name: "readme-example", dependencies: ["SharedTable"], path: "Tests/Workers/readme-example",
-      swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "readme-queues", dependencies: ["SharedTable"], path: "Tests/Workers/readme-queues",
-      swiftSettings: testSettings),
-    .executableTarget(
-      name: "document-manager", dependencies: ["SharedTable"], path: "Examples/document-manager",
-      swiftSettings: testSettings),
-    .executableTarget(
-      name: "session-cache", dependencies: ["SharedTable"], path: "Examples/session-cache", swiftSettings: testSettings),
-    .testTarget(
-      name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],
-      swiftSettings: testSettings),
-    .executableTarget(
-      name: "count-instructions", dependencies: ["SharedTable"], path: "Reliability/Instructions/count-instructions",
-      swiftSettings: swiftSettings),
-    .target(name: "CFloor", dependencies: ["CShims"], path: "Tests/Floor/CFloor"),
-    .executableTarget(
-      name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Tests/Floor/get-floor",
-      swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "table-worker", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
-      path: "Tests/Workers/table-worker",
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "ConformanceTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "AccessTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "CrashTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "EventTests",
-      dependencies: [
-        "CShims", "SharedMemory", "TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker",
-      ],
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "QueueTests",
-      dependencies: ["SharedTable", "SharedTableOperations", "TableTestSupport", "TestSupport", "table-worker"],
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "CollectionTests",
-      dependencies: [
-        "SharedTable", "SharedTableFoundation", "TableEngine", "TableTestSupport", "TestSupport", "table-worker",
-      ],
-      swiftSettings: testSettings),
-    .testTarget(
-      name: "CacheTests",
-      dependencies: ["TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
-      swiftSettings: testSettings),
-    .target(name: "CTrace", path: "Tests/Torture/CTrace"),
-    .target(
-      name: "History", dependencies: ["TestSupport"], path: "Tests/Torture/History", swiftSettings: testSettings),
-    .testTarget(name: "HistoryTests", dependencies: ["History", "TestSupport"], swiftSettings: testSettings),
-    .executableTarget(
-      name: "torture",
-      dependencies: [
-        "CTrace", "CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport", "History",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Tests/Torture/torture", swiftSettings: testSettings),
-    .executableTarget(
-      name: "shmctl",
-      dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "shm-demo", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
-    .testTarget(
-      name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
-  ]
+  targets: library + programs + testSupport + tests + programTests
 )
 
-if fuzzes {
-  package.targets.append(
-    .executableTarget(
-      name: "fuzz", dependencies: ["CShims", "SharedMemory", "TableEngine", "SharedTable", "TestSupport"],
-      path: "Tests/Fuzz/fuzz", swiftSettings: testSettings + [.enableExperimentalFeature("Extern")],
-      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
+if wants("SHAREDTABLE_RELIABILITY") {
+  package.targets += reliability + probes
 }
-
+if fuzzes {
+  package.targets += fuzzer
+}
 // A sanitizer's build leaves out what it has nothing to say about: the programs and their tests, which are processes
 // of their own and stand on the same library.
-if Context.environment["SHAREDTABLE_SANITIZE"] != nil {
-  let leftOut = [
-    "ShmdCore", "shmd", "shmd-test-worker", "ShmdTests", "shmctl", "ShmctlTests", "shm-demo", "readme-example",
-    "readme-queues",
-    "growth-probe", "get-floor", "CFloor", "count-instructions", "document-manager", "session-cache", "ExampleTests",
-  ]
-  package.targets.removeAll { leftOut.contains($0.name) }
-  package.products.removeAll { leftOut.contains($0.name) }
+if wants("SHAREDTABLE_SANITIZE") {
+  let workers = testSupport.filter { !["shmd-test-worker", "readme-example", "readme-queues"].contains($0.name) }
+  package.targets = library + workers + tests + reliability
+  package.products.removeAll { $0.name == "shmctl" }
 }

@@ -4,7 +4,7 @@ import PackageDescription
 // What the peers need (liblmdb, hiredis, libmemcached, Boost, DPDK, Redis, memcached) is installed by run.sh. That
 // weight is why this is a package of its own.
 let shims = "-I\(Context.packageDirectory)/../CShims/include"
-let floor = "-I\(Context.packageDirectory)/../Tests/Floor/CFloor/include"
+let floor = "-I\(Context.packageDirectory)/../Reliability/Floor/CFloor/include"
 let dpdk: [String] = ["-I/usr/include/dpdk", "-I/usr/include/x86_64-linux-gnu/dpdk", "-march=corei7"]
 
 let package = Package(

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the models with Spin: every line of `cases` must end as it says.
 #   Models/run.sh              all
+#   Models/run.sh --bounded    a third of the lines of each model, the first clean one among them
 #   Models/run.sh NAME...      the lines of these models, or those with -DNAME among their flags
 #   Models/run.sh --long ...   the lines of `cases-long` as well: larger configurations, 600 s each (unless LIMIT says other)
 #   Models/run.sh --report F   ... and writes a table of what was found to the file F
@@ -10,11 +11,12 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 jobs=${JOBS:-2}
-lists=("$here/cases") report=
+lists=("$here/cases") report= bounded=
 while [ $# -gt 0 ]; do
     case $1 in
         --long) lists+=("$here/cases-long"); LIMIT=${LIMIT:-600}; shift ;;
         --report) report=$2; shift 2 ;;
+        --bounded) bounded=yes; shift ;;
         *) break ;;
     esac
 done
@@ -88,6 +90,16 @@ wanted() { # LINE: is it in the subset asked for?
     return 1
 }
 
+# A line in three of each model: the first, which is a clean search, the fourth and so on.
+declare -A lines_of
+sampled() { # LINE
+    [ -n "$bounded" ] || return 0
+    local model=${1%% *}
+    local before=${lines_of[$model]:-0}
+    lines_of[$model]=$((before + 1))
+    [ $((before % 3)) = 0 ]
+}
+
 names=("$@")
 number=1000
 queue=$work/queue
@@ -95,7 +107,7 @@ queue=$work/queue
 while IFS= read -r line; do
     line=${line%%#*}
     [ -z "${line//[[:space:]]/}" ] && continue
-    wanted "$line" || continue
+    wanted "$line" && sampled "$line" || continue
     number=$((number + 1))
     printf '%s\0%s\0' "$number" "$line" >>"$queue"
 done < <(cat "${lists[@]}")

@@ -2,11 +2,16 @@
 # Installs the Debian packages that are missing, as root or by `sudo -n`, and says so; without either, prints the
 # line to run and exits 2. Swift itself is looked for, not installed.
 #
-# scripts/setup.sh [PACKAGE...]    besides what building and testing need
+# scripts/setup.sh [--verify] [PACKAGE...]    what building, `make test` and the demo need; with --verify what
+#                                             `make verify` needs too; and the packages named
 set -eu
 
-# Building: liburcu and xxhash headers. Testing: Spin (models), a cross compiler, binutils (disassembly).
-packages="gcc make libc6-dev liburcu-dev libxxhash-dev binutils spin gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+packages="gcc make libc6-dev liburcu-dev libxxhash-dev"
+if [ "${1:-}" = --verify ]; then
+  shift
+  # Disassembly, models, counting, cross compilation.
+  packages="$packages binutils spin valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+fi
 packages="$packages $*"
 
 if ! command -v dpkg-query >/dev/null; then

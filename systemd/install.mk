@@ -57,4 +57,4 @@ uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl ## the daemon under a real systemd in a container (root)
-	Tests/systemd/run.sh $(RELEASE_DIR)
+	scripts/systemd-test.sh $(RELEASE_DIR)

@@ -4,14 +4,15 @@
 #   Reliability/Instructions/count.sh [SWIFT [BUILD FLAG...]]    OPERATIONS: count only these
 #
 # An operation's count is the difference of two runs, with N and 2N operations, over N: starting, loading and ending
-# drop out. Exit status: 0; 1 if a count is above its bar; 2 if something failed.
+# drop out. A count above its bar is repeated. Exit status: 0; 1 if a count is above its bar; 2 if something failed.
 set -eu
+export SHAREDTABLE_RELIABILITY=1 # in the manifest: Reliability/
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 swift=${1:-swift}
 [ $# -eq 0 ] || shift
 
-scripts/setup.sh valgrind
+scripts/setup.sh binutils valgrind
 $swift build -c release --product count-instructions "$@" </dev/null
 
 work=$(mktemp -d)
@@ -26,6 +27,13 @@ instructions() {
   sed -n 's/^.*Collected : //p' "$work/log"
 }
 
+# count OPERATION TIMES: instructions of one operation
+count() {
+  once=$(instructions "$1" "$2")
+  twice=$(instructions "$1" $((2 * $2)))
+  echo $(((twice - once + $2 / 2) / $2))
+}
+
 "$work/program" --list >"$work/operations"
 status=0
 printf '%-18s %12s %8s\n' operation instructions bar
@@ -33,9 +41,11 @@ while read -r operation times; do
   case " ${OPERATIONS:-$operation} " in *" $operation "*) ;; *) continue ;; esac
   bar=$(awk -v name="$operation" '$1 == name { print $2 }' "$here/bars.txt")
   [ -n "$bar" ] || { echo "counts: bars.txt has no bar for $operation" >&2; exit 2; }
-  once=$(instructions "$operation" "$times")
-  twice=$(instructions "$operation" $((2 * times)))
-  count=$(((twice - once + times / 2) / times))
+  count=$(count "$operation" "$times")
+  # It may be the seed of this table: two more, and the middle of the three.
+  if [ "$count" -gt "$bar" ]; then
+    count=$( (echo "$count"; count "$operation" "$times"; count "$operation" "$times") | sort -n | sed -n 2p)
+  fi
   note=
   [ "$count" -le "$bar" ] || { note='above its bar'; status=1; }
   printf '%-18s %12s %8s  %s\n' "$operation" "$count" "$bar" "$note"

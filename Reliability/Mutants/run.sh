@@ -1,6 +1,7 @@
 #!/bin/sh
 # Plants each defect of edits/ into a copy of the tree, and runs the tests that caught-by.txt names for it.
 #
+# Reliability/Mutants/run.sh --sample     the first one of each guarantee that `swift test` catches
 # Reliability/Mutants/run.sh [NAME...]    only these. SCRATCH moves the build directory, SWIFT names the compiler driver.
 # Fails if a mutant survives, does not build, or names no test. Before that the tests must pass without any mutant.
 set -u
@@ -35,7 +36,7 @@ build() {
       SHAREDTABLE_SANITIZE=1 $swift build --product torture --sanitize="${1%%:*}" -Xcc -DSHM_OUTLINE=1 \
         --scratch-path "$scratch/${1%%:*}"
       ;;
-    torture:*) $swift build -c release --product torture --scratch-path "$scratch" ;;
+    torture:*) SHAREDTABLE_RELIABILITY=1 $swift build -c release --product torture --scratch-path "$scratch" ;;
     *) $swift build --build-tests --scratch-path "$scratch" ;;
   esac >"$log" 2>&1 </dev/null
 }
@@ -47,7 +48,7 @@ run() {
     fuzz:*)
       mkdir -p "$log.corpus"
       FUZZ_TARGET=${1#fuzz:} timeout 180 "$scratch/fuzz/release/fuzz" -max_total_time=60 -timeout=30 -max_len=130 -seed=1 \
-        -artifact_prefix="$log." "$log.corpus" "Tests/Fuzz/corpus/${1#fuzz:}"
+        -artifact_prefix="$log." "$log.corpus" "Reliability/Fuzz/corpus/${1#fuzz:}"
       ;;
     thread:* | address:*)
       TSAN_OPTIONS=halt_on_error=1:history_size=7 timeout 300 "$scratch/${1%%:*}/debug/torture" --fail-fast --seed 1 "${1#*:}"
@@ -65,6 +66,10 @@ sound() {
     exit 2
   fi
 }
+if [ "${1:-}" = --sample ]; then
+  # shellcheck disable=SC2046 # a list
+  set -- $(awk '!/^#/ && NF && $3 !~ /^[a-z]+:/ && !seen[$2]++ { print $1 }' "$mutants/caught-by.txt")
+fi
 chosen=$(awk -v names=" $* " '!/^#/ && NF && (names == "  " || index(names, " " $1 " "))' "$mutants/caught-by.txt")
 refresh
 cd "$copy" || exit 2

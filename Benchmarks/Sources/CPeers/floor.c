@@ -1,2 +1,2 @@
 /* The same floor as `make floor` measures against. */
-#include "../../../Tests/Floor/CFloor/floor.c"
+#include "../../../Reliability/Floor/CFloor/floor.c"

@@ -1,4 +1,4 @@
-// The README's first example, compiled. Tests/tidy.sh compares the two.
+// The README's first example, compiled. scripts/tidy.sh compares the two.
 
 import SharedTable
 

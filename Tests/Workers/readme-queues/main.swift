@@ -1,4 +1,4 @@
-// The README's second example, compiled. Tests/tidy.sh compares the two.
+// The README's second example, compiled. scripts/tidy.sh compares the two.
 
 import SharedTable
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../../../Tests/Floor/CFloor/include/floor.h"
+#include "../../../../Reliability/Floor/CFloor/include/floor.h"
 
 #pragma clang assume_nonnull begin
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Runs every item of the torture program, and puts the figures into RELIABILITY.md.
 #
-# LENGTH=bounded: the sample that is part of `make test`, instead of everything, which takes hours.
-# scripts/torture.sh SWIFT 'ITEM...' [BUILD FLAG...]    no items: all of them; `models` is Models/run.sh --long
+# LENGTH=bounded: each item in its bounded form, instead of everything, which takes hours.
+# Reliability/Torture/run.sh SWIFT 'ITEM...' [BUILD FLAG...]    no items: all of them; `models` is Models/run.sh --long
 set -eu
-cd "$(dirname "$0")/.."
+export SHAREDTABLE_RELIABILITY=1 # in the manifest: Reliability/
+cd "$(dirname "$0")/../.."
 swift=$1
 items=$2
 shift 2
@@ -24,7 +25,7 @@ if [ "$others" != "" ] || [ "$items" = "" ]; then
   torture=$($swift build -c release "$@" --show-bin-path)/torture
   case " $others" in
     ' ' | *' fuzz'*)
-      SHAREDTABLE_FUZZER=$(Tests/fuzz.sh "$swift" build "$@")
+      SHAREDTABLE_FUZZER=$(Reliability/Fuzz/run.sh "$swift" build "$@")
       export SHAREDTABLE_FUZZER
       ;;
   esac

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The house rules that a compiler does not know. Prints every violation; exit status 1 if there is any.
 #
-#   Tests/tidy.sh [directory of a work tree]
+#   scripts/tidy.sh [directory of a work tree]
 #
-# Tests/tidy-test.sh sees each rule fail.
+# scripts/tidy-test.sh sees each rule fail.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 
@@ -38,7 +38,7 @@ for directory in Sources/*/; do own="$own $(basename "$directory")"; done
 for directory in Sources/*/; do
   module=$(basename "$directory")
   if ! allowed=" $(may_import "$module") "; then
-    violation "$directory: the module is not in the floor plan (Tests/tidy.sh, README)"
+    violation "$directory: the module is not in the floor plan (scripts/tidy.sh, README)"
     continue
   fi
   for file in $(find "$directory" -name '*.swift'); do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees every rule of Tests/tidy.sh fail: each violation is planted into a copy of the work tree, alone.
+# Sees every rule of scripts/tidy.sh fail: each violation is planted into a copy of the work tree, alone.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ fresh() {
 # must_fail WHAT EXPECTED: after a change to the copy, tidy complains with EXPECTED.
 must_fail() {
   git -C "$work/tree" add -A -f
-  if Tests/tidy.sh "$work/tree" >"$work/out" 2>&1; then
+  if scripts/tidy.sh "$work/tree" >"$work/out" 2>&1; then
     echo "tidy-test: $1: not found" >&2
     exit 1
   fi
@@ -29,7 +29,7 @@ must_fail() {
 }
 
 fresh
-Tests/tidy.sh "$work/tree"
+scripts/tidy.sh "$work/tree"
 tree=$work/tree
 
 echo 'import TableEngine' >>"$tree/Sources/SharedMemory/Mapping.swift"

@@ -2,7 +2,7 @@
 # Compiles the C shim for aarch64: every source, and every header by itself, with warnings as errors.
 # Nothing is linked and nothing runs. Clang reads the headers too, as Swift's importer will.
 #
-#   Tests/cross.sh [cross-gcc]
+#   scripts/cross.sh [cross-gcc]
 #
 # Debian's liburcu and xxhash headers are the same for every architecture (urcu/arch.h chooses by the compiler's
 # macros), so the machine's own serve, copied to where no other native header comes along.
@@ -38,7 +38,7 @@ for source in CShims/*.c "$work/headers.c"; do
   compile "$cross" "$source"
   compile "$cross" "$source" -DSHM_OUTLINE=1
 done
-compile "$cross" Tests/Torture/CTrace/ctrace.c -ITests/Torture/CTrace/include
+compile "$cross" Reliability/Torture/CTrace/ctrace.c -IReliability/Torture/CTrace/include
 for header in CShims/include/*.h; do
   printf '#include "%s"\n' "$(basename "$header")" >"$work/alone.c"
   echo "cross: $cross: $header by itself"

@@ -2,7 +2,7 @@
 # A container in small: a PID namespace of its own, and first a /dev/shm of its own (64 MiB), then the host's.
 # Says in one line if it cannot run here (exit 77): it needs root, or rather the right to unshare and mount.
 #
-#   Tests/container.sh [swift] [flags of swift build]
+#   scripts/container.sh [swift] [flags of swift build]
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # The library's tests, and the protocol's threads over one mapping, under the thread and the address sanitizer.
 #
-#   Tests/sanitize.sh SWIFT [FLAG OF SWIFT BUILD...]
-#   SANITIZERS=thread Tests/sanitize.sh SWIFT           one of the two
+#   scripts/sanitize.sh SWIFT [FLAG OF SWIFT BUILD...]
+#   SANITIZERS=thread scripts/sanitize.sh SWIFT           one of the two
+#   LENGTH=bounded scripts/sanitize.sh SWIFT              tests with threads under one, with raw memory under the other
 #
 # Debug builds in directories of their own. SHM_OUTLINE moves the shim's plain accesses out of line, where the sanitizers
 # see them; SHAREDTABLE_SANITIZE leaves the programs out. See RELIABILITY.md, chapter 10, for what is suppressed and why.
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 swift=$1
 shift
 
-. Tests/flags.sh
+. scripts/flags.sh
 split_flags "$@"
 
 export SHAREDTABLE_SANITIZE=1 SWIFT_BACKTRACE=enable=no
@@ -28,7 +29,9 @@ export TSAN_OPTIONS="log_path=$reports/thread:halt_on_error=0:history_size=7:exi
 export ASAN_OPTIONS="log_path=$reports/address:handle_segv=0:handle_sigbus=0:detect_leaks=1"
 export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/leak.supp:print_suppressions=0"
 # Random operations of several processes: what takes minutes in a sanitizer shows no more there than a few hundred.
-export MODEL_OPERATIONS="${MODEL_OPERATIONS:-400}"
+operations=400
+[ "${LENGTH:-long}" != bounded ] || operations=100
+export MODEL_OPERATIONS="${MODEL_OPERATIONS:-$operations}"
 
 for sanitizer in ${SANITIZERS:-thread address}; do
   apart='HitRateTests|MisuseTests'
@@ -38,13 +41,19 @@ for sanitizer in ${SANITIZERS:-thread address}; do
   set -- --sanitize="$sanitizer" -Xcc -DSHM_OUTLINE=1 --scratch-path "$scratch/$sanitizer" $rest
   echo "-- $sanitizer: build"
   $swift build --build-tests "$@" </dev/null
+  if [ "${LENGTH:-long}" = bounded ]; then
+    side_by_side='SharedMemoryTests|TableEngineTests|QueueTests'
+    [ "$sanitizer" = thread ] || side_by_side='SharedMemoryTests|TableEngineTests|CrashTests|ConformanceTests'
+    alone=
+  else
+    side_by_side='SharedTableTests|SharedMemoryTests|TableEngineTests|CrashTests|ConformanceTests|QueueTests|CollectionTests'
+    alone='AccessTests|CacheTests|EventTests'
+  fi
   echo "-- $sanitizer: tests"
-  $swift test --skip-build "$@" \
-    --filter 'SharedTableTests|SharedMemoryTests|CrashTests|ConformanceTests|QueueTests|CollectionTests' \
-    --skip IndexTests </dev/null
+  $swift test --skip-build "$@" --filter "$side_by_side" --skip 'IndexTests|CommitWaitTests' </dev/null
   # These wait for each other; side by side, on few processors, they outlast their own patience.
   echo "-- $sanitizer: tests, one after the other"
-  $swift test --skip-build "$@" --no-parallel --filter 'AccessTests|CacheTests|EventTests' --skip "$apart" </dev/null
+  $swift test --skip-build "$@" --no-parallel --filter "CommitWaitTests${alone:+|$alone}" --skip "$apart" </dev/null
   echo "-- $sanitizer: threads"
   "$($swift build "$@" --show-bin-path)/torture" --seed 1 threads </dev/null
   # Also of processes whose end nobody looked at.

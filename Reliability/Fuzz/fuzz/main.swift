@@ -2,7 +2,7 @@
 //
 //   FUZZ_TARGET=observer|attach fuzz [options of libFuzzer] [corpus directory...]
 //
-// Built with SHAREDTABLE_FUZZ=1 alone; Tests/fuzz.sh does that. The target is named by the environment because
+// Built with SHAREDTABLE_FUZZ=1 alone; Reliability/Fuzz/run.sh does that. The target is named by the environment because
 // libFuzzer starts further processes with its own command line.
 
 import Glibc

@@ -1,22 +1,22 @@
 import Glibc
 import TestSupport
 
-/// Runs libFuzzer over one of the targets in Tests/Fuzz, from the corpus in the repository.
+/// Runs libFuzzer over one of the targets in Reliability/Fuzz, from the corpus in the repository.
 ///
-/// The fuzzer is a build of its own (Tests/fuzz.sh), which the environment names. `make test` runs it in a phase of its
+/// The fuzzer is a build of its own (Reliability/Fuzz/run.sh), which the environment names. `make verify` runs it in a phase of its
 /// own, so that without it the bounded form has nothing to do.
 func fuzz(_ run: Run, _ target: String, executions: Int) throws {
   guard let fuzzer = getenv("SHAREDTABLE_FUZZER").map({ String(cString: $0) }) else {
     if run.isLong { throw Unavailable("SHAREDTABLE_FUZZER names no fuzzer") }
     return say("  (left to make fuzz-bounded)")
   }
-  let corpus = "Tests/Fuzz/corpus/\(target)"
+  let corpus = "Reliability/Fuzz/corpus/\(target)"
   guard access(corpus, R_OK) == 0 else { throw Unavailable("there is no \(corpus) here") }
   try withTemporaryDirectory { directory in
     let (exit, _, log) = try WorkerProcess.run(
       fuzzer,
       [
-        run.isLong ? "-runs=\(executions)" : "-max_total_time=25", "-seed=\(run.seed & 0x7fff_ffff)", "-max_len=130",
+        run.isLong ? "-runs=\(executions)" : "-max_total_time=10", "-seed=\(run.seed & 0x7fff_ffff)", "-max_len=130",
         // Of the clock, not of the processor: the slowest takes tenths of a second, on a quiet machine.
         "-timeout=100", "-report_slow_units=100", "-rss_limit_mb=4096", "-print_final_stats=1",
         "-artifact_prefix=\(target)-", directory, corpus,

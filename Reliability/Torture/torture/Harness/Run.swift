@@ -4,7 +4,7 @@ import TestSupport
 /// One run over the items of a group: what is asked of them, and what they came to.
 final class Run {
   let group: Group
-  /// Everything (`make torture`), or what fits into `make test`.
+  /// Everything (`make torture`), or a bounded form of it.
   let isLong: Bool
   let seed: UInt64
   private let failFast: Bool

@@ -1,12 +1,12 @@
 #!/bin/bash
 # The daemon under a real systemd: install, start, kill -9, watchdog, reload good and bad, stop.
 #
-#   Tests/systemd/run.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
+#   scripts/systemd-test.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
 #
 # Boots systemd in a container on a throw-away overlay of this machine's root, so nothing of it stays. Needs root and
 # systemd-nspawn; where it cannot run it says so in one line and exits with 77.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 
 cannot() { echo "systemd test: cannot run: $1"; exit 77; }
 [ "$(id -u)" = 0 ] || cannot "needs root"

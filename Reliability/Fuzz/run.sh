@@ -1,17 +1,17 @@
 #!/bin/sh
-# Builds the fuzzer (Tests/Fuzz), and runs it.
+# Builds the fuzzer (Reliability/Fuzz), and runs it.
 #
-#   Tests/fuzz.sh SWIFT build [FLAG OF SWIFT BUILD...]      prints where it is
-#   Tests/fuzz.sh SWIFT bounded [FLAG OF SWIFT BUILD...]    half a minute a target, by way of the torture program
+#   Reliability/Fuzz/run.sh SWIFT build [FLAG OF SWIFT BUILD...]      prints where it is
+#   Reliability/Fuzz/run.sh SWIFT bounded [FLAG OF SWIFT BUILD...]    ten seconds a target, by way of the torture program
 #
 # libFuzzer and the address sanitizer come with the Swift toolchain. The build has a directory of its own below the
 # scratch path: its flags are another program's.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 swift=$1
 form=$2
 shift 2
-. Tests/flags.sh
+. scripts/flags.sh
 
 build() (
   split_flags "$@"
@@ -27,6 +27,7 @@ case $form in
   bounded)
     SHAREDTABLE_FUZZER=$(build "$@")
     export SHAREDTABLE_FUZZER
+    export SHAREDTABLE_RELIABILITY=1
     $swift build -c release --product torture "$@" </dev/null
     "$($swift build -c release "$@" --show-bin-path)/torture" fuzz.observer fuzz.attach
     ;;

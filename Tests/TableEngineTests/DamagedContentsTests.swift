@@ -7,7 +7,7 @@ import TableTestSupport
 import TestSupport
 import Testing
 
-/// Contents that no writer of ours makes (G8): what the fuzzer (Tests/Fuzz) found, one by one.
+/// Contents that no writer of ours makes (G8): what the fuzzer (Reliability/Fuzz) found, one by one.
 @Suite struct DamagedContentsTests {
   /// Words of an object that is changed behind the table's back.
   private struct Words {

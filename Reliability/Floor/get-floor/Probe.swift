@@ -1,6 +1,6 @@
 import SharedTable
 
-/// The fastest read as a function of its own, for Tests/no-runtime-calls.sh to disassemble.
+/// The fastest read as a function of its own, for scripts/no-runtime-calls.sh to disassemble.
 @inline(never)
 func probeGet(
   _ table: Table, _ key: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer

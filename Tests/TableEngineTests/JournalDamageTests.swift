@@ -4,7 +4,7 @@ import Testing
 @testable import TableEngine
 
 /// What no crash can have left is said, and not repaired by guessing.
-@Suite struct DamageTests {
+@Suite struct JournalDamageTests {
   @Test(arguments: Table.Variant.allCases)
   func aJournalThatNoCrashCanHaveLeftMarksTheTableForGood(variant: Table.Variant) throws {
     let table = try Table.temporary(variant: variant)

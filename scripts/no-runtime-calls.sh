@@ -1,10 +1,11 @@
 #!/bin/sh
 # Fails if a release build's `get` into the caller's buffer calls into Swift's runtime: disassembles the function
-# that holds nothing but that call (Tests/Floor/get-floor/Probe.swift) and looks for swift_*. A second probe, which
+# that holds nothing but that call (Reliability/Floor/get-floor/Probe.swift) and looks for swift_*. A second probe, which
 # must call the runtime, shows that the search finds what it looks for.
 #
-#   Tests/no-runtime-calls.sh [swift] [flags of swift build]
+#   scripts/no-runtime-calls.sh [swift] [flags of swift build]
 set -eu
+export SHAREDTABLE_RELIABILITY=1 # in the manifest: Reliability/
 cd "$(dirname "$0")/.."
 
 swift=${1:-swift}
