@@ -4,7 +4,8 @@ extension Segment {
   /// Gives `body` a key's newest committed value, in the cases of ``copyQuickly(_:_:to:_:)`` and if it is of this type
   /// (nil: of any): in place, or for those who must watch out for a writer a copy.
   ///
-  /// Memory that `body` sees is kept from reuse until it returns: it must not wait, nor use the table.
+  /// Memory that `body` sees is kept from reuse until it returns: it must not wait. To this thread it is a read section: a
+  /// read in `body` joins it, and a barrier is refused (G11).
   /// - Returns: `.some(nil)` if the key is absent; nil where ``withValue(_:_:timeoutNanoseconds:clock:_:)`` must decide,
   ///   also if `body` says nil.
   @inlinable @inline(__always)
@@ -13,11 +14,24 @@ extension Segment {
   ) -> R?? {
     guard readsLightly else { return unsafe readCopy(key, keyLength, type, body) }
     guard let slot = unsafe quickSlot(keyLength) else { return nil }
+    let record = unsafe shm_thread_home(id)
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: false)
+    unsafe enterSingleRead(record, snapshot)
     let result = unsafe readAnnounced(key, keyLength, hash: hash, snapshot: snapshot, type, body)
+    unsafe record.pointee.readDepth = 0
     unsafe shm_store_release(slot, SlotWord.idle)
     return result
+  }
+
+  /// Notes the single read as a section of its thread. Without that a read of the same table in a value's initialiser would
+  /// announce itself in the same slot, and withdraw the outer read's announcement with its own: the bytes that the
+  /// initialiser goes on to decode could be reused meanwhile.
+  @inlinable @inline(__always)
+  func enterSingleRead(_ record: UnsafeMutablePointer<shm_thread_record>, _ snapshot: UInt64) {
+    unsafe record.pointee.readDepth = 1
+    unsafe record.pointee.snapshot = snapshot
+    unsafe record.pointee.now = SectionTime.notYetRead
   }
 
   /// Between the announcement and its end. The pairs are those of ``Lookup``.

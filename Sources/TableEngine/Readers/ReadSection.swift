@@ -43,7 +43,8 @@ public struct FoundEntry {
 extension Segment {
   /// Finds a key and runs `body` on its newest committed value.
   ///
-  /// Waits for nobody in the RCU variant (G5). `body` must copy what it wants to keep and must not use the table.
+  /// Waits for no writer in the RCU variant (G5). `body` must copy what it wants to keep. A read in it joins this one, and a
+  /// barrier in it is refused (G11).
   /// - Parameter timeoutNanoseconds: for the rwlock variant's wait for a barrier, and an observer's attempts.
   /// - Returns: nil if the key is absent or expired.
   @inlinable @inline(__always)
@@ -57,6 +58,7 @@ extension Segment {
     let slot = unsafe shm_thread_slot(record)
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: fenced)
+    unsafe enterSingleRead(record, snapshot)
     let lookup = Lookup(data: data)
     let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
     var result: R?
@@ -65,6 +67,7 @@ extension Segment {
       let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
       if !meta.isTombstone, !meta.hasExpiry || isLive(found, clock) { result = body(found) }
     }
+    unsafe record.pointee.readDepth = 0
     unsafe shm_store_release(slot, SlotWord.idle)
     return result
   }
