@@ -14,4 +14,7 @@ struct BlockRef: Equatable {
   @inlinable @inline(__always) var offset: Int { Int(raw >> 20) << 4 }
   @inlinable @inline(__always) var code: Int { Int(raw & 0xfffff) }
   var byteCount: Int { SizeClasses.byteCount(code: code) }
+
+  /// The largest block that the size code can name.
+  static let maximumByteCount = SizeClasses.byteCount(code: 0xfffff)
 }

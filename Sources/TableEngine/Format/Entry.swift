@@ -15,7 +15,9 @@ enum Entry {
   @usableFromInline static let headerBytes = 24
 
   @usableFromInline static let maximumKeyLength = 65_536
-  @usableFromInline static let maximumValueLength = Int(UInt32.max)
+  /// What the largest block has room for behind a header with expiry and fingerprint, the longest key and padding. A longer
+  /// value's size code would run over into the offset of its ``BlockRef``.
+  static let maximumValueLength = BlockRef.maximumByteCount - headerBytes - 16 - maximumKeyLength - 16
 }
 
 extension Memory {

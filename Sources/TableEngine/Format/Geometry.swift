@@ -64,6 +64,7 @@ public final class Geometry: Sendable {
   @inline(__always)
   func descriptor(_ unit: Int) -> Int { descriptorsOffset + unit * UnitLayout.byteCount }
 
-  /// The longest value a table of this capacity takes: a quarter of it, at most 4 GiB - 1.
+  /// The longest value a table of this capacity takes: a quarter of it, and with the longest key no more than the largest
+  /// block, which is 260 KiB less than 4 GiB.
   public var maximumValueLength: Int { min(capacityBytes / 4, Entry.maximumValueLength) }
 }
