@@ -7,7 +7,8 @@ import CShims
 ///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
 /// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
 /// - Hints are supersets of the truth. Each search proves what a hint says, and clears it when it lied.
-/// - The last superframes of the last unit are for tombstones alone: without them a full table could not delete.
+/// - The last superframes of the last unit that there is are for tombstones alone, until the table grows: without them neither a
+///   full table nor one in a full file system could delete.
 struct Allocator {
   let ctl: Memory
   let geometry: Geometry
@@ -53,7 +54,7 @@ struct Allocator {
   /// How many superframes of a unit a search may look at.
   private func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
     let all = Geometry.superframesPerUnit
-    return fromReserve || unit != geometry.unitCount - 1 ? all : all - Self.reservedSuperframes
+    return fromReserve || unit != unitCount - 1 ? all : all - Self.reservedSuperframes
   }
 
   /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
@@ -270,9 +271,11 @@ struct Allocator {
   private func findRun(frames count: Int, _ fromReserve: Bool) throws(EngineError) -> BlockRef {
     var runStart = 0
     var runLength = 0
+    var before = (0, 0)
     var unit = 0
     while true {
       while unit < unitCount {
+        before = (runStart, runLength)
         scan(unit, wanted: count, usableSuperframes(unit, fromReserve), &runStart, &runLength)
         if runLength >= count {
           let offset = geometry.unitsOffset + runStart * SizeClasses.frameBytes
@@ -281,6 +284,10 @@ struct Allocator {
         unit += 1
       }
       try growOneUnit()
+      // What was the last unit has no reserve any more. It is scanned again, whole: a run that ends where the reserve began
+      // does not go on in the unit behind it.
+      unit -= 1
+      (runStart, runLength) = before
     }
   }
 

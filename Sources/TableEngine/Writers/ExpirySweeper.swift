@@ -15,24 +15,31 @@ public struct ExpirySweeper {
   /// - Parameter cursor: where to go on; ``ScanCursor/isAtEnd`` after a whole round.
   /// - Parameter subTables: the most sub-tables to look at, of about a thousand keys each.
   /// - Parameter limit: the most keys to remove.
-  /// - Returns: how many were removed.
+  /// - Returns: how many were removed. In a full table these may be fewer than there are; the cursor stays then.
+  /// - Throws: `full` if there is not even room to remove one.
   public func step(
     _ cursor: inout ScanCursor, subTables: Int, limit: Int, timeoutNanoseconds: UInt64, now: UInt64
   ) throws(EngineError) -> Int {
     var next = cursor
     let keys = try expiredKeys(&next, subTables, limit, timeoutNanoseconds, now)
+    if keys.isEmpty {
+      cursor = next
+      return 0
+    }
+    try segment.barriers.begin(timeoutNanoseconds: timeoutNanoseconds, now: now, reach: .unlockedKeys)
     var removed = 0
-    if !keys.isEmpty {
-      try segment.barriers.begin(timeoutNanoseconds: timeoutNanoseconds, now: now, reach: .unlockedKeys)
-      do throws(EngineError) {
-        for key in keys where try removeIfExpired(key, now: now) { removed += 1 }
-        segment.barriers.commit()
-      } catch {
+    do throws(EngineError) {
+      for key in keys where try removeIfExpired(key, now: now) { removed += 1 }
+      cursor = next
+    } catch {
+      // A full table has room for some tombstones only. What was removed so far stands; the next step begins where this one
+      // did, with the room that this one gives back.
+      guard case .full = error, removed > 0 else {
         segment.barriers.abort()
         throw error
       }
     }
-    cursor = next
+    segment.barriers.commit()
     return removed
   }
 

@@ -99,6 +99,52 @@ func playFullAtCreate(_ arguments: [String]) throws {
       + "\(refused) refused as full with nothing left behind and no page lost")
 }
 
+func fullDeletes(_ run: Run) throws {
+  for variant in Table.Variant.allCases {
+    try run.relay(try startWorkerUnshared([], smallSharedMemory, "full-deletes", ["\(variant)"]))
+  }
+}
+
+/// Worker: fills a table that is larger than /dev/shm until no page is left, then removes every key, and lets every key
+/// expire and sweeps. The first refusal is the end of the test.
+func playFullDeletes(_ arguments: [String]) throws {
+  let variant: Table.Variant = arguments[0] == "rcu" ? .rcu : .rwlock
+  let filler = try Filler()
+  let table = try Table.create("full", .init(variant: variant, capacityBytes: 64 << 20))
+  let past = try Table.open("full", clock: { HostClock.realtimeNanoseconds - 3_600_000_000_000 })
+  let value = [UInt8](repeating: 1, count: 100)
+
+  func fill(_ handle: Table, _ expires: Expiration) -> Int {
+    var count = 0
+    do throws(TableError) {
+      while true {
+        try handle.set("key \(count)", value, expires: expires)
+        count += 1
+      }
+    } catch {
+      if error.code != .full { say("broken: \(variant): the table would not fill: \(error)") }
+    }
+    return count
+  }
+
+  let stored = fill(table, .never)
+  try filler.leave(pages: 0)
+  for index in 0..<stored where try !table.remove("key \(index)") { say("broken: \(variant): key \(index) was absent") }
+  if table.count != 0 { say("broken: \(variant): \(table.count) keys are left") }
+  let problems = try table.check()
+  if !problems.isEmpty { say("broken: \(variant): \(problems)") }
+
+  let expiring = fill(past, .after(.seconds(60)))
+  var swept = 0
+  while case let removed = try table.removeExpired(), removed > 0 { swept += removed }
+  if swept != expiring { say("broken: \(variant): of \(expiring) expired keys \(swept) were swept") }
+  let left = try table.check()
+  if !left.isEmpty { say("broken: \(variant): \(left)") }
+  say(
+    "row | table of 64 MiB in a tmpfs of 8 MiB, \(variant) | filled until no page is left, every key removed; filled again, "
+      + "every key expired and swept | \(stored) removed, \(expiring) swept, none refused")
+}
+
 /// Takes up the room of /dev/shm.
 final class Filler {
   private static let pageBytes = 4096

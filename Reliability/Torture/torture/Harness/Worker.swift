@@ -24,6 +24,7 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "scribbled-on": playScribbledOn,
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
+  "full-deletes": playFullDeletes,
   "history-worker": HistoryWorker.role,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
