@@ -101,6 +101,10 @@ models"; among "$outside" code; among "$ahead" models)
 done <"$labels_file"
 rm -f "$labels_file"
 
+# The other ends that labels name are there.
+perl scripts/labels.pl . >"$violations.pairs" || sed 's/^/tidy: /' "$violations.pairs" >>"$violations"
+rm -f "$violations.pairs"
+
 # Every planted defect has its place in the code, and tests that must catch it.
 perl Reliability/Mutants/apply.pl check . Reliability/Mutants/edits/* >"$violations.edits" || sed 's/^/tidy: /' "$violations.edits" >>"$violations"
 rm -f "$violations.edits"

@@ -26,7 +26,7 @@ import Glibc
   @inlinable @inline(__always) @unsafe
   public init(at word: UnsafeMutableRawPointer) { unsafe self.word = word }
 
-  // PAIR event. Other end: advance(). Acquire: who sees the new count sees what was done before it.
+  // PAIR event. Other end: FutexEvent.advance. Acquire: who sees the new count sees what was done before it.
   @inlinable @inline(__always)
   public var value: UInt32 { unsafe shm_load32_acquire(word) }
 
@@ -40,7 +40,7 @@ import Glibc
     }
   }
 
-  // PAIR event. Other end: value. Release: what happened before is seen by who sees the count.
+  // PAIR event. Other end: FutexEvent.value. Release: what happened before is seen by who sees the count.
   /// Changes the value and wakes everybody who waits: one system call, also when nobody does.
   @inlinable
   public func advance() {

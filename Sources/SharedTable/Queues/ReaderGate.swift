@@ -7,12 +7,13 @@ import Glibc
 /// itself on the stripe of its number, so that readers on different processors do not pull one line to and fro.
 /// Process-local: what it keeps apart are the submissions of one queue object, and a process dies as a whole.
 ///
-/// PAIR queue-gate. A reader counts itself, then looks at the gate; who brings a barrier closes the gate, then looks at
-/// the counts: all four sequentially consistent, so that not both can miss the other (Dekker). So once the gate is
-/// closed and a stripe was seen at zero, who comes to that stripe later sees the gate closed and turns back. Leaving is
-/// the same pair: a reader uncounts itself, then looks at the gate, and if it is closed asks whether the barrier may
-/// begin now; without that look the barrier could wait for a reader who is gone. Acquire and release come with it:
-/// readers see what the barrier before did, and a barrier what the readers before did.
+/// PAIR queue-gate. Other end: ReaderGate.enter, ReaderGate.leave and ReaderGate.close name each other here. A reader counts
+/// itself, then looks at the gate. The thread that brings a barrier closes the gate, then looks at the counts. All four are
+/// sequentially consistent, so that not both can miss the other (Dekker). So once the gate is closed and a stripe was seen at
+/// zero, a reader that comes to that stripe later sees the gate closed and turns back. Leaving is the same pair: a reader
+/// uncounts itself, then looks at the gate, and if it is closed asks whether the barrier may begin now; without that look the
+/// barrier could wait for a reader that is gone. Acquire and release come with it: readers see what the barrier before did,
+/// and a barrier what the readers before did.
 @usableFromInline @safe
 struct ReaderGate: @unchecked Sendable {
   // Sendable because the memory is used by atomics only, and the address never changes.

@@ -48,7 +48,8 @@ final class HandleRegistry: @unchecked Sendable {
   func find(_ name: String) -> Table? {
     shm_rcu_read_lock()
     defer { shm_rcu_read_unlock() }
-    // PAIR rcu-pointer. Other end: replace(). The section keeps the dictionary until the copy of the reference is ours.
+    // PAIR rcu-pointer. Other end: HandleRegistry.replace. The section keeps the dictionary until the copy of the reference is
+    // ours.
     guard let table = unsafe handles(shm_rcu_dereference(current)).byName[name], table.isUsable else { return nil }
     return table
   }

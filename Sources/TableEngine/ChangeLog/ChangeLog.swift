@@ -74,7 +74,7 @@ struct ChangeLog {
   @inline(__always)
   private func advance(_ end: UInt64, by count: Int, records: UInt64) -> UInt64 {
     data.storeRelaxed(DataLayout.logEndOrdinal, endOrdinal + records)
-    // PAIR log-end. Other end: a watcher's load of the end. Release: the record before the position that covers it.
+    // PAIR log-end. Other end: ChangeReader.read. Release: the record before the position that covers it.
     data.storeRelease(DataLayout.logEndPosition, end + UInt64(count))
     return end + UInt64(count)
   }
@@ -91,7 +91,7 @@ struct ChangeLog {
       tail += Self.byteCount(data.loadRelaxed(place(tail) + 8))
       data.storeRelease(DataLayout.logTailPosition, tail)
     } while end + UInt64(count) - tail > UInt64(byteCount)
-    // PAIR log-tail. Other end: a watcher's second load of the tail. The tail must be seen past a record before the
+    // PAIR log-tail. Other end: ChangeReader.hasPassed. The tail must be seen past a record before the
     // record is seen overwritten.
     shm_fence_release()
   }

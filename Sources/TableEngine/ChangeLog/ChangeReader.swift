@@ -100,7 +100,7 @@ struct ChangeReader {
     // moment ago would pass for one of a version committed since.
     batch.newest = data.loadAcquire(DataLayout.committed)
     if !cursor.isPlaced { try begin(&cursor, &batch) }
-    // PAIR log-end. Other end: ChangeLog.advanceEnd. Acquire: the records that it covers.
+    // PAIR log-end. Other end: ChangeLog.advance. Acquire: the records that it covers.
     let end = data.loadAcquire(DataLayout.logEndPosition)
     if cursor.position > end || end - cursor.position > UInt64(byteCount) {
       // The second only if the tail went by. The first if the log was repaired.
@@ -190,7 +190,7 @@ struct ChangeReader {
 
   /// Whether the record at a position may have been overwritten while we looked at it.
   private func hasPassed(_ position: UInt64) -> Bool {
-    // PAIR log-tail. Other end: ChangeLog.makeRoom. Behind the fence, or a record that is overwritten meanwhile would be
+    // PAIR log-tail. Other end: ChangeLog.pushOut. Behind the fence, or a record that is overwritten meanwhile would be
     // compared with the tail of before.
     shm_fence_acquire()
     return data.loadRelaxed(DataLayout.logTailPosition) > position

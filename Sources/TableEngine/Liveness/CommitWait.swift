@@ -36,14 +36,14 @@ struct CommitSignal {
       if awaited > version { break }
       if ctl.compareAndSwap(ControlLayout.awaitedVersion, expected: awaited, desired: version &+ 1) { break }
     }
-    // PAIR commit-wait. Other end: post(). The number must be visible before `committed` is looked at again, or the
+    // PAIR commit-wait. Other end: CommitSignal.post. The number must be visible before `committed` is looked at again, or the
     // committer finds nobody and we find the old version: both are content and we sleep through a commit.
     shm_fence_seqcst()
   }
 
   /// By whoever has just given W back: costs a load of a line that hardly anybody stores to.
   func post() {
-    // PAIR commit-wait. Other end: announce(after:). A full fence between the store of `committed` and this load: the
+    // PAIR commit-wait. Other end: CommitSignal.announce. A full fence between the store of `committed` and this load: the
     // exchange by which the writer lock was unlocked serves where it is one.
     shm_fence_after_rmw()
     let awaited = ctl.loadRelaxed(ControlLayout.awaitedVersion)

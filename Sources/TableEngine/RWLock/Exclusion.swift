@@ -148,7 +148,7 @@ struct Exclusion {
     }
   }
 
-  /// PAIR rw-exclusive. Write-locks the current instance, or a fresh one if the dead hold it.
+  /// PAIR rw-exclusive. Other end: SharedGate.tryEnter. Write-locks the current instance, or a fresh one if the dead hold it.
   private func lockInstance(deadline: UInt64) throws(EngineError) {
     var round = Waiting(deadline: deadline)
     while true {
@@ -173,7 +173,7 @@ struct Exclusion {
 
   // MARK: - After a death
 
-  /// PAIR rw-recover. With W, when something is stale. Ends with everyone admitted again.
+  /// PAIR rw-recover. Other end: SharedGate.tryEnter. With W, when something is stale. Ends with everyone admitted again.
   ///
   /// - Throws: `timedOut` if a living reader of an older generation does not leave: then the fresh instance stays
   ///   write-locked and `wseq` odd, so nobody enters before the next owner of W has repaired.
@@ -260,7 +260,7 @@ struct Exclusion {
     ctl.storeRelease(RWLayout.drained, generation)
   }
 
-  /// PAIR rw-reap. `abandoned` only grows.
+  /// PAIR rw-reap. Other end: Slots.reap. `abandoned` only grows.
   func raiseAbandoned(to generation: UInt64) { Self.raiseAbandoned(ctl, to: generation) }
 
   static func raiseAbandoned(_ ctl: Memory, to generation: UInt64) {

@@ -18,7 +18,7 @@ extension Segment {
     let participant = try requireParticipant()
     guard variant == .rcu else { return }
     let slots = participant.slots
-    // The caller saw `version` committed. PAIR light-flag, PAIR heavy-light: as in ReaderScan.take. A reader whom
+    // The caller saw `version` committed. The pairs light-flag and heavy-light are those of ReaderScan.take. A reader that
     // the look below misses loads `committed` after it, and so begins at `version` or later.
     shm_fence_seqcst()
     if participant.ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {

@@ -68,7 +68,7 @@ struct Slots {
     (0..<highWater).first { ctl.loadAcquire(offset($0) + SlotLayout.light) != 0 && !clearIfDead($0) }
   }
 
-  /// PAIR slots-high-water. Other end: the scan. The mark must cover the slot before the slot announces anything;
+  /// PAIR slots-high-water. Other end: ReaderScan.take. The mark must cover the slot before the slot announces anything;
   /// the compare-and-swap is sequentially consistent, and so is the scan's side by way of HEAVY.
   func raiseHighWater(_ needed: Int) {
     while true {
@@ -90,7 +90,7 @@ struct Slots {
   }
 
   /// Clears the slot of a dead thread, whose mutex we have: what it announced protects nobody any more. What it held
-  /// of the rwlock is held for ever; that is noted before the slot forgets it (PAIR rw-reap).
+  /// of the rwlock is held for ever; that is noted before the slot forgets it (rw-reap, at Exclusion.raiseAbandoned).
   func reap(_ index: Int) {
     let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
     if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }

@@ -5,7 +5,7 @@ struct Evictor {
   /// Marks every old snapshot that no live pin protects as evicted; its owner's next operation fails with
   /// `snapshotTooOld`.
   ///
-  /// PAIR evict-snapshot. Other end: ReadSection.enterSnapshot. The compare-and-swap and the HEAVY of the next scan
+  /// PAIR evict-snapshot. Other end: LongSnapshot.beginRead. The compare-and-swap and the HEAVY of the next scan
   /// order the mark before our look at pins: an operation that began before it is seen by its pin, one that begins
   /// after it sees the mark.
   func evictSnapshots() {

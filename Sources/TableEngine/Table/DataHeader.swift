@@ -18,7 +18,7 @@ struct DataHeader {
   /// Reads and checks a header. The same fields lie at the same offsets in *ctl*.
   /// - Throws: `notATable`, `incompatible`.
   init(_ memory: Memory, object: String) throws(EngineError) {
-    // PAIR magic. Other end: write(to:). Acquire: what comes after it was stored before it.
+    // PAIR magic. Other end: DataHeader.write. Acquire: what comes after it was stored before it.
     guard memory.loadAcquire(DataLayout.magic) == DataLayout.magicValue else {
       throw .notATable("\(object) does not begin with a table's magic number")
     }
@@ -62,7 +62,7 @@ struct DataHeader {
     memory.storeRelaxed(DataLayout.uuid, uuid.0)
     memory.storeRelaxed(DataLayout.uuid + 8, uuid.1)
     memory.storeRelaxed(DataLayout.capacity, UInt64(capacityBytes))
-    // PAIR magic. Other end: init(_:object:). Release: whoever finds it finds what is above.
+    // PAIR magic. Other end: DataHeader.init. Release: whoever finds it finds what is above.
     memory.storeRelease(DataLayout.magic, DataLayout.magicValue)
   }
 }

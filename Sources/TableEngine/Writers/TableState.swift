@@ -75,7 +75,7 @@ final class TableState: @unchecked Sendable {
 
   /// The linearization point and crash-atomic point of every change.
   ///
-  /// PAIR pend-committed. Other end: ReadSection.announce. Release: a reader that sees this version sees every store of
+  /// PAIR pend-committed. Other end: Segment.announce. Release: a reader that sees this version sees every store of
   /// the transaction (I1, I4).
   func publishVersion(keyCount: Int) {
     let next = committed + 1
@@ -83,14 +83,14 @@ final class TableState: @unchecked Sendable {
     data.storeRelease(DataLayout.committed, next)
   }
 
-  /// PAIR wseq-data. Other end: the rwlock variant's observers and readers, and recovery. Release on both edges, with a
+  /// PAIR wseq-data. Other end: ObserverWalk.isStillValid, SharedGate.isWriting, Recoverer.recover. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
     data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
     shm_fence_release()
   }
 
-  /// PAIR reclaimed-unlink. Other end: Observer.validate. `reclaimed` must be visible before the first unlink or
+  /// PAIR reclaimed-unlink. Other end: Segment.isUnreclaimed. `reclaimed` must be visible before the first unlink or
   /// reuse: an observer at an older snapshot that reads what we change then finds it raised.
   func raiseReclaimed(_ version: UInt64) {
     if data.loadRelaxed(DataLayout.reclaimed) < version { data.storeRelaxed(DataLayout.reclaimed, version) }
