@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 fresh() {
   rm -rf "$work/tree"
   mkdir "$work/tree"
-  git ls-files -z | tar --null --files-from=- --ignore-failed-read -cf - 2>/dev/null | tar -xf - -C "$work/tree"
+  git ls-files -z -- ':!Reliability/Fuzz/corpus' | tar --null --files-from=- --ignore-failed-read -cf - 2>/dev/null | tar -xf - -C "$work/tree"
   git -C "$work/tree" init -q
   git -C "$work/tree" add -A
 }
