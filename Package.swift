@@ -221,7 +221,8 @@ let probes: [Target] = [
     swiftSettings: swiftSettings),
   // Single operations, for callgrind.
   .executableTarget(
-    name: "count-instructions", dependencies: ["SharedTable"], path: "Reliability/Instructions/count-instructions",
+    name: "count-instructions", dependencies: ["SharedTable", "TestSupport"],
+    path: "Reliability/Instructions/count-instructions",
     swiftSettings: swiftSettings),
 ]
 

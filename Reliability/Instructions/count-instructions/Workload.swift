@@ -1,5 +1,6 @@
 import Glibc
 import SharedTable
+import TestSupport
 
 /// A loaded table, and the keys in the order in which the operations take them.
 @safe final class Workload {
@@ -16,7 +17,7 @@ import SharedTable
     let name = "count-instructions-\(getpid())"
     table = try Table.create(name, Table.Options(variant: variant, capacityBytes: 16 << 20))
     observer = try Table.open(name, access: .observer)
-    var random = SplitMix(state: 42)
+    var random = SplitMix(seed: 42)
     let loaded = (0..<Self.keyCount).map { _ in Key(high: random.next(), low: random.next()) }
     keys = loaded.shuffled(using: &random)
     for start in stride(from: 0, to: Self.keyCount, by: 1000) {

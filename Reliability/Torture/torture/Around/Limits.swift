@@ -36,7 +36,7 @@ func fileLimit(_ run: Run) throws {
   let step = run.bounded(40 << 10, long: 4096)
   var (refused, made) = (0, 0)
   // At creation: at each size that an object grows through.
-  for limit in stride(from: 0, through: 2 << 20, by: step) {
+  for limit in stride(from: 0, through: 3 << 20, by: step) {
     try withTableName { name in
       let process = try startNeighbour()
       try run.expect(process, "limit file \(limit)", "ok")
@@ -55,7 +55,7 @@ func fileLimit(_ run: Run) throws {
   }
   try run.expect(refused > 0 && made > 0, "\(refused) refused, \(made) made")
   run.row(
-    "RLIMIT_FSIZE at create", "limits from 0 to 2 MiB", "\(refused) refused as `full`, naming the limit; \(made) made")
+    "RLIMIT_FSIZE at create", "limits from 0 to 3 MiB", "\(refused) refused as `full`, naming the limit; \(made) made")
   for variant in ["rcu", "rwlock"] {
     try withTableName { name in
       let (limited, other) = (try startNeighbour(), try startNeighbour())
