@@ -58,8 +58,9 @@ struct Slots {
     let command = ProcessIdentity.commandName.words
     ctl.storeRelaxed(slot + SlotLayout.command, command.0)
     ctl.storeRelaxed(slot + SlotLayout.command + 8, command.1)
-    // PAIR light-slot. Other end: ReaderScan.take. Sequentially consistent: either who may not issue membarrier finds us
-    // and leaves gc alone, or we read at the version it started from, or later.
+    // PAIR light-slot. Other end: ReaderScan.take. Sequentially consistent: either a process that may not issue membarrier
+    // finds this flag and leaves reclaiming to others, or this thread reads at the version that its scan started from, or
+    // later.
     _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)
   }
 
