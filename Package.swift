@@ -217,7 +217,7 @@ let probes: [Target] = [
   // A lookup that synchronises with nobody, and `get` beside it.
   .target(name: "CFloor", dependencies: ["CShims"], path: "Reliability/Floor/CFloor"),
   .executableTarget(
-    name: "get-floor", dependencies: ["SharedTable", "CFloor"], path: "Reliability/Floor/get-floor",
+    name: "get-floor", dependencies: ["SharedTable", "TestSupport", "CFloor"], path: "Reliability/Floor/get-floor",
     swiftSettings: swiftSettings),
   // Single operations, for callgrind.
   .executableTarget(

@@ -1,6 +1,7 @@
 import CFloor
 import Glibc
 import SharedTable
+import TestSupport
 
 /// Keys and a table of each kind, filled alike.
 @safe final class Contestants {
@@ -21,7 +22,7 @@ import SharedTable
     unsafe buffer = .allocate(byteCount: valueBytes, alignment: 16)
     let value = [UInt8](repeating: 0x5a, count: valueBytes)
 
-    var generator = SplitMix(state: 42)
+    var generator = SplitMix(seed: 42)
     var all = (0..<keyCount).map { _ in (generator.next(), generator.next()) }
     for start in stride(from: 0, to: keyCount, by: 1000) {
       try table.barrier { tx in
@@ -127,17 +128,4 @@ private func column(_ value: Double, _ width: Int) -> String {
 }
 private func pad(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-}
-
-/// A small generator with a seed, so that every run asks for the same keys.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
 }
