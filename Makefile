@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify docs runtime-calls counts growth models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify docs runtime-calls counts growth room models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -82,6 +82,10 @@ docs: ## build the documentation of the library (DocC), without warnings
 
 KEYS ?= 10000000
 LENGTH ?= long
+room: ## fill, empty and fill again: does the room of deleted values come back?
+	$(RELIABILITY_SWIFT) build -c release --product room-probe $(FLAGS)
+	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/room-probe
+
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
 	$(RELIABILITY_SWIFT) build -c release --product growth-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
@@ -95,7 +99,7 @@ torture-brief: ## a minute of what `make torture` does, for `make test`
 # Of each chapter about half: most items in one of both variants, and not those that torture-brief has.
 BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu images.put-rcu images.overwrite-rwlock \
   images.delete-rcu images.barrier-rwlock images.gc-rcu images.free-rcu images.split-rwlock images.node-rcu images.link-rwlock \
-  images.growth-rcu images.expiry-rwlock images.rollback-rcu images.create-rcu images.drop-rwlock kills.read-rcu \
+  images.growth-rcu images.compaction-rcu images.merge-rcu images.expiry-rwlock images.rollback-rcu images.create-rcu images.drop-rwlock kills.read-rcu \
   kills.get-rwlock kills.barrier-rcu kills.register-rwlock kills.thread-exit-rcu kills.attach-rwlock kills.detach-rcu \
   kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict \
   stalled.refuse around
@@ -141,6 +145,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy unit docs runtime-calls counts floor bench bench-check growth torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy unit docs runtime-calls counts floor bench bench-check growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

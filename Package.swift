@@ -214,6 +214,10 @@ let probes: [Target] = [
   .executableTarget(
     name: "growth-probe", dependencies: ["SharedTable"], path: "Reliability/Growth/growth-probe",
     swiftSettings: swiftSettings),
+  // What deleted values leave, filled again.
+  .executableTarget(
+    name: "room-probe", dependencies: ["SharedTable", "TestSupport"], path: "Reliability/Room/room-probe",
+    swiftSettings: swiftSettings),
   // A lookup that synchronises with nobody, and `get` beside it.
   .target(name: "CFloor", dependencies: ["CShims"], path: "Reliability/Floor/CFloor"),
   .executableTarget(

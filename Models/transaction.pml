@@ -11,7 +11,7 @@
  * Block b holds an entry {ver, prev, tomb} or, with SPLIT, a sub-table whose one bucket word is prev[b].
  * Parameters: NB blocks, NK keys, MAXV versions begun, OPS operations a transaction, CRASHES, ABORTS,
  *   GETS (0: no get-reader), WALKS (0: no snapshot reader), PINNED (snapshot reader is a zero-copy `read {}`),
- *   ROLLBACKS (0: no savepoints), DELETES, SPLIT, INBARRIER (free pass inside an open barrier), SB (depth of a store buffer).
+ *   ROLLBACKS (0: no savepoints), DELETES, SPLIT, MOVES (entries are moved to other blocks), INBARRIER (free pass inside an open barrier), SB (depth of a store buffer).
  * Every other -D is an injected bug; see README.md.
  */
 #ifndef NB
@@ -621,6 +621,9 @@ idle:
   :: committed<MAXV -> goto transaction
   :: committed<MAXV && (stail>0 || rtail>0) -> goto gc
   :: ltail>0 || stail>0 -> freePass(); goto idle
+#ifdef MOVES
+  :: committed<MAXV -> goto move
+#endif
   :: goto finished
   od;
 
@@ -718,6 +721,50 @@ gc:
 #endif
   if :: freeScanned() :: true fi;      /* the same scan serves the free pass */
   forget(); goto idle;
+
+#ifdef MOVES
+/* an entry is published again in another block, as the same version, in a transaction that commits as a tick */
+move:
+  scan(); freeInPlace(); forget();
+#if NK > 1
+  if :: k = 0 :: k = 1 fi;
+#endif
+  pickFree(); x = WORD(k);
+  if
+#ifdef MOVE_YOUNG
+  :: b<=NB && x!=0 && !tomb[x] ->
+#elif defined(MOVE_TOMB)
+  :: b<=NB && x!=0 && ver[x]<=F ->
+#else
+  :: b<=NB && x!=0 && !tomb[x] && ver[x]<=F ->
+#endif
+     begin();
+     RECORD(ALLOC,b,0) used[b] = 1; CRASH; LATECOUNT
+#ifdef MOVE_AS_NEW
+     d_step { ver[b] = jver; prev[b] = 0; tomb[b] = tomb[x]; keyOf[b] = k }; CRASH;
+#elif defined(MOVE_WITH_PREV)
+     d_step { ver[b] = ver[x]; prev[b] = prev[x]; tomb[b] = tomb[x]; keyOf[b] = k }; CRASH;
+#else
+     d_step { ver[b] = ver[x]; prev[b] = 0; tomb[b] = tomb[x]; keyOf[b] = k }; CRASH;
+#endif
+#ifdef MOVE_AS_PUT
+     RECORD(PUT,PLACE(k),x) setPlace(PLACE(k),b); CRASH; LATECOUNT
+#else
+     RECORD(PUTNS,PLACE(k),x) setPlace(PLACE(k),b); CRASH; LATECOUNT
+#endif
+#ifdef MOVE_FREES
+     clear(x); CRASH;
+#elif defined(MOVE_AS_PUT)
+     skip;
+#else
+     RECORD(RETIRE,x,0) LATECOUNT
+#endif
+     d_step { b = 0; k = 0; x = 0 };
+     tick(jver); CRASH; retire(); count = 0; CRASH
+  :: else -> skip
+  fi; d_step { b = 0; k = 0; x = 0 };
+  goto idle;
+#endif
 
 emptied:
   count = 0; CRASH;

@@ -50,8 +50,8 @@ public enum ControlLayout {
   public static let slotsHighWater = 4584
   /// *retained* is to be looked at again up to this counter.
   public static let retainedRescanEnd = 4600
-  /// 1 after an operation found no room: the next barrier begins with gc.
-  public static let collectionWanted = 4608
+  /// 1 + the size code of a block that an operation found no room for: the next barrier begins by making room.
+  public static let roomWanted = 4608
   /// 1 if any slot may hold or wait with a claim: see ``Claims``. These four lie on a line that every barrier loads.
   public static let claims = 4616
   /// Of the youngest claim.

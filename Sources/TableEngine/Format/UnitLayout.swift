@@ -5,5 +5,7 @@ package enum UnitLayout {
   static let partial = 96
   static let used = partial + SizeClasses.maximumCount * 8
   static let usedBytesPerSlab = 64
-  package static let byteCount = used + Geometry.superframesPerUnit * usedBytesPerSlab
+  /// Which frames are the first of a run. Meaningful for frames in use alone.
+  static let runStart = used + Geometry.superframesPerUnit * usedBytesPerSlab
+  package static let byteCount = runStart + 32
 }

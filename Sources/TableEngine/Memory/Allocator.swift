@@ -52,7 +52,7 @@ struct Allocator {
   }
 
   /// How many superframes of a unit a search may look at.
-  private func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
+  func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
     let all = Geometry.superframesPerUnit
     return fromReserve || unit != unitCount - 1 ? all : all - Self.reservedSuperframes
   }
@@ -163,7 +163,7 @@ struct Allocator {
   }
 
   /// The first free block of the superframe, if that is a slab of this class.
-  private func freeBlock(_ unit: Int, _ superframe: Int, _ sizeClass: Int) -> BlockRef? {
+  func freeBlock(_ unit: Int, _ superframe: Int, _ sizeClass: Int) -> BlockRef? {
     work.bitmapWords += 1
     guard kind(unit, superframe) == sizeClass + 1,
       let index = firstClear(usedBits(unit, superframe), limit: SizeClasses.blocksPerSlab(sizeClass))
@@ -171,7 +171,7 @@ struct Allocator {
     return block(unit, superframe, index, sizeClass)
   }
 
-  private func block(_ unit: Int, _ superframe: Int, _ index: Int, _ sizeClass: Int) -> BlockRef {
+  func block(_ unit: Int, _ superframe: Int, _ index: Int, _ sizeClass: Int) -> BlockRef {
     let slab = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
     return BlockRef(offset: slab + index * SizeClasses.sizes[sizeClass], code: sizeClass)
   }
@@ -212,13 +212,18 @@ struct Allocator {
   /// Makes a slab of this class from a free superframe and returns its first block.
   private func findInNewSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
     guard let (unit, superframe) = findSuperframe(fromReserve) else { return nil }
+    makeSlab(unit, superframe, sizeClass)
+    return block(unit, superframe, 0, sizeClass)
+  }
+
+  /// Makes a free superframe a slab of this class.
+  func makeSlab(_ unit: Int, _ superframe: Int, _ sizeClass: Int) {
     ctl.setBit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8)
     unitHints.set(sizeClass, unit)
     crashFence()
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))
     crashFence()
     work.slabs += 1
-    return block(unit, superframe, 0, sizeClass)
   }
 
   /// The first superframe that is no slab and whose four frames are free.
@@ -242,77 +247,79 @@ struct Allocator {
 
   // MARK: - Runs of frames
 
-  private func frames(_ block: BlockRef) -> Range<Int> {
+  func frames(_ block: BlockRef) -> Range<Int> {
     let first = (block.offset - geometry.unitsOffset) / SizeClasses.frameBytes
     return first..<(first + block.code - SizeClasses.runCode)
   }
 
-  private func isFree(frame: Int) -> Bool {
+  func isFree(frame: Int) -> Bool {
     let unit = frame / Geometry.framesPerUnit
     let within = frame % Geometry.framesPerUnit
     return kind(unit, within / 4) == 0 && ctl.bit(within, at: geometry.descriptor(unit) + UnitLayout.frameFree)
   }
 
   private func setFrames(_ block: BlockRef, free: Bool) {
+    let first = frames(block).lowerBound
     for frame in frames(block) {
       let unit = frame / Geometry.framesPerUnit
+      let within = frame % Geometry.framesPerUnit
       let bits = geometry.descriptor(unit) + UnitLayout.frameFree
       if free {
         unitHints.set(Summary.freeFrame, unit)
         unitHints.set(Summary.freeSuperframe, unit)
-        ctl.setBit(frame % Geometry.framesPerUnit, at: bits)
+        ctl.setBit(within, at: bits)
       } else {
-        ctl.clearBit(frame % Geometry.framesPerUnit, at: bits)
+        // What an earlier run left here is overwritten: of frames in use, the bit is always of the run that has them.
+        let starts = geometry.descriptor(unit) + UnitLayout.runStart
+        if frame == first { ctl.setBit(within, at: starts) } else { ctl.clearBit(within, at: starts) }
+        ctl.clearBit(within, at: bits)
       }
     }
   }
 
+  /// The run that a frame in use belongs to; nil where there is none, or the bits contradict each other.
+  func run(ofFrame frame: Int) -> BlockRef? {
+    guard isInRun(frame) else { return nil }
+    var first = frame
+    while !isRunStart(first) {
+      guard first > 0, isInRun(first - 1) else { return nil }
+      first -= 1
+    }
+    var end = frame + 1
+    let limit = unitCount * Geometry.framesPerUnit
+    while end < limit, isInRun(end), !isRunStart(end) { end += 1 }
+    let offset = geometry.unitsOffset + first * SizeClasses.frameBytes
+    return BlockRef(offset: offset, code: SizeClasses.runCode + end - first)
+  }
+
+  private func isInRun(_ frame: Int) -> Bool { !isSlab(frame: frame) && !isFree(frame: frame) }
+
+  func isRunStart(_ frame: Int) -> Bool {
+    let descriptor = geometry.descriptor(frame / Geometry.framesPerUnit)
+    return ctl.bit(frame % Geometry.framesPerUnit, at: descriptor + UnitLayout.runStart)
+  }
+
+  func isSlab(frame: Int) -> Bool {
+    kind(frame / Geometry.framesPerUnit, frame % Geometry.framesPerUnit / 4) != 0
+  }
+
   /// First fit over the units with a hint of a free frame; a run may cross units.
   private func findRun(frames count: Int, _ fromReserve: Bool) throws(EngineError) -> BlockRef {
-    var runStart = 0
-    var runLength = 0
-    var before = (0, 0)
+    var search = RunSearch(allocator: self, wanted: count)
+    var before = search
     var unit = 0
     while true {
       while unit < unitCount {
-        before = (runStart, runLength)
-        scan(unit, wanted: count, usableSuperframes(unit, fromReserve), &runStart, &runLength)
-        if runLength >= count {
-          let offset = geometry.unitsOffset + runStart * SizeClasses.frameBytes
-          return BlockRef(offset: offset, code: SizeClasses.runCode + count)
-        }
+        before = search
+        if let found = search.scan(unit, usableSuperframes(unit, fromReserve)) { return found }
         unit += 1
       }
       try growOneUnit()
       // What was the last unit has no reserve any more. It is scanned again, whole: a run that ends where the reserve began
       // does not go on in the unit behind it.
       unit -= 1
-      (runStart, runLength) = before
+      search = before
     }
-  }
-
-  private func scan(_ unit: Int, wanted: Int, _ usable: Int, _ runStart: inout Int, _ runLength: inout Int) {
-    guard unitHints.isUnitSet(Summary.freeFrame, unit) else { return runLength = 0 }
-    var any = usable < Geometry.superframesPerUnit
-    for superframe in 0..<usable {
-      work.bitmapWords += 1
-      let free = kind(unit, superframe) == 0 ? nibble(unit, superframe) : 0
-      if free == 0 {
-        runLength = 0
-        continue
-      }
-      any = true
-      for bit in 0..<4 {
-        if free & (1 << UInt64(bit)) == 0 {
-          runLength = 0
-        } else {
-          if runLength == 0 { runStart = unit * Geometry.framesPerUnit + superframe * 4 + bit }
-          runLength += 1
-          if runLength >= wanted { return }
-        }
-      }
-    }
-    if !any { unitHints.clear(Summary.freeFrame, unit) }
   }
 
   // MARK: - Growth

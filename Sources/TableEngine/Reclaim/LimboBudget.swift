@@ -17,11 +17,8 @@ struct LimboBudget {
   /// - Throws: `full` naming the reader in the way, if too much is left.
   @inline(__always)
   func enforce() throws(EngineError) {
+    if ctl.loadRelaxed(ControlLayout.roomWanted) != 0 { makeRoom() }
     guard state.variant == .rcu else { return }
-    if ctl.loadRelaxed(ControlLayout.collectionWanted) != 0 {
-      ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
-      Collector(state: state).collectAll()
-    }
     let budget = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     guard reclaimableBytes > budget else { return }
     try reclaim(downTo: budget)
@@ -37,8 +34,15 @@ struct LimboBudget {
     if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
   }
 
-  /// Has the next barrier reclaim all it can: this one ran out of room.
+  /// Has the next barrier make room for a block of the size that this one found none for.
   func noteShortage(_ error: EngineError) {
-    if case .full = error { ctl.storeRelaxed(ControlLayout.collectionWanted, 1) }
+    if case .full = error { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(state.shortCode) &+ 1) }
+  }
+
+  private func makeRoom() {
+    let code = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.roomWanted)) &- 1
+    ctl.storeRelaxed(ControlLayout.roomWanted, 0)
+    Collector(state: state).collectAll()
+    Compactor(state: state).makeRoom(for: code)
   }
 }

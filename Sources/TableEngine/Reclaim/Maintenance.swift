@@ -26,7 +26,10 @@ public struct Maintenance {
       exclusive.leave()
       changed = true
     }
-    if segment.variant == .rcu { changed = Collector(state: participant.state).collectAll(passes: passes) || changed }
+    if segment.variant == .rcu {
+      changed = Collector(state: participant.state).collectAll(passes: passes) || changed
+      Compactor(state: participant.state).mergeSubTables()
+    }
     return changed
   }
 }

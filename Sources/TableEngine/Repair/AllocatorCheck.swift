@@ -46,6 +46,10 @@ struct AllocatorCheck {
     for bit in 0..<4 where free & (1 << UInt64(bit)) == 0 {
       let frame = unit * Geometry.framesPerUnit + superframe * 4 + bit
       problems.expect(owners.usedFrames.contains(frame), "frame \(frame) is marked in use and nobody's: leaked (I6)")
+      let owner = owners.block(geometry.unitsOffset + frame * SizeClasses.frameBytes)
+      problems.expect(
+        allocator.isRunStart(frame) == ((owner?.code ?? 0) >= SizeClasses.runCode),
+        "frame \(frame) is wrongly marked as the first of a run, or not marked")
     }
   }
 

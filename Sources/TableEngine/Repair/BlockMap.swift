@@ -10,6 +10,8 @@ struct BlockMap {
   private(set) var slabs: [UInt64]
   /// Per unit 256 bits, set = in use.
   private(set) var frames: [UInt64]
+  /// Per unit 256 bits, set = the first frame of a run.
+  private(set) var runStarts: [UInt64]
 
   static let frames: UInt8 = 255
   private static let slabWords = UnitLayout.usedBytesPerSlab / 8
@@ -21,6 +23,7 @@ struct BlockMap {
     kinds = Array(repeating: 0, count: superframes)
     slabs = Array(repeating: 0, count: superframes * Self.slabWords)
     frames = Array(repeating: 0, count: unitCount * 4)
+    runStarts = frames
   }
 
   /// The end of what there is.
@@ -72,6 +75,7 @@ struct BlockMap {
       kinds[frame / 4] = Self.frames
       frames[frame / 64] |= 1 << UInt64(frame % 64)
     }
+    runStarts[first / 64] |= 1 << UInt64(first % 64)
     return true
   }
 
@@ -84,6 +88,7 @@ struct BlockMap {
     guard code < SizeClasses.runCode else {
       let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
       for frame in first..<(first + code - SizeClasses.runCode) { frames[frame / 64] &= ~(1 << UInt64(frame % 64)) }
+      runStarts[first / 64] &= ~(1 << UInt64(first % 64))
       return
     }
     let (word, bit) = slabBit(offset, code)
@@ -112,7 +117,10 @@ extension Allocator {
   private func rebuild(_ unit: Int, _ map: BlockMap) {
     let descriptor = geometry.descriptor(unit)
     ctl.zero(descriptor, count: UnitLayout.byteCount)
-    for word in 0..<4 { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, ~map.frames[unit * 4 + word]) }
+    for word in 0..<4 {
+      ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, ~map.frames[unit * 4 + word])
+      ctl.storeRelaxed(descriptor + UnitLayout.runStart + word * 8, map.runStarts[unit * 4 + word])
+    }
     for superframe in 0..<Geometry.superframesPerUnit {
       let kind = map.kinds[unit * Geometry.superframesPerUnit + superframe]
       guard kind != 0, kind != BlockMap.frames else { continue }

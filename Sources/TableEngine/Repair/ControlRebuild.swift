@@ -22,7 +22,7 @@ struct ControlRebuild {
     state.ctl.storeRelaxed(ControlLayout.chainsCutAt, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedRescanEnd, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
-    state.ctl.storeRelaxed(ControlLayout.collectionWanted, 0)
+    state.ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     try state.allocator.rebuild(salvage.map)
     if !state.log.isSound(committed: state.committed) { state.log.restart() }
   }

@@ -128,7 +128,8 @@ extension Allocator {
     return bytes
   }
 
-  private func usedBlocks(_ unit: Int, _ superframe: Int) -> Int {
+  /// Blocks of a slab that are in use.
+  func usedBlocks(_ unit: Int, _ superframe: Int) -> Int {
     (0..<8).reduce(0) { $0 + ctl.loadRelaxed(usedBits(unit, superframe) + $1 * 8).nonzeroBitCount }
   }
 }

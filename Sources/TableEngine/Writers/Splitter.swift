@@ -66,7 +66,7 @@ struct Splitter {
   }
 
   /// Every live word with its key's hash. A bucket's entries are prefetched together: each is a cache miss.
-  private func forEachWord(in subTable: Int, _ body: (UInt64, UInt64) -> Void) {
+  func forEachWord(in subTable: Int, _ body: (UInt64, UInt64) -> Void) {
     state.work.wordsMoved += SubTable.bucketCount * 8
     for bucket in 0..<SubTable.bucketCount {
       let offset = subTable + bucket * SubTable.bucketBytes
@@ -85,7 +85,7 @@ struct Splitter {
   }
 
   /// First fit from the home bucket on. The target is not published yet: plain order is enough.
-  private func insert(_ word: UInt64, hash: UInt64, into subTable: Int, steps: Int) -> Bool {
+  func insert(_ word: UInt64, hash: UInt64, into subTable: Int, steps: Int) -> Bool {
     for step in 0..<steps {
       let bucket = SubTable.bucket(subTable, hash: hash, step: step)
       let empty = unsafe shm_match_tag(data.pointer(bucket), 0)
@@ -148,6 +148,16 @@ struct Splitter {
     }
   }
 
+  /// Has all words of the old sub-table's prefix name another one that holds the same keys.
+  ///
+  /// PAIR publish-directory. Other end: Lookup.directoryWord. Release: the new one's words must be visible first.
+  func replace(_ old: DirectoryWord, hash: UInt64, by new: DirectoryWord) {
+    let (first, count) = prefixWords(old, hash: hash)
+    journal.append(.fill, offset: first, count: count, value: old.raw)
+    for index in 0..<count { data.storeRelease(first + index * 8, new.raw) }
+    state.work.wordsMoved += count
+  }
+
   // MARK: - Deep sub-tables
 
   /// Rebuilds a sub-table so that its keys may lie in any of its buckets.
@@ -157,11 +167,7 @@ struct Splitter {
     forEachWord(in: old.offset) { word, hash in
       _ = insert(word, hash: hash, into: block.offset, steps: SubTable.bucketCount)
     }
-    let (first, count) = prefixWords(old, hash: hash)
-    journal.append(.fill, offset: first, count: count, value: old.raw)
-    let word = DirectoryWord(subTable: block.offset, depth: old.bits, deep: true)
-    for index in 0..<count { data.storeRelease(first + index * 8, word.raw) }
-    state.work.wordsMoved += count
+    replace(old, hash: hash, by: DirectoryWord(subTable: block.offset, depth: old.bits, deep: true))
     transaction.retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
   }
 

@@ -35,6 +35,12 @@ final class TableState: @unchecked Sendable {
   var triedLimboBytes: UInt64 = 0
   /// How far *superseded* was looked at: from there on as much must pile up anew before the next attempt.
   var triedSuperseded: UInt64 = 0
+  /// The size code that no block was found for last: what the next barrier makes room for.
+  var shortCode = 0
+  /// Where the next ``Compactor`` begins, in a table that is too large for one.
+  var nextUnitToCompact = 0
+  /// The hash's prefix, as high bits, at which the next ``Merger`` begins.
+  var nextPrefixToMerge: UInt64 = 0
 
   init(data: Memory, ctl: Memory, geometry: Geometry, backing: Backing, variant: Variant, hashSeed: UInt64) {
     self.data = data

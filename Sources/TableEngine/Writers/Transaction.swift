@@ -142,7 +142,10 @@ struct Transaction {
       do throws(EngineError) {
         return try state.allocator.find(code: code, fromReserve: tombstone)
       } catch {
-        guard case .full = error, FreePass(state: state).runForRoom() > 0 else { throw error }
+        guard case .full = error, FreePass(state: state).runForRoom() > 0 else {
+          state.shortCode = code
+          throw error
+        }
       }
     }
   }

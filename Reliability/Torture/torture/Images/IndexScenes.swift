@@ -68,6 +68,15 @@ extension Scene {
     return inBarrier([(Self.key(20), value)], part: [(Self.key(20), nil), (next, value), (Self.key(21), value)])
   }
 
+  /// Splits a sub-table.
+  /// - Returns: the key that it was split for, which is in it.
+  mutating func splitNow() throws -> [UInt8] {
+    let seed = table.segment.hashSeed
+    let next = try putUntilWordsMove { Self.key($0, prefix: 0, bits: 0, seed) }
+    try table.set(next, Self.value(1, round: 50))
+    return next
+  }
+
   /// Sets keys until one more makes the index move words; that is tried in barriers that are taken back.
   /// - Returns: that one.
   private mutating func putUntilWordsMove(_ key: (Int) -> [UInt8]) throws -> [UInt8] {

@@ -109,7 +109,7 @@ private struct RecoveryChoice {
 }
 
 extension ImageOperation {
-  func isFor(_ variant: Table.Variant) -> Bool { ![.gc, .free].contains(self) || variant == .rcu }
+  func isFor(_ variant: Table.Variant) -> Bool { ![.gc, .free, .merge].contains(self) || variant == .rcu }
 }
 
 let operationItems = ImageOperation.allCases.flatMap { operation in

@@ -4,7 +4,7 @@ import SharedTable
 
 /// What a traced writer does between the markers.
 enum ImageOperation: String, CaseIterable {
-  case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
+  case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry, compaction, merge
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
 
@@ -106,6 +106,8 @@ struct Scene {
     case .link: return try linking()
     case .growth: return try growing()
     case .expiry: return try expiring()
+    case .compaction: return try compacting()
+    case .merge: return try merging()
     case .rollback: return rollingBack(aborted: false)
     case .rollbackAborted: return rollingBack(aborted: true)
     case .rollbackSplit: return try splittingInAPart()

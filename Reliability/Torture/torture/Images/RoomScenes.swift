@@ -1,0 +1,47 @@
+import SharedTable
+import TestSupport
+
+/// Tables in which memory is to be put together again. What they hold stays the same.
+extension Scene {
+  /// No room for a large value is left in one piece: the barrier makes some, by moving entries and merging sub-tables.
+  mutating func compacting() throws -> () throws -> Void {
+    var generator = SplitMix(seed: 7)
+    let count = try fillWithPadding()
+    for index in 0..<count where generator.below(10) != 0 {
+      _ = try table.remove(Self.padding(index))
+      model[Self.padding(index)] = nil
+    }
+    while try table.maintain() == true {}
+    let table = table
+    do {
+      try table.barrier { (tx: inout Transaction) in try tx.set(Self.key(5000), Self.value(5, size: 40_000)) }
+    } catch let error as TableError where error.code == .full {
+      return { try table.barrier { (_: inout Transaction) in } }
+    }
+    throw Unavailable("there is room for a large value")
+  }
+
+  private static func padding(_ index: Int) -> [UInt8] { key(4000 + index) }
+
+  private static func value(_ index: Int, size: Int) -> [UInt8] { [UInt8](repeating: UInt8(index % 251), count: size) }
+
+  private mutating func fillWithPadding() throws -> Int {
+    var count = 0
+    while true {
+      let value = Self.value(count, size: 900)
+      do { try table.set(Self.padding(count), value) } catch let error as TableError where error.code == .full {
+        return count
+      }
+      model[Self.padding(count)] = value
+      count += 1
+    }
+  }
+
+  /// A sub-table was split, and a key of it removed: its halves fit into one again.
+  mutating func merging() throws -> () throws -> Void {
+    let next = try splitNow()
+    _ = try table.remove(next)
+    let table = table
+    return { _ = try table.maintain(passes: 1) }
+  }
+}

@@ -1,0 +1,81 @@
+import CShims
+
+/// Makes room of a size out of free memory that lies scattered, by moving what is between: ``WindowChoice`` says where, an
+/// ``Evacuation`` moves.
+///
+/// For the owner of W outside a transaction, after a collection; in the rwlock variant with readers kept out. Work is
+/// bounded by the size wanted and by the units looked at.
+struct Compactor {
+  let state: TableState
+
+  /// Units looked at: what lies beyond is another call's.
+  private static let unitsPerCall = 256
+  /// Windows tried: something in one may have to stay.
+  private static let windowsPerCall = 32
+  /// Superframes to have free where one is short. A set whose sub-table splits twice takes five, and of an attempt that failed
+  /// it is not known how many it had found.
+  private static let wantedSuperframes = 6
+  /// How often readers in flight are waited for, and how long each time.
+  private static let waitsPerCall = 40
+  private static let waitNanoseconds: UInt64 = 50_000
+
+  /// - Parameter code: the size code that no block was found for.
+  func makeRoom(for code: Int) {
+    let units = nextUnits()
+    let frames = code < SizeClasses.runCode ? 4 : code - SizeClasses.runCode
+    guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return }
+    // First: a merged sub-table would take of the room that is made.
+    mergeSubTables(units)
+    var bytesLeft = (1 << 20) + 2 * frames * SizeClasses.frameBytes
+    var waitsLeft = Self.waitsPerCall
+    var tried: [FrameWindow] = []
+    while bytesLeft > 0, tried.count < Self.windowsPerCall {
+      let choice = WindowChoice(state.allocator, units: units, frames: frames)
+      guard frames > 4 || choice.freeSuperframes < Self.wantedSuperframes,
+        let window = choice.cheapest(except: tried)
+      else { break }
+      tried.append(window)
+      var evacuation = Evacuation(state, window, units: units)
+      if !evacuation.run() { waitsLeft = 0 }
+      bytesLeft -= evacuation.movedBytes
+      if reclaim(evacuation, &waitsLeft), frames > 4 { break }
+    }
+  }
+
+  /// Merges sparse sub-tables: index memory comes back, and so do the frames that they lie in.
+  func mergeSubTables() { mergeSubTables(nextUnits()) }
+
+  private func mergeSubTables(_ units: Range<Int>) {
+    var merger = Merger(state, Vacancies(state.allocator, units: units, avoiding: 0..<0, sparesSuperframes: false))
+    if merger.run() > 0 { reclaim() }
+  }
+
+  /// The units to look at: all of them, or in a large table the next ones each time.
+  private func nextUnits() -> Range<Int> {
+    let count = state.allocator.unitCount
+    let first = state.nextUnitToCompact < count ? state.nextUnitToCompact : 0
+    let end = min(first + Self.unitsPerCall, count)
+    state.nextUnitToCompact = end
+    return first..<end
+  }
+
+  /// Frees what was moved away from; waits a little for readers in flight.
+  /// - Returns: whether the window is free.
+  private func reclaim(_ evacuation: Evacuation, _ waitsLeft: inout Int) -> Bool {
+    while true {
+      reclaim()
+      if evacuation.isDone { return true }
+      guard waitsLeft > 0 else { return false }
+      waitsLeft -= 1
+      shmos_sleep(Self.waitNanoseconds)
+    }
+  }
+
+  private func reclaim() {
+    if state.variant == .rcu {
+      Collector(state: state).collect()
+    } else {
+      _ = FreePass(state: state).run(upTo: .max)
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import CShims
+
+/// Moves what lies in a window elsewhere, so that the window becomes free as a whole (Copying as in evacuating collectors;
+/// an entry and a sub-table are found from the index, so nothing has to be scanned for pointers to them).
+///
+/// A moved entry is the same version of the same key in a better place: a copy, published by the store to its bucket word in a
+/// transaction that commits as a tick. The old block goes to limbo with that tick's stamp. Proof sketch:
+/// - Only the newest version of a key is moved, and only one that is at most as young as `chainsCutAt`: every reader, now and
+///   later, takes it and looks no further, so the copy needs no `prev`. No record of *superseded* or *retained* has to be
+///   changed: one whose stamp is that entry's version is cut off, and is freed without a look at its neighbours.
+/// - A reader that found the old block announced itself before the tick; the free pass waits for it (I1).
+/// - An observer at an older snapshot finds `reclaimed` raised and starts over.
+/// - What a key lock covers stays: its holder may read it where it lies until it gives the key lock back.
+/// - After a death before the commit the words lead to the old blocks again, and the copies go to limbo: the journal's kinds
+///   are those of every other change.
+///
+/// For the owner of W outside a transaction; in the rwlock variant with readers kept out. `reclaimed` was raised to `committed`
+/// by a collection before.
+struct Evacuation {
+  let state: TableState
+  let window: FrameWindow
+  private var vacancies: Vacancies
+  /// Moves since the transaction began.
+  private var moves = 0
+  private(set) var movedBytes = 0
+
+  /// Moves that one transaction makes: bounds the room that it takes in the journal and in limbo.
+  private static let batch = 256
+
+  init(_ state: TableState, _ window: FrameWindow, units: Range<Int>) {
+    self.state = state
+    self.window = window
+    vacancies = Vacancies(
+      state.allocator, units: units, avoiding: window.superframes,
+      // To free a superframe at the price of another gains nothing.
+      sparesSuperframes: window.superframes.count == 1)
+  }
+
+  private var data: Memory { state.data }
+  private var allocator: Allocator { state.allocator }
+  private var transaction: Transaction { Transaction(state: state) }
+
+  /// - Returns: false if something has to stay.
+  mutating func run() -> Bool {
+    defer { commit() }
+    for superframe in window.superframes {
+      let unit = superframe / Geometry.superframesPerUnit
+      let within = superframe % Geometry.superframesPerUnit
+      let isEmptied =
+        allocator.kind(unit, within) == 0
+        ? moveRuns(superframe) : moveBlocks(unit, within)
+      guard isEmptied else { return false }
+    }
+    return true
+  }
+
+  /// Is every frame of the window free?
+  var isDone: Bool { window.frames.allSatisfy(allocator.isFree(frame:)) }
+
+  private mutating func moveRuns(_ superframe: Int) -> Bool {
+    for frame in window.frames.clamped(to: superframe * 4..<superframe * 4 + 4) where !allocator.isFree(frame: frame) {
+      guard let run = allocator.run(ofFrame: frame) else { return false }
+      // Moved already, with an earlier one of its frames.
+      if frame > max(allocator.frames(run).lowerBound, window.frames.lowerBound) { continue }
+      guard move(run) else { return false }
+    }
+    return true
+  }
+
+  private mutating func moveBlocks(_ unit: Int, _ superframe: Int) -> Bool {
+    let sizeClass = allocator.kind(unit, superframe) - 1
+    guard SizeClasses.sizes.indices.contains(sizeClass) else { return false }
+    let used = allocator.usedBits(unit, superframe)
+    for index in 0..<SizeClasses.blocksPerSlab(sizeClass) where state.ctl.bit(index, at: used) {
+      guard move(allocator.block(unit, superframe, index, sizeClass)) else { return false }
+    }
+    return true
+  }
+
+  /// - Returns: whether the block was moved, or is of nobody who could be moved: on its way to being free, most likely.
+  private mutating func move(_ block: BlockRef) -> Bool {
+    if let (location, hash) = location(ofEntry: block) { return moveEntry(block, location, hash: hash) }
+    if let (word, hash) = directoryWord(ofSubTable: block) { return moveSubTable(block, word, hash: hash) }
+    return true
+  }
+
+  // MARK: - Entries
+
+  /// Where the index names this block as a key's newest entry. The index decides: what lies in the block may be anything.
+  private func location(ofEntry block: BlockRef) -> (Location, hash: UInt64)? {
+    let meta = EntryMeta(raw: data.loadRelaxed(block.offset + Entry.meta))
+    guard SizeClasses.code(byteCount: meta.byteCount) == block.code else { return nil }
+    let hash = state.hashOfEntry(block.offset)
+    let key = unsafe data.pointer(block.offset + meta.keyOffset)
+    let location = unsafe state.lookup.locate(key, meta.keyLength, hash: hash)
+    return BucketWord.offset(location.word) == block.offset ? (location, hash) : nil
+  }
+
+  private mutating func moveEntry(_ block: BlockRef, _ location: Location, hash: UInt64) -> Bool {
+    let entry = block.offset
+    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    guard !meta.isTombstone, isSettled(entry), !isLocked(entry, meta), let copy = take(code: block.code) else {
+      return false
+    }
+    unsafe data.copy(data.pointer(entry), count: meta.byteCount, to: copy.offset)
+    data.storeRelaxed(copy.offset + Entry.prev, 0)
+    state.journal.append(.fill, offset: location.wordOffset, count: 1, value: location.word)
+    // PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the copy whole.
+    data.storeRelease(
+      location.wordOffset, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: copy.offset))
+    finish(block)
+    return true
+  }
+
+  /// Does no reader, now or later, look behind this entry?
+  private func isSettled(_ entry: Int) -> Bool {
+    state.variant == .rwlock || data.loadRelaxed(entry + Entry.version) <= state.chainsCutAt
+  }
+
+  private func isLocked(_ entry: Int, _ meta: EntryMeta) -> Bool {
+    let keyLocks = KeyLocks(ctl: state.ctl, slots: state.slots)
+    guard keyLocks.mayBeAny else { return false }
+    let key = unsafe UnsafeRawBufferPointer(start: data.pointer(entry + meta.keyOffset), count: meta.keyLength)
+    return unsafe keyLocks.isLocked(key, seed: state.hashSeed, except: -1)
+  }
+
+  // MARK: - Sub-tables
+
+  /// The directory word that names this block as a sub-table. Found by a key that lies in it: an empty one stays where it is.
+  private func directoryWord(ofSubTable block: BlockRef) -> (DirectoryWord, hash: UInt64)? {
+    guard block.code == SizeClasses.code(byteCount: SubTable.byteCount) else { return nil }
+    for position in stride(from: block.offset, to: block.offset + SubTable.byteCount, by: 8) {
+      let word = data.loadRelaxed(position)
+      guard BucketWord.isLive(word) else { continue }
+      guard let hash = hash(ofEntryAt: BucketWord.offset(word)) else { return nil }
+      let directory = state.lookup.directoryWord(hash: hash).word
+      return directory.offset == block.offset && !directory.isDeep ? (directory, hash) : nil
+    }
+    return nil
+  }
+
+  /// The hash of the key that lies there, if something like an entry does.
+  private func hash(ofEntryAt offset: Int) -> UInt64? {
+    let end = state.geometry.unitOffset(allocator.unitCount)
+    guard offset % 16 == 0, offset >= state.geometry.unitsOffset, offset + Entry.headerBytes <= end else { return nil }
+    let meta = EntryMeta(raw: data.loadRelaxed(offset + Entry.meta))
+    return offset + meta.valueOffset <= end ? state.hashOfEntry(offset) : nil
+  }
+
+  private mutating func moveSubTable(_ block: BlockRef, _ word: DirectoryWord, hash: UInt64) -> Bool {
+    guard let copy = take(code: block.code) else { return false }
+    unsafe data.copy(data.pointer(block.offset), count: SubTable.byteCount, to: copy.offset)
+    Splitter(transaction: transaction).replace(
+      word, hash: hash, by: DirectoryWord(subTable: copy.offset, depth: word.bits))
+    finish(block)
+    return true
+  }
+
+  // MARK: - Transactions
+
+  /// A block for a copy, in the journal of an open transaction; nil if there is no room for it or for its records.
+  private mutating func take(code: Int) -> BlockRef? {
+    guard let copy = vacancies.find(code: code) else { return nil }
+    if !state.inTransaction { transaction.begin() }
+    do { try transaction.reserve(4) } catch { return nil }
+    state.journal.append(.allocate, value: copy.raw)
+    allocator.mark(copy)
+    return copy
+  }
+
+  private mutating func finish(_ block: BlockRef) {
+    transaction.retire(block)
+    movedBytes += block.byteCount
+    moves += 1
+    if moves == Self.batch { commit() }
+  }
+
+  private mutating func commit() {
+    if state.inTransaction { transaction.commit() }
+    moves = 0
+  }
+}

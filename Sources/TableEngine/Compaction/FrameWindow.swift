@@ -1,0 +1,7 @@
+/// A range of neighbouring frames, counted over all units, that is to be free as a whole.
+struct FrameWindow {
+  let frames: Range<Int>
+
+  /// The superframes that it touches: what is a slab among them must be emptied whole.
+  var superframes: Range<Int> { frames.lowerBound / 4..<(frames.upperBound + 3) / 4 }
+}

@@ -1,0 +1,85 @@
+/// Finds room for what an ``Evacuation`` moves: outside its window, outside what is reserved for tombstones, and in memory
+/// that the table has.
+struct Vacancies {
+  let allocator: Allocator
+  /// Where to look.
+  let units: Range<Int>
+  /// Superframes, counted over all units, that are to become empty.
+  let avoided: Range<Int>
+  /// Leaves superframes that are free as a whole alone: they are what is wanted.
+  let sparesSuperframes: Bool
+  /// Of each size class, and behind them of free superframes, the first unit that may have room: what is moved never makes room
+  /// before it.
+  private var first: [Int]
+
+  init(_ allocator: Allocator, units: Range<Int>, avoiding avoided: Range<Int>, sparesSuperframes: Bool) {
+    self.allocator = allocator
+    self.units = units
+    self.avoided = avoided
+    self.sparesSuperframes = sparesSuperframes
+    first = Array(repeating: units.lowerBound, count: Summary.freeSuperframe + 1)
+  }
+
+  /// A free block of this size code; its bits are not set yet. May make a slab, changes nothing else.
+  mutating func find(code: Int) -> BlockRef? {
+    guard code < SizeClasses.runCode else { return findRun(frames: code - SizeClasses.runCode) }
+    if let block = findInSlab(code) { return block }
+    guard !sparesSuperframes, let (unit, superframe) = findSuperframe() else { return nil }
+    allocator.makeSlab(unit, superframe, code)
+    first[code] = min(first[code], unit)
+    return allocator.block(unit, superframe, 0, code)
+  }
+
+  private mutating func findInSlab(_ sizeClass: Int) -> BlockRef? {
+    while first[sizeClass] < units.upperBound {
+      let unit = first[sizeClass]
+      if allocator.unitHints.isUnitSet(sizeClass, unit) {
+        let partial = allocator.geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
+        var candidates = allocator.ctl.loadRelaxed(partial) & open(unit)
+        while candidates != 0 {
+          if let block = allocator.freeBlock(unit, candidates.trailingZeroBitCount, sizeClass) { return block }
+          candidates &= candidates - 1
+        }
+      }
+      first[sizeClass] += 1
+    }
+    return nil
+  }
+
+  private mutating func findSuperframe() -> (unit: Int, superframe: Int)? {
+    while first[Summary.freeSuperframe] < units.upperBound {
+      let unit = first[Summary.freeSuperframe]
+      if allocator.unitHints.isUnitSet(Summary.freeSuperframe, unit) {
+        var candidates = open(unit)
+        while candidates != 0 {
+          let superframe = candidates.trailingZeroBitCount
+          if allocator.kind(unit, superframe) == 0, allocator.nibble(unit, superframe) == 0xf {
+            return (unit, superframe)
+          }
+          candidates &= candidates - 1
+        }
+      }
+      first[Summary.freeSuperframe] += 1
+    }
+    return nil
+  }
+
+  private func findRun(frames: Int) -> BlockRef? {
+    var search = RunSearch(
+      allocator: allocator, wanted: frames, avoided: avoided, sparesSuperframes: sparesSuperframes)
+    for unit in units {
+      if let run = search.scan(unit, allocator.usableSuperframes(unit, false)) { return run }
+    }
+    return nil
+  }
+
+  /// The superframes of a unit that may be used, as bits.
+  private func open(_ unit: Int) -> UInt64 {
+    var bits = UInt64.max >> UInt64(64 - allocator.usableSuperframes(unit, false))
+    let base = unit * Geometry.superframesPerUnit
+    for superframe in avoided.clamped(to: base..<(base + Geometry.superframesPerUnit)) {
+      bits &= ~(1 << UInt64(superframe - base))
+    }
+    return bits
+  }
+}

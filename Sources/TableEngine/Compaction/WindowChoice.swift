@@ -1,0 +1,134 @@
+/// Which window is the cheapest to evacuate. Each slab and each frame has a price; a window costs what its neighbours cost
+/// together.
+///
+/// Work grows with the units looked at, which the caller bounds, not with the table.
+struct WindowChoice {
+  private let allocator: Allocator
+  /// Of a window. Up to four are a whole superframe, as slabs and sub-tables need it.
+  private let frames: Int
+  /// Counted over all units, without those that are reserved for tombstones.
+  private let superframes: Range<Int>
+  /// What the slabs before each superframe cost together, and what the runs' frames before each frame do.
+  private var slabPrices: [Int] = [0]
+  private var framePrices: [Int] = [0]
+
+  /// How many superframes are free as a whole.
+  let freeSuperframes: Int
+
+  /// Of what there is no place for elsewhere. A sum of many does not overflow.
+  private static let impossible = 1 << 40
+
+  /// - Parameter frames: the window's, for all searches.
+  init(_ allocator: Allocator, units: Range<Int>, frames: Int) {
+    self.allocator = allocator
+    self.frames = max(frames, 4)
+    let reserved = units.upperBound == allocator.unitCount ? Allocator.reservedSuperframes : 0
+    superframes =
+      units.lowerBound * Geometry.superframesPerUnit..<units.upperBound * Geometry.superframesPerUnit - reserved
+    slabPrices.reserveCapacity(superframes.count + 1)
+    framePrices.reserveCapacity(superframes.count * 4 + 1)
+    let room = FreeRoom(allocator, superframes, sparesSuperframes: frames <= 4)
+    freeSuperframes = room.superframes
+    var run: (frames: Range<Int>, price: Int) = (0..<0, 0)
+    for superframe in superframes {
+      slabPrices.append(slabPrices.last! + price(ofSlab: superframe, room))
+      for frame in superframe * 4..<superframe * 4 + 4 {
+        if !run.frames.contains(frame) { run = price(ofRunWith: frame, room) }
+        framePrices.append(framePrices.last! + run.price)
+      }
+    }
+  }
+
+  /// Bytes to be moved; a slab's worth where they would need a new one.
+  private func price(ofSlab superframe: Int, _ room: FreeRoom) -> Int {
+    let kind = allocator.kind(superframe)
+    guard kind != 0 else { return 0 }
+    guard kind <= SizeClasses.sizes.count else { return Self.impossible }
+    let used = allocator.usedBlocks(superframe)
+    let elsewhere = room.blocks[kind - 1] - (SizeClasses.blocksPerSlab(kind - 1) - used)
+    if used <= elsewhere { return used * SizeClasses.sizes[kind - 1] }
+    return room.superframes > 0 && frames > 4 ? SizeClasses.slabBytes : Self.impossible
+  }
+
+  /// The run that a frame lies in, and what each of its frames costs: the whole run has to move, and the longer it is, the
+  /// rarer is a place for it. A frame that is free or a slab's counts as a run of its own that costs nothing.
+  private func price(ofRunWith frame: Int, _ room: FreeRoom) -> (frames: Range<Int>, price: Int) {
+    guard !allocator.isSlab(frame: frame), !allocator.isFree(frame: frame) else { return (frame..<frame + 1, 0) }
+    guard let run = allocator.run(ofFrame: frame) else { return (frame..<frame + 1, Self.impossible) }
+    let frames = allocator.frames(run)
+    return (frames, frames.count <= room.longestRun ? run.byteCount : Self.impossible)
+  }
+
+  /// The cheapest window that touches none of those tried before.
+  /// - Returns: nil if none can be evacuated.
+  func cheapest(except tried: [FrameWindow]) -> FrameWindow? {
+    var best: (price: Int, window: FrameWindow)?
+    for superframe in superframes {
+      let start = frames > 4 ? firstFrame(superframe) : superframe * 4
+      let window = FrameWindow(frames: start..<start + frames)
+      guard window.superframes.upperBound <= superframes.upperBound else { break }
+      let price = price(window)
+      guard price < best?.price ?? Self.impossible else { continue }
+      guard !tried.contains(where: { $0.superframes.overlaps(window.superframes) }) else { continue }
+      best = (price, window)
+    }
+    return best?.window
+  }
+
+  private func price(_ window: FrameWindow) -> Int {
+    let first = superframes.lowerBound
+    let slabs = slabPrices[window.superframes.upperBound - first] - slabPrices[window.superframes.lowerBound - first]
+    let runs = framePrices[window.frames.upperBound - first * 4] - framePrices[window.frames.lowerBound - first * 4]
+    return slabs + runs
+  }
+
+  /// Where a window that begins in this superframe begins: at the free frames that end it, if there are any.
+  private func firstFrame(_ superframe: Int) -> Int {
+    guard allocator.kind(superframe) == 0 else { return superframe * 4 }
+    let free = (~(allocator.nibble(superframe) << 60)).leadingZeroBitCount
+    return superframe * 4 + (free == 0 ? 0 : 4 - free)
+  }
+}
+
+/// What is free in some superframes.
+private struct FreeRoom {
+  /// Blocks in slabs, by size class.
+  private(set) var blocks = Array(repeating: 0, count: SizeClasses.sizes.count)
+  private(set) var superframes = 0
+  /// Frames in a row.
+  private(set) var longestRun = 0
+
+  /// - Parameter sparesSuperframes: superframes that are free as a whole are no place for runs: see ``Vacancies``.
+  init(_ allocator: Allocator, _ range: Range<Int>, sparesSuperframes: Bool) {
+    var length = 0
+    for superframe in range {
+      let kind = allocator.kind(superframe)
+      let free = kind == 0 ? allocator.nibble(superframe) : 0
+      if SizeClasses.sizes.indices.contains(kind - 1) {
+        blocks[kind - 1] += SizeClasses.blocksPerSlab(kind - 1) - allocator.usedBlocks(superframe)
+      }
+      if free == 0xf { superframes += 1 }
+      if free == 0xf, sparesSuperframes {
+        length = 0
+        continue
+      }
+      for bit in 0..<4 {
+        length = free & (1 << UInt64(bit)) != 0 ? length + 1 : 0
+        longestRun = max(longestRun, length)
+      }
+    }
+  }
+}
+
+extension Allocator {
+  // Superframes counted over all units.
+  fileprivate func kind(_ superframe: Int) -> Int {
+    kind(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
+  fileprivate func nibble(_ superframe: Int) -> UInt64 {
+    nibble(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
+  fileprivate func usedBlocks(_ superframe: Int) -> Int {
+    usedBlocks(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
+}

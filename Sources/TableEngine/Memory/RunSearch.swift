@@ -1,0 +1,57 @@
+/// Looks for a run of free frames, unit by unit; a run may cross units.
+struct RunSearch {
+  let allocator: Allocator
+  /// Frames.
+  let wanted: Int
+  /// Superframes, counted over all units, whose frames do not count as free.
+  let avoided: Range<Int>
+  /// Nor those of superframes that are free as a whole.
+  let sparesSuperframes: Bool
+  private var start = 0
+  private var length = 0
+
+  init(allocator: Allocator, wanted: Int, avoided: Range<Int> = 0..<0, sparesSuperframes: Bool = false) {
+    self.allocator = allocator
+    self.wanted = wanted
+    self.avoided = avoided
+    self.sparesSuperframes = sparesSuperframes
+  }
+
+  /// Goes on with a unit's first `usable` superframes, behind those of the last call.
+  /// - Returns: the run, if it is found in this unit or ends there.
+  mutating func scan(_ unit: Int, _ usable: Int) -> BlockRef? {
+    guard allocator.unitHints.isUnitSet(Summary.freeFrame, unit) else {
+      length = 0
+      return nil
+    }
+    var any = usable < Geometry.superframesPerUnit
+    for superframe in 0..<usable {
+      allocator.work.bitmapWords += 1
+      let free = allocator.kind(unit, superframe) == 0 ? allocator.nibble(unit, superframe) : 0
+      any = any || free != 0
+      let number = unit * Geometry.superframesPerUnit + superframe
+      if free == 0 || avoided.contains(number) || (free == 0xf && sparesSuperframes) {
+        length = 0
+      } else if extend(free, superframe: number) {
+        return BlockRef(
+          offset: allocator.geometry.unitsOffset + start * SizeClasses.frameBytes, code: SizeClasses.runCode + wanted)
+      }
+    }
+    if !any { allocator.unitHints.clear(Summary.freeFrame, unit) }
+    return nil
+  }
+
+  /// - Returns: whether the run is as long as wanted.
+  private mutating func extend(_ free: UInt64, superframe: Int) -> Bool {
+    for bit in 0..<4 {
+      if free & (1 << UInt64(bit)) == 0 {
+        length = 0
+      } else {
+        if length == 0 { start = superframe * 4 + bit }
+        length += 1
+        if length >= wanted { return true }
+      }
+    }
+    return false
+  }
+}

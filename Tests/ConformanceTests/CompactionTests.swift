@@ -1,0 +1,114 @@
+import SharedTable
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// Room that comes back in pieces is made whole again: what is free serves values of any size.
+@Suite struct CompactionTests {
+  private static let capacity = 4 << 20
+
+  private func withPoisonedTable(_ variant: Table.Variant, _ body: (Table) throws -> Void) throws {
+    try withTableName { (name: String) throws -> Void in
+      var options = Table.Options(variant: variant, capacityBytes: Self.capacity)
+      options.poisonsFreedBlocks = true
+      try body(try Table.create(name, options))
+    }
+  }
+
+  private func value(_ index: Int, size: Int = 100) -> [UInt8] {
+    [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: size)
+  }
+
+  /// Stores values under "PREFIX 0", "PREFIX 1", ... until there is no room.
+  /// - Returns: how many were stored.
+  private func fill(_ table: Table, _ prefix: String, size: Int = 100) throws -> Int {
+    var stored = 0
+    while true {
+      do throws(TableError) { try table.set("\(prefix) \(stored)", value(stored, size: size)) } catch {
+        #expect(error.code == .full)
+        return stored
+      }
+      stored += 1
+    }
+  }
+
+  /// Fills the table with small values, then deletes nine of ten at random.
+  /// - Returns: the numbers of those that are left.
+  private func scatter(_ table: Table) throws -> [Int] {
+    var generator = SplitMix(seed: 7)
+    let stored = try fill(table, "old")
+    var kept: [Int] = []
+    for index in 0..<stored {
+      if generator.below(10) == 0 { kept.append(index) } else { try table.remove("old \(index)") }
+    }
+    return kept
+  }
+
+  @Test(arguments: Table.Variant.allCases, [(100, 0.95), (1 << 10, 0.85), (64 << 10, 0.75)])
+  func whatIsFreeServesValuesOfAnySize(_ variant: Table.Variant, _ size: (bytes: Int, share: Double)) throws {
+    try withPoisonedTable(variant) { table throws in
+      let kept = try scatter(table)
+      try table.maintain()
+      let used = table.statistics.usedBytes!
+      let stored = try fill(table, "new", size: size.bytes)
+      let filled = Double(table.statistics.usedBytes! - used) / Double(Self.capacity - used)
+      #expect(filled >= size.share, "\(stored) values of \(size.bytes) bytes fill \(filled) of what was free")
+      #expect(try table.check() == [])
+      for index in kept { #expect(try table.get("old \(index)") == value(index)) }
+      for index in 0..<stored { #expect(try table.get("new \(index)") == value(index, size: size.bytes)) }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func sizesMayDriftForEver(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: Self.capacity) { table throws in
+      var generator = SplitMix(seed: 3)
+      var live: [(key: String, bytes: Int)] = []
+      var liveBytes = 0
+      for number in 0..<6_000 {
+        let size = 100 << [0, 2, 4, 6, 7, 5, 3, 1][number / 375 % 8]
+        let bytes = size + generator.below(size)
+        while liveBytes + bytes > Self.capacity / 100 * 65 {
+          live.swapAt(generator.below(live.count), live.count - 1)
+          let gone = live.removeLast()
+          try table.remove(gone.key)
+          liveBytes -= gone.bytes
+        }
+        try table.set("key \(number)", value(number, size: bytes))
+        live.append(("key \(number)", bytes))
+        liveBytes += bytes
+      }
+      #expect(try table.check() == [])
+    }
+  }
+
+  // MARK: - Beside others
+
+  /// A snapshot older than the values: what hangs behind them is not lost, so they are not moved.
+  @Test func anOlderSnapshotStillSeesWhatWasBefore() throws {
+    try withPoisonedTable(.rcu) { table throws in
+      for index in 0..<200 { try table.set("kept \(index)", "before \(index)") }
+      let snapshot = try table.snapshot()
+      for index in 0..<200 { try table.set("kept \(index)", "after \(index)") }
+      _ = try scatter(table)
+      _ = try fill(table, "new", size: 20_000)
+      for index in 0..<200 {
+        #expect(try snapshot.get("kept \(index)") == "before \(index)")
+        #expect(try table.get("kept \(index)") == "after \(index)")
+      }
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// A section reads in place: what it has found stays, however much is moved meanwhile.
+  @Test func whatASectionReadsInPlaceStays() throws {
+    try withPoisonedTable(.rcu) { table throws in
+      let kept = try scatter(table)
+      try table.read { view throws in
+        let bytes = try view.bytes(forKey: "old \(kept[0])")!
+        try TestThread { for round in 0..<20 { _ = try self.fill(table, "new \(round)", size: 20_000) } }.join()
+        #expect(bytes.withUnsafeBytes { Array($0) } == value(kept[0]))
+      }
+      #expect(try table.check() == [])
+    }
+  }
+}
