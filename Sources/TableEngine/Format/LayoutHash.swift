@@ -1,54 +1,84 @@
+import CShims
 import SharedMemory
 
-/// One number for everything two processes must agree on to share a table's bytes.
+/// One number for everything two processes must agree on to share a table's bytes: every field of every struct and every
+/// constant of `shm_format.h`, and where the regions begin that depend on the capacity.
 ///
-/// Computed from the constants themselves, so that a change of layout that forgets to raise the version is refused
-/// all the same. FNV-1a (Fowler, Noll, Vo).
-enum LayoutHash {
-  static let value: UInt64 = fold(dataFields + controlFields + shapes)
+/// A change of the format changes it by itself, so one that forgets to raise the version is refused all the same.
+package enum LayoutHash {
+  static let value = hash(of: formatItems + regionItems)
 
   /// libc, machine and lock sizes: what participants must share besides, since they share pthread objects.
   static let fingerprint: UInt64 = {
     let host = HostFingerprint.current
-    let text = "\(host.architecture) \(host.libcVersion) \(host.mutexByteCount) \(host.rwlockByteCount)"
-    return fold(text.utf8.map { Int($0) })
+    var fold = Fold()
+    fold.add("\(host.architecture) \(host.libcVersion) \(host.mutexByteCount) \(host.rwlockByteCount)")
+    return fold.hash
   }()
 
-  private static let dataFields = [
-    DataLayout.capacity, DataLayout.hashSeed, DataLayout.features, DataLayout.committed, DataLayout.reclaimed,
-    DataLayout.wseq, DataLayout.publishedBytes, DataLayout.logEndPosition, DataLayout.logTailPosition,
-    DataLayout.keyCounts, DataLayout.keyCountSlots, DataLayout.root, DataLayout.rootBits, DataLayout.log,
-    ChangeLog.headerBytes, ChangeLog.ordinalShift,
-  ]
-  private static let controlFields = [
-    ControlLayout.ready, ControlLayout.fingerprint, ControlLayout.writerMutex, ControlLayout.journal,
-    ControlLayout.limbo, ControlLayout.superseded, ControlLayout.retained, ControlLayout.units,
-    ControlLayout.garbageBytes, ControlLayout.awaitedVersion, ControlLayout.barriersUnwaited,
-    ControlLayout.barrierWaits,
-    ControlLayout.barrierWaitBuckets, ControlLayout.rwlocks, ControlLayout.rwlockInstances,
-    ControlLayout.rwlockBytes,
-    ControlLayout.slots, ControlLayout.slotBytes, ControlLayout.slotCount, JournalLayout.garbageBytes,
-    JournalLayout.recordBytes, Journal.Kind.allCases.count, SlotLayout.pin, SlotLayout.rw, SlotLayout.mutex,
-    SlotLayout.light, SlotLayout.claim, SlotLayout.claimKeys, ControlLayout.claims,
-    ControlLayout.claimStamp, ControlLayout.claimEvent, ControlLayout.claimSleepers,
-    ControlLayout.barrierLabel, BarrierLabel.maximumByteCount, Int(truncatingIfNeeded: SlotWord.exact),
-  ]
-  private static let shapes =
-    SizeClasses.sizes + [
-      Entry.headerBytes, SubTable.bucketCount, SubTable.window, SubTable.maximumDepth, Geometry.unitBytes,
-      SizeClasses.slabBytes, SizeClasses.frameBytes, UnitLayout.byteCount, LimboRing.recordBytes,
-      SupersededRing.recordBytes, RetainedRing.recordBytes, ControlLayout.chainsCutAt,
-      Int(truncatingIfNeeded: EntryMeta(keyLength: 2, valueLength: 3, type: 4, tombstone: true).raw),
-      Int(BucketWord.tag(hash: 0)),
-    ]
+  /// One thing that peers must agree on.
+  package struct Item: Equatable {
+    /// A struct's name, or of which kind the item is.
+    package var owner: String
+    package var name: String
+    /// A field's offset, a constant's value.
+    package var value: UInt64
+    /// A field's, in bytes.
+    package var size: UInt64
 
-  private static func fold(_ values: [Int]) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for value in values {
-      for shift in stride(from: 0, to: 64, by: 8) {
-        hash = (hash ^ (UInt64(truncatingIfNeeded: value) >> UInt64(shift) & 0xff)) &* 0x0000_0100_0000_01b3
+    package init(owner: String, name: String, value: UInt64, size: UInt64) {
+      self.owner = owner
+      self.name = name
+      self.value = value
+      self.size = size
+    }
+  }
+
+  /// What `shm_format.h` says. A struct itself has no name but that of its fields' owner.
+  package static var formatItems: [Item] {
+    var count = 0
+    let items = unsafe shm_format_items(&count)
+    return (0..<count).map { index in
+      let item = unsafe items[index]
+      return unsafe Item(
+        owner: String(cString: item.owner), name: String(cString: item.name), value: item.value, size: item.size)
+    }
+  }
+
+  /// The regions of a small, a middling and the largest table: constants that stand in ``Geometry``'s arithmetic alone.
+  package static var regionItems: [Item] {
+    [Geometry.minimumCapacity, 1 << 30 + 7 * Geometry.unitBytes, Geometry.maximumCapacity].flatMap { capacity in
+      Geometry(capacityBytes: capacity).regions.map { name, offset in
+        Item(owner: "table of \(capacity)", name: name, value: UInt64(offset), size: 0)
       }
     }
-    return hash
+  }
+
+  package static func hash(of items: [Item]) -> UInt64 {
+    var fold = Fold()
+    for item in items {
+      fold.add(item.owner)
+      fold.add(item.name)
+      fold.add(item.value)
+      fold.add(item.size)
+    }
+    return fold.hash
+  }
+
+  /// FNV-1a (Fowler, Noll, Vo).
+  private struct Fold {
+    private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    private mutating func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+
+    /// With its end: two texts are not the same as one of both.
+    mutating func add(_ text: String) {
+      for byte in text.utf8 { add(byte) }
+      add(UInt8(0))
+    }
+
+    mutating func add(_ number: UInt64) {
+      for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+    }
   }
 }
