@@ -20,13 +20,14 @@
  *
  * Where the regions begin that depend on the capacity says TableEngine's Geometry, which the hash covers too.
  *
- * How to read the comments. W is the writer lock, a robust mutex; "under W" means that only its owner stores to the field,
- * by plain stores of whole words, and that others may load it beside him. Each field of 4 or 8 bytes is accessed by atomics
- * of its size (shm_atomics.h). Creators fill a field "once", before they store `ready`. A process may die between any two
- * stores; what it leaves in a field says the comment, where it is more than "the last value stored".
+ * How to read the comments. W is the writer lock, a robust mutex. "Under W": only its owner stores to the field, and
+ * others may load it meanwhile. "Once": the creator fills it, before it stores `ready`. "Release", "exchange" and
+ * "compare-and-swap" are how it is stored to; without such a word the store is relaxed. All fields of 4 or 8 bytes are
+ * accessed by atomics (shm_atomics.h). A process may die between any two stores: where that leaves more to say than
+ * "the last value stored", the comment says it.
  *
- * An offset is a position in *data*, in bytes, 0 for none; a version is the number of a commit, below 2^61.
- * Both machines are little-endian, and every field is. `unused` fields are 0, and no one reads them.
+ * An offset is a position in *data*, in bytes, 0 for none; a version is the number of a commit, below 2^61. Every field
+ * is little-endian, as both supported machines are. `unused` fields are 0, and no one loads them.
  *
  * To change something, and what then checks it: see shm_format_fields.h.
  */
@@ -89,8 +90,8 @@ struct shm_data_header {
   uint64_t published_bytes;
   uint64_t unused4[7];
 
-  /* Under W. Positions are counters of bytes that never wrap. The end may be ahead of `committed` by a transaction in flight:
-   * the journal has both ends' values from before it. The tail moves, followed by a release fence, before the bytes
+  /* Under W. Positions are counters of bytes that never wrap. The end may be ahead of `committed` by a transaction in
+   * flight: the journal has its values from before. The tail moves, followed by a release fence, before the bytes
    * that it leaves are overwritten; it is never put back. */
   uint64_t log_end_position;
   uint64_t log_end_ordinal; /* how many records were ever appended */
@@ -109,10 +110,11 @@ struct shm_data_header {
 };
 
 /*
- * A record of the change log: it lies at position % the ring's size, padded to 16 bytes, and never straddles the ring's end:
- * what is left there is a record of the operation SHM_LOG_PADDING, which may be as short as 16 bytes and then ends before
- * its key's length.
- * Under W, before the end moves past it; overwritten after the tail has moved past it. Readers copy, then look at the tail.
+ * A record of the change log: it lies at position % the ring's size, padded to 16 bytes, and never straddles the ring's
+ * end. What is left there is a record of the operation SHM_LOG_PADDING, which may be as short as 16 bytes and then ends
+ * before its key's length.
+ * Under W, before the end moves past it; overwritten after the tail has moved past it. Readers copy, then look at the
+ * tail.
  */
 struct shm_log_record {
   uint64_t version; /* that the change was committed as, or will be */
@@ -124,15 +126,15 @@ struct shm_log_record {
 };
 
 /*
- * One version of one key, or its tombstone. Before an offset leads to it, by the owner of W; never changed afterwards, but
- * for `prev`. Aligned to 16 bytes.
+ * One version of one key, or its tombstone. Filled under W, before an offset leads to it; never changed afterwards, but for
+ * `prev`. Aligned to 16 bytes.
  *
  *   0 version   8 prev   16 lengths, flags, type   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
  */
 struct shm_entry {
   uint64_t version;
-  /* The offset of the next older version. Under W, release: set further back, or to 0, by those who unlink. Is not to be
-   * followed from an entry whose version is at most `chains_cut_at`, but by readers whose snapshot is older. */
+  /* The offset of the next older version. Under W, release: set further back, or to 0, by those who unlink. From an
+   * entry whose version is at most `chains_cut_at` only readers may follow it whose snapshot is older. */
   uint64_t prev;
   uint32_t value_length;
   uint16_t key_length_less_1;
@@ -141,8 +143,8 @@ struct shm_entry {
 };
 
 /*
- * Eight words, each of a key: its tag in the upper 16 bits, in the lower 48 the offset of its newest entry. 0 is an empty
- * word and ends a search; SHM_TAG_DELETED without an offset is one that a search passes.
+ * Eight words, each of a key: its tag in the upper 16 bits, in the lower 48 the offset of its newest entry. 0 is an
+ * empty word and ends a search; SHM_TAG_DELETED without an offset is one that a search passes.
  * Under W, release, after a journal record with the word from before.
  */
 struct shm_bucket {
@@ -169,7 +171,8 @@ struct shm_ctl_header {
   uint64_t ready;         /* 1 once both objects are whole. Release, last, by the creator, under flock */
   uint64_t fingerprint;   /* libc, machine, sizes of the locks: peers share pthread objects */
   uint64_t pid_namespace;
-  uint64_t damaged;       /* under W: 1 after damage that recovery cannot repair; a repair that is whole puts it back to 0 */
+  /* Under W: 1 after damage that recovery cannot repair; a repair that is whole puts it back to 0 */
+  uint64_t damaged;
   uint64_t light_readers; /* by anybody who attaches, exchange: 1 once there were readers that rely on membarrier */
   uint64_t limbo_budget;  /* by whoever administers the table, at any time */
   uint64_t stalled_reader_policy; /* SHM_POLICY_..., by the same */
@@ -197,8 +200,8 @@ struct shm_ring {
 };
 
 /*
- * What the transaction in flight, or the dead one, needs to be undone or finished. Under W. Filled before `wseq` becomes
- * odd; what is behind `count` says nothing.
+ * What the transaction in flight, or a dead writer's, needs to be undone or finished. Under W. Filled before `wseq`
+ * becomes odd; means nothing while `count` is 0.
  */
 struct shm_journal_header {
   uint64_t version; /* that it commits as */
@@ -235,18 +238,21 @@ struct shm_writer_area {
 
   uint64_t units; /* under W: how many there are. After the unit's pages and descriptor, before published_bytes */
   uint64_t retained_signature; /* under W: of the exact snapshots at the last look at all of *retained* */
-  uint64_t chains_cut_at; /* under W: what `prev` of an entry of this version or an older one named may be freed. Only grows */
+  /* Under W: what `prev` of an entry of this version or an older one named may be freed. Only grows */
+  uint64_t chains_cut_at;
   uint64_t recovery_count;     /* under W */
   uint64_t journal_allocated;  /* under W: bytes of the journal's region that have pages */
   uint64_t slots_high_water;   /* by anybody, compare-and-swap: slots ever claimed lie below. Only grows */
-  uint64_t garbage_bytes; /* under W: of entries ever pushed onto *superseded* and *retained*. The journal has it from before */
+  /* Under W: of entries ever pushed onto *superseded* and *retained*. The journal has it from before */
+  uint64_t garbage_bytes;
   uint64_t retained_rescan_end; /* under W: records of *retained* before this are to be looked at again */
 
   uint64_t collection_wanted; /* under W: 1 after there was no room; the next barrier begins by reclaiming */
   uint64_t key_locks;         /* under W: 1 if any slot may hold a key lock, or wait for one */
   uint64_t key_lock_stamp;    /* under W: of the youngest key lock */
   uint64_t key_lock_event;    /* by anybody: a futex in the low half, advanced by who releases a key lock */
-  uint64_t key_lock_sleepers; /* by anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
+  /* By anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
+  uint64_t key_lock_sleepers;
   uint64_t unused2[3];
 
   /* By anybody, compare-and-swap: someone sleeps until this version; 0: no one. Each commit loads it and few store it.
@@ -257,7 +263,7 @@ struct shm_writer_area {
   /* Under W: how often W was waited for between 2^i and 2^(i+1) nanoseconds; the last counts longer waits too. */
   uint64_t barrier_waits[SHM_BARRIER_WAITS];
 
-  /* Under W, for people: which barrier is in flight. Readers believe it if the version is the next one, and the hash fits. */
+  /* Under W, for people: which barrier is in flight. To be believed if the version is the next one and the hash fits. */
   uint64_t label_version;
   uint64_t label_hash;
   uint64_t label_byte_count;
@@ -274,9 +280,11 @@ struct shm_rw_instance {
 /* The rwlock variant's exclusion of readers and barriers. One page. */
 struct shm_rw_area {
   struct shm_rw_instance instances[SHM_RW_INSTANCES]; /* the one of a generation is generation % 8 */
-  uint64_t generation; /* under W, exchange: of the instance that counts. After a crash it may be write-locked for ever */
+  /* Under W, exchange: of the instance that counts. After a crash it may be write-locked for ever */
+  uint64_t generation;
   uint64_t unused1[7];
-  uint64_t writer_waiting; /* under W, release: 1 + slot of the writer that waits or writes; 0: none. Stale after a crash */
+  /* Under W, release: 1 + slot of the writer that waits or writes; 0: none. Stale after a crash */
+  uint64_t writer_waiting;
   uint64_t hint;           /* by anybody, release: 1 if some reader may wait */
   uint64_t abandoned; /* by anybody, compare-and-swap: the dead may hold instances of generations below. Only grows */
   uint64_t drained;   /* under W, release: no living reader is inside an older generation than this */
@@ -293,7 +301,8 @@ struct shm_rw_area {
  *    0 what it announces       64 mutex       128 who it is, for people       208 key lock
  */
 struct shm_slot {
-  uint64_t snapshot; /* by its thread, and by eviction's compare-and-swap: all ones, or a version and SHM_SNAPSHOT_... */
+  /* By its thread, and by eviction's compare-and-swap: all ones, or a version and SHM_SNAPSHOT_... */
+  uint64_t snapshot;
   uint64_t pin;      /* by its thread: all ones, or the version from which on nothing that it may reach may be reused */
   uint64_t rw;       /* by its thread, rwlock variant: 0, or a generation and SHM_RW_... */
   uint64_t wait;     /* by its thread, rwlock variant: 0, or 1 + barriers ended when its wait began; writers set
@@ -316,20 +325,22 @@ struct shm_slot {
   uint64_t in_the_way_since;
   uint64_t key_lock; /* 0, or stamp << 1 | 1 if it is held. Under W; back to 0 by its thread at any time, release */
 
-  /* Under W, before key_lock says so. The low half counts the keys meant as a whole, the upper half the steps to them, which
-   * follow; all ones: everything. */
+  /* Under W, before key_lock says so. The low half counts the hashes of keys meant as a whole, the upper half those of steps
+   * to them, which follow; all ones: everything. */
   uint64_t key_lock_counts;
   uint64_t key_lock_hashes[SHM_KEY_LOCK_HASHES];
 };
 
 /*
- * A unit of memory: 64 superframes of 16 KiB, each a slab of blocks of one class, or four frames of 4 KiB. Under W. Setting
- * and clearing a bit is idempotent; the journal or limbo names the block whose bits a crash leaves wrong.
+ * A unit of memory: 64 superframes of 16 KiB, each a slab of blocks of one class, or four frames of 4 KiB. Under W.
+ * Setting and clearing a bit is idempotent; the journal or limbo names the block whose bits a crash leaves wrong.
  */
 struct shm_unit {
   uint64_t frame_free[SHM_FRAMES_PER_UNIT / 64]; /* bit set: the frame is free (meaningful where kind is 0) */
-  uint8_t kind[SHM_SUPERFRAMES_PER_UNIT];        /* 0: frames; c + 1: a slab of class c. One store makes or unmakes it */
-  uint64_t partial[SHM_CLASSES_AT_MOST]; /* hint, a superset: bit set: the superframe is a slab of this class with room */
+  /* 0: frames; c + 1: a slab of class c. One store makes or unmakes it */
+  uint8_t kind[SHM_SUPERFRAMES_PER_UNIT];
+  /* Hint, a superset: bit set: the superframe is a slab of this class with room */
+  uint64_t partial[SHM_CLASSES_AT_MOST];
   uint64_t used[SHM_SUPERFRAMES_PER_UNIT][8];    /* bit set: this block of the slab is in use */
 };
 

@@ -1,6 +1,6 @@
 /*
- * The format's constants: what numbers and bits mean to everyone who maps a table. Each is in one of the lists below, which
- * become an enum at the end of this file and a part of the layout hash (shm_format.c): a constant stands here once.
+ * The format's constants: what numbers and bits mean to everyone who maps a table. Each is in one of the lists below,
+ * which become an enum at the end of this file and a part of the layout hash (shm_format.c): a constant stands here once.
  *
  * A name that ends in _BIT is the number of a bit, in _SHIFT of the lowest bit of a field.
  */
@@ -58,7 +58,7 @@
   C(SHM_TAG_ALWAYS, 2)     /* so tags 0 and 1 are no key's */                                                          \
   C(SHM_TAG_DELETED, 1)    /* of a word that held a key once */                                                        \
   C(SHM_OFFSET_BITS, 48)   /* the lower part of bucket and directory words; above it in a bucket word: the tag */      \
-  /* A directory word: above the offset the local depth of a sub-table, or how many bits a node of 2^k words resolves. */ \
+  /* A directory word: above the offset the local depth of a sub-table, or the k of a node of 2^k words. */            \
   C(SHM_DIRECTORY_BITS_SHIFT, 56)                                                                                      \
   C(SHM_DIRECTORY_DEEP_BIT, 62)                                                                                        \
   C(SHM_DIRECTORY_NODE_BIT, 63)
@@ -83,9 +83,9 @@
 #define SHM_JOURNAL_KINDS(C)                                                                                           \
   C(SHM_JOURNAL_ALLOCATE, 1)           /* value: a block. Undo: set its bits, push it onto limbo */                    \
   C(SHM_JOURNAL_ALLOCATE_TOMBSTONE, 2) /* the same. Commit: push the entry onto *superseded*, after the next put's */  \
-  C(SHM_JOURNAL_PUT, 3)                /* offset of a word, value before. Undo: store it. Commit: push what it led to */ \
+  C(SHM_JOURNAL_PUT, 3)                /* offset and old value of a word. Undo: store it. Commit: push its entry */    \
   C(SHM_JOURNAL_FILL, 4)               /* offset, count, value of all words before. Undo: store it */                  \
-  C(SHM_JOURNAL_RETIRE, 5)             /* value: a block; count 1: of garbage_bytes. Commit: push it onto limbo, stamp V */\
+  C(SHM_JOURNAL_RETIRE, 5)             /* value: a block; count 1: of garbage_bytes. Commit: onto limbo, stamp V */    \
   C(SHM_JOURNAL_RETAIN, 6)             /* offset of an entry; count 1: a tombstone; value: stamp. Commit: *retained* */\
   C(SHM_JOURNAL_VOID, 7)               /* was rolled back: nothing */                                                  \
   C(SHM_JOURNAL_DISCARD, 8)            /* an allocation that was rolled back: onto limbo with stamp V in any case */
@@ -140,7 +140,7 @@
 
 #define SHM_FORMAT_CONSTANTS(C) SHM_IDENTITY_CONSTANTS(C) SHM_OTHER_CONSTANTS(C)
 
-/* Two enums, since the magic number makes its own one of 64 bits, which Swift takes for UInt; the other's are Int there. */
+/* Two enums: the magic number makes its own one of 64 bits, which Swift takes for UInt; the others are Int there. */
 #define SHM_CONSTANT(name, value) name = value,
 enum { SHM_IDENTITY_CONSTANTS(SHM_CONSTANT) };
 enum { SHM_OTHER_CONSTANTS(SHM_CONSTANT) };

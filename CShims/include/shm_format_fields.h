@@ -2,10 +2,12 @@
  * The list of all fields of the format, and what is made of it: their offsets, as shm_STRUCT_FIELD_offset, the structs'
  * sizes, as shm_STRUCT_size, and the layout hash's input (shm_format.c).
  *
- * To add a field: take the room from an `unused` field beside it in shm_format.h, say there who stores to it and what a
- * crash leaves, name it in the list here, and give it a name in TableEngine/Format. To add a constant, put it into a list of
- * shm_format_constants.h; to add a struct, name it in SHM_FORMAT_STRUCTS too. If something is forgotten, or a byte moves that
- * should not, the assertions below do not compile. The hash changes by itself: peers of another build are refused.
+ * To add a field: take its room from an `unused` field beside it in shm_format.h, say there who stores to it and what a
+ * crash leaves, name it in the list here, and give it a name in TableEngine/Format. To add a constant: put it into a list
+ * of shm_format_constants.h. To add a struct: name it in SHM_FORMAT_STRUCTS too.
+ *
+ * If a field is forgotten, or a byte moves that should not, the assertions in shm_format.c do not compile. The hash changes
+ * by itself: peers of another build are refused.
  */
 #ifndef SHM_FORMAT_FIELDS_H
 #define SHM_FORMAT_FIELDS_H
@@ -98,83 +100,8 @@
 #define SHM_STRUCT_OFFSETS(s, fields) fields(SHM_FIELD_OFFSET, s) s##_size = sizeof(struct s),
 enum { SHM_FORMAT_STRUCTS(SHM_STRUCT_OFFSETS) };
 
-/* The list is complete: the fields' sizes add up to the struct's, which so has no padding either. */
-#define SHM_FIELD_SIZE(s, f) sizeof(((struct s *)0)->f)
-#define SHM_PLUS_FIELD_SIZE(s, f) +SHM_FIELD_SIZE(s, f)
-#define SHM_STRUCT_IS_LISTED(s, fields)                                                                                \
-  _Static_assert(fields(SHM_PLUS_FIELD_SIZE, s) == sizeof(struct s), "a field of struct " #s " is not in its list");
-SHM_FORMAT_STRUCTS(SHM_STRUCT_IS_LISTED)
-
-/* What the protocol needs of the layout. */
-#define SHM_LINE 64
-#define SHM_PAGE 4096
-#define SHM_IS_AT(s, f, offset, why) _Static_assert(offsetof(struct s, f) == (offset), #s "." #f ": " why)
-#define SHM_HAS_SIZE(s, size, why) _Static_assert(sizeof(struct s) == (size), #s ": " why)
-#define SHM_BEGINS_LINE(s, f, why) _Static_assert(offsetof(struct s, f) % SHM_LINE == 0, #s "." #f ": " why)
-#define SHM_ARE_ON_ONE_LINE(s, f, g, why)                                                                              \
-  _Static_assert(offsetof(struct s, f) / SHM_LINE == offsetof(struct s, g) / SHM_LINE, #s "." #f ", " #g ": " why)
-/* The field and what is unused behind it are a line, or lines. */
-#define SHM_IS_ALONE(s, f, rest, why)                                                                                  \
-  SHM_BEGINS_LINE(s, f, why);                                                                                          \
-  _Static_assert(offsetof(struct s, rest) == offsetof(struct s, f) + SHM_FIELD_SIZE(s, f) &&                           \
-                   (SHM_FIELD_SIZE(s, f) + SHM_FIELD_SIZE(s, rest)) % SHM_LINE == 0, #s "." #f ": " why)
-
-/* Words are aligned: an access to one that is not is not atomic. Both objects are mapped at a page's beginning. */
-#define SHM_FIELD_IS_ALIGNED(s, f)                                                                                     \
-  _Static_assert(offsetof(struct s, f) % (SHM_FIELD_SIZE(s, f) < 4 ? 1 : SHM_FIELD_SIZE(s, f) < 8 ? 4 : 8) == 0,       \
-                 #s "." #f " is not aligned");
-#define SHM_STRUCT_IS_ALIGNED(s, fields)                                                                               \
-  fields(SHM_FIELD_IS_ALIGNED, s) _Static_assert(sizeof(struct s) % 8 == 0, #s " leaves what follows it unaligned");
-SHM_FORMAT_STRUCTS(SHM_STRUCT_IS_ALIGNED)
-
-SHM_IS_AT(shm_data_header, identity, 0, "a peer of any build must find who it deals with");
-SHM_IS_AT(shm_ctl_header, identity, 0, "as in data");
-SHM_IS_AT(shm_identity, magic, 0, "as in every build");
-SHM_IS_AT(shm_identity, version_and_variant, 8, "as in every build");
-SHM_IS_AT(shm_identity, layout_hash, 16, "as in every build");
-SHM_IS_ALONE(shm_data_header, committed, unused1, "every reader loads it: a store beside it would cost all of them a miss");
-SHM_IS_ALONE(shm_data_header, reclaimed, unused2, "observers load it after each read");
-SHM_IS_ALONE(shm_data_header, wseq, unused3, "changes twice a barrier");
-SHM_IS_ALONE(shm_data_header, published_bytes, unused4, "observers load it in each read");
-SHM_IS_AT(shm_data_header, root, SHM_PAGE, "a reader's lookup adds one constant");
-SHM_HAS_SIZE(shm_data_header, 4 * SHM_PAGE, "the change log begins at a page");
-
-SHM_HAS_SIZE(shm_ctl_header, SHM_PAGE, "who drops a table maps this page alone");
-SHM_HAS_SIZE(shm_writer_area, SHM_PAGE, "writers' stores stay out of readers' pages");
-SHM_HAS_SIZE(shm_rw_area, SHM_PAGE, "as the writer area");
-SHM_BEGINS_LINE(shm_writer_area, mutex, "W is contended: nothing of others on its line");
-SHM_ARE_ON_ONE_LINE(shm_writer_area, collection_wanted, key_lock_sleepers, "every barrier loads these: one miss");
-SHM_IS_ALONE(shm_writer_area, awaited_version, unused3, "every commit loads it, and few store it");
-SHM_IS_ALONE(shm_rw_instance, lock, unused1, "readers store to their instance: two of them share no line");
-SHM_IS_ALONE(shm_rw_area, generation, unused1, "every reader of the rwlock variant loads it");
-SHM_BEGINS_LINE(shm_rw_area, writer_waiting, "apart from the generation");
-SHM_BEGINS_LINE(shm_rw_area, sleepers, "apart from what readers load each time");
-
-SHM_HAS_SIZE(shm_slot, 8 * SHM_LINE, "slots share no line: a reader stores to its own in each section");
-SHM_BEGINS_LINE(shm_ctl, slots, "as the slots themselves");
-SHM_IS_AT(shm_slot, mutex, SHM_LINE, "apart from what its thread announces, which scans load");
-
-SHM_HAS_SIZE(shm_bucket, SHM_LINE, "a lookup reads one line");
-SHM_HAS_SIZE(shm_sub_table, SHM_SLAB_BYTES, "a superframe: found without a search");
-SHM_IS_AT(shm_entry, value_length, 16, "with what follows it one word, the entry's meta");
-SHM_HAS_SIZE(shm_entry, 24, "that word ends the header");
-SHM_HAS_SIZE(shm_journal_record, 16, "a power of two");
-SHM_IS_AT(shm_limbo_record, stamp, 8, "as in *superseded*: Ring.stamp reads both");
-SHM_IS_AT(shm_superseded_record, stamp, 8, "as in limbo");
-SHM_IS_AT(shm_retained_record, stamp, 8, "as in limbo");
-
-/* A block fits into its unit, a unit's bits into its descriptor. */
-_Static_assert(SHM_UNIT_BYTES == SHM_FRAMES_PER_UNIT * SHM_FRAME_BYTES, "frames fill a unit");
-_Static_assert(SHM_UNIT_BYTES == SHM_SUPERFRAMES_PER_UNIT * SHM_SLAB_BYTES, "superframes fill a unit");
-_Static_assert(SHM_SLAB_BYTES / 32 <= 8 * sizeof(((struct shm_unit *)0)->used[0]), "a bit for each of the smallest blocks");
-_Static_assert(SHM_RUN_CODE == SHM_CLASSES_AT_MOST, "codes of runs follow those of classes");
-_Static_assert(SHM_SUMMARY_FREE_SUPERFRAME == SHM_CLASSES_AT_MOST, "the first summaries are the classes'");
-_Static_assert(SHM_BUCKETS == 1 << SHM_TAG_HASH_SHIFT, "bucket and tag are other bits of the hash");
-_Static_assert(SHM_DEPTH_AT_MOST + SHM_TAG_HASH_SHIFT + 16 <= 64, "so are tag and directory");
-
 #define SHM_COUNT_CLASS(size) +1
 enum { SHM_SIZE_CLASS_COUNT = SHM_SIZE_CLASSES(SHM_COUNT_CLASS) };
-_Static_assert((int)SHM_SIZE_CLASS_COUNT <= (int)SHM_CLASSES_AT_MOST, "there is room for each class in a descriptor");
 
 /* A class's block size, 0 for one that there is not. Inlined into a load from constant data. */
 #define SHM_CLASS_SIZE(size) size,
@@ -185,16 +112,20 @@ SHM_INLINE uint32_t shm_size_class_bytes(size_t size_class) {
 
 SHM_NONNULL_BEGIN
 
-/* One thing that peers must agree on. */
+/* One thing that peers must agree on: a field of a struct, a struct itself, a constant, ... */
 struct shm_format_item {
-  const char *owner; /* a struct's name, "constant" or "size class" */
-  const char *name;  /* of the field, the constant; "" for the struct itself */
-  uint64_t value;    /* its offset; the constant's value */
-  uint64_t size;     /* of the field or the struct; 0 for a constant */
+  const char *owner; /* the struct's name, "constant", ... */
+  const char *name;  /* the field's, the constant's; "" for a struct itself */
+  uint64_t value;    /* the field's offset; the constant's value */
+  uint64_t size;     /* the field's or the struct's; else 0 */
 };
 
 /* All fields, structs and constants: `*count` of them. */
 const struct shm_format_item *shm_format_items(size_t *count);
+
+/* Folds items into a hash that was begun with SHM_FORMAT_HASH_START: FNV-1a (Fowler, Noll, Vo). */
+#define SHM_FORMAT_HASH_START 0xcbf29ce484222325ull
+uint64_t shm_format_hash(uint64_t hash, const struct shm_format_item *items, size_t count);
 
 SHM_NONNULL_END
 

@@ -58,8 +58,8 @@ public final class Geometry: Sendable {
     controlBytes = roundUp(retainedOffset + supersededRecords * RetainedRing.recordBytes, to: 4096)
   }
 
-  /// Where each region that depends on the capacity begins, or ends: for the layout hash.
-  var regions: [(name: String, offset: Int)] {
+  /// Where each region that depends on the capacity begins, and how large it is: for the layout hash.
+  var regions: [(name: StaticString, value: Int)] {
     [
       ("logBytes", logBytes), ("unitsOffset", unitsOffset), ("dataBytes", dataBytes),
       ("summaryOffset", summaryOffset), ("summaryWords", summaryWords), ("summaryTopWords", summaryTopWords),
