@@ -63,6 +63,16 @@ for file in CShims/*.c CShims/include/*.h; do
   done
 done
 
+# The format: each of its structs and constants is in the lists that the layout hash is computed from. (Of each field the
+# compiler sees to that.)
+format=CShims/include/shm_format
+for struct in $(sed -n -E 's/^struct (shm_[a-z_]+) \{$/\1/p' "$format.h"); do
+  grep -q "S($struct, " "${format}_fields.h" || violation "$format.h: struct $struct is not in SHM_FORMAT_STRUCTS"
+done
+for constant in $(sed -n -E 's/^#define (SHM_[A-Z0-9_]+) .*/\1/p' "$format.h" "${format}_constants.h"); do
+  violation "$format: $constant is not in a list of ${format}_constants.h"
+done
+
 for directory in CShims/ Sources/*/; do
   [ -s "${directory}DESIGN.md" ] || violation "$directory: no DESIGN.md beside the code"
 done
@@ -136,4 +146,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, designs, sizes, labels, planted defects, documented tests and the README's examples are as they should be"
+echo "tidy: imports, the format's lists, designs, sizes, labels, planted defects, documented tests and the README's examples are as they should be"

@@ -116,7 +116,7 @@ import Testing
   /// - Parameter word: offset in the control object.
   @Test(
     arguments: [
-      (ControlLayout.capacity, 4 << 20), (ControlLayout.versionAndVariant, 2 << 32 | 1), (ControlLayout.units, 0),
+      (DataLayout.capacity, 4 << 20), (DataLayout.versionAndVariant, 2 << 32 | 1), (ControlLayout.units, 0),
       (ControlLayout.units, 3), (ControlLayout.slotsHighWater, 1025), (ControlLayout.limboBudget, UInt64.max),
       (ControlLayout.journalAllocated, 1 << 40), (ControlLayout.journal + 8, 1 << 60),
       (ControlLayout.limbo + 16, 1 << 50 - 1), (ControlLayout.superseded + 16, 600), (ControlLayout.retained + 16, 0),

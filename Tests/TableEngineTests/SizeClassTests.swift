@@ -15,7 +15,7 @@ import Testing
       let next = (SizeClasses.slabBytes / count) & ~15
       if next * 8 >= sizes[sizes.count - 1] * 9 { sizes.append(next) }
     }
-    #expect(SizeClasses.sizes == sizes)
+    #expect((0..<SizeClasses.count).map(SizeClasses.size) == sizes)
     #expect(sizes.count <= SizeClasses.maximumCount)
     #expect(sizes.last == SizeClasses.largest)
   }
@@ -23,14 +23,15 @@ import Testing
   @Test func aBlockIsOfTheSmallestClassThatHoldsIt() {
     for byteCount in 1...SizeClasses.largest {
       let code = SizeClasses.code(byteCount: byteCount)
-      #expect(SizeClasses.sizes[code] >= byteCount)
-      #expect(code == 0 || SizeClasses.sizes[code - 1] < byteCount)
+      #expect(SizeClasses.size(code) >= byteCount)
+      #expect(code == 0 || SizeClasses.size(code - 1) < byteCount)
     }
     #expect(SizeClasses.code(byteCount: SizeClasses.largest + 1) == SizeClasses.runCode + 3)
   }
 
   @Test func aPlaceInASlabTellsTheBlock() {
-    for (sizeClass, size) in SizeClasses.sizes.enumerated() {
+    for sizeClass in 0..<SizeClasses.count {
+      let size = SizeClasses.size(sizeClass)
       #expect(SizeClasses.blocksPerSlab(sizeClass) == SizeClasses.slabBytes / size)
       for within in stride(from: 0, to: SizeClasses.slabBytes, by: 16) {
         #expect(SizeClasses.indexInSlab(within, sizeClass) == within / size)

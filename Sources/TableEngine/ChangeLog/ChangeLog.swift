@@ -2,9 +2,7 @@ import CShims
 
 /// The ring of what changed: part of every commit. Written under W, read by anyone who maps *data*.
 ///
-/// ```
-/// record: 0 version   8 byteCount (32 bits) | operation (8) | ordinal (24)   16 key length   24 key, padded to 16
-/// ```
+/// A record is `struct shm_log_record` in `shm_format.h`.
 /// Positions are byte counters that never wrap; a record lies at `position % byteCount` and never straddles the end.
 /// A reader loads `committed` first and takes only records of versions up to it, copies, fences, and reads the
 /// tail again: if the tail has passed its position, it was overrun, and the ordinals say by how many records. The tail's
@@ -12,13 +10,17 @@ import CShims
 /// The end may run ahead of `committed` by the transaction in flight; an abort puts it back before its tick, so
 /// that no reader ever takes an aborted record for a committed one.
 struct ChangeLog {
-  enum Operation: UInt64 {
+  enum Operation: UInt64, CaseIterable {
     case padding = 0
     case set = 1
     case remove = 2
   }
 
-  static let headerBytes = 24
+  static let headerBytes = shm_log_record_size
+  static let version = shm_log_record_version_offset
+  /// Length, operation and ordinal: one word here, its header.
+  static let header = shm_log_record_byte_count_offset
+  static let keyLength = shm_log_record_key_length_offset
 
   let data: Memory
   let byteCount: Int
@@ -31,7 +33,7 @@ struct ChangeLog {
   var tailOrdinal: UInt64 {
     let (end, tail) = (endOrdinal, tailPosition)
     if tail == endPosition { return end }
-    return end &- ((end &- Self.lowOrdinal(data.loadRelaxed(place(tail) + 8))) & Self.ordinalMask)
+    return end &- ((end &- Self.lowOrdinal(data.loadRelaxed(place(tail) + Self.header))) & Self.ordinalMask)
   }
 
   static let ordinalShift = 40
@@ -56,7 +58,7 @@ struct ChangeLog {
     makeRoom(size, behind: end)
     writeHeader(operation, at: end, byteCount: size, version: version)
     let place = place(end)
-    data.storeRelaxed(place + 16, UInt64(key.count))
+    data.storeRelaxed(place + Self.keyLength, UInt64(key.count))
     unsafe data.copy(key.baseAddress!, count: key.count, to: place + Self.headerBytes)
     _ = advance(end, by: size, records: 1)
   }
@@ -64,9 +66,9 @@ struct ChangeLog {
   @inline(__always)
   private func writeHeader(_ operation: Operation, at end: UInt64, byteCount: Int, version: UInt64) {
     let place = place(end)
-    data.storeRelaxed(place, version)
+    data.storeRelaxed(place + Self.version, version)
     data.storeRelaxed(
-      place + 8,
+      place + Self.header,
       UInt64(byteCount) | operation.rawValue << 32 | (endOrdinal & Self.ordinalMask) << UInt64(Self.ordinalShift))
   }
 
@@ -88,7 +90,7 @@ struct ChangeLog {
   private func pushOut(_ count: Int, behind end: UInt64) {
     var tail = tailPosition
     repeat {
-      tail += Self.byteCount(data.loadRelaxed(place(tail) + 8))
+      tail += Self.byteCount(data.loadRelaxed(place(tail) + Self.header))
       data.storeRelease(DataLayout.logTailPosition, tail)
     } while end + UInt64(count) - tail > UInt64(byteCount)
     // PAIR log-tail. Other end: ChangeReader.hasPassed. The tail must be seen past a record before the

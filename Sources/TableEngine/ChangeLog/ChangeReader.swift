@@ -151,8 +151,8 @@ struct ChangeReader {
     _ isWanted: (UnsafeRawBufferPointer) -> Bool, _ change: inout LoggedChange?
   ) throws(EngineError) -> Step {
     let position = place(cursor.position)
-    let version = data.loadRelaxed(position)
-    let header = data.loadRelaxed(position + 8)
+    let version = data.loadRelaxed(position + ChangeLog.version)
+    let header = data.loadRelaxed(position + ChangeLog.header)
     if version > newest { return hasPassed(cursor.position) ? .overrun : .future }
     let size = Int(ChangeLog.byteCount(header))
     let room = min(UInt64(byteCount - (position - DataLayout.log)), end - cursor.position)
@@ -164,7 +164,7 @@ struct ChangeReader {
       if operation == .padding {
         return hasPassed(cursor.position) ? .overrun : .padding(size: size)
       }
-      let length = size < ChangeLog.headerBytes ? 0 : data.loadRelaxed(position + 16)
+      let length = size < ChangeLog.headerBytes ? 0 : data.loadRelaxed(position + ChangeLog.keyLength)
       if length == 0 || length > UInt64(min(Entry.maximumKeyLength, size - ChangeLog.headerBytes)) {
         flaw = "a key of \(length) bytes"
       } else {
@@ -221,8 +221,8 @@ struct ChangeReader {
       if position == end {
         return Oldest(position: position, ordinal: data.loadRelaxed(DataLayout.logEndOrdinal), version: nil)
       }
-      let version = data.loadRelaxed(place(position))
-      let low = ChangeLog.lowOrdinal(data.loadRelaxed(place(position) + 8))
+      let version = data.loadRelaxed(place(position) + ChangeLog.version)
+      let low = ChangeLog.lowOrdinal(data.loadRelaxed(place(position) + ChangeLog.header))
       if hasPassed(position) { continue }
       // After the record, so not before it: what the end counts is at least what it counted then.
       let last = data.loadRelaxed(DataLayout.logEndOrdinal)

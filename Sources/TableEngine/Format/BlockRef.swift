@@ -1,3 +1,5 @@
+import CShims
+
 /// Names a block of memory: offset / 16 in the upper 44 bits, size code in the lower 20.
 ///
 /// Codes below 64 are size classes; 64 + n is a run of n frames.
@@ -9,12 +11,14 @@ struct BlockRef: Equatable {
   init(raw: UInt64) { self.raw = raw }
 
   @inlinable @inline(__always)
-  init(offset: Int, code: Int) { raw = UInt64(offset >> 4) << 20 | UInt64(code) }
+  init(offset: Int, code: Int) { raw = UInt64(offset >> 4) << UInt64(SHM_BLOCK_CODE_BITS) | UInt64(code) }
 
-  @inlinable @inline(__always) var offset: Int { Int(raw >> 20) << 4 }
-  @inlinable @inline(__always) var code: Int { Int(raw & 0xfffff) }
+  @inlinable @inline(__always) var offset: Int { Int(raw >> UInt64(SHM_BLOCK_CODE_BITS)) << 4 }
+  @inlinable @inline(__always) var code: Int { Int(truncatingIfNeeded: raw) & Self.codeMask }
   var byteCount: Int { SizeClasses.byteCount(code: code) }
 
+  @usableFromInline static let codeMask = (1 << SHM_BLOCK_CODE_BITS) - 1
+
   /// The largest block that the size code can name.
-  static let maximumByteCount = SizeClasses.byteCount(code: 0xfffff)
+  static let maximumByteCount = SizeClasses.byteCount(code: codeMask)
 }

@@ -1,80 +1,58 @@
-/// Byte offsets in the control object, which only participants map.
-///
-/// ```
-///     0 header (written once but for ready, damaged)       4096 writer area (under W, but for W itself)
-///  8192 rwlock instances and their state                  12288 slots       then summaries, descriptors, journal, rings
-/// ```
+import CShims
+
+/// Byte offsets in the fixed part of the control object: `struct shm_ctl` in `shm_format.h`, which says who stores to what.
 public enum ControlLayout {
-  // header
-  public static let magic = 0
-  public static let versionAndVariant = 8
-  public static let layoutHash = 16
-  public static let uuid = 24
-  public static let capacity = 40
-  /// 1 once both objects are whole. Stored last by the creator, under flock.
-  public static let ready = 48
-  /// libc, machine and sizeof(pthread_mutex_t): a peer with another layout of these must not touch the locks.
-  public static let fingerprint = 56
-  public static let pidNamespace = 64
-  /// 1 after damage that could not be repaired; every later barrier is refused. Sticky.
-  public static let damaged = 72
-  /// 1 once any process attached whose readers rely on membarrier: then gc needs membarrier too.
-  public static let lightReaders = 80
-  public static let limboBudget = 88
-  public static let stalledReaderPolicy = 96
-  public static let creatorPid = 112
-  public static let createdNanoseconds = 120
-  /// 1 once the table's names were removed in good order.
-  public static let dropped = 128
-  /// 1 if free passes overwrite what they free: a use after free is seen at once. For tests; see "Poison" in DESIGN.md.
-  public static let poisonsFreedBlocks = 136
+  // What both objects begin with is in DataLayout; these are shm_ctl_header's own.
+  public static let magic = DataLayout.magic
+  public static let ready = shm_ctl_header_ready_offset
+  public static let fingerprint = shm_ctl_header_fingerprint_offset
+  public static let pidNamespace = shm_ctl_header_pid_namespace_offset
+  public static let damaged = shm_ctl_header_damaged_offset
+  public static let lightReaders = shm_ctl_header_light_readers_offset
+  public static let limboBudget = shm_ctl_header_limbo_budget_offset
+  public static let stalledReaderPolicy = shm_ctl_header_stalled_reader_policy_offset
+  public static let creatorPid = shm_ctl_header_creator_pid_offset
+  public static let createdNanoseconds = shm_ctl_header_created_nanoseconds_offset
+  public static let dropped = shm_ctl_header_dropped_offset
+  public static let poisonsFreedBlocks = shm_ctl_header_poisons_freed_blocks_offset
 
-  // writer area
-  public static let writerMutex = 4096
-  /// 1 + slot of the owner, for people; 0 when free. Stale after a crash until the next owner.
-  public static let writerSlot = 4160
-  public static let writerSince = 4168
-  /// How often W was free at once. Beside what its owner stores anyway.
-  public static let barriersUnwaited = 4176
-  public static let journal = 4224
-  public static let limbo = 4352
-  public static let superseded = 4416
-  public static let retained = 4480
-  public static let units = 4544
-  /// Signature of the exact snapshots at the last rescan of *retained*.
-  public static let retainedSignature = 4552
-  /// `prev` of an entry of this version or an older one leads nowhere: what it named may have been freed. Only grows.
-  public static let chainsCutAt = 4560
-  public static let recoveryCount = 4568
-  public static let journalAllocated = 4576
-  public static let slotsHighWater = 4584
-  /// *retained* is to be looked at again up to this counter.
-  public static let retainedRescanEnd = 4600
-  /// 1 + the size code of a block that an operation found no room for: the next barrier begins by making room.
-  public static let roomWanted = 4608
-  /// 1 if any slot may hold or wait with a claim: see ``Claims``. These four lie on a line that every barrier loads.
-  public static let claims = 4616
-  /// Of the youngest claim.
-  public static let claimStamp = 4624
-  public static let claimEvent = 4632
-  /// 1 if somebody may sleep on the event.
-  public static let claimSleepers = 4640
-  /// Bytes of entries in *superseded* and *retained*, with those that were freed in place (`bytesPopped` of *superseded*).
-  public static let garbageBytes = 4592
-  /// Somebody waits for this version: see ``CommitSignal``. Alone on its line: every commit loads it, and few store it.
-  public static let awaitedVersion = 4672
-  /// How often W was waited for between 2^i and 2^(i+1) nanoseconds, in word i; the last one's are longer, too.
-  public static let barrierWaits = 4736
-  public static let barrierWaitBuckets = 40
-  /// The version whose barrier a queue runs, the label's hash, its length and its bytes: see ``BarrierLabel``.
-  static let barrierLabel = 5056
+  private static let writer = shm_ctl_writer_offset
+  public static let writerMutex = writer + shm_writer_area_mutex_offset
+  public static let writerSlot = writer + shm_writer_area_writer_slot_offset
+  public static let writerSince = writer + shm_writer_area_writer_since_offset
+  public static let barriersUnwaited = writer + shm_writer_area_barriers_unwaited_offset
+  public static let journal = writer + shm_writer_area_journal_offset
+  public static let limbo = writer + shm_writer_area_limbo_offset
+  public static let superseded = writer + shm_writer_area_superseded_offset
+  public static let retained = writer + shm_writer_area_retained_offset
+  public static let units = writer + shm_writer_area_units_offset
+  public static let retainedSignature = writer + shm_writer_area_retained_signature_offset
+  public static let chainsCutAt = writer + shm_writer_area_chains_cut_at_offset
+  public static let recoveryCount = writer + shm_writer_area_recovery_count_offset
+  public static let journalAllocated = writer + shm_writer_area_journal_allocated_offset
+  public static let slotsHighWater = writer + shm_writer_area_slots_high_water_offset
+  public static let garbageBytes = writer + shm_writer_area_garbage_bytes_offset
+  public static let retainedRescanEnd = writer + shm_writer_area_retained_rescan_end_offset
+  public static let roomWanted = writer + shm_writer_area_room_wanted_offset
+  public static let claims = writer + shm_writer_area_key_locks_offset
+  public static let claimStamp = writer + shm_writer_area_key_lock_stamp_offset
+  public static let claimEvent = writer + shm_writer_area_key_lock_event_offset
+  public static let claimSleepers = writer + shm_writer_area_key_lock_sleepers_offset
+  public static let awaitedVersion = writer + shm_writer_area_awaited_version_offset
+  public static let barrierWaits = writer + shm_writer_area_barrier_waits_offset
+  public static let barrierWaitBuckets = SHM_BARRIER_WAITS
+  static let labelVersion = writer + shm_writer_area_label_version_offset
+  static let labelHash = writer + shm_writer_area_label_hash_offset
+  static let labelByteCount = writer + shm_writer_area_label_byte_count_offset
+  static let labelWords = writer + shm_writer_area_label_words_offset
 
-  public static let rwlocks = 8192
-  public static let rwlockInstances = 8
-  public static let rwlockBytes = 128
-  public static let rwState = rwlocks + rwlockInstances * rwlockBytes
+  public static let rwlocks = shm_ctl_rw_offset + shm_rw_area_instances_offset
+  public static let rwlockInstances = SHM_RW_INSTANCES
+  public static let rwlockBytes = shm_rw_instance_size
+  /// The rest of the rwlock variant's state: ``RWLayout``.
+  public static let rwState = shm_ctl_rw_offset + shm_rw_area_generation_offset
 
-  public static let slots = 12288
-  public static let slotBytes = 512
-  public static let slotCount = 1024
+  public static let slots = shm_ctl_slots_offset
+  public static let slotBytes = shm_slot_size
+  public static let slotCount = SHM_SLOTS
 }

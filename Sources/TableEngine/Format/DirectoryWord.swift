@@ -1,3 +1,5 @@
+import CShims
+
 /// A word of the directory: a sub-table or, below the root, a node of 2^k further words.
 ///
 /// ```
@@ -13,16 +15,20 @@ struct DirectoryWord {
 
   @inlinable
   init(subTable offset: Int, depth: Int, deep: Bool = false) {
-    raw = UInt64(offset) | UInt64(depth) << 56 | (deep ? 1 << 62 : 0)
+    raw = UInt64(offset) | UInt64(depth) << Self.bitsShift | (deep ? Self.deep : 0)
   }
 
   @inlinable
-  init(node offset: Int, bits: Int) { raw = UInt64(offset) | UInt64(bits) << 56 | 1 << 63 }
+  init(node offset: Int, bits: Int) { raw = UInt64(offset) | UInt64(bits) << Self.bitsShift | Self.node }
+
+  @usableFromInline static let bitsShift = UInt64(SHM_DIRECTORY_BITS_SHIFT)
+  @usableFromInline static let deep: UInt64 = 1 << UInt64(SHM_DIRECTORY_DEEP_BIT)
+  @usableFromInline static let node: UInt64 = 1 << UInt64(SHM_DIRECTORY_NODE_BIT)
 
   @inlinable @inline(__always) var offset: Int { Int(raw & BucketWord.offsetMask) }
-  @inlinable @inline(__always) var isNode: Bool { raw >> 63 != 0 }
-  @inlinable @inline(__always) var isDeep: Bool { raw & (1 << 62) != 0 }
-  @inlinable @inline(__always) var bits: Int { Int(raw >> 56) & 63 }
+  @inlinable @inline(__always) var isNode: Bool { raw & Self.node != 0 }
+  @inlinable @inline(__always) var isDeep: Bool { raw & Self.deep != 0 }
+  @inlinable @inline(__always) var bits: Int { Int(raw >> Self.bitsShift) & 63 }
 
   /// Of a node: which of its words is a hash's.
   @inlinable @inline(__always)

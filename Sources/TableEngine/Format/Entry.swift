@@ -1,20 +1,18 @@
-/// One version of one key. Immutable once published, but for `prev`, which gc and undo may cut shorter.
-///
-/// ```
-///  0 version   8 prev   16 meta   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
-/// meta: valueLength (32 bits) | keyLength - 1 (16) | flags (8) | type (8)
-/// ```
+import CShims
+
+/// One version of one key: `struct shm_entry` in `shm_format.h`. Immutable once published, but for `prev`, which reclaiming and
+/// undo may cut shorter. Its lengths, flags and type are one word here, ``EntryMeta``.
 @frozen @usableFromInline
 enum Entry {
-  @usableFromInline static let version = 0
-  @usableFromInline static let prev = 8
-  @usableFromInline static let meta = 16
+  @usableFromInline static let version = shm_entry_version_offset
+  @usableFromInline static let prev = shm_entry_prev_offset
+  @usableFromInline static let meta = shm_entry_value_length_offset
   /// The halves of `meta`: both supported machines are little-endian.
-  @usableFromInline static let valueLength = 16
-  @usableFromInline static let kind = 20
-  @usableFromInline static let headerBytes = 24
+  @usableFromInline static let valueLength = shm_entry_value_length_offset
+  @usableFromInline static let kind = shm_entry_key_length_less_1_offset
+  @usableFromInline static let headerBytes = shm_entry_size
 
-  @usableFromInline static let maximumKeyLength = 65_536
+  @usableFromInline static let maximumKeyLength = SHM_KEY_BYTES_AT_MOST
   /// What the largest block has room for behind a header with expiry and fingerprint, the longest key and padding. A longer
   /// value's size code would run over into the offset of its ``BlockRef``.
   static let maximumValueLength = BlockRef.maximumByteCount - headerBytes - 16 - maximumKeyLength - 16

@@ -1,3 +1,5 @@
+import CShims
+
 /// The third word of an entry, and the arithmetic of where things are in it.
 ///
 /// Its fields have at most 32 bits: no sum of them overflows, so none is checked for it.
@@ -18,13 +20,13 @@ public struct EntryMeta: Sendable, Equatable {
     let shift = end & ((1 &<< alignmentShift) &- 1) == 0 ? 0 : alignmentShift
     let flags =
       (tombstone ? Self.tombstoneFlag : 0) | (hasExpiry ? Self.expiryFlag : 0)
-      | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(shift) << 2
+      | (hasFingerprint ? Self.fingerprintFlag : 0) | UInt64(shift) << UInt64(SHM_ENTRY_ALIGNMENT_SHIFT)
     raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | flags << 48 | UInt64(type) << 56
   }
 
-  @usableFromInline static let tombstoneFlag: UInt64 = 1
-  @usableFromInline static let expiryFlag: UInt64 = 2
-  @usableFromInline static let fingerprintFlag: UInt64 = 32
+  @usableFromInline static let tombstoneFlag = UInt64(SHM_ENTRY_TOMBSTONE)
+  @usableFromInline static let expiryFlag = UInt64(SHM_ENTRY_EXPIRY)
+  @usableFromInline static let fingerprintFlag = UInt64(SHM_ENTRY_FINGERPRINT)
 
   @inlinable @inline(__always) public var valueLength: Int { Int(raw & 0xffff_ffff) }
   @inlinable @inline(__always) public var keyLength: Int { Int((raw >> 32) & 0xffff) + 1 }
@@ -37,7 +39,7 @@ public struct EntryMeta: Sendable, Equatable {
   @inlinable @inline(__always)
   func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
   /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.
-  @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> 2) & 7) }
+  @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> UInt64(SHM_ENTRY_ALIGNMENT_SHIFT)) & 7) }
 
   @inlinable @inline(__always)
   var keyOffset: Int {

@@ -1,9 +1,11 @@
+import CShims
+
 /// Where everything lies in a table of a given capacity. Equal for every process: a pure function of the
 /// capacity and the constants that the layout hash covers.
 public final class Geometry: Sendable {
-  public static let unitBytes = 1 << 20
-  static let framesPerUnit = unitBytes / SizeClasses.frameBytes
-  static let superframesPerUnit = unitBytes / SizeClasses.slabBytes
+  public static let unitBytes = SHM_UNIT_BYTES
+  static let framesPerUnit = SHM_FRAMES_PER_UNIT
+  static let superframesPerUnit = SHM_SUPERFRAMES_PER_UNIT
   public static let minimumCapacity = 1 << 20
   public static let maximumCapacity = 1 << 42
 
@@ -54,6 +56,17 @@ public final class Geometry: Sendable {
     supersededRecords = limboRecords
     retainedOffset = supersededOffset + supersededRecords * SupersededRing.recordBytes
     controlBytes = roundUp(retainedOffset + supersededRecords * RetainedRing.recordBytes, to: 4096)
+  }
+
+  /// Where each region that depends on the capacity begins, and how large it is: for the layout hash.
+  var regions: [(name: StaticString, value: Int)] {
+    [
+      ("logBytes", logBytes), ("unitsOffset", unitsOffset), ("dataBytes", dataBytes),
+      ("summaryOffset", summaryOffset), ("summaryWords", summaryWords), ("summaryTopWords", summaryTopWords),
+      ("descriptorsOffset", descriptorsOffset), ("journalOffset", journalOffset), ("journalBytes", journalBytes),
+      ("limboOffset", limboOffset), ("limboRecords", limboRecords), ("supersededOffset", supersededOffset),
+      ("supersededRecords", supersededRecords), ("retainedOffset", retainedOffset), ("controlBytes", controlBytes),
+    ]
   }
 
   /// Data offset of a unit's first byte.

@@ -1,14 +1,13 @@
-/// Where the rwlock variant's state lies in *ctl*, by cache lines.
+import CShims
+
+/// Where the rwlock variant's state lies in *ctl*: `struct shm_rw_area` in `shm_format.h`.
 package enum RWLayout {
+  private static let area = shm_ctl_rw_offset
   static let generation = ControlLayout.rwState
-  /// Slot + 1 of the writer that waits or writes; 0 = none.
-  package static let writerWaiting = ControlLayout.rwState + 64
-  /// 1 if some reader may wait: the writer looks at the stamps.
-  package static let hint = ControlLayout.rwState + 72
-  /// Newest generation whose instance a dead thread may hold, plus 1.
-  static let abandoned = ControlLayout.rwState + 80
-  /// Newest generation for which no living reader was inside an older one.
-  static let drained = ControlLayout.rwState + 88
-  static let sleepers = ControlLayout.rwState + 128
-  static let event = ControlLayout.rwState + 136
+  package static let writerWaiting = area + shm_rw_area_writer_waiting_offset
+  package static let hint = area + shm_rw_area_hint_offset
+  static let abandoned = area + shm_rw_area_abandoned_offset
+  static let drained = area + shm_rw_area_drained_offset
+  static let sleepers = area + shm_rw_area_sleepers_offset
+  static let event = area + shm_rw_area_event_offset
 }

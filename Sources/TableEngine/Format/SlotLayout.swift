@@ -1,27 +1,25 @@
-/// Byte offsets in a slot. Line 0 is written by its thread (and by eviction's compare-and-swap), the rest seldom.
+import CShims
+
+/// Byte offsets in a slot: `struct shm_slot` in `shm_format.h`, which says who stores to what.
 public enum SlotLayout {
   /// Idle, or a version that is pending, exact, or evicted: see ``SlotWord``.
-  public static let snapshot = 0
-  /// IDLE, or the version from which on nothing this thread can reach may be reused.
-  public static let pin = 8
-  /// rwlock variant: 0, or generation and state.
-  public static let rw = 16
-  /// rwlock variant: barriers ended when its thread began to wait, plus 1; 0 = it does not wait.
-  public static let wait = 24
-  public static let mutex = 64
-  public static let pid = 128
-  public static let tid = 136
-  public static let startTime = 144
-  public static let command = 152  // 16 bytes
-  public static let purpose = 168
-  public static let since = 176
-  /// 1 if its thread's fences are light: it relies on others' membarrier.
-  public static let light = 184
-  /// The oldest version that gc last found it to keep, and since when (CLOCK_MONOTONIC): for people. Under W.
-  public static let inTheWayVersion = 192
-  public static let inTheWaySince = 200
-  /// 0, or stamp and state of a claim: see ``Claims``. Back to 0 by its thread at any time.
-  public static let claim = 208
-  /// The claim's keys, to the slot's end: see ``ClaimSet``. Written under W.
-  static let claimKeys = 216
+  public static let snapshot = shm_slot_snapshot_offset
+  public static let pin = shm_slot_pin_offset
+  public static let rw = shm_slot_rw_offset
+  public static let wait = shm_slot_wait_offset
+  public static let mutex = shm_slot_mutex_offset
+  public static let pid = shm_slot_pid_offset
+  public static let tid = shm_slot_tid_offset
+  public static let startTime = shm_slot_start_time_offset
+  public static let command = shm_slot_command_offset
+  public static let purpose = shm_slot_purpose_offset
+  public static let since = shm_slot_since_offset
+  public static let light = shm_slot_light_offset
+  public static let inTheWayVersion = shm_slot_in_the_way_version_offset
+  public static let inTheWaySince = shm_slot_in_the_way_since_offset
+  /// 0, or stamp and state of a key lock: see ``KeyLocks``.
+  public static let claim = shm_slot_key_lock_offset
+  /// The key lock's keys: see ``LockedKeys``.
+  static let claimKeys = shm_slot_key_lock_counts_offset
+  static let claimHashes = shm_slot_key_lock_hashes_offset
 }

@@ -1,3 +1,5 @@
+import CShims
+
 /// What a slot's snapshot and pin words say. Versions stay below 2^62.
 ///
 /// A pending reader announces a bare version, since that is what every single read stores; one that has settled on a
@@ -5,9 +7,9 @@
 @usableFromInline
 enum SlotWord {
   @usableFromInline static let idle = UInt64.max
-  static let exact: UInt64 = 1 << 63
-  static let evicted: UInt64 = 1 << 62
-  static let versionMask: UInt64 = (1 << 62) - 1
+  static let exact: UInt64 = 1 << UInt64(SHM_SNAPSHOT_EXACT_BIT)
+  static let evicted: UInt64 = 1 << UInt64(SHM_SNAPSHOT_EVICTED_BIT)
+  static let versionMask = evicted - 1
 
   static func isPending(_ snapshot: UInt64) -> Bool { snapshot & exact == 0 }
   static func isExact(_ snapshot: UInt64) -> Bool { snapshot & (exact | evicted) == exact }

@@ -1,11 +1,12 @@
-/// Byte offsets in a unit's descriptor (ctl).
+import CShims
+
+/// Byte offsets in a unit's descriptor (*ctl*): `struct shm_unit` in `shm_format.h`.
 package enum UnitLayout {
-  static let frameFree = 0
-  static let kind = 32
-  static let partial = 96
-  static let used = partial + SizeClasses.maximumCount * 8
-  static let usedBytesPerSlab = 64
-  /// Which frames are the first of a run. Meaningful for frames in use alone.
-  static let runStart = used + Geometry.superframesPerUnit * usedBytesPerSlab
-  package static let byteCount = runStart + 32
+  static let frameFree = shm_unit_frame_free_offset
+  static let runStart = shm_unit_run_start_offset
+  static let kind = shm_unit_kind_offset
+  static let partial = shm_unit_partial_offset
+  static let used = shm_unit_used_offset
+  static let usedBytesPerSlab = (shm_unit_size - shm_unit_used_offset) / SHM_SUPERFRAMES_PER_UNIT
+  package static let byteCount = shm_unit_size
 }

@@ -98,9 +98,9 @@ final class Keeper: Sendable {
 
 /// What a slot is for, for people who look at it.
 enum SlotPurpose {
-  static let thread: UInt64 = 0
-  static let snapshot: UInt64 = 1
-  static let presence: UInt64 = 2
+  static let thread = UInt64(SHM_SLOT_THREAD)
+  static let snapshot = UInt64(SHM_SLOT_SNAPSHOT)
+  static let presence = UInt64(SHM_SLOT_PRESENCE)
 }
 
 /// A process-private counting semaphore (sem_init(3)).

@@ -31,7 +31,7 @@ struct Allocator {
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
   /// Superframes that only tombstones may use: room for one of the longest key.
-  static let reservedSuperframes = 5
+  static let reservedSuperframes = SHM_RESERVED_SUPERFRAMES
 
   /// A free block of this size code, growing the table if need be; its bits are not set yet.
   /// - Parameter fromReserve: may it come from the superframes that are reserved for tombstones?
@@ -173,7 +173,7 @@ struct Allocator {
 
   func block(_ unit: Int, _ superframe: Int, _ index: Int, _ sizeClass: Int) -> BlockRef {
     let slab = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
-    return BlockRef(offset: slab + index * SizeClasses.sizes[sizeClass], code: sizeClass)
+    return BlockRef(offset: slab + index * SizeClasses.size(sizeClass), code: sizeClass)
   }
 
   /// A free block in an existing slab of this class.

@@ -1,3 +1,5 @@
+import CShims
+
 /// Which blocks there are: slab classes up to 8 KiB, then runs of 4-KiB frames.
 ///
 /// A class's size is the largest multiple of 16 of which k fit into a slab; neighbours differ by at least an
@@ -6,17 +8,18 @@
 /// The tables are written out: what the compiler can lay down as data costs a load, and what is made at the first use
 /// costs every later use a call. Their rule is in `SizeClassTests`.
 public enum SizeClasses {
-  public static let slabBytes = 16_384
-  public static let frameBytes = 4_096
+  public static let slabBytes = SHM_SLAB_BYTES
+  public static let frameBytes = SHM_FRAME_BYTES
   /// Classes a descriptor has room for.
-  static let maximumCount = 64
-  static let runCode = 64
+  static let maximumCount = SHM_CLASSES_AT_MOST
+  static let runCode = SHM_RUN_CODE
 
-  static let sizes: [Int] = [
-    32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 272, 288, 304, 320, 336, 352, 368, 384, 416,
-    448, 480, 512, 576, 672, 768, 896, 1024, 1168, 1360, 1632, 2048, 2336, 2720, 3264, 4096, 5456, 8192,
-  ]
+  static let count = SHM_SIZE_CLASS_COUNT
   static let largest = 8192
+
+  /// A class's block size.
+  @inline(__always)
+  static func size(_ sizeClass: Int) -> Int { Int(shm_size_class_bytes(sizeClass)) }
 
   /// Class of a size of at most 512, by sixteenths.
   private static let classBySixteenth: [UInt8] = [
@@ -44,16 +47,16 @@ public enum SizeClasses {
 
   @inline(__always)
   static func byteCount(code: Int) -> Int {
-    code < runCode ? sizes[code] : (code - runCode) * frameBytes
+    code < runCode ? size(code) : (code - runCode) * frameBytes
   }
 
   /// Whether this can be a size code: a word that was read beside a writer may hold any other.
-  static func isCode(_ code: Int) -> Bool { code >= runCode || (0..<sizes.count).contains(code) }
+  static func isCode(_ code: Int) -> Bool { code >= runCode || (0..<count).contains(code) }
 
   static func blocksPerSlab(_ sizeClass: Int) -> Int { indexInSlab(slabBytes, sizeClass) }
 
   /// Which block of its slab lies at `within` bytes. In 32 bits: a division of 64 takes twice as long.
   static func indexInSlab(_ within: Int, _ sizeClass: Int) -> Int {
-    Int(UInt32(truncatingIfNeeded: within) / UInt32(truncatingIfNeeded: sizes[sizeClass]))
+    Int(UInt32(truncatingIfNeeded: within) / shm_size_class_bytes(sizeClass))
   }
 }

@@ -26,7 +26,7 @@ struct InPlacePass {
     // A pin protects what was there when it was made, whatever becomes of its snapshot.
     let limit = min(state.chainsCutAt, scan.lowestPin)
     let freed = FreePass(state: state).free(superseded, atMost: Self.batch) { counter in
-      superseded.stamp(counter) <= limit && superseded.word(counter, 2) & 1 == 0
+      superseded.stamp(counter) <= limit && superseded.word(counter, SupersededRing.newer) & 1 == 0
     }
     // A transaction that commits puts the ring's head where its journal says.
     if state.inTransaction { state.journal.save(JournalLayout.supersededHeadAfter, superseded.head) }

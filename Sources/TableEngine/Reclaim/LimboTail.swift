@@ -16,8 +16,8 @@ struct LimboTail {
   @inline(__always)
   mutating func push(_ block: BlockRef) {
     let position = limbo.position(tail)
-    limbo.ctl.storeRelaxed(position, block.raw)
-    limbo.ctl.storeRelaxed(position + 8, stamp)
+    limbo.ctl.storeRelaxed(position + LimboRing.block, block.raw)
+    limbo.ctl.storeRelaxed(position + LimboRing.stamp, stamp)
     tail += 1
     bytes += UInt64(block.byteCount)
   }

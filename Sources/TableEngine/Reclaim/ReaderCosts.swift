@@ -25,10 +25,11 @@ struct ReaderCosts {
     countLimbo(readers, &costs)
     let (retained, superseded) = (state.retained, state.superseded)
     walk(retained) { counter in
-      count(entry: Int(truncatingIfNeeded: retained.word(counter, 0) & ~1), supersededAt: .max, readers, &costs)
+      let entry = Int(truncatingIfNeeded: retained.word(counter, RetainedRing.entry) & ~1)
+      count(entry: entry, supersededAt: .max, readers, &costs)
     }
     walk(superseded) { counter in
-      guard superseded.word(counter, 2) & 1 == 0 else { return }
+      guard superseded.word(counter, SupersededRing.newer) & 1 == 0 else { return }
       count(entry: superseded.block(counter).offset, supersededAt: superseded.stamp(counter), readers, &costs)
     }
     return costs

@@ -3,11 +3,8 @@ import CShims
 /// A queue of records in *ctl* that grows by doubling and never shrinks. Used under W only.
 ///
 /// Positions are counters that never wrap; a record lies at `counter & mask`. `head` and `tail` move last, each in
-/// one store, so a death leaves records that do not count, never half-counted ones.
-///
-/// ```
-/// 0 head   8 tail   16 mask   24 freeEnd   32 bytes pushed   40 bytes popped   48 bytes popped after the free pass
-/// ```
+/// one store, so a death leaves records that do not count, never half-counted ones. Its header is `struct shm_ring` in
+/// `shm_format.h`.
 struct Ring {
   let ctl: Memory
   let header: Int
@@ -15,39 +12,39 @@ struct Ring {
   let recordBytes: Int
   let maximumRecords: Int
 
-  static let initialRecords = 512
+  static let initialRecords = SHM_RING_INITIAL_RECORDS
 
-  var head: UInt64 { ctl.loadRelaxed(header) }
-  var tail: UInt64 { ctl.loadRelaxed(header + 8) }
-  var mask: UInt64 { ctl.loadRelaxed(header + 16) }
-  var freeEnd: UInt64 { ctl.loadRelaxed(header + 24) }
-  var bytesPushed: UInt64 { ctl.loadRelaxed(header + 32) }
-  var bytesPopped: UInt64 { ctl.loadRelaxed(header + 40) }
-  var bytesPoppedAfter: UInt64 { ctl.loadRelaxed(header + 48) }
+  var head: UInt64 { ctl.loadRelaxed(header + shm_ring_head_offset) }
+  var tail: UInt64 { ctl.loadRelaxed(header + shm_ring_tail_offset) }
+  var mask: UInt64 { ctl.loadRelaxed(header + shm_ring_mask_offset) }
+  var freeEnd: UInt64 { ctl.loadRelaxed(header + shm_ring_free_end_offset) }
+  var bytesPushed: UInt64 { ctl.loadRelaxed(header + shm_ring_bytes_pushed_offset) }
+  var bytesPopped: UInt64 { ctl.loadRelaxed(header + shm_ring_bytes_popped_offset) }
+  var bytesPoppedAfter: UInt64 { ctl.loadRelaxed(header + shm_ring_bytes_popped_after_offset) }
   var count: Int { Int(truncatingIfNeeded: tail &- head) }
   var bytes: Int { Int(truncatingIfNeeded: bytesPushed &- bytesPopped) }
 
-  func setHead(_ value: UInt64) { ctl.storeRelease(header, value) }
-  func setTail(_ value: UInt64) { ctl.storeRelease(header + 8, value) }
-  func setFreeEnd(_ value: UInt64) { ctl.storeRelease(header + 24, value) }
-  func setBytesPushed(_ value: UInt64) { ctl.storeRelaxed(header + 32, value) }
-  func setBytesPopped(_ value: UInt64) { ctl.storeRelaxed(header + 40, value) }
-  func setBytesPoppedAfter(_ value: UInt64) { ctl.storeRelaxed(header + 48, value) }
+  func setHead(_ value: UInt64) { ctl.storeRelease(header + shm_ring_head_offset, value) }
+  func setTail(_ value: UInt64) { ctl.storeRelease(header + shm_ring_tail_offset, value) }
+  func setFreeEnd(_ value: UInt64) { ctl.storeRelease(header + shm_ring_free_end_offset, value) }
+  func setBytesPushed(_ value: UInt64) { ctl.storeRelaxed(header + shm_ring_bytes_pushed_offset, value) }
+  func setBytesPopped(_ value: UInt64) { ctl.storeRelaxed(header + shm_ring_bytes_popped_offset, value) }
+  func setBytesPoppedAfter(_ value: UInt64) { ctl.storeRelaxed(header + shm_ring_bytes_popped_after_offset, value) }
 
   /// Control offset of the record with this counter.
   @inline(__always)
   func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
 
-  func word(_ counter: UInt64, _ index: Int) -> UInt64 { ctl.loadRelaxed(position(counter) &+ index &* 8) }
+  func word(_ counter: UInt64, _ field: Int) -> UInt64 { ctl.loadRelaxed(position(counter) &+ field) }
 
-  /// Of limbo and of *superseded*, whose records both begin with a block and its stamp.
-  func block(_ counter: UInt64) -> BlockRef { BlockRef(raw: word(counter, 0)) }
-  func stamp(_ counter: UInt64) -> UInt64 { word(counter, 1) }
+  /// Of limbo and of *superseded*, whose records both begin with a block and its stamp; in *retained* the stamp is there too.
+  func block(_ counter: UInt64) -> BlockRef { BlockRef(raw: word(counter, LimboRing.block)) }
+  func stamp(_ counter: UInt64) -> UInt64 { word(counter, LimboRing.stamp) }
 
   /// Allocates the first records' pages. Called once, by the creator.
   func initialize(_ backing: Backing) throws(EngineError) {
     try backing.allocateControl(offset: region, count: Self.initialRecords * recordBytes)
-    ctl.storeRelaxed(header + 16, UInt64(Self.initialRecords - 1))
+    ctl.storeRelaxed(header + shm_ring_mask_offset, UInt64(Self.initialRecords - 1))
   }
 
   /// Makes sure that `extra` more records fit behind the tail.
@@ -77,7 +74,7 @@ struct Ring {
         }
         counter &+= 1
       }
-      ctl.storeRelease(header + 16, newMask)
+      ctl.storeRelease(header + shm_ring_mask_offset, newMask)
     }
   }
 }

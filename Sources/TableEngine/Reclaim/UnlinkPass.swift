@@ -41,7 +41,7 @@ struct UnlinkPass {
     var unlinked = 0
     for index in 0..<old {
       let counter = retained.head + UInt64(index)
-      unlinked += reconsider(retained.word(counter, 0), stamp: retained.stamp(counter))
+      unlinked += reconsider(retained.word(counter, RetainedRing.entry), stamp: retained.stamp(counter))
     }
     for index in 0..<fresh { unlinked += consider(superseded.head + UInt64(index)) }
     journal.save(JournalLayout.supersededHeadAfter, superseded.head + UInt64(fresh))
@@ -86,7 +86,7 @@ struct UnlinkPass {
 
   /// A record of *superseded*.
   private mutating func consider(_ counter: UInt64) -> Int {
-    let named = superseded.word(counter, 2)
+    let named = superseded.word(counter, SupersededRing.newer)
     let stamp = superseded.stamp(counter)
     if named & 1 != 0 { return reconsider(named, stamp: stamp) }
     state.work.versionsScanned += 1

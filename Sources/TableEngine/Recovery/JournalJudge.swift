@@ -98,7 +98,7 @@ struct JournalJudge {
 
   private func isBlock(_ block: BlockRef) -> Bool {
     guard block.offset >= geometry.unitsOffset else { return false }
-    guard block.code >= SizeClasses.runCode || block.code < SizeClasses.sizes.count else { return false }
+    guard SizeClasses.isCode(block.code) else { return false }
     return block.byteCount <= geometry.unitOffset(state.allocator.unitCount) - block.offset
   }
 }

@@ -32,7 +32,7 @@ struct AllocatorCheck {
               ctl.loadRelaxed(allocator.usedBits(unit, superframe) + word * 8) == 0,
               "superframe \(superframe) of unit \(unit) is no slab and has blocks in use: leaked (I6)")
           }
-        } else if kind <= SizeClasses.sizes.count {
+        } else if kind <= SizeClasses.count {
           compareSlab(unit, superframe, sizeClass: kind - 1)
         } else {
           problems.expect(false, "superframe \(superframe) of unit \(unit) is of the impossible kind \(kind)")
@@ -57,7 +57,7 @@ struct AllocatorCheck {
     let start = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
     let used = allocator.usedBits(unit, superframe)
     for index in 0..<(UnitLayout.usedBytesPerSlab * 8) where ctl.bit(index, at: used) {
-      let offset = start + index * SizeClasses.sizes[sizeClass]
+      let offset = start + index * SizeClasses.size(sizeClass)
       let owner = index < SizeClasses.blocksPerSlab(sizeClass) ? owners.block(offset) : nil
       problems.expect(owner?.code == sizeClass, "the block at \(offset) is marked in use and nobody's: leaked (I6)")
     }
@@ -74,7 +74,7 @@ struct AllocatorCheck {
             free == 0 || allocator.unitHints.isSet(Summary.freeFrame, unit), "unit \(unit) hides free frames")
           problems.expect(
             free != 0xf || allocator.unitHints.isSet(Summary.freeSuperframe, unit), "unit \(unit) hides superframes")
-        } else if kind <= SizeClasses.sizes.count, allocator.hasRoom(unit, superframe, sizeClass: kind - 1) {
+        } else if kind <= SizeClasses.count, allocator.hasRoom(unit, superframe, sizeClass: kind - 1) {
           let hint = ctl.bit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + (kind - 1) * 8)
           problems.expect(
             hint && allocator.unitHints.isSet(kind - 1, unit), "unit \(unit) hides room in slab \(superframe)")

@@ -46,7 +46,7 @@ struct BlockMap {
       return position % SizeClasses.frameBytes == 0 && SizeClasses.byteCount(code: code) <= limit - offset
     }
     let within = position % SizeClasses.slabBytes
-    return within % SizeClasses.sizes[code] == 0
+    return within % SizeClasses.size(code) == 0
       && SizeClasses.indexInSlab(within, code) < SizeClasses.blocksPerSlab(code)
   }
 

@@ -31,7 +31,7 @@ final class BlockOwners {
   /// Enters a block in the list of owners.
   /// - Returns: false if it is impossible or in use already: do not look into it.
   func enter(_ block: BlockRef, _ owner: Owner) -> Bool {
-    guard block.code < SizeClasses.sizes.count || block.code >= SizeClasses.runCode,
+    guard SizeClasses.isCode(block.code),
       block.offset >= geometry.unitsOffset, block.offset + block.byteCount <= end
     else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies outside the units")

@@ -13,7 +13,7 @@ extension ChangeLog {
     while position < endPosition {
       let place = DataLayout.log + Int(position % UInt64(byteCount))
       let version = data.loadRelaxed(place)
-      let header = data.loadRelaxed(place + 8)
+      let header = data.loadRelaxed(place + ChangeLog.header)
       guard Self.byteCount(header) >= 16, header & 15 == 0, let operation = Self.operation(header) else {
         return "holds no record at \(position)"
       }

@@ -31,8 +31,8 @@ struct RingCheck {
     var last: UInt64 = 0
     var counter = limbo.head
     while counter != limbo.tail {
-      let block = BlockRef(raw: ctl.loadRelaxed(limbo.position(counter)))
-      let stamp = ctl.loadRelaxed(limbo.position(counter) + 8)
+      let block = limbo.block(counter)
+      let stamp = limbo.stamp(counter)
       problems.expect(stamp >= last && stamp <= state.committed, "limbo's stamp \(stamp) follows \(last) (I1)")
       last = stamp
       if owners.enter(block, .limbo) { bytes += block.byteCount }
@@ -55,7 +55,7 @@ struct RingCheck {
     }
     forEachRecord(state.retained) { check, counter in
       let ring = check.state.retained
-      let entry = Int(truncatingIfNeeded: ring.word(counter, 0) & ~1)
+      let entry = Int(truncatingIfNeeded: ring.word(counter, RetainedRing.entry) & ~1)
       guard entry % 16 == 0, entry >= check.state.geometry.unitsOffset,
         entry + Entry.headerBytes <= check.owners.end
       else {

@@ -1,3 +1,4 @@
+import CShims
 import SharedMemory
 
 /// What a participant does arithmetic with and never looks at again: checked once, when it attaches. From then on the
@@ -30,7 +31,8 @@ package struct ControlCheck {
       (ControlLayout.superseded, geometry.supersededOffset, SupersededRing.recordBytes, geometry.supersededRecords),
       (ControlLayout.retained, geometry.retainedOffset, RetainedRing.recordBytes, geometry.supersededRecords),
     ] {
-      let mask = try expect(header + 16, in: UInt64(Ring.initialRecords - 1)...UInt64(records - 1), "ring's size")
+      let mask = try expect(
+        header + shm_ring_mask_offset, in: UInt64(Ring.initialRecords - 1)...UInt64(records - 1), "ring's size")
       if mask & (mask + 1) != 0 { throw impossible("ring's size") }
       try expectHeld(region + (Int(mask) + 1) * recordBytes, "ring's size")
     }

@@ -120,8 +120,8 @@ extension Allocator {
         let kind = kind(unit, superframe)
         if kind == 0 {
           bytes += (4 - nibble(unit, superframe).nonzeroBitCount) * SizeClasses.frameBytes
-        } else if kind <= SizeClasses.sizes.count {
-          bytes += usedBlocks(unit, superframe) * SizeClasses.sizes[kind - 1]
+        } else if kind <= SizeClasses.count {
+          bytes += usedBlocks(unit, superframe) * SizeClasses.size(kind - 1)
         }
       }
     }

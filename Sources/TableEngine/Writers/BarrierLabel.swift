@@ -6,7 +6,7 @@ import CShims
 /// the bytes are whole. A barrier of no queue writes nothing, and what stands there is of another version.
 public struct BarrierLabel: Sendable {
   /// The longest that is noted, in bytes; of a longer one, that much.
-  public static let maximumByteCount = 200
+  public static let maximumByteCount = SHM_LABEL_BYTES
 
   private let text: String
   private let hash: UInt64
@@ -29,31 +29,24 @@ public struct BarrierLabel: Sendable {
     unsafe words.withUnsafeBytes { unsafe $0.isEmpty ? 0 : shm_hash($0.baseAddress!, $0.count, UInt64(byteCount)) }
   }
 
-  private enum Layout {
-    static let version = ControlLayout.barrierLabel
-    static let hash = ControlLayout.barrierLabel + 8
-    static let byteCount = ControlLayout.barrierLabel + 16
-    static let bytes = ControlLayout.barrierLabel + 24
-  }
-
   /// Under W.
   func note(_ ctl: Memory, version: UInt64) {
-    if ctl.loadRelaxed(Layout.hash) != hash {
+    if ctl.loadRelaxed(ControlLayout.labelHash) != hash {
       let (words, byteCount) = Self.encoded(text)
-      for (index, word) in words.enumerated() { ctl.storeRelaxed(Layout.bytes + index * 8, word) }
-      ctl.storeRelaxed(Layout.byteCount, UInt64(byteCount))
-      ctl.storeRelaxed(Layout.hash, hash)
+      for (index, word) in words.enumerated() { ctl.storeRelaxed(ControlLayout.labelWords + index * 8, word) }
+      ctl.storeRelaxed(ControlLayout.labelByteCount, UInt64(byteCount))
+      ctl.storeRelaxed(ControlLayout.labelHash, hash)
     }
-    ctl.storeRelaxed(Layout.version, version)
+    ctl.storeRelaxed(ControlLayout.labelVersion, version)
   }
 
   /// The label of the barrier in flight, if it has one.
   static func current(_ ctl: Memory, committed: UInt64) -> String? {
-    guard ctl.loadRelaxed(Layout.version) == committed &+ 1 else { return nil }
-    let count = ctl.loadRelaxed(Layout.byteCount)
+    guard ctl.loadRelaxed(ControlLayout.labelVersion) == committed &+ 1 else { return nil }
+    let count = ctl.loadRelaxed(ControlLayout.labelByteCount)
     guard count <= UInt64(maximumByteCount) else { return nil }
-    let words = (0..<(Int(count) + 7) / 8).map { ctl.loadRelaxed(Layout.bytes + $0 * 8) }
-    guard hash(words, Int(count)) == ctl.loadRelaxed(Layout.hash) else { return nil }
+    let words = (0..<(Int(count) + 7) / 8).map { ctl.loadRelaxed(ControlLayout.labelWords + $0 * 8) }
+    guard hash(words, Int(count)) == ctl.loadRelaxed(ControlLayout.labelHash) else { return nil }
     return unsafe words.withUnsafeBytes { unsafe String(decoding: $0.prefix(Int(count)), as: UTF8.self) }
   }
 }

@@ -23,18 +23,19 @@ struct Journal {
     case discard = 8
   }
 
-  /// ```
-  /// word 0: kind (4 bits) | count (16) | offset / 8 (44)      word 1: old word, BlockRef or entry offset
-  /// ```
+  /// `struct shm_journal_record` in `shm_format.h`.
   struct Record {
     let first: UInt64
     let second: UInt64
-    var kind: Kind? { Kind(rawValue: first >> 60) }
-    var count: Int { Int((first >> 44) & 0xffff) }
-    var offset: Int { Int(first & ((1 << 44) - 1)) << 3 }
+    var kind: Kind? { Kind(rawValue: first >> Journal.kindShift) }
+    var count: Int { Int((first >> Journal.countShift) & 0xffff) }
+    var offset: Int { Int(first & ((1 << Journal.countShift) - 1)) << 3 }
     var block: BlockRef { BlockRef(raw: second) }
   }
 
+  private static let kindShift = UInt64(SHM_JOURNAL_KIND_SHIFT)
+  private static let countShift = UInt64(SHM_JOURNAL_COUNT_SHIFT)
+  private static let value = shm_journal_record_value_offset
   private static let header = ControlLayout.journal
   static let chunkBytes = 1 << 16
 
@@ -54,7 +55,7 @@ struct Journal {
 
   subscript(index: Int) -> Record {
     let position = region &+ index &* JournalLayout.recordBytes
-    return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position + 8))
+    return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position + Self.value))
   }
 
   /// Appends a record. The caller's effect follows; room was reserved.
@@ -64,9 +65,9 @@ struct Journal {
   func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
     let index = self.count
     let position = region &+ index &* JournalLayout.recordBytes
-    let place = UInt64(truncatingIfNeeded: count) << 44 | UInt64(truncatingIfNeeded: offset >> 3)
-    ctl.storeRelaxed(position, kind.rawValue << 60 | place)
-    ctl.storeRelaxed(position + 8, value)
+    let place = UInt64(truncatingIfNeeded: count) << Self.countShift | UInt64(truncatingIfNeeded: offset >> 3)
+    ctl.storeRelaxed(position, kind.rawValue << Self.kindShift | place)
+    ctl.storeRelaxed(position + Self.value, value)
     crashFence()
     save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
     crashFence()
@@ -74,7 +75,7 @@ struct Journal {
 
   /// Makes a record one of another kind, in one store: its second word stays.
   func convert(_ index: Int, to kind: Kind) {
-    ctl.storeRelaxed(region &+ index &* JournalLayout.recordBytes, kind.rawValue << 60)
+    ctl.storeRelaxed(region &+ index &* JournalLayout.recordBytes, kind.rawValue << Self.kindShift)
   }
 
   /// Allocates pages for `extra` further records.

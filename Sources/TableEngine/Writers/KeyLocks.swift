@@ -33,10 +33,11 @@ struct KeyLocks {
 
   private enum State {
     static let none: UInt64 = 0
-    static func waiting(_ stamp: UInt64) -> UInt64 { stamp << 1 }
-    static func held(_ stamp: UInt64) -> UInt64 { stamp << 1 | 1 }
-    static func isHeld(_ word: UInt64) -> Bool { word & 1 != 0 }
-    static func stamp(_ word: UInt64) -> UInt64 { word >> 1 }
+    private static let shift = UInt64(SHM_KEY_LOCK_STAMP_SHIFT)
+    static func waiting(_ stamp: UInt64) -> UInt64 { stamp << shift }
+    static func held(_ stamp: UInt64) -> UInt64 { stamp << shift | UInt64(SHM_KEY_LOCK_HELD) }
+    static func isHeld(_ word: UInt64) -> Bool { word & UInt64(SHM_KEY_LOCK_HELD) != 0 }
+    static func stamp(_ word: UInt64) -> UInt64 { word >> shift }
   }
 
   /// What one thread asks for; its process holds it until it is granted.

@@ -9,7 +9,7 @@ import CShims
 /// means as a whole what the other means in either way.
 public struct LockedKeys: Sendable {
   /// The most hashes that a slot has room for.
-  static let capacity = (ControlLayout.slotBytes - SlotLayout.claimKeys) / 8 - 1
+  static let capacity = SHM_KEY_LOCK_HASHES
 
   /// Everything: meets every other set.
   private(set) var isTable = false
@@ -62,21 +62,23 @@ public struct LockedKeys: Sendable {
   /// Under W, by the slot's thread. Of a set that does not fit, a single write's, what lies deepest is left out: the steps
   /// that fit still meet every section that locks one of them, and its own key is the first.
   func store(_ ctl: Memory, slot: Int) {
-    let offset = Slots.offset(slot) + SlotLayout.claimKeys
+    let slot = Slots.offset(slot)
     let steps = path.prefix(Self.capacity - whole.count)
-    ctl.storeRelaxed(offset, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
-    for (index, hash) in (whole + steps).enumerated() { ctl.storeRelaxed(offset + 8 + index * 8, hash) }
+    ctl.storeRelaxed(slot + SlotLayout.claimKeys, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
+    for (index, hash) in (whole + steps).enumerated() {
+      ctl.storeRelaxed(slot + SlotLayout.claimHashes + index * 8, hash)
+    }
   }
 
   /// Under W.
   init(_ ctl: Memory, slot: Int) {
-    let offset = Slots.offset(slot) + SlotLayout.claimKeys
-    let counts = ctl.loadRelaxed(offset)
+    let slot = Slots.offset(slot)
+    let counts = ctl.loadRelaxed(slot + SlotLayout.claimKeys)
     isTable = counts == .max
     if isTable { return }
     let wholeCount = min(Int(counts & 0xffff_ffff), Self.capacity)
     let count = min(wholeCount + Int(counts >> 32), Self.capacity)
-    let hashes = (0..<count).map { ctl.loadRelaxed(offset + 8 + $0 * 8) }
+    let hashes = (0..<count).map { ctl.loadRelaxed(slot + SlotLayout.claimHashes + $0 * 8) }
     whole = Array(hashes[..<wholeCount])
     path = Array(hashes[wholeCount...])
   }

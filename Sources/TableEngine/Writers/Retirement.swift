@@ -41,8 +41,9 @@ struct Retirement {
         limbo.push(record.block)
         if record.count == 1 { garbage -= UInt64(record.block.byteCount) }
       case .retain:
-        ctl.storeRelaxed(state.retained.position(retainedTail), UInt64(record.offset | record.count))
-        ctl.storeRelaxed(state.retained.position(retainedTail) + 8, record.second)
+        let position = state.retained.position(retainedTail)
+        ctl.storeRelaxed(position + RetainedRing.entry, UInt64(record.offset | record.count))
+        ctl.storeRelaxed(position + RetainedRing.stamp, record.second)
         retainedTail += 1
       case .discard:
         limbo.push(record.block)
@@ -63,9 +64,9 @@ struct Retirement {
   @inline(__always)
   private func push(_ block: BlockRef, newer: UInt64, _ tail: inout UInt64, _ garbage: inout UInt64) {
     let position = superseded.position(tail)
-    ctl.storeRelaxed(position, block.raw)
-    ctl.storeRelaxed(position + 8, journal.version)
-    ctl.storeRelaxed(position + 16, newer)
+    ctl.storeRelaxed(position + SupersededRing.block, block.raw)
+    ctl.storeRelaxed(position + SupersededRing.stamp, journal.version)
+    ctl.storeRelaxed(position + SupersededRing.newer, newer)
     tail += 1
     garbage += UInt64(block.byteCount)
   }

@@ -1,0 +1,385 @@
+/*
+ * The format: what lies where in the two shared objects of a table. The one definition of it: Swift takes its offsets
+ * from here (shm_format_fields.h), and so does the layout hash, by which a peer with another format is refused.
+ *
+ *   /shmtable.NAME.data                       /shmtable.NAME.ctl
+ *   every reader maps it, most read-only      only participants map it, and trust it
+ *   +---------------------------------+       +--------------------------------+
+ *   | shm_data_header   0             |       | shm_ctl_header        0        |
+ *   |   versions, root directory      |       | shm_writer_area       4096     |
+ *   +---------------------------------+       |   W, journal's, rings' headers |
+ *   | shm_log_record... 16384         |       | shm_rw_area           8192     |
+ *   |   the change log: a ring        |       | shm_slot [1024]       12288    |
+ *   +---------------------------------+       | summaries of the units: bits   |
+ *   | units of 1 MiB, with blocks:    |       | shm_unit...                    |
+ *   |   shm_entry                     |       | shm_journal_record...          |
+ *   |   shm_sub_table                 |       | shm_limbo_record...            |
+ *   |   directory nodes               |       | shm_superseded_record...       |
+ *   +---------------------------------+       | shm_retained_record...         |
+ *                                             +--------------------------------+
+ *
+ * Where the regions begin that depend on the capacity says TableEngine's Geometry, which the hash covers too.
+ *
+ * How to read the comments. W is the writer lock, a robust mutex. "Under W": only its owner stores to the field, and
+ * others may load it meanwhile. "Once": the creator fills it, before it stores `ready`. "Release", "exchange" and
+ * "compare-and-swap" are how it is stored to; without such a word the store is relaxed. All fields of 4 or 8 bytes are
+ * accessed by atomics (shm_atomics.h). A process may die between any two stores: where that leaves more to say than
+ * "the last value stored", the comment says it.
+ *
+ * An offset is a position in *data*, in bytes, 0 for none; a version is the number of a commit, below 2^61. Every field
+ * is little-endian, as both supported machines are. `unused` fields are 0, and no one loads them.
+ *
+ * To change something, and what then checks it: see shm_format_fields.h.
+ */
+#ifndef SHM_FORMAT_H
+#define SHM_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm_format_constants.h"
+
+/* A place for a pthread_mutex_t or a pthread_rwlock_t of whatever size the C library gives it (shm_lock.h). */
+struct shm_lock_place {
+  uint64_t words[8];
+};
+
+/* ------------------------------------------------- both objects ------------------------------------------------- */
+
+/* What both objects begin with. Once, by the creator; the same in both. */
+struct shm_identity {
+  uint64_t magic;               /* SHM_MAGIC. Stored last, release: 0 in an object that its creator left half-made */
+  uint64_t version_and_variant; /* SHM_LAYOUT_VERSION | SHM_VARIANT_... << 32 */
+  uint64_t layout_hash;         /* of everything in the list of shm_format_fields.h */
+  uint64_t uuid[2];             /* says that the two objects are of one table */
+  uint64_t capacity;            /* bytes for entries and index: whole units */
+};
+
+/* ----------------------------------------------------- data ----------------------------------------------------- */
+
+/*
+ *     0 identity, seed, features: once
+ *    64 committed        128 reclaimed        192 wseq        256 published_bytes: a cache line each
+ *   320 change log: its ends
+ *   512 key_counts
+ *  4096 root directory
+ * 16384 end: the change log begins
+ */
+struct shm_data_header {
+  struct shm_identity identity;
+  uint64_t hash_seed; /* once */
+  uint64_t features;  /* once: bits; a reader that does not know one of them leaves the table alone */
+
+  /* Under W, release: the store that commits. The newest committed version; every reader loads it, and so its line
+   * holds nothing else. Its low half is the futex that waiters for a commit sleep on. */
+  uint64_t committed;
+  uint64_t unused1[7];
+
+  /* Under W. No snapshot below this is safe for an observer: raised before the first reuse or unlink. Only grows; ahead
+   * of what was reclaimed after a crash, which only makes an observer begin anew. */
+  uint64_t reclaimed;
+  uint64_t unused2[7];
+
+  /* Under W, release: odd while a transaction is in flight. A seqlock for observers of the rwlock variant; odd after a
+   * crash, which tells the next owner of W to recover. */
+  uint64_t wseq;
+  uint64_t unused3[7];
+
+  /* Under W, release: bytes of the object that are allocated and may be read. Only grows. After a crash at most a unit
+   * behind `units` in ctl: recovery puts it right. */
+  uint64_t published_bytes;
+  uint64_t unused4[7];
+
+  /* Under W. Positions are counters of bytes that never wrap. The end may be ahead of `committed` by a transaction in
+   * flight: the journal has its values from before. The tail moves, followed by a release fence, before the bytes
+   * that it leaves are overwritten; it is never put back. */
+  uint64_t log_end_position;
+  uint64_t log_end_ordinal; /* how many records were ever appended */
+  uint64_t log_tail_position;
+  uint64_t unused5[21];
+
+  /* Under W: how many keys there are at version v, in word v % 64. Stored before v is committed, so a crash leaves a
+   * number that no one reads. */
+  uint64_t key_counts[SHM_KEY_COUNTS];
+  uint64_t unused6[384];
+
+  /* Under W, release: directory words (SHM_DIRECTORY_...), by the hash's top ten bits. A split stores several; the
+   * journal has the words from before. */
+  uint64_t root[1 << SHM_ROOT_BITS];
+  uint64_t unused7[512];
+};
+
+/*
+ * A record of the change log: it lies at position % the ring's size, padded to 16 bytes, and never straddles the ring's
+ * end. What is left there is a record of the operation SHM_LOG_PADDING, which may be as short as 16 bytes and then ends
+ * before its key's length.
+ * Under W, before the end moves past it; overwritten after the tail has moved past it. Readers copy, then look at the
+ * tail.
+ */
+struct shm_log_record {
+  uint64_t version; /* that the change was committed as, or will be */
+  uint32_t byte_count;
+  uint8_t operation; /* SHM_LOG_... */
+  uint8_t ordinal[3]; /* the low 24 bits of its number */
+  uint64_t key_length;
+  /* the key */
+};
+
+/*
+ * One version of one key, or its tombstone. Filled under W, before an offset leads to it; never changed afterwards, but for
+ * `prev`. Aligned to 16 bytes.
+ *
+ *   0 version   8 prev   16 lengths, flags, type   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
+ */
+struct shm_entry {
+  uint64_t version;
+  /* The offset of the next older version. Under W, release: set further back, or to 0, by those who unlink. From an
+   * entry whose version is at most `chains_cut_at` only readers may follow it whose snapshot is older. */
+  uint64_t prev;
+  uint32_t value_length;
+  uint16_t key_length_less_1;
+  uint8_t flags; /* SHM_ENTRY_... */
+  uint8_t type;  /* the typed library's; the engine only keeps it */
+};
+
+/*
+ * Eight words, each of a key: its tag in the upper 16 bits, in the lower 48 the offset of its newest entry. 0 is an
+ * empty word and ends a search; SHM_TAG_DELETED without an offset is one that a search passes.
+ * Under W, release, after a journal record with the word from before.
+ */
+struct shm_bucket {
+  uint64_t words[8];
+};
+
+/* Where the keys of one prefix of the hash are. Built aside, then led to by directory words. */
+struct shm_sub_table {
+  struct shm_bucket buckets[SHM_BUCKETS];
+};
+
+/* A sub-table of the deepest level, with the offset of a further one or 0: under W, release. */
+struct shm_deep_sub_table {
+  struct shm_bucket buckets[SHM_BUCKETS];
+  uint64_t link;
+  uint64_t unused1[7];
+};
+
+/* ------------------------------------------------------ ctl ------------------------------------------------------ */
+
+/* Once, but for the words that say otherwise. One page. */
+struct shm_ctl_header {
+  struct shm_identity identity;
+  uint64_t ready;         /* 1 once both objects are whole. Release, last, by the creator, under flock */
+  uint64_t fingerprint;   /* libc, machine, sizes of the locks: peers share pthread objects */
+  uint64_t pid_namespace;
+  /* Under W: 1 after damage that recovery cannot repair; a repair that is whole puts it back to 0 */
+  uint64_t damaged;
+  uint64_t light_readers; /* by anybody who attaches, exchange: 1 once there were readers that rely on membarrier */
+  uint64_t limbo_budget;  /* by whoever administers the table, at any time */
+  uint64_t stalled_reader_policy; /* SHM_POLICY_..., by the same */
+  uint64_t unused1;
+  uint64_t creator_pid;
+  uint64_t created_nanoseconds; /* CLOCK_REALTIME */
+  uint64_t dropped;             /* release, by the dropper, after it has removed the names: 1 */
+  uint64_t poisons_freed_blocks; /* 1 if free passes overwrite what they free: for tests */
+  uint64_t unused2[494];
+};
+
+/*
+ * A queue of records in ctl that grows by doubling. A record lies at its number & mask. Under W. `head` and `tail` move
+ * last, each in one store, so a crash leaves records that do not count, and never half-counted ones.
+ */
+struct shm_ring {
+  uint64_t head;         /* release */
+  uint64_t tail;         /* release; the journal has the tail from before a transaction */
+  uint64_t mask;         /* release: pages and copies of the records are there before */
+  uint64_t free_end;     /* release: how far the pass that was begun frees; > head after a crash: to be done again */
+  uint64_t bytes_pushed; /* of the records' blocks, ever */
+  uint64_t bytes_popped;
+  uint64_t bytes_popped_after; /* what bytes_popped will be when head has reached free_end */
+  uint64_t unused1;
+};
+
+/*
+ * What the transaction in flight, or a dead writer's, needs to be undone or finished. Under W. Filled before `wseq`
+ * becomes odd; means nothing while `count` is 0.
+ */
+struct shm_journal_header {
+  uint64_t version; /* that it commits as */
+  uint64_t count;   /* of records. Follows the record and precedes its effect; 0: nothing to do */
+  /* From before: */
+  uint64_t limbo_tail;
+  uint64_t limbo_bytes;
+  uint64_t superseded_tail;
+  uint64_t superseded_head_after; /* what the ring's head becomes with the commit */
+  uint64_t retained_tail;
+  uint64_t retained_head_after;
+  uint64_t log_end_position;
+  uint64_t log_end_ordinal;
+  uint64_t garbage_bytes;
+  uint64_t unused1[5];
+};
+
+/*
+ *    0 W and who has it             128 journal       256, 320, 384 rings
+ *  448 counters and marks           512 a line that every barrier loads
+ *  576 awaited_version, alone       640 how long W was waited for        960 label
+ */
+struct shm_writer_area {
+  struct shm_lock_place mutex; /* W itself. Robust: the kernel marks it when its owner's thread ends */
+  uint64_t writer_slot;  /* under W, for people: 1 + the owner's slot, 0 when free. After a crash the dead owner's */
+  uint64_t writer_since; /* under W, for people: CLOCK_MONOTONIC, since when */
+  uint64_t barriers_unwaited; /* under W: how often W was free at once */
+  uint64_t unused1[5];
+
+  struct shm_journal_header journal;
+  struct shm_ring limbo;
+  struct shm_ring superseded;
+  struct shm_ring retained;
+
+  uint64_t units; /* under W: how many there are. After the unit's pages and descriptor, before published_bytes */
+  uint64_t retained_signature; /* under W: of the exact snapshots at the last look at all of *retained* */
+  /* Under W: what `prev` of an entry of this version or an older one named may be freed. Only grows */
+  uint64_t chains_cut_at;
+  uint64_t recovery_count;     /* under W */
+  uint64_t journal_allocated;  /* under W: bytes of the journal's region that have pages */
+  uint64_t slots_high_water;   /* by anybody, compare-and-swap: slots ever claimed lie below. Only grows */
+  /* Under W: of entries ever pushed onto *superseded* and *retained*. The journal has it from before */
+  uint64_t garbage_bytes;
+  uint64_t retained_rescan_end; /* under W: records of *retained* before this are to be looked at again */
+
+  uint64_t room_wanted; /* under W: 1 + the size code of a block that was not found: the next barrier makes room first */
+  uint64_t key_locks;         /* under W: 1 if any slot may hold a key lock, or wait for one */
+  uint64_t key_lock_stamp;    /* under W: of the youngest key lock */
+  uint64_t key_lock_event;    /* by anybody: a futex in the low half, advanced by who releases a key lock */
+  /* By anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
+  uint64_t key_lock_sleepers;
+  uint64_t unused2[3];
+
+  /* By anybody, compare-and-swap: someone sleeps until this version; 0: no one. Each commit loads it and few store it.
+   * Left raised by the dead: then the next commit makes a system call for nothing and clears it. */
+  uint64_t awaited_version;
+  uint64_t unused3[7];
+
+  /* Under W: how often W was waited for between 2^i and 2^(i+1) nanoseconds; the last counts longer waits too. */
+  uint64_t barrier_waits[SHM_BARRIER_WAITS];
+
+  /* Under W, for people: which barrier is in flight. To be believed if the version is the next one and the hash fits. */
+  uint64_t label_version;
+  uint64_t label_hash;
+  uint64_t label_byte_count;
+  uint64_t label_words[SHM_LABEL_BYTES / 8];
+  uint64_t unused4[364];
+};
+
+/* A rwlock that is only tried and unlocked, and not robust: its generation is abandoned when a holder died. */
+struct shm_rw_instance {
+  struct shm_lock_place lock;
+  uint64_t unused1[8];
+};
+
+/* The rwlock variant's exclusion of readers and barriers. One page. */
+struct shm_rw_area {
+  struct shm_rw_instance instances[SHM_RW_INSTANCES]; /* the one of a generation is generation % 8 */
+  /* Under W, exchange: of the instance that counts. After a crash it may be write-locked for ever */
+  uint64_t generation;
+  uint64_t unused1[7];
+  /* Under W, release: 1 + slot of the writer that waits or writes; 0: none. Stale after a crash */
+  uint64_t writer_waiting;
+  uint64_t hint;           /* by anybody, release: 1 if some reader may wait */
+  uint64_t abandoned; /* by anybody, compare-and-swap: the dead may hold instances of generations below. Only grows */
+  uint64_t drained;   /* under W, release: no living reader is inside an older generation than this */
+  uint64_t unused2[4];
+  uint64_t sleepers; /* by anybody, release: 1 if someone may sleep on the event */
+  uint64_t event;    /* by anybody: a futex in the low half */
+  uint64_t unused3[366];
+};
+
+/*
+ * One thread's place: it holds `mutex` from when it claims the slot until it gives it back or ends. Who finds the mutex
+ * marked by the kernel may clear what the dead thread announced.
+ *
+ *    0 what it announces       64 mutex       128 who it is, for people       208 key lock
+ */
+struct shm_slot {
+  /* By its thread, and by eviction's compare-and-swap: all ones, or a version and SHM_SNAPSHOT_... */
+  uint64_t snapshot;
+  uint64_t pin;      /* by its thread: all ones, or the version from which on nothing that it may reach may be reused */
+  uint64_t rw;       /* by its thread, rwlock variant: 0, or a generation and SHM_RW_... */
+  uint64_t wait;     /* by its thread, rwlock variant: 0, or 1 + barriers ended when its wait began; writers set
+                      * bit SHM_WAIT_GIVEN_UP_BIT by compare-and-swap */
+  uint64_t unused1[4];
+
+  struct shm_lock_place mutex;
+
+  /* By its thread when it claims the slot; the dead thread's until someone claims it again. */
+  uint64_t pid;
+  uint64_t tid;
+  uint64_t start_time;
+  uint64_t command[2]; /* the first 16 bytes of its name */
+  uint64_t purpose;    /* SHM_SLOT_... */
+  uint64_t since;      /* CLOCK_MONOTONIC */
+  uint64_t light;      /* exchange: 1 if its fences are compiler barriers: it relies on the membarrier of others */
+
+  /* Under W, for people: the oldest version that the last scan found it to keep, and since when. */
+  uint64_t in_the_way_version;
+  uint64_t in_the_way_since;
+  uint64_t key_lock; /* 0, or stamp << 1 | 1 if it is held. Under W; back to 0 by its thread at any time, release */
+
+  /* Under W, before key_lock says so. The low half counts the hashes of keys meant as a whole, the upper half those of steps
+   * to them, which follow; all ones: everything. */
+  uint64_t key_lock_counts;
+  uint64_t key_lock_hashes[SHM_KEY_LOCK_HASHES];
+};
+
+/*
+ * A unit of memory: 64 superframes of 16 KiB, each a slab of blocks of one class, or four frames of 4 KiB. Under W.
+ * Setting and clearing a bit is idempotent; the journal or limbo names the block whose bits a crash leaves wrong.
+ */
+struct shm_unit {
+  uint64_t frame_free[SHM_FRAMES_PER_UNIT / 64]; /* bit set: the frame is free (meaningful where kind is 0) */
+  uint64_t run_start[SHM_FRAMES_PER_UNIT / 64];  /* bit set: a run of frames begins here (meaningful where not free) */
+  /* 0: frames; c + 1: a slab of class c. One store makes or unmakes it */
+  uint8_t kind[SHM_SUPERFRAMES_PER_UNIT];
+  /* Hint, a superset: bit set: the superframe is a slab of this class with room */
+  uint64_t partial[SHM_CLASSES_AT_MOST];
+  uint64_t used[SHM_SUPERFRAMES_PER_UNIT][8];    /* bit set: this block of the slab is in use */
+};
+
+/*
+ * One effect of the transaction in flight. Under W: filled before `count` covers it.
+ *
+ *   what: kind (4 bits) | count (16) | offset / 8 (44)          value: the old word, a block's name, an entry's offset
+ */
+struct shm_journal_record {
+  uint64_t what; /* SHM_JOURNAL_... */
+  uint64_t value;
+};
+
+/* Limbo: blocks that were unlinked and may still be looked at, in the order of their stamps. */
+struct shm_limbo_record {
+  uint64_t block; /* its name: offset / 16 in the upper 44 bits, size code in the lower 20 */
+  uint64_t stamp; /* the version that unlinked it */
+};
+
+/* *superseded*: old versions, each named by the transaction that superseded it; a tombstone by its own. */
+struct shm_superseded_record {
+  uint64_t block;
+  uint64_t stamp; /* the version that superseded it; of a tombstone its own */
+  uint64_t newer; /* the offset of the next newer entry; or of the tombstone itself, | 1 */
+};
+
+/* *retained*: old versions that some snapshot needed when they were looked at. */
+struct shm_retained_record {
+  uint64_t entry; /* its offset, | 1 for a tombstone */
+  uint64_t stamp; /* as in *superseded* */
+};
+
+/* The fixed part of ctl. */
+struct shm_ctl {
+  struct shm_ctl_header header;
+  struct shm_writer_area writer;
+  struct shm_rw_area rw;
+  struct shm_slot slots[SHM_SLOTS];
+};
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * The format's constants: what numbers and bits mean to everyone who maps a table. Each is in one of the lists below,
+ * which become an enum at the end of this file and a part of the layout hash (shm_format.c): a constant stands here once.
+ *
+ * A name that ends in _BIT is the number of a bit, in _SHIFT of the lowest bit of a field.
+ */
+#ifndef SHM_FORMAT_CONSTANTS_H
+#define SHM_FORMAT_CONSTANTS_H
+
+#define SHM_IDENTITY_CONSTANTS(C)                                                                                      \
+  C(SHM_MAGIC, 0x656c6261546d6853) /* "ShmTable" */                                                                    \
+  /* Raised by every change of layout or protocol that a peer of the previous version would misread. */                \
+  C(SHM_LAYOUT_VERSION, 1)                                                                                             \
+  C(SHM_VARIANT_RCU, 1)    /* readers never wait: versions, snapshots, deferred reclamation */                         \
+  C(SHM_VARIANT_RWLOCK, 2) /* readers and the barrier exclude each other; memory is reused at once */
+
+/* How many there are of what. */
+#define SHM_SIZE_CONSTANTS(C)                                                                                          \
+  C(SHM_KEY_COUNTS, 64)      /* newest versions whose number of keys is known */                                       \
+  C(SHM_BARRIER_WAITS, 40)   /* classes of how long W was waited for */                                                \
+  C(SHM_LABEL_BYTES, 200)    /* of a barrier's label, at most */                                                       \
+  C(SHM_RW_INSTANCES, 8)     /* generations of the rwlock that lie side by side */                                     \
+  C(SHM_SLOTS, 1024)         /* threads and long snapshots at a time */                                                \
+  C(SHM_KEY_LOCK_HASHES, 36) /* what is left of a slot's 512 bytes */
+
+/* Units, the blocks in them, and their names. */
+#define SHM_BLOCK_CONSTANTS(C)                                                                                         \
+  C(SHM_UNIT_BYTES, 1 << 20)                                                                                           \
+  C(SHM_SLAB_BYTES, 1 << 14) /* and a superframe's, which a slab is made of */                                         \
+  C(SHM_FRAME_BYTES, 1 << 12)                                                                                          \
+  C(SHM_FRAMES_PER_UNIT, 256)                                                                                          \
+  C(SHM_SUPERFRAMES_PER_UNIT, 64)                                                                                      \
+  C(SHM_CLASSES_AT_MOST, 64) /* for which a descriptor has room; how many there are: SHM_SIZE_CLASSES */               \
+  /* A block's name: offset / 16 above, below its size code: a class, or SHM_RUN_CODE + a number of frames. */         \
+  C(SHM_BLOCK_CODE_BITS, 20)                                                                                           \
+  C(SHM_RUN_CODE, 64)                                                                                                  \
+  /* The last superframes of the last unit: for tombstones alone. */                                                   \
+  C(SHM_RESERVED_SUPERFRAMES, 5)
+
+/* The block sizes of slabs: each the largest multiple of 16 of which k fit into a slab. */
+#define SHM_SIZE_CLASSES(S)                                                                                            \
+  S(32) S(48) S(64) S(80) S(96) S(112) S(128) S(144) S(160) S(176) S(192) S(208) S(224) S(240) S(256) S(272) S(288)    \
+  S(304) S(320) S(336) S(352) S(368) S(384) S(416) S(448) S(480) S(512) S(576) S(672) S(768) S(896) S(1024) S(1168)    \
+  S(1360) S(1632) S(2048) S(2336) S(2720) S(3264) S(4096) S(5456) S(8192)
+
+/*
+ * From the hash of a key to its entry:
+ *
+ *   63            54 53                       24 23              8 7            0
+ *   [ root's word  ] [ nodes, depth of 11..22  ] [ tag            ] [ bucket     ]
+ */
+#define SHM_INDEX_CONSTANTS(C)                                                                                         \
+  C(SHM_ROOT_BITS, 10)                                                                                                 \
+  C(SHM_DEPTH_AT_MOST, 22) /* bits of the hash that tell sub-tables apart */                                           \
+  C(SHM_BUCKETS, 256)      /* of a sub-table */                                                                        \
+  C(SHM_BUCKET_WINDOW, 4)  /* a key is in its home bucket or one of the next three, if its sub-table is not deep */    \
+  C(SHM_TAG_HASH_SHIFT, 8) /* the tag is 16 bits of the hash from here on, with SHM_TAG_ALWAYS set */                  \
+  C(SHM_TAG_ALWAYS, 2)     /* so tags 0 and 1 are no key's */                                                          \
+  C(SHM_TAG_DELETED, 1)    /* of a word that held a key once */                                                        \
+  C(SHM_OFFSET_BITS, 48)   /* the lower part of bucket and directory words; above it in a bucket word: the tag */      \
+  /* A directory word: above the offset the local depth of a sub-table, or the k of a node of 2^k words. */            \
+  C(SHM_DIRECTORY_BITS_SHIFT, 56)                                                                                      \
+  C(SHM_DIRECTORY_DEEP_BIT, 62)                                                                                        \
+  C(SHM_DIRECTORY_NODE_BIT, 63)
+
+/* An entry's flags. */
+#define SHM_ENTRY_CONSTANTS(C)                                                                                         \
+  C(SHM_ENTRY_TOMBSTONE, 1)                                                                                            \
+  C(SHM_ENTRY_EXPIRY, 2)          /* 8 bytes behind the header: nanoseconds since 1970 */                              \
+  C(SHM_ENTRY_ALIGNMENT_SHIFT, 2) /* three bits: the base-2 logarithm of what the value is aligned to */               \
+  C(SHM_ENTRY_FINGERPRINT, 32)    /* 8 bytes behind the header, and behind the expiry */                               \
+  C(SHM_KEY_BYTES_AT_MOST, 65536)
+
+/* What a change log's record is about. */
+#define SHM_LOG_CONSTANTS(C)                                                                                           \
+  C(SHM_LOG_PADDING, 0) /* nothing: the ring's end */                                                                  \
+  C(SHM_LOG_SET, 1)                                                                                                    \
+  C(SHM_LOG_REMOVE, 2)
+
+/*
+ * The journal's records, what an undo does and what a commit does. (V: the transaction's version.)
+ */
+#define SHM_JOURNAL_KINDS(C)                                                                                           \
+  C(SHM_JOURNAL_ALLOCATE, 1)           /* value: a block. Undo: set its bits, push it onto limbo */                    \
+  C(SHM_JOURNAL_ALLOCATE_TOMBSTONE, 2) /* the same. Commit: push the entry onto *superseded*, after the next put's */  \
+  C(SHM_JOURNAL_PUT, 3)                /* offset and old value of a word. Undo: store it. Commit: push its entry */    \
+  C(SHM_JOURNAL_FILL, 4)               /* offset, count, value of all words before. Undo: store it */                  \
+  C(SHM_JOURNAL_RETIRE, 5)             /* value: a block; count 1: of garbage_bytes. Commit: onto limbo, stamp V */    \
+  C(SHM_JOURNAL_RETAIN, 6)             /* offset of an entry; count 1: a tombstone; value: stamp. Commit: *retained* */\
+  C(SHM_JOURNAL_VOID, 7)               /* was rolled back: nothing */                                                  \
+  C(SHM_JOURNAL_DISCARD, 8)            /* an allocation that was rolled back: onto limbo with stamp V in any case */
+
+#define SHM_JOURNAL_CONSTANTS(C)                                                                                       \
+  C(SHM_JOURNAL_KIND_SHIFT, 60)                                                                                        \
+  C(SHM_JOURNAL_COUNT_SHIFT, 44) /* 16 bits; below: offset / 8 */
+
+/* What rings' records say besides. */
+#define SHM_RING_CONSTANTS(C)                                                                                          \
+  C(SHM_RING_TOMBSTONE, 1)        /* in the offset of an entry: it is a tombstone */                                   \
+  C(SHM_RING_INITIAL_RECORDS, 512)
+
+/* What a slot's words say. */
+#define SHM_SLOT_CONSTANTS(C)                                                                                          \
+  C(SHM_SNAPSHOT_EXACT_BIT, 63)   /* settled on this version; without it: pending, any version from this one on */     \
+  C(SHM_SNAPSHOT_EVICTED_BIT, 62) /* and a writer took it away */                                                      \
+  C(SHM_RW_INTENT, 1)             /* about to lock the generation's instance */                                        \
+  C(SHM_RW_HELD, 2)               /* holds it */                                                                       \
+  C(SHM_RW_GENERATION_SHIFT, 2)                                                                                        \
+  C(SHM_WAIT_GIVEN_UP_BIT, 63) /* a writer waited in vain, and none does again for this stamp */                       \
+  C(SHM_KEY_LOCK_HELD, 1)                                                                                              \
+  C(SHM_KEY_LOCK_STAMP_SHIFT, 1)                                                                                       \
+  C(SHM_SLOT_THREAD, 0) /* purposes: a thread's sections, */                                                           \
+  C(SHM_SLOT_SNAPSHOT, 1) /* a long snapshot, */                                                                       \
+  C(SHM_SLOT_PRESENCE, 2) /* a process's sign of life */
+
+/* What writers do when readers keep more than the limbo budget. */
+#define SHM_POLICY_CONSTANTS(C)                                                                                        \
+  C(SHM_POLICY_EVICT, 0)  /* end the oldest snapshots that no pin protects */                                          \
+  C(SHM_POLICY_REFUSE, 1) /* fail */                                                                                   \
+  C(SHM_POLICY_WAIT, 2)   /* wait, and fail in the end */
+
+/* The summaries above the units' descriptors, each a bit for a unit: one for each class, and two more. */
+#define SHM_SUMMARY_CONSTANTS(C)                                                                                       \
+  C(SHM_SUMMARY_FREE_SUPERFRAME, 64)                                                                                   \
+  C(SHM_SUMMARY_FREE_FRAME, 65)                                                                                        \
+  C(SHM_SUMMARIES, 66)
+
+#define SHM_OTHER_CONSTANTS(C)                                                                                         \
+  SHM_SIZE_CONSTANTS(C)                                                                                                \
+  SHM_BLOCK_CONSTANTS(C)                                                                                               \
+  SHM_INDEX_CONSTANTS(C)                                                                                               \
+  SHM_ENTRY_CONSTANTS(C)                                                                                               \
+  SHM_LOG_CONSTANTS(C)                                                                                                 \
+  SHM_JOURNAL_KINDS(C)                                                                                                 \
+  SHM_JOURNAL_CONSTANTS(C)                                                                                             \
+  SHM_RING_CONSTANTS(C)                                                                                                \
+  SHM_SLOT_CONSTANTS(C)                                                                                                \
+  SHM_POLICY_CONSTANTS(C)                                                                                              \
+  SHM_SUMMARY_CONSTANTS(C)
+
+#define SHM_FORMAT_CONSTANTS(C) SHM_IDENTITY_CONSTANTS(C) SHM_OTHER_CONSTANTS(C)
+
+/* Two enums: the magic number makes its own one of 64 bits, which Swift takes for UInt; the others are Int there. */
+#define SHM_CONSTANT(name, value) name = value,
+enum { SHM_IDENTITY_CONSTANTS(SHM_CONSTANT) };
+enum { SHM_OTHER_CONSTANTS(SHM_CONSTANT) };
+
+#endif
