@@ -49,7 +49,7 @@ struct Plan {
     do throws(TableError) {
       return .success(
         try Table.open(
-          table.name, access: access, trusting: table.options.owner.map { [$0] } ?? [], timeout: .seconds(1)))
+          table.name, access: access, trusting: .users(table.options.owner.map { [$0] } ?? []), timeout: .seconds(1)))
     } catch {
       return error.code == .noSuchTable ? .success(nil) : .failure(error)
     }
