@@ -88,13 +88,11 @@ extension Table {
     return Segment.foreignOwner(of: name, trusted: trusting)
   }
 
-  /// The names of the tables on this host, sorted; half-made ones included.
+  /// The names of the tables on this host, sorted; half-made ones and those of other users included: see
+  /// ``foreignOwner(of:trusting:)``.
   public static func list() throws(TableError) -> [String] {
     do throws(SystemError) {
-      return try SharedObject.list(prefix: ObjectName.prefix).compactMap { object in
-        guard object.hasSuffix(ObjectName.dataSuffix) else { return nil }
-        return String(object.dropFirst(ObjectName.prefix.count).dropLast(ObjectName.dataSuffix.count))
-      }
+      return Set(try SharedObject.list(prefix: ObjectName.prefix).compactMap(ObjectName.table(ofObject:))).sorted()
     } catch {
       throw TableError(.system, table: "*", "\(error)", errno: error.errno)
     }
