@@ -41,20 +41,34 @@ int shmos_unlink(const char *name) { return result(shm_unlink(name)); }
 /* Not repeated on EINTR: Linux has released the descriptor by then, and another thread may already have its number. */
 int shmos_close(int fd) { return result(close(fd)); }
 
+static shmos_status status_of(const struct stat *s) {
+  return (shmos_status){
+      .device = (uint64_t)s->st_dev,
+      .inode = (uint64_t)s->st_ino,
+      .links = (uint64_t)s->st_nlink,
+      .size = (uint64_t)s->st_size,
+      .allocated = (uint64_t)s->st_blocks * 512,
+      .owner = (uint32_t)s->st_uid,
+      .group = (uint32_t)s->st_gid,
+      .mode = (uint32_t)s->st_mode & 07777u,
+      .kind = (uint32_t)s->st_mode & S_IFMT,
+  };
+}
+
 int shmos_fstat(int fd, shmos_status *out) {
   struct stat s;
   if (fstat(fd, &s) != 0) return -errno;
-  *out = (shmos_status){
-      .device = (uint64_t)s.st_dev,
-      .inode = (uint64_t)s.st_ino,
-      .links = (uint64_t)s.st_nlink,
-      .size = (uint64_t)s.st_size,
-      .allocated = (uint64_t)s.st_blocks * 512,
-      .owner = (uint32_t)s.st_uid,
-      .group = (uint32_t)s.st_gid,
-      .mode = (uint32_t)s.st_mode & 07777u,
-      .isRegular = S_ISREG(s.st_mode),
-  };
+  *out = status_of(&s);
+  return 0;
+}
+
+int shmos_look(const char *name, shmos_status *out) {
+  char path[sizeof "/dev/shm" + NAME_MAX + 1]; /* where glibc's shm_open looks */
+  const int length = snprintf(path, sizeof path, "/dev/shm%s", name);
+  if (length < 0 || (size_t)length >= sizeof path) return -ENAMETOOLONG;
+  struct stat s;
+  if (lstat(path, &s) != 0) return -errno;
+  *out = status_of(&s);
   return 0;
 }
 

@@ -21,7 +21,7 @@ typedef struct {
   uint32_t owner;
   uint32_t group;
   uint32_t mode; /* permission bits only */
-  bool isRegular;
+  uint32_t kind; /* the file type bits, S_IFMT */
 } shmos_status;
 
 /* O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR; the umask applies. A descriptor (close-on-exec), or -errno. */
@@ -31,6 +31,8 @@ int shmos_open(const char *name, bool writable);
 int shmos_unlink(const char *name);
 int shmos_close(int fd);
 int shmos_fstat(int fd, shmos_status *out);
+/* What has the name, which is neither opened nor followed: for what cannot be opened. */
+int shmos_look(const char *name, shmos_status *out);
 int shmos_truncate(int fd, uint64_t size);
 /*
  * Claims pages, extending the size if needed: -ENOSPC instead of a later SIGBUS. fallocate(2) and not

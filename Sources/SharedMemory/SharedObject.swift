@@ -84,19 +84,64 @@ extension SharedObject {
     public let group: UInt32
     /// Permission bits only.
     public let mode: UInt32
+    public let kind: Kind
+
     /// False for a squatted name: a FIFO, a directory, a device.
-    public let isRegular: Bool
+    public var isRegular: Bool { kind == .memoryObject }
+
+    init(_ s: shmos_status) {
+      device = s.device
+      inode = s.inode
+      links = s.links
+      size = Int(clamping: s.size)
+      allocated = Int(clamping: s.allocated)
+      owner = s.owner
+      group = s.group
+      mode = s.mode
+      kind = Kind(fileType: s.kind)
+    }
 
     /// The same object, whatever else has changed.
     public func isSameObject(as other: Status) -> Bool { device == other.device && inode == other.inode }
   }
 
+  /// What can have a name in `/dev/shm`; raw values are for people.
+  public enum Kind: String, Sendable {
+    case memoryObject = "memory object"
+    case directory
+    case symbolicLink = "symbolic link"
+    case fifo = "FIFO"
+    case socket
+    case device
+
+    init(fileType: UInt32) {
+      switch fileType {
+      case S_IFREG: self = .memoryObject
+      case S_IFDIR: self = .directory
+      case S_IFLNK: self = .symbolicLink
+      case S_IFIFO: self = .fifo
+      case S_IFSOCK: self = .socket
+      default: self = .device
+      }
+    }
+  }
+
   public func status() throws(SystemError) -> Status {
     var s = shmos_status()
     try check("fstat", unsafe shmos_fstat(descriptor, &s))
-    return Status(
-      device: s.device, inode: s.inode, links: s.links, size: Int(clamping: s.size),
-      allocated: Int(clamping: s.allocated), owner: s.owner, group: s.group, mode: s.mode, isRegular: s.isRegular)
+    return Status(s)
+  }
+
+  /// What has a name, without opening it; nil if nothing has. Needs no right to it and no descriptor, follows no link.
+  ///
+  /// The next moment something else may have the name. Whether to use what was opened is asked of its own `status()`.
+  public static func look(at name: String) throws(SystemError) -> Status? {
+    let path = try path(name)
+    var s = shmos_status()
+    let result = unsafe shmos_look(path, &s)
+    if result == -ENOENT { return nil }
+    try check("lstat", result)
+    return Status(s)
   }
 
   /// Sets the permission bits exactly. On an object with an access list this resets its mask.

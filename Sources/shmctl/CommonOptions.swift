@@ -18,6 +18,12 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Say nothing about keys not found and conditions not met: exit 1 says it.")
   var quiet = false
 
+  @Option(
+    help: ArgumentHelp(
+      "A user whose tables to use, besides root's, shmd's and your own; 'everyone': whoever's, to look at and to drop.",
+      valueName: "user"))
+  var trusting: [RawArgument] = []
+
   var tableName: String {
     if let table { return table.text }
     if let value = unsafe getenv("SHM_TABLE"), unsafe value.pointee != 0 { return unsafe String(cString: value) }
@@ -25,7 +31,26 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// Opens the table, as a participant where that is possible.
-  func open() throws(TableError) -> Table { try Table.open(tableName, timeout: timeout.duration) }
+  func open() throws -> Table { try open(tableName) }
+
+  func open(_ name: String) throws -> Table {
+    try Table.open(name, trusting: trustedOwners(), timeout: timeout.duration)
+  }
+
+  func trustedOwners() throws -> Table.TrustedOwners {
+    let everyone = "everyone"
+    if trusting.contains(where: { $0.text == everyone }) {
+      guard trusting.count == 1 else { throw Complaint.usage("give '--trusting everyone' alone, or name users") }
+      return .everyone
+    }
+    return .users(
+      try trusting.map { user in
+        guard let number = try Account.user(user.text) else {
+          throw Complaint.usage("there is no user '\(user.shown)'; give a number, or see 'getent passwd'")
+        }
+        return number
+      })
+  }
 
   /// Says that a condition was not met, unless told to be quiet.
   func note(_ table: Table, _ message: String) {

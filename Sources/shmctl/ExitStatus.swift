@@ -14,6 +14,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
   case damaged = 9
   case wrongType = 10
   case failure = 11
+  case foreign = 12
   /// Nobody reads our output any more: what the shell reports of a process that SIGPIPE ended.
   case brokenPipe = 141
 
@@ -32,6 +33,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .damaged: "damaged: the table contradicts itself"
     case .wrongType: "the value is of another type"
     case .failure: "anything else, such as a system call that failed"
+    case .foreign: "foreign: the name is taken by a user whom you do not trust; see --trusting"
     case .brokenPipe: "nobody reads the output any more"
     }
   }
@@ -51,6 +53,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .damaged: "'shmctl repair' it, or drop it and create it anew"
     case .wrongType: "'shmctl get --json' shows its type; set it anew to change it"
     case .failure: "see what the system's limits and logs say"
+    case .foreign: "let its owner or root drop it, or name the owner by --trusting"
     }
   }
 
@@ -61,6 +64,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
       case .invalid: .usage
       case .noSuchTable, .unlinked: .noSuchTable
       case .notPermitted: .notPermitted
+      case .foreign: .foreign
       case .full, .slotsExhausted, .queueFull: .full
       case .tooLarge: .tooLarge
       case .timedOut, .busy, .snapshotTooOld, .readersRemain: .timedOut

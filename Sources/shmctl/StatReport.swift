@@ -26,6 +26,22 @@ enum StatReport {
       rows.append(("readers", "\(statistics.readers.count)"))
       rows += statistics.readers.map { ("", "\(who($0.holder)): \(doing($0, statistics.version))") }
     }
+    return lines(rows)
+  }
+
+  /// Of a name that somebody has whom the user does not trust: nothing is read of what lies there.
+  static func text(foreign name: String, _ owner: Table.Owner?) -> [UInt8] {
+    lines([("table", name), ("foreign", "yes"), ("owner", owner.map { "\($0)" } ?? "?")])
+  }
+
+  static func json(foreign name: String, _ owner: Table.Owner?) -> [UInt8] {
+    var object = JSONObject()
+    object.add("table", name)
+    if let owner { object.add(foreignOwner: owner) }
+    return object.line
+  }
+
+  private static func lines(_ rows: [(String, String)]) -> [UInt8] {
     let lines = rows.map { name, value in
       StandardError.printable(name + String(repeating: " ", count: 12 - name.count) + value) + "\n"
     }

@@ -197,19 +197,6 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: geteuid() == 0, "needs root to give a table away"))
-  func aTableOfSomeoneUntrustedIsOnlyObserved() throws {
-    try withTableName { (name: String) throws -> Void in
-      let table = try Table.create(name, .init(capacityBytes: 4 << 20, mode: 0o644, owner: 65_533))
-      try table.set("k", "v")
-      #expect(code { _ = try Table.open(name, access: .participant) } == .notPermitted)
-      let observer = try Table.open(name)
-      #expect(observer.isObserver)
-      #expect(try observer.get("k") == "v")
-      #expect(try !Table.open(name, access: .participant, trusting: [65_533]).isObserver)
-    }
-  }
-
   @Test func aDropDoesNotRemoveATableThatWasMadeWhileItWaited() throws {
     try withTableName { (name: String) throws -> Void in
       _ = try Table.create(name, .init(capacityBytes: 1 << 20))

@@ -3,6 +3,13 @@ import Testing
 @testable import SharedMemory
 
 @Suite struct DaemonUserTests {
+  @Test func aUserIsNamedWhereTheHostKnowsTheName() {
+    let passwd = "root:x:0:0:root:/root:/bin/bash\n:x:7:7::/:\nno line\nwww-data:x:33:33::/var/www:/bin/sh\n"
+    #expect("\(HostUser(id: 33, in: passwd))" == "user 'www-data' (uid 33)")
+    #expect("\(HostUser(id: 7, in: passwd))" == "uid 7")
+    #expect("\(HostUser(id: 1000, in: ""))" == "uid 1000")
+  }
+
   @Test func theDaemonIsASystemUserAndNobodyElse() {
     let others = "root:x:0:0:root:/root:/bin/bash\nshmdx:x:77:77::/:/bin/sh\n"
     #expect(DaemonUser.id(in: "") == nil)

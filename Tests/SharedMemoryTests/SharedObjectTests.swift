@@ -44,6 +44,28 @@ import Testing
     }
   }
 
+  @Test func whatHasANameIsSeenWithoutOpeningIt() throws {
+    try withObjectName { name in
+      #expect(try SharedObject.look(at: name) == nil)
+      let object = try SharedObject.create(name: name, mode: 0o600)
+      try object.setMode(0)
+      #expect(try SharedObject.look(at: name) == object.status())
+      try SharedObject.unlink(name: name)
+      let traps: [(SharedObject.Kind, (String) -> Int32)] = [
+        (.directory, { mkdir($0, 0) }), (.fifo, { mkfifo($0, 0) }), (.symbolicLink, { symlink("/etc/passwd", $0) }),
+      ]
+      for (kind, make) in traps {
+        let path = "/dev/shm/\(name)"
+        #expect(make(path) == 0)
+        #expect(try SharedObject.look(at: name)?.kind == kind)
+        #expect(remove(path) == 0)
+      }
+      #expect(throws: SystemError(call: "lstat", errno: ENAMETOOLONG)) {
+        try SharedObject.look(at: String(repeating: "x", count: 300))
+      }
+    }
+  }
+
   @Test func aNameThatIsNoneIsRefused() {
     for name in ["", "/", "a/b", "/a/b", "..//x", "a\0b"] {
       #expect(throws: SystemError(call: "shm_open", errno: EINVAL)) {

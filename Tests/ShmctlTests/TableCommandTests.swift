@@ -138,6 +138,53 @@ import Testing
     #expect(try CommandRun(["tables", "--json"]).objects.contains { $0?["table"] as? String == table.name })
   }
 
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to make another user's tables"))
+  func whatAStrangerHasIsSaidWithItsOwnerAndExits12() throws {
+    let owner = try #require(stranger)
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644, owner: owner))
+    let observed = try Table.open(table.name, access: .participant, trusting: [owner])
+    try observed.set("k", "v")
+    for arguments in [["get", "k"], ["set", "k", "w"], ["ls"]] {
+      let run = try CommandRun(["-t", table.name] + arguments)
+      #expect(run.status == 12 && run.output.isEmpty, "\(arguments)")
+      #expect(run.errors.contains("uid \(owner)") && run.errors.contains("--trusting"), "\(run.errors)")
+    }
+    for command in ["create", "check", "repair", "drop"] {
+      #expect(try CommandRun([command, table.name]).status == 12, "\(command)")
+    }
+    #expect(try table.run("get", "k", "--trusting", "everyone").text == "v")
+    #expect(try table.run("set", "k", "w", "--trusting", "everyone").status == 4)
+    #expect(try table.run("set", "k", "w", "--trusting", "\(owner)").status == 0)
+    #expect(try table.run("get", "k", user: owner).text == "w")
+    for wrong in [["--trusting", "no-such-user"], ["--trusting", "everyone", "--trusting", "0"]] {
+      #expect(try CommandRun(["-t", table.name, "get", "k"] + wrong).status == 2)
+    }
+    #expect(try CommandRun(["drop", table.name, "--trusting", "\(owner)"]).status == 0)
+    #expect(!table.exists)
+  }
+
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to make another user's objects"))
+  func tablesAndStatShowWhoseANameIs() throws {
+    let owner = try #require(stranger)
+    for path in [\TestTable.controlPath, \TestTable.dataPath] {
+      let table = try TestTable(isMade: false)
+      try Data().write(to: URL(fileURLWithPath: table[keyPath: path]))
+      #expect(unsafe chown(table[keyPath: path], owner, owner) == 0)
+      let own = try TestTable()
+      let lines = try CommandRun(["tables"]).text.split(separator: "\n").map(String.init)
+      #expect(lines.contains("\(table.name)\tforeign: uid \(owner)") && lines.contains(own.name))
+      let object = try CommandRun(["tables", "--json"]).objects.first { $0?["table"] as? String == table.name }
+      #expect(object??["foreign"] as? Bool == true && object??["owner"] as? UInt32 == owner)
+      let stat = try table.run("stat")
+      #expect(stat.status == 0 && stat.errors.isEmpty)
+      #expect(stat.text.contains("foreign     yes\nowner       uid \(owner)\n"))
+      #expect(try table.run("stat", "--json").objects.first??["owner"] as? UInt32 == owner)
+      // Told to trust whoever it is, it says what lies there.
+      #expect(try table.run("stat", "--trusting", "everyone").status != 0)
+      #expect(try CommandRun(["tables", "--trusting", "everyone"]).text.contains("\(table.name)\n"))
+    }
+  }
+
   @Test(.enabled(if: stranger != nil))
   func createWarnsALoginUserOfRemoveIPCOnOneLine() throws {
     let table = try TestTable(isMade: false)

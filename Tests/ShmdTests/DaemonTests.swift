@@ -159,11 +159,58 @@ import Testing
       ])
   }
 
-  private func squat(_ object: String) throws {
+  private func squat(_ object: String, owner: UInt32? = nil) throws {
     let squatter = try SharedObject.create(name: object, mode: 0o600)
+    try squatter.setOwner(owner)
     try squatter.truncate(to: 8192)
     let mapping = try squatter.map(count: 8192, writable: true)
     withExtendedLifetime(mapping) { mapping.base.storeBytes(of: 0x1234, as: UInt64.self) }
+  }
+
+  /// Anybody can take a name before the daemon does; that must not keep it from the other tables.
+  @Test(
+    .enabled(if: geteuid() == 0, "cannot run: needs root to make another user's object"),
+    arguments: [[".ctl"], [".data"], [".ctl", ".data"]])
+  func aStrangersNameIsSaidAndWaitedForWhileTheOthersAreKept(_ objects: [String]) throws {
+    let corner = try Corner()
+    let (taken, other) = (corner.tableName(), corner.tableName())
+    for object in objects { try squat("shmtable.\(taken)\(object)", owner: 65_533) }
+    try corner.configure("  - {name: \(taken), capacity: 2MiB}\n  - {name: \(other), capacity: 2MiB}")
+    let check = try corner.start(["--check"])
+    #expect(try check.wait() == .code(0), "\(check.transcript)")
+    let line = try #require(check.lines.first)
+    #expect(line.hasPrefix("\(corner.configurationFile):4: table '\(taken)': warning: foreign: "), "\(line)")
+    let daemon = try corner.start()
+    #expect(try daemon.waitForLine("a stranger's, waiting for it").contains("of uid 65533"))
+    #expect(try daemon.waitForLine("ready tables=").hasSuffix(other))
+    #expect(try !Table.open(other).isObserver)
+    for object in objects { try SharedObject.unlink(name: "shmtable.\(taken)\(object)") }
+    #expect(try daemon.waitForLine("table created").contains(taken))
+    try Table.open(taken, access: .participant).set("k", 1)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+    // Said once, and not each turn.
+    #expect(daemon.lines.filter { $0.contains("foreign") }.count == 1, "\(daemon.transcript)")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to make another user's object"))
+  func aNameThatAStrangerTookFromARunningDaemonIsWaitedFor() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try corner.startReady()
+    try SharedObject.create(name: "shmtable.\(name).new", mode: 0o600).setOwner(65_533)
+    // In one step, or the daemon could be the first to have the name again.
+    let path = "/dev/shm/shmtable.\(name)"
+    #expect(rename("\(path).new", "\(path).ctl") == 0)
+    #expect(unlink("\(path).data") == 0)
+    #expect(try daemon.waitForLine("table in trouble").contains("of uid 65533"))
+    try SharedObject.unlink(name: "shmtable.\(name).ctl")
+    #expect(try daemon.waitForLine("table created").contains(name))
+    try Table.open(name, access: .participant).set("k", 1)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+    #expect(daemon.lines.filter { $0.contains("name is gone") }.count == 1, "\(daemon.transcript)")
   }
 
   @Test func aTableThatCannotBeMadeTakesTheOthersBack() throws {

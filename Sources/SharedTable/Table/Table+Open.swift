@@ -4,8 +4,8 @@ public import TableEngine
 extension Table {
   /// Makes a table and opens it.
   ///
-  /// Blocks only for the system calls. With nothing left behind it throws `exists`, `invalid` (name or options),
-  /// `full` (no room in /dev/shm), `notPermitted`.
+  /// Blocks only for the system calls. With nothing left behind it throws `exists`, `foreign` (a user whom nobody trusts
+  /// has the name), `invalid` (name or options), `full` (no room in /dev/shm), `notPermitted`.
   /// - Parameters:
   ///   - name: 1 to 200 letters, digits and `. _ - @ : +`, not starting with a dot.
   ///   - options: capacity, variant, rights and policies.
@@ -16,16 +16,14 @@ extension Table {
     clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     try check(name)
-    return Table(try make(name, options), timeout: timeout, clock: WallClock(clock))
+    return Table(try make(name, options, trusting: []), timeout: timeout, clock: WallClock(clock))
   }
 
-  static func make(_ name: String, _ options: Options) throws(TableError) -> Segment {
+  static func make(_ name: String, _ options: Options, trusting: TrustedOwners) throws(TableError) -> Segment {
     do throws(EngineError) {
-      return try Segment.create(name, options)
+      return try Segment.create(name, options, trusted: trusting)
     } catch {
-      if case .notPermitted(let why) = error, !why.hasPrefix("the system") {
-        throw TableError(.invalid, table: name, why)
-      }
+      if case .notPermitted(let why) = error { throw TableError(.invalid, table: name, why) }
       throw TableError(error, table: name)
     }
   }
@@ -37,13 +35,14 @@ extension Table {
   ///   - name: the table's.
   ///   - access: `.automatic` takes part where rights, owner and PID namespace allow it, and else observes.
   ///   - variant: if given, another variant throws `incompatible`.
-  ///   - trusting: user ids whose tables to take part in, besides root's, the daemon's and one's own: whoever owns a
-  ///     table can misdirect its participants.
+  ///   - trusting: users whose tables to use, besides those of root, of the user `shmd` and of one's own effective user.
+  ///     Anybody may have made what lies under a name. `.everyone` observes whoever's table it is, and does not take part.
   ///   - timeout: what a wait lasts at most where the call does not say.
   ///   - clock: by which expiry is judged, in nanoseconds since 1970; for tests.
-  /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full` (address space).
+  /// - Throws: `noSuchTable`, `foreign` (of a user who is not trusted; ``TableError/owner`` says whose), `notATable`,
+  ///   `incompatible`, `damaged`, `notPermitted`, `full` (address space).
   public static func open(
-    _ name: String, access: Access = .automatic, variant: Variant? = nil, trusting: [UInt32] = [],
+    _ name: String, access: Access = .automatic, variant: Variant? = nil, trusting: TrustedOwners = [],
     timeout: Duration = defaultTimeout, clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     try check(name)
@@ -56,7 +55,7 @@ extension Table {
   }
 
   static func attach(
-    _ name: String, _ access: Access, _ trusting: [UInt32], _ timeoutNanoseconds: UInt64
+    _ name: String, _ access: Access, _ trusting: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(TableError) -> Segment {
     do throws(EngineError) {
       return try Segment.open(name, access, trusted: trusting, timeoutNanoseconds: timeoutNanoseconds)
@@ -67,18 +66,33 @@ extension Table {
 
   /// Removes a table's name. Processes that have it open keep reading what it held; their next barrier throws
   /// `unlinked`.
-  public static func drop(_ name: String) throws(TableError) {
+  ///
+  /// Blocks while another process is making or dropping the table, two seconds at most.
+  /// - Parameters:
+  ///   - name: the table's.
+  ///   - trusting: users whose objects to remove, besides those of root, of the user `shmd` and of one's own effective
+  ///     user; `.everyone` removes whatever has the name. The system lets only the owner and root do it.
+  /// - Throws: `noSuchTable`, `foreign` (of a user who is not trusted), `notATable` (a directory), `notPermitted`.
+  public static func drop(_ name: String, trusting: TrustedOwners = []) throws(TableError) {
     try check(name)
-    do throws(EngineError) { try Segment.drop(name) } catch { throw TableError(error, table: name) }
+    do throws(EngineError) { try Segment.drop(name, trusted: trusting) } catch { throw TableError(error, table: name) }
   }
 
-  /// The names of the tables on this host, sorted; half-made ones included.
+  /// Who has the name, if it is a user whose tables this process does not use; nil if the table may be observed, or there
+  /// is none. Never blocks.
+  ///
+  /// For listings: the next moment another may have the name. ``open(_:access:variant:trusting:timeout:clock:)`` looks for
+  /// itself, at what it opened.
+  public static func foreignOwner(of name: String, trusting: TrustedOwners = []) throws(TableError) -> Owner? {
+    try check(name)
+    return Segment.foreignOwner(of: name, trusted: trusting)
+  }
+
+  /// The names of the tables on this host, sorted; half-made ones and those of other users included: see
+  /// ``foreignOwner(of:trusting:)``.
   public static func list() throws(TableError) -> [String] {
     do throws(SystemError) {
-      return try SharedObject.list(prefix: ObjectName.prefix).compactMap { object in
-        guard object.hasSuffix(ObjectName.dataSuffix) else { return nil }
-        return String(object.dropFirst(ObjectName.prefix.count).dropLast(ObjectName.dataSuffix.count))
-      }
+      return Set(try SharedObject.list(prefix: ObjectName.prefix).compactMap(ObjectName.table(ofObject:))).sorted()
     } catch {
       throw TableError(.system, table: "*", "\(error)", errno: error.errno)
     }

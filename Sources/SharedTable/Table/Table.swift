@@ -1,4 +1,4 @@
-import SharedMemory
+public import SharedMemory
 public import TableEngine
 
 /// A table in shared memory that every process on the host reads at memory speed and writes under a host-wide
@@ -21,6 +21,10 @@ public final class Table: Sendable {
   public typealias StalledReaderPolicy = TableEngine.StalledReaderPolicy
   /// How a process wants to take part.
   public typealias Access = AccessRequest
+  /// Whose tables a process uses besides root's, those of the user `shmd` and its own.
+  public typealias TrustedOwners = TableEngine.TrustedOwners
+  /// A user who owns a table: number, and name where `/etc/passwd` has it.
+  public typealias Owner = HostUser
 
   /// As it was opened.
   public let name: String

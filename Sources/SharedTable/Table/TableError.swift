@@ -12,7 +12,9 @@ public struct TableError: Error, Sendable {
     case noSuchTable
     /// There is one already.
     case exists
-    /// The system's rights, the table's owner, or the PID namespace forbid it.
+    /// Under the name lies an object of a user whom this process does not trust. ``TableError/owner`` says whose.
+    case foreign
+    /// The system's rights, or the PID namespace, forbid it.
     case notPermitted
     /// No room: the table's capacity, /dev/shm, one barrier's journal, or a stalled reader's limbo. Nothing changed.
     case full
@@ -68,14 +70,20 @@ public struct TableError: Error, Sendable {
   public let errno: Int32?
   /// Who holds what was waited for, as far as known.
   public let holder: Holder?
+  /// Whose the object is that is in the way, as far as known.
+  public let owner: Table.Owner?
 
   /// An error about a table; for those who build on this library.
-  public init(_ code: Code, table: String, _ message: String, errno: Int32? = nil, holder: Holder? = nil) {
+  public init(
+    _ code: Code, table: String, _ message: String, errno: Int32? = nil, holder: Holder? = nil,
+    owner: Table.Owner? = nil
+  ) {
     self.code = code
     self.table = table
     self.message = message
     self.errno = errno
     self.holder = holder
+    self.owner = owner
   }
 }
 
@@ -133,8 +141,18 @@ extension TableError {
         .noSuchTable, table: table, "no such table; create it with 'shmctl create \(table)' or in shmd's configuration")
     case .exists:
       self.init(.exists, table: table, "exists already; open it, or drop it first")
+    case .foreign(let object):
+      self.init(
+        .foreign, table: table,
+        "foreign: \(object), whom this process does not trust; let its owner or root drop it, choose another name, or name "
+          + "the owner in 'trusting:' ('shmctl --trusting')", owner: object.owner)
     case .notPermitted(let why):
       self.init(.notPermitted, table: table, "not permitted: \(why)")
+    case .refused(let error, let object):
+      let whose = object.map { "; \($0): ask them, or root" } ?? ""
+      self.init(
+        .notPermitted, table: table, "not permitted: the system refused: \(error)\(whose)", errno: error.errno,
+        owner: object?.owner)
     case .forked:
       self.init(.forked, table: table, "the process was forked since the table was opened; open it again in the child")
     case .closed:

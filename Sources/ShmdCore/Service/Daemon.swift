@@ -25,8 +25,9 @@ public struct Daemon: Sendable {
   public func check() -> ExitStatus {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: configurationFile)
-      let problems = Plan(configuration, access: .observer).problems
-      if !problems.isEmpty { throw Refusal(problems) }
+      let plan = Plan(configuration, access: .observer)
+      for warning in plan.warnings { Self.complain("\(warning)") }
+      if !plan.problems.isEmpty { throw Refusal(plan.problems) }
       return .success
     } catch {
       return complain(error)

@@ -11,10 +11,12 @@ struct Plan {
     case create(TableConfiguration)
     /// It runs; settings that can change online may differ.
     case keep(TableConfiguration, Table)
+    /// Its name is a stranger's. No reason to refuse the rest: anybody could stop the daemon by that.
+    case wait(TableConfiguration, TableError)
 
     var configuration: TableConfiguration {
       switch self {
-      case .create(let configuration), .keep(let configuration, _): configuration
+      case .create(let configuration), .keep(let configuration, _), .wait(let configuration, _): configuration
       }
     }
   }
@@ -35,6 +37,8 @@ struct Plan {
       case .success(nil):
         steps.append(.create(table))
         checkAccounts(table, owner: Accounts.effectiveUser, group: nil)
+      case .failure(let error) where error.code == .foreign:
+        steps.append(.wait(table, error))
       case .failure(let error):
         if access == .observer, error.code == .notPermitted { continue }
         complain(table, .name, Self.advice(error))
@@ -49,7 +53,7 @@ struct Plan {
     do throws(TableError) {
       return .success(
         try Table.open(
-          table.name, access: access, trusting: table.options.owner.map { [$0] } ?? [], timeout: .seconds(1)))
+          table.name, access: access, trusting: .users(table.options.owner.map { [$0] } ?? []), timeout: .seconds(1)))
     } catch {
       return error.code == .noSuchTable ? .success(nil) : .failure(error)
     }
@@ -64,7 +68,19 @@ struct Plan {
   }
 
   private mutating func complain(_ table: TableConfiguration, _ key: TableKeyword, _ message: String) {
-    problems.append(Problem(file: configuration.file, line: table.line(key), "table '\(table.name)': \(message)"))
+    problems.append(problem(table, key, message))
+  }
+
+  private func problem(_ table: TableConfiguration, _ key: TableKeyword, _ message: String) -> Problem {
+    Problem(file: configuration.file, line: table.line(key), "table '\(table.name)': \(message)")
+  }
+
+  /// Names that strangers have: worth a word, no reason to refuse the configuration.
+  var warnings: [Problem] {
+    steps.compactMap { step in
+      guard case .wait(let table, let error) = step else { return nil }
+      return problem(table, .name, "warning: \(error.message)")
+    }
   }
 
   // MARK: - Running tables

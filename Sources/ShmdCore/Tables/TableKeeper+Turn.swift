@@ -13,6 +13,7 @@ extension TableKeeper {
   /// Looks after every table once.
   /// - Parameter beat: called after each table: a sign that the loop really turns.
   public func turn(beat: @Sendable () -> Void) {
+    takeFreedNames()
     for index in tables.indices {
       lookAfter(&tables[index])
       beat()
@@ -41,14 +42,33 @@ extension TableKeeper {
     }
   }
 
+  /// Makes, or attaches to, the tables that were kept from us by a stranger's object and are no more.
+  private func takeFreedNames() {
+    blocked = blocked.compactMap { waiting in
+      let configuration = waiting.configuration
+      do throws(TableError) {
+        let table = if let other = try attachOther(configuration) { other } else { try create(configuration) }
+        tables.append(ManagedTable(configuration, table))
+        return nil
+      } catch {
+        if error.code == waiting.trouble { return waiting }
+        log.error("table in trouble", metadata: ["table": "\(waiting.name)", "problem": "\(error.message)"])
+        return BlockedTable(configuration: configuration, trouble: error.code)
+      }
+    }
+  }
+
   // MARK: - Steps
 
   /// Someone outside removed or replaced one of the table's names.
   private func restore(_ managed: inout ManagedTable) throws(TableError) {
     let configuration = managed.configuration
-    log.warning(
-      "table's name is gone: removed outside, who has it open keeps what was in it",
-      metadata: ["table": "\(managed.name)"])
+    // Said at the first turn, and not at each until a stranger lets go of the name.
+    if managed.trouble != .foreign {
+      log.warning(
+        "table's name is gone: removed outside, who has it open keeps what was in it",
+        metadata: ["table": "\(managed.name)"])
+    }
     if let other = try attachOther(configuration) {
       managed = ManagedTable(configuration, other)
       return
@@ -73,6 +93,7 @@ extension TableKeeper {
     if let problem = plan.problems.first {
       throw TableError(.incompatible, table: configuration.name, "replaced by another: \(problem.message)")
     }
+    if case .wait(_, let error) = plan.steps.first { throw error }
     guard case .keep(_, let table) = plan.steps.first else { return nil }
     log.warning("table was made anew by someone else, attached", metadata: describe(configuration))
     return table

@@ -8,6 +8,7 @@ public actor TableKeeper {
   }
 
   var tables: [ManagedTable] = []
+  var blocked: [BlockedTable] = []
   let log: Logger
 
   public init(log: Logger) { self.log = log }
@@ -18,12 +19,12 @@ public actor TableKeeper {
   /// Makes the host's tables what the configuration says: all of it, or nothing.
   ///
   /// Missing tables are created, running ones re-attached and adjusted. A table that the configuration does not name
-  /// any more is let go and stays in place.
+  /// any more is let go and stays in place. One whose name a stranger has is said and waited for.
   /// - Throws: ``Refusal``; then the tables in care are those from before, and unchanged.
   public func apply(_ configuration: Configuration) throws(Refusal) {
     let plan = Plan(configuration, access: .participant)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
-    var next = try create(plan)
+    var (next, waiting) = try create(plan)
     for index in next.indices {
       do throws(TableError) {
         try next[index].adjust(to: next[index].configuration, log)
@@ -32,25 +33,34 @@ public actor TableKeeper {
         log.error("table not adjusted", metadata: ["table": "\(next[index].name)", "problem": "\(error.message)"])
       }
     }
-    for old in tables where !next.contains(where: { $0.name == old.name }) {
+    for old in tables where !configuration.tables.contains(where: { $0.name == old.name }) {
       log.notice("table let go, it stays in place", metadata: ["table": "\(old.name)"])
     }
     tables = next
+    blocked = waiting
   }
 
   /// The tables of a plan, the missing ones created. If one cannot be, those made before it are dropped again.
-  private func create(_ plan: Plan) throws(Refusal) -> [ManagedTable] {
+  private func create(_ plan: Plan) throws(Refusal) -> ([ManagedTable], [BlockedTable]) {
     var made: [String] = []
     var next: [ManagedTable] = []
+    var waiting: [BlockedTable] = []
     for step in plan.steps {
       switch step {
       case .keep(let configuration, let table):
         next.append(carryOn(configuration, table))
+      case .wait(let configuration, let error):
+        waiting.append(waitFor(configuration, error))
       case .create(let configuration):
         do throws(TableError) {
           next.append(ManagedTable(configuration, try create(configuration)))
           made.append(configuration.name)
         } catch {
+          // Of the data object's name alone, the plan knows nothing until the table is made.
+          if error.code == .foreign {
+            waiting.append(waitFor(configuration, error))
+            continue
+          }
           for name in made { try? Table.drop(name) }
           let message = "table '\(configuration.name)': cannot be created: \(Self.reason(error))"
           throw Refusal(
@@ -58,7 +68,15 @@ public actor TableKeeper {
         }
       }
     }
-    return next
+    return (next, waiting)
+  }
+
+  /// Says it now, and not each turn.
+  private func waitFor(_ configuration: TableConfiguration, _ error: TableError) -> BlockedTable {
+    log.error(
+      "table's name is a stranger's, waiting for it",
+      metadata: ["table": "\(configuration.name)", "problem": "\(error.message)"])
+    return BlockedTable(configuration: configuration)
   }
 
   private static func reason(_ error: TableError) -> String {

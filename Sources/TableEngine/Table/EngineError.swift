@@ -69,7 +69,11 @@ public enum EngineError: Error, Sendable {
   case notATable(String)
   case noSuchTable
   case exists
+  /// Under the name lies an object of a user whom the process does not trust.
+  case foreign(NamedObject)
   case notPermitted(String)
+  /// The system forbids it (EACCES, EPERM, EROFS); what has the name, if that is known to matter.
+  case refused(SystemError, NamedObject?)
   /// The process was forked since the table was opened.
   case forked
   case closed
@@ -78,4 +82,14 @@ public enum EngineError: Error, Sendable {
   case slotsExhausted(Int)
   case unsupported(String)
   case system(SystemError)
+}
+
+extension EngineError {
+  /// Of a participant's way in: whoever is refused by this may still observe.
+  var forbidsTakingPart: Bool {
+    switch self {
+    case .notPermitted, .refused, .foreign: true
+    default: false
+    }
+  }
 }

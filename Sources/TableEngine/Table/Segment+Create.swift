@@ -8,16 +8,34 @@ import SharedMemory
 extension Segment {
   /// Makes a table and attaches to it.
   ///
-  /// - Throws: `exists`; `full(.fileSystem)` when /dev/shm has no room, with nothing left behind; `notPermitted` for
-  ///   impossible options.
-  public static func create(_ name: String, _ options: SegmentOptions) throws(EngineError) -> Segment {
+  /// - Parameter trusted: users whose half-made tables are waited for and replaced, besides root's, the daemon's and one's
+  ///   own.
+  /// - Throws: `exists`; `foreign` if the name is a stranger's; `full(.fileSystem)` when /dev/shm has no room, with nothing
+  ///   left behind; `notPermitted` for impossible options.
+  public static func create(
+    _ name: String, _ options: SegmentOptions, trusted: TrustedOwners = []
+  ) throws(EngineError) -> Segment {
     try options.check()
-    let control = try claimName(name, options)
-    do {
-      return try build(name, options, control)
+    let trusted = trusted.adding(options.owner)
+    do throws(EngineError) {
+      return try make(name, options, trusted)
     } catch {
-      // Ours alone while the lock is held and ready is 0.
-      try? SharedObject.unlink(name: ObjectName.data(name))
+      throw error.explained(name, trusted, for: .takingPart)
+    }
+  }
+
+  private static func make(
+    _ name: String, _ options: SegmentOptions, _ trusted: TrustedOwners
+  ) throws(EngineError) -> Segment {
+    let control = try claimName(name, trusted)
+    var data: SharedObject?
+    do throws(EngineError) {
+      let object = try makeData(name, trusted)
+      data = object
+      return try build(name, options, control, object)
+    } catch {
+      // Ours alone while the lock is held and ready is 0. What has the data object's name may be a stranger's.
+      if data != nil { try? SharedObject.unlink(name: ObjectName.data(name)) }
       try? SharedObject.unlink(name: ObjectName.control(name))
       SegmentRegistry.shared.discard(control)
       throw error
@@ -25,7 +43,7 @@ extension Segment {
   }
 
   /// The control object, new, empty and locked.
-  private static func claimName(_ name: String, _ options: SegmentOptions) throws(EngineError) -> SharedObject {
+  private static func claimName(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> SharedObject {
     for _ in 0..<8 {
       var isOurs = false
       do throws(SystemError) {
@@ -35,24 +53,24 @@ extension Segment {
       } catch {
         if isOurs { try? SharedObject.unlink(name: ObjectName.control(name)) }
         guard error.errno == EEXIST else { throw EngineError(opening: error) }
-        try reclaimHalfMade(name)
+        try reclaimHalfMade(name, trusted)
       }
     }
     throw .exists
   }
 
   /// Removes what a creator or a dropper that died left under the name.
-  /// - Throws: `exists` if the table is whole or still being made.
-  private static func reclaimHalfMade(_ name: String) throws(EngineError) {
+  /// - Throws: `exists` if the table is whole or still being made; `foreign` if it is a stranger's.
+  private static func reclaimHalfMade(_ name: String, _ trusted: TrustedOwners) throws(EngineError) {
     do throws(SystemError) {
       let control = try SharedObject.open(name: ObjectName.control(name), writable: true)
-      guard try control.tryLock(.exclusive), try isStillNamed(control, ObjectName.control(name)) else {
-        throw SystemError(call: "flock", errno: EEXIST)
-      }
-      guard try control.status().isRegular, try isHalf(control, name) else {
+      let status = try control.status()
+      guard status.isRegular, trusted.include(status.owner, for: .takingPart), try control.tryLock(.exclusive),
+        try isStillNamed(control, ObjectName.control(name)), try isHalf(control, name)
+      else {
         throw SystemError(call: "shm_open", errno: EEXIST)
       }
-      try? SharedObject.unlink(name: ObjectName.data(name))
+      try removeLeftover(ObjectName.data(name), trusted)
       try SharedObject.unlink(name: ObjectName.control(name))
     } catch {
       switch error.errno {
@@ -62,6 +80,12 @@ extension Segment {
       default: throw .exists
       }
     }
+  }
+
+  /// Removes a data object without a table. One that may not be removed, or is a stranger's, stays: then its name is taken.
+  private static func removeLeftover(_ object: String, _ trusted: TrustedOwners) throws(SystemError) {
+    guard let found = NamedObject.find(object), trusted.include(found.status.owner, for: .takingPart) else { return }
+    _ = try? found.unlink()
   }
 
   /// A control object of ours, locked, that is not ready or has lost its data object. Not what is somebody else's.
@@ -86,21 +110,24 @@ extension Segment {
   }
 
   static func isStillNamed(_ object: SharedObject, _ name: String) throws(SystemError) -> Bool {
-    let named: SharedObject
-    do throws(SystemError) {
-      named = try SharedObject.open(name: name, writable: false)
-    } catch {
-      // Who has no descriptor left, or no right, cannot look; the link count says nearly as much.
-      if error.errno == ENOENT { return false }
-      return try object.status().links > 0
-    }
-    return try named.status().isSameObject(as: object.status())
+    guard let named = try SharedObject.look(at: name) else { return false }
+    return try named.isSameObject(as: object.status())
   }
 
   // MARK: - Building
 
+  /// The data object, new and empty.
+  private static func makeData(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> SharedObject {
+    do throws(SystemError) {
+      try removeLeftover(ObjectName.data(name), trusted)
+      return try SharedObject.create(name: ObjectName.data(name), mode: 0o600)
+    } catch {
+      throw EngineError(opening: error)
+    }
+  }
+
   private static func build(
-    _ name: String, _ options: SegmentOptions, _ control: SharedObject
+    _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject
   ) throws(EngineError) -> Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
@@ -108,8 +135,6 @@ extension Segment {
       capacityBytes: geometry.capacityBytes, hashSeed: .random(in: 1 ... .max))
     let segment: Segment
     do throws(SystemError) {
-      try? SharedObject.unlink(name: ObjectName.data(name))
-      let data = try SharedObject.create(name: ObjectName.data(name), mode: 0o600)
       try control.allocate(offset: 0, count: geometry.fixedControlBytes)
       try data.allocate(offset: 0, count: geometry.unitsOffset)
       let mapping = try data.map(count: geometry.dataBytes, writable: true)
@@ -178,28 +203,65 @@ extension Segment {
   // MARK: - Dropping
 
   /// Removes a table's names. Who has it open keeps what they have; their next barrier fails with `unlinked`.
-  /// - Throws: `noSuchTable`, `notPermitted`.
-  public static func drop(_ name: String) throws(EngineError) {
-    do throws(SystemError) {
-      let control = try lockToDrop(name)
-      // Either may be missing, after a creator's or another dropper's death; only both missing is no table.
-      let removedData = try unlinkIfPresent(ObjectName.data(name))
-      let removedControl = try unlinkIfPresent(ObjectName.control(name))
-      if !removedData && !removedControl { throw SystemError(call: "shm_unlink", errno: ENOENT) }
-      // Only now: who may write a table but not remove it must not end it for everybody.
-      if let control { try markDropped(control) }
+  /// - Parameter trusted: users whose objects are removed, besides root's, the daemon's and one's own.
+  /// - Throws: `noSuchTable`, `foreign`, `refused`.
+  public static func drop(_ name: String, trusted: TrustedOwners = []) throws(EngineError) {
+    do throws(EngineError) {
+      let found = try objectsToDrop(name, trusted)
+      do throws(SystemError) {
+        let control = try lockToDrop(name, trusted)
+        // With the lock nobody makes the table anew: what has the names now is the table's. Without it only what had
+        // them before may go.
+        try unlink(control == nil ? found : NamedObject.all(ofTable: name), trusted)
+        // Only now: who may write a table but not remove it must not end it for everybody.
+        if let control { try markDropped(control) }
+      } catch {
+        throw EngineError(opening: error)
+      }
     } catch {
-      throw EngineError(opening: error)
+      throw error.explained(name, trusted, for: .dropping)
     }
   }
 
-  /// The control object that has the name, locked; nil if none can be opened.
+  /// What has the table's names. Either may be missing, after a creator's or another dropper's death; only both missing is
+  /// no table.
+  private static func objectsToDrop(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> [NamedObject] {
+    let found = NamedObject.all(ofTable: name)
+    if found.isEmpty { throw .noSuchTable }
+    for object in found where !trusted.include(object.status.owner, for: .dropping) { throw .foreign(object) }
+    return found
+  }
+
+  /// Who has one of the table's names and is no user whose tables this process observes.
+  public static func foreignOwner(of name: String, trusted: TrustedOwners) -> HostUser? {
+    NamedObject.all(ofTable: name).first { !trusted.include($0.status.owner, for: .observing) }?.owner
+  }
+
+  /// Removes the names of these objects, and no stranger's that took one just now.
+  private static func unlink(_ objects: [NamedObject], _ trusted: TrustedOwners) throws(SystemError) {
+    var isRemoved = false
+    for object in objects where trusted.include(object.status.owner, for: .dropping) {
+      if try object.unlink() { isRemoved = true }
+    }
+    if !isRemoved { throw SystemError(call: "shm_unlink", errno: ENOENT) }
+  }
+
+  /// The control object that has the name, locked; nil if there is none, it cannot be opened, or it is a stranger's, whose
+  /// lock may never be free and which may be cut short while it is mapped.
   ///
   /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked then
   /// is the old table, and by the names it would remove the new one, which its caller did not mean.
   /// - Throws: `ENOENT` then.
-  private static func lockToDrop(_ name: String) throws(SystemError) -> SharedObject? {
-    guard let control = try? SharedObject.open(name: ObjectName.control(name), writable: true) else { return nil }
+  private static func lockToDrop(_ name: String, _ trusted: TrustedOwners) throws(SystemError) -> SharedObject? {
+    let control: SharedObject
+    do throws(SystemError) {
+      control = try SharedObject.open(name: ObjectName.control(name), writable: true)
+    } catch {
+      if [EMFILE, ENFILE, ENOMEM].contains(error.errno) { throw error }
+      return nil
+    }
+    let status = try control.status()
+    guard status.isRegular, trusted.include(status.owner, for: .takingPart) else { return nil }
     // A stopped holder of the lock does not keep the table alive.
     _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
     guard try isStillNamed(control, ObjectName.control(name)) else {
@@ -207,23 +269,12 @@ extension Segment {
     }
     return control
   }
-
-  private static func unlinkIfPresent(_ name: String) throws(SystemError) -> Bool {
-    do throws(SystemError) {
-      try SharedObject.unlink(name: name)
-      return true
-    } catch {
-      guard error.errno == ENOENT else { throw error }
-      return false
-    }
-  }
 }
 
 extension Segment {
   /// Tells whoever has the table open; an outside `rm` is found by the link count instead.
   private static func markDropped(_ control: SharedObject) throws(SystemError) {
-    let status = try control.status()
-    guard status.isRegular, status.size >= HeaderPage.byteCount else { return }
+    guard try control.status().size >= HeaderPage.byteCount else { return }
     let page = try control.map(count: HeaderPage.byteCount, writable: true)
     withExtendedLifetime(page) {
       let header = unsafe Memory(base: page.base)
@@ -278,7 +329,7 @@ extension EngineError {
     switch error.errno {
     case ENOENT: self = .noSuchTable
     case EEXIST: self = .exists
-    case EACCES, EPERM, EROFS: self = .notPermitted("the system refused: \(error)")
+    case EACCES, EPERM, EROFS: self = .refused(error, nil)
     case ENOMEM: self = .full(.addressSpace)
     case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
     // What glibc's shm_open makes of EISDIR. The name itself was checked before.

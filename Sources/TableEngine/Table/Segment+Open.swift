@@ -14,36 +14,66 @@ extension Segment {
   /// Attaches to an existing table. Never creates anything. Of a table that is dropped and made anew meanwhile it finds the
   /// one or the other: what the lookups between found is not believed once the control object has lost its name.
   ///
-  /// - Parameter trusted: user ids whose tables this process takes part in, besides root's, the daemon's and its own.
-  /// - Throws: `noSuchTable`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `full(.addressSpace)`.
+  /// - Parameter trusted: users whose tables this process uses, besides root's, the daemon's and its own.
+  /// - Throws: `noSuchTable`, `foreign`, `notATable`, `incompatible`, `damaged`, `notPermitted`, `refused`,
+  ///   `full(.addressSpace)`.
   public static func open(
-    _ name: String, _ request: AccessRequest = .automatic, trusted: [UInt32] = [],
+    _ name: String, _ request: AccessRequest = .automatic, trusted: TrustedOwners = [],
     timeoutNanoseconds: UInt64 = 5_000_000_000
   ) throws(EngineError) -> Segment {
-    if request == .observer { return try openObserver(name, timeoutNanoseconds) }
+    switch request {
+    case .participant: try takePart(name, trusted, timeoutNanoseconds)
+    case .observer: try observe(name, trusted, timeoutNanoseconds)
+    case .automatic: try takePartOrObserve(name, trusted, timeoutNanoseconds)
+    }
+  }
+
+  private static func takePartOrObserve(
+    _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Segment {
+    do throws(EngineError) {
+      return try takePart(name, trusted, timeoutNanoseconds)
+    } catch {
+      guard error.forbidsTakingPart else { throw error }
+      let reason = error
+      do throws(EngineError) {
+        return try observe(name, trusted, timeoutNanoseconds)
+      } catch {
+        throw error.forbidsTakingPart ? reason : error
+      }
+    }
+  }
+
+  private static func takePart(
+    _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Segment {
     do throws(EngineError) {
       return try openParticipant(name, trusted, timeoutNanoseconds)
     } catch {
-      guard request == .automatic, case .notPermitted(let reason) = error else { throw error }
-      do throws(EngineError) {
-        return try openObserver(name, timeoutNanoseconds)
-      } catch {
-        if case .notPermitted = error { throw .notPermitted(reason) }
-        throw error
-      }
+      throw error.explained(name, trusted, for: .takingPart)
+    }
+  }
+
+  private static func observe(
+    _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Segment {
+    do throws(EngineError) {
+      return try openObserver(name, trusted, timeoutNanoseconds)
+    } catch {
+      throw error.explained(name, trusted, for: .observing)
     }
   }
 
   // MARK: - Participant
 
   private static func openParticipant(
-    _ name: String, _ trusted: [UInt32], _ timeoutNanoseconds: UInt64
+    _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     while true {
-      let (control, status) = try openControl(name, timeoutNanoseconds)
+      let control = try openControl(name, trusted, timeoutNanoseconds)
       do throws(EngineError) {
-        return try takePart(name, control, status, trusted, timeoutNanoseconds)
+        return try takePart(name, control, trusted, timeoutNanoseconds)
       } catch {
         // Dropped meanwhile, and perhaps made anew: then what was found is no table any more, or belongs to two.
         let isNamed = (try? isStillNamed(control, ObjectName.control(name))) ?? true
@@ -53,55 +83,59 @@ extension Segment {
   }
 
   private static func takePart(
-    _ name: String, _ control: SharedObject, _ status: SharedObject.Status, _ trusted: [UInt32],
-    _ timeoutNanoseconds: UInt64
+    _ name: String, _ control: SharedObject, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    guard status.isRegular else { throw .notATable("its control object is no regular object") }
-    try checkTrust(status, trusted)
     try waitUntilReady(control, timeoutNanoseconds)
-    let data: SharedObject
-    do throws(SystemError) {
-      data = try SharedObject.open(name: ObjectName.data(name), writable: true)
-    } catch {
-      throw EngineError(opening: error)
-    }
+    let (data, status) = try openTrusted(ObjectName.data(name), writable: true, trusted)
+    let owner: UInt32
+    do throws(SystemError) { owner = try control.status().owner } catch { throw EngineError(opening: error) }
+    guard owner == status.owner else { throw .notPermitted("its two objects belong to two users") }
     return try attach(name, control, data)
   }
 
   private static func openControl(
-    _ name: String, _ timeoutNanoseconds: UInt64
-  ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
-    try look(for: ObjectName.control(name), writable: true, timeoutNanoseconds) { _, status in status.size > 0 }
+    _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> SharedObject {
+    let (control, status) = try look(for: ObjectName.control(name), writable: true, trusted, timeoutNanoseconds) {
+      _, status in status.size > 0
+    }
+    if status.mode & 0o002 != 0 { throw .notPermitted("its control object is writable by everybody") }
+    return control
   }
 
   /// Opens an object whose creator may not have come far enough yet to be waited for by a lock, or died there: while the
   /// object is not `made` it is looked for again, for a second at most. Then it is returned as it is.
   private static func look(
-    for name: String, writable: Bool, _ timeoutNanoseconds: UInt64,
+    for name: String, writable: Bool, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64,
     until isMade: (SharedObject, SharedObject.Status) throws(SystemError) -> Bool
   ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
     let deadline = HostClock.monotonicNanoseconds &+ min(timeoutNanoseconds, 1_000_000_000)
-    do throws(SystemError) {
-      while true {
-        let object = try SharedObject.open(name: name, writable: writable)
-        let status = try object.status()
-        guard status.isRegular, try !isMade(object, status), HostClock.monotonicNanoseconds < deadline else {
-          return (object, status)
-        }
-        shmos_sleep(1_000_000)
+    while true {
+      let (object, status) = try openTrusted(name, writable: writable, trusted)
+      do throws(SystemError) {
+        if try isMade(object, status) || HostClock.monotonicNanoseconds >= deadline { return (object, status) }
+      } catch {
+        throw EngineError(opening: error)
       }
-    } catch {
-      throw EngineError(opening: error)
+      shmos_sleep(1_000_000)
     }
   }
 
-  /// Participants can misdirect each other's robust locks, so they choose whose tables they take part in.
-  private static func checkTrust(_ status: SharedObject.Status, _ trusted: [UInt32]) throws(EngineError) {
-    if status.mode & 0o002 != 0 { throw .notPermitted("its control object is writable by everybody") }
-    let me = geteuid()
-    if status.owner == 0 || status.owner == me || trusted.contains(status.owner) { return }
-    if status.owner == DaemonUser.id { return }
-    throw .notPermitted("it belongs to user \(status.owner), whom this process was not told to trust")
+  /// Opens an object and looks whose it is, before a byte of it is mapped: a stranger could cut it short, and readers would
+  /// get SIGBUS.
+  private static func openTrusted(
+    _ name: String, writable: Bool, _ trusted: TrustedOwners
+  ) throws(EngineError) -> (SharedObject, SharedObject.Status) {
+    let object: SharedObject
+    let status: SharedObject.Status
+    do throws(SystemError) {
+      object = try SharedObject.open(name: name, writable: writable)
+      status = try object.status()
+    } catch {
+      throw EngineError(opening: error)
+    }
+    try trusted.check(status, name, for: writable ? .takingPart : .observing)
+    return (object, status)
   }
 
   /// Waits for a creator at work. A creator that died is recognised by its free lock.
@@ -144,9 +178,6 @@ extension Segment {
     let geometry = Geometry(capacityBytes: dataHeader.capacityBytes)
     let segment: Segment
     do throws(SystemError) {
-      guard try control.status().owner == data.status().owner else {
-        throw SystemError(call: "fstat", errno: EPERM)
-      }
       guard try control.status().size >= geometry.fixedControlBytes else {
         throw SystemError(call: "fstat", errno: ENODEV)
       }
@@ -207,11 +238,11 @@ extension Segment {
   // MARK: - Observer
 
   private static func openObserver(
-    _ name: String, _ timeoutNanoseconds: UInt64
+    _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
     // Who only observes has no lock to wait for a creator by.
-    let (data, status) = try look(for: ObjectName.data(name), writable: false, timeoutNanoseconds, until: hasMagic)
-    guard status.isRegular else { throw EngineError(opening: SystemError(call: "fstat", errno: ENODEV)) }
+    let (data, _) = try look(
+      for: ObjectName.data(name), writable: false, trusted, timeoutNanoseconds, until: hasMagic)
     return try observe(name, data) { count throws(SystemError) in try data.map(count: count, writable: false) }
   }
 

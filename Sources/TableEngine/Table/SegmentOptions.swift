@@ -64,6 +64,15 @@ public enum ObjectName {
   static func control(_ table: String) -> String { prefix + table + controlSuffix }
   static func data(_ table: String) -> String { prefix + table + dataSuffix }
 
+  /// The table that an object of this name belongs to; nil if to none.
+  public static func table(ofObject object: String) -> String? {
+    for suffix in [dataSuffix, controlSuffix] where object.hasPrefix(prefix) && object.hasSuffix(suffix) {
+      let table = String(object.dropFirst(prefix.count).dropLast(suffix.count))
+      if isValid(table) { return table }
+    }
+    return nil
+  }
+
   /// Letters, digits and `. _ - @ : +`; 1 to 200 bytes; not starting with a dot.
   public static func isValid(_ table: String) -> Bool {
     let bytes = table.utf8

@@ -17,7 +17,7 @@ struct Check: ParsableCommand {
   func validate() throws { try options.refuseTable(for: "check") }
 
   func run() throws {
-    let table = try Table.open(name.text, timeout: options.timeout.duration)
+    let table = try options.open(name.text)
     let problems = try table.check(timeout: options.timeout.duration)
     if options.json {
       var object = JSONObject()

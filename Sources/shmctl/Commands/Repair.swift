@@ -25,7 +25,7 @@ struct Repair: ParsableCommand {
   func validate() throws { try options.refuseTable(for: "repair") }
 
   func run() throws {
-    let table = try Table.open(name.text, timeout: options.timeout.duration)
+    let table = try options.open(name.text)
     let report = try repair(table)
     if options.json {
       try StandardOutput.write(description(of: table, report).line)

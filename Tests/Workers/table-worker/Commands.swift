@@ -107,6 +107,11 @@ func answer(_ words: [String]) throws -> String {
     // Until a moment: processes that do so start what follows side by side.
     while HostClock.monotonicNanoseconds < UInt64(words[1])! {}
     return try answer(Array(words[2...]))
+  case "drop":
+    try Table.drop(words[1])
+    return "ok"
+  case "message":
+    do { return try answer(Array(words.dropFirst())) } catch let error as TableError { return error.message }
   case "become":
     setgid(UInt32(words[1])!)
     setuid(UInt32(words[1])!)

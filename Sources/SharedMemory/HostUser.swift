@@ -1,0 +1,18 @@
+/// A user as messages name one: by number, and by name where `/etc/passwd` has it.
+public struct HostUser: Sendable, Equatable, CustomStringConvertible {
+  public let id: UInt32
+  /// Nil for users of a network's directory, and for who has left the host.
+  public let name: String?
+
+  /// Reads a file: for errors and listings, not for a hot path.
+  public init(id: UInt32) {
+    self.init(id: id, in: PasswordFile.text ?? "")
+  }
+
+  init(id: UInt32, in passwd: String) {
+    self.id = id
+    name = PasswordFile.entries(in: passwd).first { $0.id == id }.map { String($0.name) }
+  }
+
+  public var description: String { name.map { "user '\($0)' (uid \(id))" } ?? "uid \(id)" }
+}

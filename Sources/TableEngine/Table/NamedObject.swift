@@ -1,0 +1,64 @@
+import Glibc
+public import SharedMemory
+
+/// What has one of a table's two names: for refusals and for dropping, which need no right to open it.
+public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
+  /// In `/dev/shm`.
+  public let name: String
+  let status: SharedObject.Status
+
+  /// Reads a file: for errors and listings.
+  public var owner: HostUser { HostUser(id: status.owner) }
+
+  init(name: String, status: SharedObject.Status) {
+    self.name = name
+    self.status = status
+  }
+
+  /// What the name leads to now; nil if to nothing, or if that cannot be seen.
+  static func find(_ name: String) -> NamedObject? {
+    guard let status = try? SharedObject.look(at: name) else { return nil }
+    return NamedObject(name: name, status: status)
+  }
+
+  /// What has a table's names now.
+  static func all(ofTable table: String) -> [NamedObject] {
+    [ObjectName.data(table), ObjectName.control(table)].compactMap(find)
+  }
+
+  /// Removes the name, unless another object has got it meanwhile.
+  /// - Returns: whether the name was this object's and is gone.
+  func unlink() throws(SystemError) -> Bool {
+    // Between the look and the removal is room for no more than two system calls of whoever replaces it.
+    guard let now = try SharedObject.look(at: name), now.isSameObject(as: status) else { return false }
+    do throws(SystemError) {
+      try SharedObject.unlink(name: name)
+      return true
+    } catch {
+      guard error.errno == ENOENT else { throw error }
+      return false
+    }
+  }
+
+  public var description: String {
+    let kind = status.isRegular && status.size == 0 ? "empty object" : status.kind.rawValue
+    let article = "aeiou".contains(kind.first ?? "x") ? "an" : "a"
+    return "/dev/shm/\(name) is \(article) \(kind) of \(owner)"
+  }
+}
+
+extension EngineError {
+  /// Whose object stands behind a refusal: of another's, `foreign` or its owner. The other errors stay what they are.
+  ///
+  /// - Parameter use: for which the name was looked up.
+  func explained(_ table: String, _ trusted: TrustedOwners, for use: TrustedOwners.Use) -> EngineError {
+    switch self {
+    case .noSuchTable, .exists, .notATable, .refused:
+      let found = NamedObject.all(ofTable: table)
+      if let foreign = found.first(where: { !trusted.include($0.status.owner, for: use) }) { return .foreign(foreign) }
+      if case .refused(let error, nil) = self { return .refused(error, found.first) }
+      return self
+    default: return self
+    }
+  }
+}

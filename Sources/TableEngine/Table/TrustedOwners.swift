@@ -1,0 +1,49 @@
+import Glibc
+import SharedMemory
+
+/// Whose tables a process uses besides those of root, of its own effective user and of the user that `shmd` runs as.
+///
+/// `/dev/shm` is writable by all, so whoever comes first has a table's name. What a stranger puts there must neither be
+/// read as the table that was meant nor taken part in.
+public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
+  /// These users too, by number: to take part, to observe and to drop.
+  case users([UInt32])
+  /// Whoever it is, to observe and to drop. Not to take part: who owns a table can misdirect its participants, so whom to
+  /// trust that far is said by number.
+  case everyone
+
+  public init(arrayLiteral users: UInt32...) { self = .users(users) }
+
+  /// What an object is opened or looked for.
+  enum Use {
+    case takingPart
+    case observing
+    case dropping
+  }
+
+  func include(_ owner: UInt32, for use: Use) -> Bool {
+    if owner == 0 || owner == geteuid() { return true }
+    switch self {
+    case .everyone where use != .takingPart: return true
+    case .users(let users) where users.contains(owner): return true
+    default: return owner == DaemonUser.id
+    }
+  }
+
+  /// These, and the user that a table is made for, who owns what a creator that died had given away already.
+  func adding(_ user: UInt32?) -> TrustedOwners {
+    guard let user, case .users(let users) = self else { return self }
+    return .users(users + [user])
+  }
+
+  /// Refuses what others may have put under a name. By the status of what was opened: the name may have passed to another
+  /// object since.
+  /// - Throws: `foreign`, `notATable`.
+  func check(_ status: SharedObject.Status, _ object: String, for use: Use) throws(EngineError) {
+    let found = NamedObject(name: object, status: status)
+    guard include(status.owner, for: use) else { throw .foreign(found) }
+    guard status.isRegular else { throw .notATable("\(found)") }
+    // Who may write an object of a trusted user, but owns none, could put it under a second name.
+    guard status.links <= 1 else { throw .notATable("\(found), under \(status.links) names") }
+  }
+}
