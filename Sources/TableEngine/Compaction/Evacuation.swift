@@ -69,7 +69,7 @@ struct Evacuation {
 
   private mutating func moveBlocks(_ unit: Int, _ superframe: Int) -> Bool {
     let sizeClass = allocator.kind(unit, superframe) - 1
-    guard SizeClasses.sizes.indices.contains(sizeClass) else { return false }
+    guard (0..<SizeClasses.count).contains(sizeClass) else { return false }
     let used = allocator.usedBits(unit, superframe)
     for index in 0..<SizeClasses.blocksPerSlab(sizeClass) where state.ctl.bit(index, at: used) {
       guard move(allocator.block(unit, superframe, index, sizeClass)) else { return false }

@@ -43,10 +43,10 @@ struct WindowChoice {
   private func price(ofSlab superframe: Int, _ room: FreeRoom) -> Int {
     let kind = allocator.kind(superframe)
     guard kind != 0 else { return 0 }
-    guard kind <= SizeClasses.sizes.count else { return Self.impossible }
+    guard kind <= SizeClasses.count else { return Self.impossible }
     let used = allocator.usedBlocks(superframe)
     let elsewhere = room.blocks[kind - 1] - (SizeClasses.blocksPerSlab(kind - 1) - used)
-    if used <= elsewhere { return used * SizeClasses.sizes[kind - 1] }
+    if used <= elsewhere { return used * SizeClasses.size(kind - 1) }
     return room.superframes > 0 && frames > 4 ? SizeClasses.slabBytes : Self.impossible
   }
 
@@ -93,7 +93,7 @@ struct WindowChoice {
 /// What is free in some superframes.
 private struct FreeRoom {
   /// Blocks in slabs, by size class.
-  private(set) var blocks = Array(repeating: 0, count: SizeClasses.sizes.count)
+  private(set) var blocks = Array(repeating: 0, count: SizeClasses.count)
   private(set) var superframes = 0
   /// Frames in a row.
   private(set) var longestRun = 0
@@ -104,7 +104,7 @@ private struct FreeRoom {
     for superframe in range {
       let kind = allocator.kind(superframe)
       let free = kind == 0 ? allocator.nibble(superframe) : 0
-      if SizeClasses.sizes.indices.contains(kind - 1) {
+      if (0..<SizeClasses.count).contains(kind - 1) {
         blocks[kind - 1] += SizeClasses.blocksPerSlab(kind - 1) - allocator.usedBlocks(superframe)
       }
       if free == 0xf { superframes += 1 }
