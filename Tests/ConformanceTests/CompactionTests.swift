@@ -83,17 +83,21 @@ import Testing
 
   // MARK: - Beside others
 
-  /// A snapshot older than the values: what hangs behind them is not lost, so they are not moved.
+  /// Values that are younger than a snapshot lie scattered, and older ones of the same keys hang behind them: they are not
+  /// moved, or what hangs there would be lost.
   @Test func anOlderSnapshotStillSeesWhatWasBefore() throws {
     try withPoisonedTable(.rcu) { table throws in
-      for index in 0..<200 { try table.set("kept \(index)", "before \(index)") }
+      for index in 0..<200 { try table.set("kept \(index)", value(index)) }
       let snapshot = try table.snapshot()
-      for index in 0..<200 { try table.set("kept \(index)", "after \(index)") }
-      _ = try scatter(table)
+      for index in 0..<20_000 {
+        try table.set("old \(index)", value(index))
+        if index % 100 == 0 { try table.set("kept \(index / 100)", value(index / 100 + 1)) }
+      }
+      for index in 0..<20_000 { try table.remove("old \(index)") }
       _ = try fill(table, "new", size: 20_000)
       for index in 0..<200 {
-        #expect(try snapshot.get("kept \(index)") == "before \(index)")
-        #expect(try table.get("kept \(index)") == "after \(index)")
+        #expect(try snapshot.get("kept \(index)") == value(index))
+        #expect(try table.get("kept \(index)") == value(index + 1))
       }
       #expect(try table.check() == [])
     }
@@ -110,5 +114,36 @@ import Testing
       }
       #expect(try table.check() == [])
     }
+  }
+
+  /// A barrier of some keys reads its own in place, without a section: they are not moved until it ends.
+  @Test(arguments: Table.Variant.allCases) func whatAKeyLockCoversStaysWhereItIs(_ variant: Table.Variant) throws {
+    try withPoisonedTable(variant) { table throws in
+      let kept = try scatter(table)
+      let locked = kept[kept.count / 4 * 3]
+      try table.barrier(keys: ["old \(locked)"]) { tx throws in
+        let found = try DecodedLate.$whileDecoding.withValue({
+          TestThread { try self.fill(table, "new", size: 20_000) }.joinQuietly()
+        }) { try tx.get("old \(locked)", as: DecodedLate.self) }
+        #expect(found?.bytes == value(locked))
+      }
+      #expect(try table.check() == [])
+    }
+  }
+}
+
+/// Bytes, before whose decoding something happens.
+private struct DecodedLate: TableValue {
+  @TaskLocal static var whileDecoding: @Sendable () -> Void = {}
+  static let tableType = ValueType.bytes
+  let bytes: [UInt8]
+
+  func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try bytes.withTableBytes(body)
+  }
+
+  init?(tableBytes: UnsafeRawBufferPointer) {
+    Self.whileDecoding()
+    bytes = [UInt8](tableBytes)
   }
 }
