@@ -85,7 +85,7 @@ extension Table {
   /// itself, at what it opened.
   public static func foreignOwner(of name: String, trusting: TrustedOwners = []) throws(TableError) -> Owner? {
     try check(name)
-    return Segment.foreignOwner(of: name, trusted: trusting)
+    return NamedObject.foreignOwner(ofTable: name, trusted: trusting)
   }
 
   /// The names of the tables on this host, sorted; half-made ones and those of other users included: see

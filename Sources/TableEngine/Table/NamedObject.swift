@@ -26,6 +26,11 @@ public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
     [ObjectName.data(table), ObjectName.control(table)].compactMap(find)
   }
 
+  /// Who has one of the table's names and is no user whose tables this process observes.
+  public static func foreignOwner(ofTable table: String, trusted: TrustedOwners) -> HostUser? {
+    all(ofTable: table).first { !trusted.include($0.status.owner, for: .observing) }?.owner
+  }
+
   /// Removes the name, unless another object has got it meanwhile.
   /// - Returns: whether the name was this object's and is gone.
   func unlink() throws(SystemError) -> Bool {

@@ -1,0 +1,109 @@
+import Glibc
+import SharedMemory
+
+/// Dropping, and noticing that somebody did. Under the same lock as creating; the data object's name goes first, so that what
+/// a dropper leaves that dies is told from a table.
+extension Segment {
+  /// Removes a table's names. Who has it open keeps what they have; their next barrier fails with `unlinked`.
+  /// - Parameter trusted: users whose objects are removed, besides root's, the daemon's and one's own.
+  /// - Throws: `noSuchTable`, `foreign`, `refused`.
+  public static func drop(_ name: String, trusted: TrustedOwners = []) throws(EngineError) {
+    do throws(EngineError) {
+      let found = try objectsToDrop(name, trusted)
+      do throws(SystemError) {
+        let control = try lockToDrop(name, trusted)
+        // With the lock nobody makes the table anew: what has the names now is the table's. Without it only what had
+        // them before may go.
+        try unlink(control == nil ? found : NamedObject.all(ofTable: name), trusted)
+        // Only now: who may write a table but not remove it must not end it for everybody.
+        if let control { try markDropped(control) }
+      } catch {
+        throw EngineError(opening: error)
+      }
+    } catch {
+      throw error.explained(name, trusted, for: .dropping)
+    }
+  }
+
+  /// What has the table's names. Either may be missing, after a creator's or another dropper's death; only both missing is
+  /// no table.
+  private static func objectsToDrop(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> [NamedObject] {
+    let found = NamedObject.all(ofTable: name)
+    if found.isEmpty { throw .noSuchTable }
+    for object in found where !trusted.include(object.status.owner, for: .dropping) { throw .foreign(object) }
+    return found
+  }
+
+  /// Removes the names of these objects, and no stranger's that took one just now.
+  private static func unlink(_ objects: [NamedObject], _ trusted: TrustedOwners) throws(SystemError) {
+    var isRemoved = false
+    for object in objects where trusted.include(object.status.owner, for: .dropping) {
+      if try object.unlink() { isRemoved = true }
+    }
+    if !isRemoved { throw SystemError(call: "shm_unlink", errno: ENOENT) }
+  }
+
+  /// The control object that has the name, locked; nil if there is none, it cannot be opened, or it is a stranger's, whose
+  /// lock may never be free and which may be cut short while it is mapped.
+  ///
+  /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked then
+  /// is the old table, and by the names it would remove the new one, which its caller did not mean.
+  /// - Throws: `ENOENT` then.
+  private static func lockToDrop(_ name: String, _ trusted: TrustedOwners) throws(SystemError) -> SharedObject? {
+    let control: SharedObject
+    do throws(SystemError) {
+      control = try SharedObject.open(name: ObjectName.control(name), writable: true)
+    } catch {
+      if [EMFILE, ENFILE, ENOMEM].contains(error.errno) { throw error }
+      return nil
+    }
+    let status = try control.status()
+    guard status.isRegular, trusted.include(status.owner, for: .takingPart) else { return nil }
+    // A stopped holder of the lock does not keep the table alive.
+    _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+    guard try isStillNamed(control, ObjectName.control(name)) else {
+      throw SystemError(call: "shm_unlink", errno: ENOENT)
+    }
+    return control
+  }
+}
+
+extension Segment {
+  /// Tells whoever has the table open; an outside `rm` is found by the link count instead.
+  private static func markDropped(_ control: SharedObject) throws(SystemError) {
+    guard try control.status().size >= HeaderPage.byteCount else { return }
+    let page = try control.map(count: HeaderPage.byteCount, writable: true)
+    withExtendedLifetime(page) {
+      let header = unsafe Memory(base: page.base)
+      if header.loadAcquire(ControlLayout.magic) == DataLayout.magicValue {
+        header.storeRelease(ControlLayout.dropped, 1)
+      }
+    }
+  }
+
+  /// Makes the table this process's own: its names go, the handle stays.
+  public func detachNames() throws(EngineError) {
+    isPrivate.store(true, ordering: .relaxed)
+    try Self.drop(name)
+  }
+
+  /// How often a barrier asks whether the names still are the table's.
+  private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
+
+  /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
+  func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
+    if isPrivate.load(ordering: .relaxed) { return }
+    if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
+    // Relaxed: two threads that look at the same time look twice.
+    if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
+    lastLinkCheck.store(now, ordering: .relaxed)
+    do throws(SystemError) {
+      let links = (try dataObject.status().links, try participant.object.status().links)
+      if links.0 > 0, links.1 > 0 { return }
+    } catch {
+      throw .system(error)
+    }
+    lastLinkCheck.store(0, ordering: .relaxed)
+    throw .unlinked
+  }
+}

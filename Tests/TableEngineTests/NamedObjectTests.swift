@@ -1,0 +1,35 @@
+import Glibc
+import SharedMemory
+import TestSupport
+import Testing
+
+@testable import TableEngine
+
+/// What goes by a table's names alone must not meet another table that got them meanwhile.
+@Suite struct NamedObjectTests {
+  @Test func anObjectThatCameAfterTheLookKeepsItsName() throws {
+    try withTableName { (name: String) throws -> Void in
+      _ = try Segment.create(name, SegmentOptions(capacityBytes: 1 << 20))
+      let seen = NamedObject.all(ofTable: name)
+      #expect(seen.map(\.name) == ["shmtable.\(name).data", "shmtable.\(name).ctl"])
+      try Segment.drop(name)
+      let anew = try Segment.create(name, SegmentOptions(capacityBytes: 1 << 20))
+      for object in seen { #expect(try !object.unlink()) }
+      #expect(anew.isNamed)
+      for object in NamedObject.all(ofTable: name) { #expect(try object.unlink()) }
+      for object in seen { #expect(try !object.unlink()) }
+      #expect(!anew.isNamed)
+    }
+  }
+
+  @Test func theOwnersThatNeedNotBeNamed() {
+    let me = geteuid()
+    for use in [TrustedOwners.Use.takingPart, .observing, .dropping] {
+      #expect(([] as TrustedOwners).include(0, for: use) && ([] as TrustedOwners).include(me, for: use))
+      #expect(!([] as TrustedOwners).include(65_533, for: use))
+      #expect(([65_533] as TrustedOwners).include(65_533, for: use))
+      #expect(TrustedOwners.everyone.include(65_533, for: use) == (use != .takingPart))
+    }
+    #expect(([1] as TrustedOwners).adding(2) == [1, 2] && ([1] as TrustedOwners).adding(nil) == [1])
+  }
+}
