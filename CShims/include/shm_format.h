@@ -75,8 +75,8 @@ struct shm_data_header {
   uint64_t committed;
   uint64_t unused1[7];
 
-  /* Under W. No snapshot below this is safe for an observer: raised before the first reuse or unlink. Only grows; ahead
-   * of what was reclaimed after a crash, which only makes an observer begin anew. */
+  /* Under W, followed by a release fence. No snapshot below this is safe for an observer: raised before the first reuse
+   * or unlink. Only grows. After a crash it may be ahead of what was reclaimed, which only makes an observer begin anew. */
   uint64_t reclaimed;
   uint64_t unused2[7];
 
@@ -91,11 +91,11 @@ struct shm_data_header {
   uint64_t unused4[7];
 
   /* Under W. Positions are counters of bytes that never wrap. The end may be ahead of `committed` by a transaction in
-   * flight: the journal has its values from before. The tail moves, followed by a release fence, before the bytes
-   * that it leaves are overwritten; it is never put back. */
-  uint64_t log_end_position;
-  uint64_t log_end_ordinal; /* how many records were ever appended */
-  uint64_t log_tail_position;
+   * flight: the journal has its values from before. The tail moves before the bytes that it leaves are overwritten, and
+   * is never put back. */
+  uint64_t log_end_position;  /* release */
+  uint64_t log_end_ordinal;   /* how many records were ever appended; before the position */
+  uint64_t log_tail_position; /* release, and followed by a release fence */
   uint64_t unused5[21];
 
   /* Under W: how many keys there are at version v, in word v % 64. Stored before v is committed, so a crash leaves a
@@ -236,7 +236,7 @@ struct shm_writer_area {
   struct shm_ring superseded;
   struct shm_ring retained;
 
-  uint64_t units; /* under W: how many there are. After the unit's pages and descriptor, before published_bytes */
+  uint64_t units; /* under W, release: how many there are. After the unit's pages and descriptor, before published_bytes */
   uint64_t retained_signature; /* under W: of the exact snapshots at the last look at all of *retained* */
   /* Under W: what `prev` of an entry of this version or an older one named may be freed. Only grows */
   uint64_t chains_cut_at;
@@ -323,7 +323,7 @@ struct shm_slot {
   /* Under W, for people: the oldest version that the last scan found it to keep, and since when. */
   uint64_t in_the_way_version;
   uint64_t in_the_way_since;
-  uint64_t key_lock; /* 0, or stamp << 1 | 1 if it is held. Under W; back to 0 by its thread at any time, release */
+  uint64_t key_lock; /* 0, or stamp << 1 | 1 if it is held. Under W, release; back to 0 by its thread at any time */
 
   /* Under W, before key_lock says so. The low half counts the hashes of keys meant as a whole, the upper half those of steps
    * to them, which follow; all ones: everything. */

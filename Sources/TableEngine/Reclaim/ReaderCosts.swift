@@ -86,7 +86,7 @@ struct ReaderCosts {
   }
 
   private func isPlausible(_ entry: Int) -> Bool {
-    entry >= state.geometry.unitsOffset && entry % 16 == 0
-      && entry <= Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) - Entry.headerBytes
+    Places(geometry: state.geometry, end: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
+      .mayHoldEntry(at: entry)
   }
 }

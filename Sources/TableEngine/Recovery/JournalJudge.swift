@@ -9,6 +9,7 @@ struct JournalJudge {
   private var limbo: Ring { state.limbo }
   private var superseded: Ring { state.superseded }
   private var retained: Ring { state.retained }
+  private var places: Places { Places(geometry: geometry, end: geometry.unitOffset(state.allocator.unitCount)) }
 
   var isRecoverable: Bool {
     limbo.isSound && superseded.isSound && retained.isSound && state.allocator.unitCount <= geometry.unitCount
@@ -87,20 +88,14 @@ struct JournalJudge {
   private func isPlace(_ offset: Int, _ count: Int) -> Bool {
     let root = DataLayout.root..<(DataLayout.root + 8 << DataLayout.rootBits)
     if root.contains(offset) { return offset + count <= root.upperBound }
-    return offset >= geometry.unitsOffset && offset + count <= geometry.unitOffset(state.allocator.unitCount)
+    return offset >= geometry.unitsOffset && offset + count <= places.end
   }
 
   private func isEntry(_ offset: Int, orNone: Bool) -> Bool {
-    if offset == 0 { return orNone }
-    return offset % 16 == 0 && offset >= geometry.unitsOffset
-      && offset + Entry.headerBytes <= geometry.unitOffset(state.allocator.unitCount)
+    offset == 0 ? orNone : places.mayHoldEntry(at: offset)
   }
 
-  private func isBlock(_ block: BlockRef) -> Bool {
-    guard block.offset >= geometry.unitsOffset else { return false }
-    guard SizeClasses.isCode(block.code) else { return false }
-    return block.byteCount <= geometry.unitOffset(state.allocator.unitCount) - block.offset
-  }
+  private func isBlock(_ block: BlockRef) -> Bool { places.contains(block.offset, code: block.code) }
 }
 
 extension Ring {

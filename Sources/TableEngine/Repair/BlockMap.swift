@@ -28,6 +28,7 @@ struct BlockMap {
 
   /// The end of what there is.
   var limit: Int { geometry.unitOffset(unitCount) }
+  var places: Places { Places(geometry: geometry, end: limit) }
 
   /// What holds a block of this size: a kind of superframe.
   static func kind(byteCount: Int) -> UInt8 {
@@ -39,15 +40,7 @@ struct BlockMap {
 
   /// Could a block of this size begin here?
   func isPlace(_ offset: Int, byteCount: Int) -> Bool {
-    guard offset >= geometry.unitsOffset, offset < limit, byteCount <= limit - offset else { return false }
-    let position = offset - geometry.unitsOffset
-    let code = SizeClasses.code(byteCount: byteCount)
-    guard code < SizeClasses.runCode else {
-      return position % SizeClasses.frameBytes == 0 && SizeClasses.byteCount(code: code) <= limit - offset
-    }
-    let within = position % SizeClasses.slabBytes
-    return within % SizeClasses.size(code) == 0
-      && SizeClasses.indexInSlab(within, code) < SizeClasses.blocksPerSlab(code)
+    places.mayHoldBlock(at: offset, code: SizeClasses.code(byteCount: byteCount))
   }
 
   /// Enters a block.
@@ -135,15 +128,5 @@ extension Allocator {
     }
     unitHints.set(Summary.freeFrame, unit)
     unitHints.set(Summary.freeSuperframe, unit)
-  }
-}
-
-extension BlockRef {
-  /// Does it begin where a block of its size may?
-  func isOnGrid(_ geometry: Geometry) -> Bool {
-    let position = offset - geometry.unitsOffset
-    guard code < SizeClasses.runCode else { return position % SizeClasses.frameBytes == 0 }
-    let within = position % SizeClasses.slabBytes
-    return within % byteCount == 0 && within / byteCount < SizeClasses.blocksPerSlab(code)
   }
 }

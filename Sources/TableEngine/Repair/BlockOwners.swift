@@ -8,8 +8,7 @@ final class BlockOwners {
     case cutOff = "cut off from its chain"
   }
 
-  /// Where the units end.
-  let end: Int
+  let places: Places
   private let state: TableState
   private let problems: Problems
   private var owners: [Int: (block: BlockRef, owner: Owner)] = [:]
@@ -18,11 +17,13 @@ final class BlockOwners {
 
   init(_ state: TableState, end: Int, _ problems: Problems) {
     self.state = state
-    self.end = end
+    places = Places(geometry: state.geometry, end: end)
     self.problems = problems
   }
 
   private var geometry: Geometry { state.geometry }
+  /// Where the units end.
+  var end: Int { places.end }
 
   func owner(_ offset: Int) -> Owner? { owners[offset]?.owner }
 
@@ -31,13 +32,11 @@ final class BlockOwners {
   /// Enters a block in the list of owners.
   /// - Returns: false if it is impossible or in use already: do not look into it.
   func enter(_ block: BlockRef, _ owner: Owner) -> Bool {
-    guard SizeClasses.isCode(block.code),
-      block.offset >= geometry.unitsOffset, block.offset + block.byteCount <= end
-    else {
+    guard places.contains(block.offset, code: block.code) else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies outside the units")
       return false
     }
-    guard block.isOnGrid(geometry) else {
+    guard places.isOnGrid(block.offset, code: block.code) else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies across blocks")
       return false
     }

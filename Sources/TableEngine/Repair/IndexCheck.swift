@@ -18,7 +18,6 @@ struct IndexCheck {
   }
 
   private var data: Memory { state.data }
-  private var geometry: Geometry { state.geometry }
   private var end: Int { owners.end }
 
   private func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
@@ -110,7 +109,7 @@ struct IndexCheck {
 
   /// - Returns: nil if the entry is impossible or was seen before.
   private func enterEntry(_ entry: Int) -> EntryMeta? {
-    guard entry % 16 == 0, entry >= geometry.unitsOffset, entry + Entry.headerBytes <= end else {
+    guard owners.places.mayHoldEntry(at: entry) else {
       expect(false, "an entry lies at \(entry), where none can be")
       return nil
     }

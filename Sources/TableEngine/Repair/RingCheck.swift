@@ -56,9 +56,7 @@ struct RingCheck {
     forEachRecord(state.retained) { check, counter in
       let ring = check.state.retained
       let entry = Int(truncatingIfNeeded: ring.word(counter, RetainedRing.entry) & ~1)
-      guard entry % 16 == 0, entry >= check.state.geometry.unitsOffset,
-        entry + Entry.headerBytes <= check.owners.end
-      else {
+      guard check.owners.places.mayHoldEntry(at: entry) else {
         return check.problems.note("*retained* names \(entry), where no entry can be (I7)")
       }
       bytes += check.meet(check.state.block(ofEntry: entry), ring.stamp(counter), garbage)

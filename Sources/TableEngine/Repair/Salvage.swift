@@ -35,7 +35,6 @@ final class Salvage {
   }
 
   let data: Memory
-  let geometry: Geometry
   let variant: Variant
   let hashSeed: UInt64
   let committed: UInt64
@@ -59,7 +58,6 @@ final class Salvage {
   /// - Parameter byteCount: how much of the data object there is.
   init(_ segment: Segment, byteCount: Int) {
     data = segment.data
-    geometry = segment.geometry
     variant = segment.variant
     hashSeed = segment.hashSeed
     committed = segment.committed
@@ -147,7 +145,7 @@ final class Salvage {
 
   /// May its header be read?
   private func isAligned(_ entry: Int) -> Bool {
-    entry >= geometry.unitsOffset && entry % 16 == 0 && entry <= map.limit - Entry.headerBytes
+    map.places.mayHoldEntry(at: entry)
   }
 
   func isSameKey(_ one: Whole, _ other: Whole) -> Bool {
