@@ -19,7 +19,6 @@ extension Segment {
       // Ours alone while the lock is held and ready is 0.
       try? SharedObject.unlink(name: ObjectName.data(name))
       try? SharedObject.unlink(name: ObjectName.control(name))
-      SegmentRegistry.shared.discard(control)
       throw error
     }
   }
@@ -117,7 +116,7 @@ extension Segment {
       segment = try SegmentRegistry.shared.segment(over: attachment) {
         Segment(
           name: name, header: header, geometry: geometry, dataObject: data, dataMapping: mapping,
-          control: attachment)
+          control: (control, attachment))
       }
     } catch {
       throw EngineError(opening: error)
