@@ -1,3 +1,5 @@
+import Glibc
+import SharedMemory
 import SharedTable
 import TableTestSupport
 import TestSupport
@@ -27,6 +29,38 @@ import Testing
     try worker.ask("let-go-threads \(variant) 40", expecting: "ok")
     try worker.ask("let-go-temporary \(variant) 1", expecting: "0 descriptors, 0 mappings")
     try worker.finish()
+  }
+
+  /// A name that is there for a moment only would stay if the process were killed then.
+  @Test(arguments: Table.Variant.allCases)
+  func aTemporaryTableNeverHasAName(_ variant: Table.Variant) throws {
+    let watch = inotify_init1(Int32(IN_NONBLOCK))
+    defer { close(watch) }
+    #expect(inotify_add_watch(watch, "/dev/shm", UInt32(IN_CREATE)) >= 0)
+    // Seen by its name: that the watch works.
+    try withTableName { name in
+      let table = try Table.temporary(variant: variant)
+      try table.set("n", 1)
+      _ = try Table.create(name, .init(capacityBytes: 1 << 20))
+      let names = createdNames(watch)
+      #expect(names.contains("shmtable.\(name).ctl"))
+      #expect(!names.contains { $0.hasPrefix("shmtable.temporary.\(ProcessIdentity.pid).") })
+    }
+  }
+
+  private func createdNames(_ watch: Int32) -> Set<String> {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var names: Set<String> = []
+    while case let count = read(watch, &buffer, buffer.count), count > 0 {
+      // struct inotify_event: four words, of which the last is the name's length with its padding.
+      var offset = 0
+      while offset < count {
+        let length = Int(buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self) })
+        names.insert(String(decoding: buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }, as: UTF8.self))
+        offset += 16 + length
+      }
+    }
+    return names
   }
 
   @Test func slotsOfSnapshotsAndPresenceAreGivenBack() throws {

@@ -13,14 +13,34 @@ extension Segment {
   public static func create(_ name: String, _ options: SegmentOptions) throws(EngineError) -> Segment {
     try options.check()
     let control = try claimName(name, options)
-    do {
-      return try build(name, options, control)
+    do throws(EngineError) {
+      let data = try makeData(name)
+      let segment = try build(name, options, control, data, isPrivate: false)
+      try segment.publish(options, control)
+      return segment
     } catch {
       // Ours alone while the lock is held and ready is 0.
       try? SharedObject.unlink(name: ObjectName.data(name))
       try? SharedObject.unlink(name: ObjectName.control(name))
       throw error
     }
+  }
+
+  /// Makes a table that never has names in /dev/shm: nobody else can open it, and a crash at any moment leaves nothing.
+  ///
+  /// - Parameter label: what errors and statistics call it.
+  /// - Throws: `full(.fileSystem)`, `notPermitted` for impossible options, `system` where /dev/shm has no files without name.
+  public static func createNameless(_ label: String, _ options: SegmentOptions) throws(EngineError) -> Segment {
+    try options.check()
+    let control: SharedObject
+    let data: SharedObject
+    do throws(SystemError) {
+      control = try SharedObject.createNameless()
+      data = try SharedObject.createNameless()
+    } catch {
+      throw EngineError(opening: error)
+    }
+    return try build(label, options, control, data, isPrivate: true)
   }
 
   /// The control object, new, empty and locked.
@@ -96,10 +116,19 @@ extension Segment {
     return try named.status().isSameObject(as: object.status())
   }
 
+  private static func makeData(_ name: String) throws(EngineError) -> SharedObject {
+    try? SharedObject.unlink(name: ObjectName.data(name))
+    do throws(SystemError) {
+      return try SharedObject.create(name: ObjectName.data(name), mode: 0o600)
+    } catch {
+      throw EngineError(opening: error)
+    }
+  }
+
   // MARK: - Building
 
   private static func build(
-    _ name: String, _ options: SegmentOptions, _ control: SharedObject
+    _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject, isPrivate: Bool
   ) throws(EngineError) -> Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
@@ -107,8 +136,6 @@ extension Segment {
       capacityBytes: geometry.capacityBytes, hashSeed: .random(in: 1 ... .max))
     let segment: Segment
     do throws(SystemError) {
-      try? SharedObject.unlink(name: ObjectName.data(name))
-      let data = try SharedObject.create(name: ObjectName.data(name), mode: 0o600)
       try control.allocate(offset: 0, count: geometry.fixedControlBytes)
       try data.allocate(offset: 0, count: geometry.unitsOffset)
       let mapping = try data.map(count: geometry.dataBytes, writable: true)
@@ -116,26 +143,30 @@ extension Segment {
       segment = try SegmentRegistry.shared.segment(over: attachment) {
         Segment(
           name: name, header: header, geometry: geometry, dataObject: data, dataMapping: mapping,
-          control: (control, attachment))
+          control: (control, attachment), isPrivate: isPrivate)
       }
     } catch {
       throw EngineError(opening: error)
     }
     try segment.initialize(header, options)
+    return segment
+  }
+
+  /// Lets others open the table: its rights, the mark that it is made, the lock.
+  private func publish(_ options: SegmentOptions, _ control: SharedObject) throws(EngineError) {
     do throws(SystemError) {
-      for (object, mode) in [(segment.dataObject, options.mode), (control, options.controlMode)] {
+      for (object, mode) in [(dataObject, options.mode), (control, options.controlMode)] {
         if options.owner != nil || options.group != nil { try object.setOwner(options.owner, group: options.group) }
         try object.setMode(mode)
       }
-      guard try isStillNamed(control, ObjectName.control(name)),
-        try isStillNamed(segment.dataObject, ObjectName.data(name))
+      guard try Self.isStillNamed(control, ObjectName.control(name)),
+        try Self.isStillNamed(dataObject, ObjectName.data(name))
       else { throw SystemError(call: "shm_open", errno: EEXIST) }
-      segment.participant!.ctl.storeRelease(ControlLayout.ready, 1)
+      participant!.ctl.storeRelease(ControlLayout.ready, 1)
       try control.unlock()
     } catch {
       throw EngineError(opening: error)
     }
-    return segment
   }
 
   private func initialize(_ header: DataHeader, _ options: SegmentOptions) throws(EngineError) {
@@ -232,18 +263,12 @@ extension Segment {
     }
   }
 
-  /// Makes the table this process's own: its names go, the handle stays.
-  public func detachNames() throws(EngineError) {
-    isPrivate.store(true, ordering: .relaxed)
-    try Self.drop(name)
-  }
-
   /// How often a barrier asks whether the names still are the table's.
   private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
 
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
-    if isPrivate.load(ordering: .relaxed) { return }
+    if isPrivate { return }
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }

@@ -41,8 +41,8 @@ public final class Segment: Sendable {
   /// Present for participants of the rwlock variant: how they read.
   let gate: SharedGate?
   @usableFromInline let forkGeneration: UInt64
-  /// The names were given up on purpose: nobody else can open the table.
-  let isPrivate = Atomic(false)
+  /// Made without names: nobody else can open the table.
+  let isPrivate: Bool
   /// How far an observer may look: what of the published size was seen to be in the object. Objects never shrink.
   @usableFromInline let observedLimit = Atomic(0)
   /// CLOCK_MONOTONIC of the last look at the link counts.
@@ -76,9 +76,10 @@ public final class Segment: Sendable {
 
   init(
     name: String, header: DataHeader, geometry: Geometry, dataObject: SharedObject, dataMapping: Mapping,
-    control: (object: SharedObject, attachment: ControlAttachment)?
+    control: (object: SharedObject, attachment: ControlAttachment)?, isPrivate: Bool = false
   ) {
     self.name = name
+    self.isPrivate = isPrivate
     variant = header.variant
     uuid = header.uuid
     self.geometry = geometry
