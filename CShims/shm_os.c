@@ -32,6 +32,8 @@ int shmos_create(const char *name, uint32_t mode) {
   return result(shm_open(name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, (mode_t)mode));
 }
 
+int shmos_create_nameless(void) { return result(open("/dev/shm", O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600)); }
+
 int shmos_open(const char *name, bool writable) {
   return result(shm_open(name, (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK, 0));
 }

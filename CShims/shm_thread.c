@@ -2,8 +2,8 @@
  * Thread records, and what must happen around fork.
  *
  * The first SHM_THREAD_RECORDS records lie in the thread-local state itself; further ones in chunks that are
- * appended, never moved and never shrunk, and that a key's destructor frees when the thread ends. The main
- * thread's chunks live as long as the process.
+ * appended, never moved and never shrunk. When the thread ends, a key's destructor runs the function of
+ * shm_thread_at_end and frees the chunks. The main thread's chunks live as long as the process.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -35,13 +35,21 @@ typedef struct chunk {
 } chunk;
 _Static_assert(offsetof(chunk, records) == 0, "overflow is read as the address of the chunk");
 
-static pthread_key_t chunks_key;
-static bool has_chunks_key;
+static pthread_key_t end_key; /* its value only has to differ from NULL */
+static bool has_end_key;
+static void (*at_end)(void);
+
+void shm_thread_at_end(void (*function)(void)) { __atomic_store_n(&at_end, function, __ATOMIC_RELEASE); }
 
 static chunk *first_chunk(void) { return (chunk *)shm_thread.overflow; }
 
-/* Run by the ending thread. Another destructor may come after this one and ask for a record: it finds none. */
-static void free_chunks(void *first) {
+/* Run by the ending thread. Another destructor may come after this one and add a record: then this one runs again. */
+static void end_thread(void *unused) {
+  (void)unused;
+  shm_thread.endIsWatched = false;
+  void (*function)(void) = __atomic_load_n(&at_end, __ATOMIC_ACQUIRE);
+  if (function != NULL) function();
+  chunk *first = first_chunk();
   shm_thread.overflow = NULL;
   shm_thread.overflowCount = 0;
   for (int i = 0; i < SHM_THREAD_HOMES; i++) shm_thread.homes[i] = &nobody;
@@ -50,6 +58,10 @@ static void free_chunks(void *first) {
     free(c);
     c = next;
   }
+}
+
+static void watch_end(void) {
+  if (!shm_thread.endIsWatched && has_end_key) shm_thread.endIsWatched = pthread_setspecific(end_key, &shm_thread) == 0;
 }
 
 static shm_thread_record *search(shm_thread_record *records, int count, uint64_t segment) {
@@ -75,24 +87,20 @@ static shm_thread_record *free_record(void) {
   }
   if (r != NULL) return r;
 
-  if (!has_chunks_key) return NULL; /* without the key the chunk would leak with every thread */
+  if (!shm_thread.endIsWatched) return NULL; /* the chunk would leak with every thread */
   chunk *c = calloc(1, sizeof *c);
   if (c == NULL) return NULL;
-  if (last == NULL) {
-    if (pthread_setspecific(chunks_key, c) != 0) {
-      free(c);
-      return NULL;
-    }
+  if (last == NULL)
     shm_thread.overflow = c->records;
-  } else {
+  else
     last->next = c;
-  }
   shm_thread.overflowCount += CHUNK_RECORDS;
   return c->records;
 }
 
 shm_thread_record *shm_thread_add(uint64_t segment) {
   if (segment == 0) return NULL;
+  watch_end(); /* where that fails the thread's end runs nothing, but the kernel still marks the thread's slots */
   shm_thread_record *r = shm_thread_find(segment);
   if (r == NULL) r = free_record();
   if (r == NULL) return NULL;
@@ -104,6 +112,31 @@ shm_thread_record *shm_thread_add(uint64_t segment) {
 void shm_thread_remove(uint64_t segment) {
   shm_thread_record *r = shm_thread_find(segment);
   if (r != NULL) *r = (shm_thread_record){0};
+}
+
+/* The first record in use from `index` on; NULL if there is none. */
+static shm_thread_record *in_use(shm_thread_record *records, ptrdiff_t index, int count) {
+  for (; index < count; index++)
+    if (records[index].segment != 0) return &records[index];
+  return NULL;
+}
+
+/* Where `previous` is among `records`, plus one; 0 if it is not. */
+static ptrdiff_t after(const shm_thread_record *previous, const shm_thread_record *records, int count) {
+  const uintptr_t bytes = (uintptr_t)previous - (uintptr_t)records;
+  return bytes < (uintptr_t)count * sizeof *records ? (ptrdiff_t)(bytes / sizeof *records) + 1 : 0;
+}
+
+shm_thread_record *shm_thread_next(const shm_thread_record *previous) {
+  ptrdiff_t from = after(previous, shm_thread.records, SHM_THREAD_RECORDS);
+  bool begun = previous == NULL || from > 0;
+  shm_thread_record *r = begun ? in_use(shm_thread.records, from, SHM_THREAD_RECORDS) : NULL;
+  for (chunk *c = first_chunk(); r == NULL && c != NULL; c = c->next) {
+    from = begun ? 0 : after(previous, c->records, CHUNK_RECORDS);
+    begun = begun || from > 0;
+    if (begun) r = in_use(c->records, from, CHUNK_RECORDS);
+  }
+  return r;
 }
 
 /* ---- fork ---- */
@@ -166,7 +199,7 @@ static void after_fork_in_child(void) {
 }
 
 __attribute__((constructor)) static void load(void) {
-  has_chunks_key = pthread_key_create(&chunks_key, free_chunks) == 0;
+  has_end_key = pthread_key_create(&end_key, end_thread) == 0;
   /* Without the handlers a child would write into its parent's slots: better not to start at all. */
   if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
 }

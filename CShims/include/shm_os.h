@@ -26,6 +26,8 @@ typedef struct {
 
 /* O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR; the umask applies. A descriptor (close-on-exec), or -errno. */
 int shmos_create(const char *name, uint32_t mode);
+/* A new, empty object that has no name and can be given none, for this user alone: O_TMPFILE | O_EXCL in /dev/shm. */
+int shmos_create_nameless(void);
 /* Never O_CREAT. O_NONBLOCK, since a name squatted by a FIFO must not hang us. */
 int shmos_open(const char *name, bool writable);
 int shmos_unlink(const char *name);

@@ -30,8 +30,10 @@ typedef struct {
   shm_thread_record records[SHM_THREAD_RECORDS];
   shm_thread_record *_Nullable overflow; /* further records, freed when the thread ends */
   uint32_t overflowCount;
+  bool endIsWatched; /* this thread's end runs shm_thread_at_end's function and frees the overflow */
   uint32_t observing; /* observers' outermost sections that this thread is in, over all tables */
   uint64_t outsideIn; /* the fork generation in which this thread left the last of these; 0 while it is in one */
+  uint64_t seenEnds;  /* how many segments of this process had ended when this thread last gave back what it had in them */
 } shm_thread_state;
 
 extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
@@ -65,6 +67,19 @@ static inline __attribute__((always_inline)) void *_Nonnull shm_thread_slot(cons
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */
 void shm_thread_remove(uint64_t segment);
+/* The first record of this thread after `previous`, of all in use; NULL behind the last. Begins at NULL. Removing the one
+ * that was returned last is allowed. */
+shm_thread_record *_Nullable shm_thread_next(const shm_thread_record *_Nullable previous);
+/* The function that each ending thread runs, if it has a record, before its records go: for what they name. Set it before
+ * the first record is added. A destructor of the program that runs later may add a record: then it runs again, as often as
+ * the C library repeats destructors. A thread that is killed together with its process runs nothing. */
+void shm_thread_at_end(void (*_Nonnull function)(void));
+/* Have more segments ended than this thread last knew of? From then on it knows of `ends`. */
+static inline bool shm_thread_learn_ends(uint64_t ends) {
+  const bool news = shm_thread.seenEnds != ends;
+  shm_thread.seenEnds = ends;
+  return news;
+}
 
 /* 1 in the process image that loaded the library, and one more with every fork since: handles compare it. Never 0. */
 extern uint64_t shm_fork_count;

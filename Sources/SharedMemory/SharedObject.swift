@@ -24,6 +24,14 @@ public final class SharedObject: Sendable {
     return SharedObject(descriptor: try unsafe check("shm_open", shmos_create(path, mode)))
   }
 
+  /// Makes a new, empty object that has no name, and opens it for reading and writing. It lies in /dev/shm as others do, and
+  /// its memory goes with the last mapping and descriptor, however their processes end.
+  ///
+  /// Throws `EOPNOTSUPP` where something else than tmpfs is mounted there that knows no such files (`O_TMPFILE`).
+  public static func createNameless() throws(SystemError) -> SharedObject {
+    SharedObject(descriptor: try check("open", shmos_create_nameless()))
+  }
+
   /// Opens an existing object.
   ///
   /// Never `O_CREAT`, which `fs.protected_regular` refuses on another user's object, root included. The name may be

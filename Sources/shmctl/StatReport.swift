@@ -11,7 +11,7 @@ enum StatReport {
       ("version", "\(statistics.version)"),
       ("keys", "\(statistics.keyCount)"),
       ("capacity", size(statistics.capacityBytes)),
-      ("claimed", size(statistics.claimedBytes)),
+      ("allocated", size(statistics.claimedBytes)),
     ]
     if !table.isObserver {
       rows += [

@@ -1,6 +1,7 @@
 import SharedTable
 import Synchronization
 import TableTestSupport
+import TestSupport
 import Testing
 
 /// An observer's `get` into a buffer decides the frequent cases on paths of its own, which trust nothing: whatever is not

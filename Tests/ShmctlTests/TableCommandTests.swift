@@ -209,7 +209,7 @@ import Testing
     let table = try TestTable()
     try table.open().set("k", "v")
     let text = try table.run("stat").text
-    for name in ["version", "keys", "capacity", "claimed", "used", "limbo", "recoveries", "writer", "readers"] {
+    for name in ["version", "keys", "capacity", "allocated", "used", "limbo", "recoveries", "writer", "readers"] {
       #expect(text.contains("\n\(name) "), "\(name)")
     }
     let object = try #require(try table.run("stat", "--json").objects.first ?? nil)

@@ -99,13 +99,15 @@ extension Table {
   }
 
   /// A private table that is gone with this handle: for the unit tests of code that uses tables.
+  ///
+  /// It has memory in /dev/shm but never a name there: nobody else can open it, and a process that is killed leaves nothing.
+  /// Blocks only for the system calls. Throws `invalid` (capacity), `full` (no room in /dev/shm), `system`.
   public static func temporary(
     variant: Variant = .rcu, capacityBytes: Int = 4 << 20, clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     let name = "temporary.\(ProcessIdentity.pid).\(UInt64.random(in: 0 ... .max))"
     do throws(EngineError) {
-      let segment = try Segment.create(name, Options(variant: variant, capacityBytes: capacityBytes))
-      try segment.detachNames()
+      let segment = try Segment.createNameless(name, Options(variant: variant, capacityBytes: capacityBytes))
       return Table(segment, timeout: defaultTimeout, clock: WallClock(clock))
     } catch {
       throw TableError(error, table: name)

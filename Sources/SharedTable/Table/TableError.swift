@@ -122,7 +122,7 @@ extension TableError {
     case .tooManyKeys(let count, let maximum):
       self.init(
         .invalid, table: table,
-        "a barrier claims at most \(maximum) keys, with those above them, and not \(count); name a key above them, or use a "
+        "a barrier locks at most \(maximum) keys, with those above them, and not \(count); name a key above them, or use a "
           + "barrier of the whole table")
     case .snapshotTooOld:
       self.init(
@@ -192,7 +192,7 @@ extension TableError {
     case .membarrier(let holder):
       self.init(
         .full, table: table,
-        "full: old versions are beyond the limbo budget, and this process, denied membarrier, must leave gc to others as "
+        "full: old versions are beyond the limbo budget, and this process, denied membarrier, must leave reclaiming to others as "
           + "long as readers rely on it\(Self.naming(holder)); let another process write or maintain the table",
         holder: holder)
     }

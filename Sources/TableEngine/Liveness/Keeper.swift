@@ -1,5 +1,4 @@
 import CShims
-import Glibc
 import SharedMemory
 import Synchronization
 
@@ -12,8 +11,9 @@ final class Keeper: Sendable {
   static let shared = Keeper()
 
   private enum Request: Sendable {
-    case claim(Slots, purpose: UInt64, @Sendable (Result<Int, EngineError>) -> Void)
-    case release(Slots, Int)
+    case claim(ControlAttachment, purpose: UInt64, @Sendable (Result<Int, EngineError>) -> Void)
+    /// Keeps the mutex mapped until it is unlocked.
+    case release(ControlAttachment, Int)
   }
 
   private struct State {
@@ -24,12 +24,12 @@ final class Keeper: Sendable {
   private let state = Mutex(State())
   private let wakeUp = Semaphore()
 
-  /// Claims a slot in the keeper's name. Blocks for a thread switch.
-  func claim(_ slots: Slots, purpose: UInt64) throws(EngineError) -> Int {
+  /// Claims a slot in the keeper's name. Blocks for a thread switch. Who asked holds the attachment until ``release(_:_:)``.
+  func claim(_ attachment: ControlAttachment, purpose: UInt64) throws(EngineError) -> Int {
     let done = Semaphore()
-    let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(slots.count)))
+    let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(attachment.slots.count)))
     submit(
-      .claim(slots, purpose: purpose) { result in
+      .claim(attachment, purpose: purpose) { result in
         answer.withLock { $0 = result }
         done.post()
       })
@@ -38,16 +38,21 @@ final class Keeper: Sendable {
   }
 
   /// Gives a slot back; does not wait for that to happen. What it announced was withdrawn by the caller.
-  func release(_ slots: Slots, _ index: Int) { submit(.release(slots, index)) }
+  func release(_ attachment: ControlAttachment, _ index: Int) { submit(.release(attachment, index)) }
 
   /// The thread is one a process, and one more in each that is forked from it. A request stands in line before anybody
   /// starts the thread: whoever fails to start it tells all of them.
   private func submit(_ request: Request) {
+    // What a parent had asked for concerns the parent's slots. Dropped after the locks, with what it refers to.
+    var ofParent: [Request] = []
+    defer { withExtendedLifetime(ofParent) {} }
     let needsThread = withState { state in
       let generation = shm_fork_generation()
       let isFirst = state.forkGeneration != generation
-      // What a parent had asked for concerns the parent's slots.
-      if isFirst { state = State(requests: [], forkGeneration: generation) }
+      if isFirst {
+        swap(&state.requests, &ofParent)
+        state.forkGeneration = generation
+      }
       state.requests.append(request)
       return isFirst
     }
@@ -72,6 +77,7 @@ final class Keeper: Sendable {
     }
   }
 
+  /// `body` must drop no request: the end of an attachment takes ForkLock itself.
   private func withState<R: Sendable>(_ body: (inout State) -> R) -> R {
     ForkLock.hold { state.withLock { body(&$0) } }
   }
@@ -81,47 +87,17 @@ final class Keeper: Sendable {
       wakeUp.wait()
       let request = withState { $0.requests.isEmpty ? nil : $0.requests.removeFirst() }
       switch request {
-      case .claim(let slots, let purpose, let answer):
+      case .claim(let attachment, let purpose, let answer):
         do throws(EngineError) {
-          answer(.success(try slots.claim(purpose: purpose)))
+          answer(.success(try attachment.slots.claim(purpose: purpose)))
         } catch {
           answer(.failure(error))
         }
-      case .release(let slots, let index):
-        slots.release(index)
+      case .release(let attachment, let index):
+        attachment.slots.release(index)
       case nil:
         break
       }
     }
-  }
-}
-
-/// What a slot is for, for people who look at it.
-enum SlotPurpose {
-  static let thread = UInt64(SHM_SLOT_THREAD)
-  static let snapshot = UInt64(SHM_SLOT_SNAPSHOT)
-  static let presence = UInt64(SHM_SLOT_PRESENCE)
-}
-
-/// A process-private counting semaphore (sem_init(3)).
-@safe
-final class Semaphore: @unchecked Sendable {
-  // Sendable because a semaphore is made for several threads, and its address never changes.
-  private let place: UnsafeMutablePointer<sem_t>
-
-  init() {
-    unsafe place = .allocate(capacity: 1)
-    unsafe sem_init(place, 0, 0)
-  }
-
-  deinit {
-    unsafe sem_destroy(place)
-    unsafe place.deallocate()
-  }
-
-  func post() { unsafe sem_post(place) }
-
-  func wait() {
-    while unsafe sem_wait(place) != 0 {}
   }
 }

@@ -51,23 +51,23 @@ extension Segment {
 final class PresenceSlot: Sendable {
   private let claimed = Atomic(-1)
   private let forkGeneration = shm_fork_generation()
-  private let slots: Slots
+  private let attachment: ControlAttachment
 
-  init(_ slots: Slots) { self.slots = slots }
+  init(_ attachment: ControlAttachment) { self.attachment = attachment }
 
   deinit {
     let slot = claimed.load(ordering: .relaxed)
-    if slot >= 0, shm_fork_generation() == forkGeneration { Keeper.shared.release(slots, slot) }
+    if slot >= 0, shm_fork_generation() == forkGeneration { Keeper.shared.release(attachment, slot) }
   }
 
   func slot() throws(EngineError) -> Int {
     let known = claimed.load(ordering: .acquiring)
     if known >= 0 { return known }
-    let slot = try Keeper.shared.claim(slots, purpose: SlotPurpose.presence)
+    let slot = try Keeper.shared.claim(attachment, purpose: SlotPurpose.presence)
     let (exchanged, first) = claimed.compareExchange(expected: -1, desired: slot, ordering: .acquiringAndReleasing)
     if exchanged { return slot }
     // Another thread was faster.
-    Keeper.shared.release(slots, slot)
+    Keeper.shared.release(attachment, slot)
     return first
   }
 }

@@ -15,7 +15,7 @@ public final class LongSnapshot: Sendable {
     guard segment.variant == .rcu else { throw .unsupported("a long snapshot of a table of the rwlock variant") }
     let participant = try segment.requireParticipant()
     self.segment = segment
-    slot = try Keeper.shared.claim(participant.slots, purpose: SlotPurpose.snapshot)
+    slot = try Keeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
     let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
     version = unsafe segment.pinSnapshot(words)
     // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours. By an exchange: the
@@ -26,7 +26,7 @@ public final class LongSnapshot: Sendable {
   deinit {
     guard let participant = segment.participant, shm_fork_generation() == segment.forkGeneration else { return }
     participant.slots.reset(slot)
-    Keeper.shared.release(participant.slots, slot)
+    Keeper.shared.release(participant.attachment, slot)
   }
 
   /// Opens a section of this thread at the snapshot's version; close it with ``Segment/endRead(_:)``, and hold the

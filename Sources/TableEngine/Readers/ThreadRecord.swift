@@ -11,6 +11,7 @@ extension Segment {
   func threadRecord() throws(EngineError) -> ThreadRecord {
     if let record = unsafe shm_thread_quick_find(id) { return unsafe record }
     guard shm_fork_generation() == forkGeneration else { throw .forked }
+    SegmentEnd.giveBackEnded()
     var slot = -1
     if let participant { slot = try participant.slots.claim() }
     guard let record = unsafe shm_thread_add(id) else {
@@ -20,6 +21,7 @@ extension Segment {
     if let participant {
       unsafe record.pointee.slot = participant.ctl.pointer(participant.slots.offset(slot))
       unsafe record.pointee.slotIndex = UInt32(slot)
+      SegmentRegistry.shared.hold(participant.attachment)
     }
     return unsafe record
   }

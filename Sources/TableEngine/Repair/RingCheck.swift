@@ -63,7 +63,7 @@ struct RingCheck {
     }
     for entry in garbage {
       let count = recorded[entry] ?? 0
-      problems.expect(count == 1, "gc would meet the superseded entry at \(entry) \(count) times (I7)")
+      problems.expect(count == 1, "a reclaim would meet the superseded entry at \(entry) \(count) times (I7)")
     }
     let counted = LimboBudget(state: state).garbageBytes
     problems.expect(counted == UInt64(bytes), "superseded versions take \(bytes) bytes but count \(counted)")
@@ -74,12 +74,13 @@ struct RingCheck {
   private mutating func meet(_ block: BlockRef, _ stamp: UInt64, _ garbage: Set<Int>) -> Int {
     if owners.owner(block.offset) == .entry {
       problems.expect(
-        garbage.contains(block.offset), "gc would meet the entry at \(block.offset), which is not superseded (I7)")
+        garbage.contains(block.offset),
+        "a reclaim would meet the entry at \(block.offset), which is not superseded (I7)")
       recorded[block.offset, default: 0] += 1
       return block.byteCount
     }
     problems.expect(
-      stamp <= state.chainsCutAt, "gc would look at \(block.offset), where no reachable entry is (I7)")
+      stamp <= state.chainsCutAt, "a reclaim would look at \(block.offset), where no reachable entry is (I7)")
     return owners.enter(block, .cutOff) ? block.byteCount : 0
   }
 

@@ -32,14 +32,32 @@ extension Segment {
     do throws(EngineError) {
       let object = try makeData(name, trusted)
       data = object
-      return try build(name, options, control, object)
+      let segment = try build(name, options, control, object, isPrivate: false)
+      try segment.publish(options, control)
+      return segment
     } catch {
       // Ours alone while the lock is held and ready is 0. What has the data object's name may be a stranger's.
       if data != nil { try? SharedObject.unlink(name: ObjectName.data(name)) }
       try? SharedObject.unlink(name: ObjectName.control(name))
-      SegmentRegistry.shared.discard(control)
       throw error
     }
+  }
+
+  /// Makes a table that never has names in /dev/shm: nobody else can open it, and a crash at any moment leaves nothing.
+  ///
+  /// - Parameter label: what errors and statistics call it.
+  /// - Throws: `full(.fileSystem)`, `notPermitted` for impossible options, `system` where /dev/shm has no files without name.
+  public static func createNameless(_ label: String, _ options: SegmentOptions) throws(EngineError) -> Segment {
+    try options.check()
+    let control: SharedObject
+    let data: SharedObject
+    do throws(SystemError) {
+      control = try SharedObject.createNameless()
+      data = try SharedObject.createNameless()
+    } catch {
+      throw EngineError(opening: error)
+    }
+    return try build(label, options, control, data, isPrivate: true)
   }
 
   /// The control object, new, empty and locked.
@@ -127,7 +145,7 @@ extension Segment {
   }
 
   private static func build(
-    _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject
+    _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject, isPrivate: Bool
   ) throws(EngineError) -> Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
@@ -142,26 +160,30 @@ extension Segment {
       segment = try SegmentRegistry.shared.segment(over: attachment) {
         Segment(
           name: name, header: header, geometry: geometry, dataObject: data, dataMapping: mapping,
-          control: attachment)
+          control: (control, attachment), isPrivate: isPrivate)
       }
     } catch {
       throw EngineError(opening: error)
     }
     try segment.initialize(header, options)
+    return segment
+  }
+
+  /// Lets others open the table: its rights, the mark that it is made, the lock.
+  private func publish(_ options: SegmentOptions, _ control: SharedObject) throws(EngineError) {
     do throws(SystemError) {
-      for (object, mode) in [(segment.dataObject, options.mode), (control, options.controlMode)] {
+      for (object, mode) in [(dataObject, options.mode), (control, options.controlMode)] {
         if options.owner != nil || options.group != nil { try object.setOwner(options.owner, group: options.group) }
         try object.setMode(mode)
       }
-      guard try isStillNamed(control, ObjectName.control(name)),
-        try isStillNamed(segment.dataObject, ObjectName.data(name))
+      guard try Self.isStillNamed(control, ObjectName.control(name)),
+        try Self.isStillNamed(dataObject, ObjectName.data(name))
       else { throw SystemError(call: "shm_open", errno: EEXIST) }
-      segment.participant!.ctl.storeRelease(ControlLayout.ready, 1)
+      participant!.ctl.storeRelease(ControlLayout.ready, 1)
       try control.unlock()
     } catch {
       throw EngineError(opening: error)
     }
-    return segment
   }
 
   private func initialize(_ header: DataHeader, _ options: SegmentOptions) throws(EngineError) {

@@ -81,18 +81,12 @@ extension Segment {
     }
   }
 
-  /// Makes the table this process's own: its names go, the handle stays.
-  public func detachNames() throws(EngineError) {
-    isPrivate.store(true, ordering: .relaxed)
-    try Self.drop(name)
-  }
-
   /// How often a barrier asks whether the names still are the table's.
   private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
 
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
-    if isPrivate.load(ordering: .relaxed) { return }
+    if isPrivate { return }
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }

@@ -189,7 +189,7 @@ extension Segment {
       segment = try SegmentRegistry.shared.segment(over: attachment) {
         Segment(
           name: name, header: dataHeader, geometry: geometry, dataObject: data, dataMapping: mapping,
-          control: attachment)
+          control: (control, attachment))
       }
     } catch {
       if error.errno == ENODEV { throw .damaged("one of its objects is shorter than its header says") }

@@ -41,8 +41,8 @@ public final class Segment: Sendable {
   /// Present for participants of the rwlock variant: how they read.
   let gate: SharedGate?
   @usableFromInline let forkGeneration: UInt64
-  /// The names were given up on purpose: nobody else can open the table.
-  let isPrivate = Atomic(false)
+  /// Made without names: nobody else can open the table.
+  let isPrivate: Bool
   /// How far an observer may look: what of the published size was seen to be in the object. Objects never shrink.
   @usableFromInline let observedLimit = Atomic(0)
   /// CLOCK_MONOTONIC of the last look at the link counts.
@@ -52,6 +52,8 @@ public final class Segment: Sendable {
   final class Participant: Sendable {
     let ctl: Memory
     let object: SharedObject
+    /// Keeps `ctl` mapped.
+    let attachment: ControlAttachment
     let slots: Slots
     let lock: WriterLock
     let keyLocks: KeyLocks
@@ -59,23 +61,25 @@ public final class Segment: Sendable {
     let state: TableState
     let presence: PresenceSlot
 
-    init(ctl: Memory, object: SharedObject, slots: Slots, exclusion: Exclusion, state: TableState) {
-      self.ctl = ctl
+    init(object: SharedObject, attachment: ControlAttachment, exclusion: Exclusion, state: TableState) {
+      ctl = attachment.memory
       self.object = object
-      self.slots = slots
+      self.attachment = attachment
+      slots = attachment.slots
       lock = WriterLock(ctl: ctl, data: state.data, slots: slots)
       keyLocks = KeyLocks(ctl: ctl, slots: slots)
       self.exclusion = exclusion
       self.state = state
-      presence = PresenceSlot(slots)
+      presence = PresenceSlot(attachment)
     }
   }
 
   init(
     name: String, header: DataHeader, geometry: Geometry, dataObject: SharedObject, dataMapping: Mapping,
-    control: ControlAttachment?
+    control: (object: SharedObject, attachment: ControlAttachment)?, isPrivate: Bool = false
   ) {
     self.name = name
+    self.isPrivate = isPrivate
     variant = header.variant
     uuid = header.uuid
     self.geometry = geometry
@@ -83,7 +87,7 @@ public final class Segment: Sendable {
     self.dataObject = dataObject
     self.dataMapping = dataMapping
     data = unsafe Memory(base: dataMapping.base)
-    id = control?.id ?? SegmentRegistry.shared.newID()
+    id = control?.attachment.id ?? SegmentRegistry.shared.newID()
     fenced = Membarrier.mode == .fenced
     forkGeneration = shm_fork_generation()
     access = control == nil ? .observer : .participant
@@ -92,18 +96,17 @@ public final class Segment: Sendable {
     observesVersions = control == nil && header.variant == .rcu
     gate =
       header.variant == .rcu
-      ? nil : control.map { unsafe SharedGate(ctl: $0.memory, data: Memory(base: dataMapping.base)) }
+      ? nil : control.map { unsafe SharedGate(ctl: $0.attachment.memory, data: Memory(base: dataMapping.base)) }
     let participant = control.map { control in
-      let ctl = control.memory
-      let slots = Slots(ctl: ctl, count: geometry.slotCount)
+      let ctl = control.attachment.memory
       let state = TableState(
         data: unsafe Memory(base: dataMapping.base), ctl: ctl, geometry: geometry,
         backing: Backing(data: dataObject, control: control.object), variant: header.variant,
         hashSeed: header.hashSeed)
       return Participant(
-        ctl: ctl, object: control.object, slots: slots,
+        object: control.object, attachment: control.attachment,
         exclusion: Exclusion(
-          gate: SharedGate(ctl: ctl, data: state.data), slots: slots, work: state.work,
+          gate: SharedGate(ctl: ctl, data: state.data), slots: control.attachment.slots, work: state.work,
           recoverTransaction: { [unowned state] in Recoverer(state: state).recover() }),
         state: state)
     }
@@ -112,9 +115,11 @@ public final class Segment: Sendable {
   }
 
   /// Takes the registry's lock, and that of the thread which holds slots: no reference to a segment may be dropped under
-  /// either, nor under ForkLock.
+  /// either, nor under ForkLock. The rest of the end is at `SegmentEnd`.
   deinit {
-    if participant != nil, isOfThisProcess { SegmentRegistry.shared.forget(ObjectIdentifier(self), over: id) }
+    guard participant != nil else { return }
+    SegmentRegistry.shared.forget(ObjectIdentifier(self), over: id)
+    if isOfThisProcess { SegmentEnd.giveBack(id) }
   }
 
   /// The newest committed version.

@@ -2,60 +2,81 @@ import CShims
 import SharedMemory
 import Synchronization
 
-/// A control object as this process maps it: once, and for the life of the process.
-///
-/// Unmapping memory that holds a locked robust mutex cuts the kernel's list of its thread and silently cancels the
-/// robustness of what that thread locked before; and threads keep their slots' mutexes for life. So the mapping is
-/// never undone, and a table that is opened again finds its mapping, its number and its threads' slots. Only what
-/// nobody has used yet, a table whose making failed, is let go: else each attempt would keep its pages in /dev/shm.
-final class ControlAttachment: Sendable {
-  /// Process-unique, never reused: the key of threads' records.
-  let id: UInt64
-  let object: SharedObject
-  let memory: Memory
-  let byteCount: Int
-  let status: SharedObject.Status
-  let forkGeneration: UInt64
-  private let mapping: Mapping
-
-  init(id: UInt64, object: SharedObject, mapping: Mapping, status: SharedObject.Status) {
-    self.id = id
-    self.object = object
-    self.status = status
-    memory = unsafe Memory(base: mapping.base)
-    byteCount = mapping.count
-    forkGeneration = shm_fork_generation()
-    self.mapping = mapping
-  }
-}
-
 /// The tables of this process.
 ///
 /// A thread's sections are kept by control object, so two handles of one table must share one attachment, or a
 /// barrier through the second inside a read through the first would wait for ever instead of failing at once (G11).
 final class SegmentRegistry: Sendable {
-  static let shared = SegmentRegistry()
+  static let shared: SegmentRegistry = {
+    // Before any thread has a slot that its end could give back.
+    shm_thread_at_end { SegmentEnd.giveBackAll() }
+    return SegmentRegistry()
+  }()
 
   private struct State {
+    var forkGeneration = shm_fork_generation()
     var lastID: UInt64 = 0
-    var attachments: [ControlAttachment] = []
+    /// By what tells control objects apart.
+    var attachments: [ObjectKey: WeakAttachment] = [:]
     /// The segment over an attachment, by the attachment's number.
     var segments: [UInt64: WeakSegment] = [:]
+    /// Attachments in which threads hold slots, by number.
+    var held: [UInt64: Held] = [:]
+  }
+
+  private struct ObjectKey: Hashable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ status: SharedObject.Status) {
+      device = status.device
+      inode = status.inode
+    }
+  }
+
+  private struct WeakAttachment {
+    weak var attachment: ControlAttachment?
+    /// Which it is, for its own end: it cannot be loaded from `attachment` any more then.
+    let identity: ObjectIdentifier
   }
 
   private struct WeakSegment {
     weak var segment: Segment?
-    /// Which segment this is, for its own end: it cannot be loaded from `segment` any more then.
     let identity: ObjectIdentifier
   }
 
-  private let state = Mutex(State())
+  private struct Held {
+    let attachment: ControlAttachment
+    var threads: Int
+  }
 
-  /// Runs `body` with both locks held. It must not drop a reference that may be the last one to a segment: a segment's end
-  /// takes these locks itself, so the thread would wait for itself and every fork of the process for that thread (G11).
-  /// What `body` loads from a weak reference it therefore returns.
+  private let state = Mutex(State())
+  private let endCount = Atomic<UInt64>(0)
+
+  /// How many segments of this process have ended.
+  ///
+  /// PAIR segment-ends. Other end: SegmentRegistry.forget. Who sees a count finds the segments that it counts forgotten.
+  var ends: UInt64 { endCount.load(ordering: .acquiring) }
+
+  /// Runs `body` with both locks held. It must not drop a reference that may be the last one to a segment or an attachment:
+  /// their ends take these locks themselves, so the thread would wait for itself and every fork of the process for that
+  /// thread (G11). What `body` loads from a weak reference it therefore returns.
+  ///
+  /// In a child made by fork the first call lets go what the parent's threads held: none of them is there, and the child's
+  /// own thread holds no mutex of its parent's.
   private func withState<R>(_ body: (inout State) -> R) -> R {
-    ForkLock.hold { state.withLock { body(&$0) } }
+    var ofParent = State()
+    defer { withExtendedLifetime(ofParent) {} }
+    return ForkLock.hold {
+      state.withLock { state in
+        if state.forkGeneration != shm_fork_generation() {
+          swap(&state, &ofParent)
+          state.forkGeneration = shm_fork_generation()
+          state.lastID = ofParent.lastID
+        }
+        return body(&state)
+      }
+    }
   }
 
   /// A number for a segment without a control object.
@@ -66,37 +87,62 @@ final class SegmentRegistry: Sendable {
     }
   }
 
+  // MARK: - Attachments
+
   /// The attachment of a control object, mapped now if it was not. One inherited through fork does not count.
   func attach(_ object: SharedObject, byteCount: Int) throws(SystemError) -> ControlAttachment {
     let status = try object.status()
+    let key = ObjectKey(status)
     let result = withState { state -> Result<ControlAttachment, SystemError> in
-      let generation = shm_fork_generation()
-      let known = state.attachments.first {
-        $0.forkGeneration == generation && $0.status.isSameObject(as: status)
-      }
-      if let known { return .success(known) }
+      // In two steps: of a missing entry the compiler would load the weak reference by a null pointer.
+      if let entry = state.attachments[key], let known = entry.attachment { return .success(known) }
       return Result { () throws(SystemError) in
         let mapping = try object.map(count: byteCount, writable: true)
         state.lastID += 1
-        let attachment = ControlAttachment(id: state.lastID, object: object, mapping: mapping, status: status)
-        state.attachments.append(attachment)
+        let attachment = ControlAttachment(id: state.lastID, mapping: mapping, status: status)
+        state.attachments[key] = WeakAttachment(attachment: attachment, identity: ObjectIdentifier(attachment))
         return attachment
       }
     }
     return try result.get()
   }
 
-  /// Unmaps a control object again, of which no thread has claimed a slot.
-  func discard(_ object: SharedObject) {
-    withState { state in state.attachments.removeAll { $0.object === object } }
+  /// Forgets an attachment at its end, unless the object has got another one since.
+  func forgetAttachment(_ identity: ObjectIdentifier, of status: SharedObject.Status) {
+    let key = ObjectKey(status)
+    withState { state in
+      guard let entry = state.attachments[key], entry.identity == identity else { return }
+      state.attachments.removeValue(forKey: key)
+    }
   }
+
+  // MARK: - Threads' slots
+
+  /// Holds the attachment in the name of a thread that has taken a slot in it.
+  func hold(_ attachment: ControlAttachment) {
+    withState { $0.held[attachment.id, default: Held(attachment: attachment, threads: 0)].threads += 1 }
+  }
+
+  /// The attachment with this number, if a thread holds a slot in it.
+  func heldByThreads(_ id: UInt64) -> ControlAttachment? { withState { $0.held[id]?.attachment } }
+
+  /// A thread has given its slot back.
+  func release(_ id: UInt64) {
+    // Dropped after the locks.
+    let last = withState { state -> Held? in
+      state.held[id]!.threads -= 1
+      return state.held[id]!.threads == 0 ? state.held.removeValue(forKey: id) : nil
+    }
+    withExtendedLifetime(last) {}
+  }
+
+  // MARK: - Segments
 
   /// The living segment over an attachment, or the one that `make` makes.
   func segment(
     over attachment: ControlAttachment, _ make: () throws(SystemError) -> Segment
   ) throws(SystemError) -> Segment {
     let result = withState { state -> Result<Segment, SystemError> in
-      // In two steps: of a missing entry the compiler would load the weak reference by a null pointer.
       if let entry = state.segments[attachment.id], let living = entry.segment { return .success(living) }
       return Result { () throws(SystemError) in
         let segment = try make()
@@ -107,11 +153,16 @@ final class SegmentRegistry: Sendable {
     return try result.get()
   }
 
+  /// Whether there is a segment over the attachment with this number that has not been forgotten.
+  func isOpen(_ attachment: UInt64) -> Bool { withState { $0.segments[attachment] != nil } }
+
   /// Forgets a segment at its end, unless the attachment has got another one since.
   func forget(_ identity: ObjectIdentifier, over attachment: UInt64) {
     withState { state in
       guard let entry = state.segments[attachment], entry.identity == identity else { return }
       state.segments.removeValue(forKey: attachment)
+      // PAIR segment-ends. Other end: SegmentRegistry.ends. After the removal: who sees the new count finds no entry.
+      endCount.add(1, ordering: .releasing)
     }
   }
 }

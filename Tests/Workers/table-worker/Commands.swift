@@ -179,7 +179,8 @@ func answer(_ words: [String]) throws -> String {
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
   case let word where word.hasPrefix("scan-"): return try scanAnswer(words)
   default:
-    return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? answerCache(words)
+    return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? letGoAnswer(words)
+      ?? answerCache(words)
       ?? keyedAnswer(words) ?? "unknown command \(words[0])"
   }
 }
