@@ -10,10 +10,12 @@ shift 2
 
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
-# It builds, and emits graphs of all modules; of these, what the catalog is about.
-$swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$graphs/log" 2>&1 ||
+# It builds, and emits graphs of all modules; of these, what the catalog is about. It fails for the modules of tests if those are
+# not built: what counts is that the library's graphs are there, anew.
+rm -rf "$scratch"/*/symbolgraph
+$swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$graphs/log" 2>&1 || true
+cp "$scratch"/*/symbolgraph/SharedTable.symbols.json "$scratch"/*/symbolgraph/SharedTable@Swift.symbols.json "$graphs" ||
   { cat "$graphs/log" >&2; exit 1; }
-cp "$scratch"/*/symbolgraph/SharedTable.symbols.json "$scratch"/*/symbolgraph/SharedTable@Swift.symbols.json "$graphs"
 
 docc=$(dirname "$(command -v "$swift")")/docc
 [ -x "$docc" ] || docc=docc

@@ -26,6 +26,7 @@ struct Compactor {
     guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return }
     // First: a merged sub-table would take of the room that is made.
     mergeSubTables(units)
+    emptyReserve(units)
     var bytesLeft = (1 << 20) + 2 * frames * SizeClasses.frameBytes
     var waitsLeft = Self.waitsPerCall
     var tried: [FrameWindow] = []
@@ -40,6 +41,15 @@ struct Compactor {
       bytesLeft -= evacuation.movedBytes
       if reclaim(evacuation, &waitsLeft), frames > 4 { break }
     }
+  }
+
+  /// Moves what replaced other values out of the reserve, to where those were.
+  private func emptyReserve(_ units: Range<Int>) {
+    let window = FrameWindow(frames: state.allocator.framesForReplacements)
+    var evacuation = Evacuation(state, window, units: units)
+    if evacuation.isDone { return }
+    evacuation.moveAll()
+    reclaim()
   }
 
   /// Merges sparse sub-tables: index memory comes back, and so do the frames that they lie in.

@@ -40,18 +40,24 @@ struct Evacuation {
   private var allocator: Allocator { state.allocator }
   private var transaction: Transaction { Transaction(state: state) }
 
-  /// - Returns: false if something has to stay.
+  /// Stops at the first thing that has to stay.
+  /// - Returns: whether there was none.
   mutating func run() -> Bool {
     defer { commit() }
-    for superframe in window.superframes {
-      let unit = superframe / Geometry.superframesPerUnit
-      let within = superframe % Geometry.superframesPerUnit
-      let isEmptied =
-        allocator.kind(unit, within) == 0
-        ? moveRuns(superframe) : moveBlocks(unit, within)
-      guard isEmptied else { return false }
-    }
+    for superframe in window.superframes where !empty(superframe) { return false }
     return true
+  }
+
+  /// Moves what can be moved.
+  mutating func moveAll() {
+    defer { commit() }
+    for superframe in window.superframes { _ = empty(superframe) }
+  }
+
+  private mutating func empty(_ superframe: Int) -> Bool {
+    let unit = superframe / Geometry.superframesPerUnit
+    let within = superframe % Geometry.superframesPerUnit
+    return allocator.kind(unit, within) == 0 ? moveRuns(superframe) : moveBlocks(unit, within)
   }
 
   /// Is every frame of the window free?

@@ -1,4 +1,4 @@
-/// Finds room for what an ``Evacuation`` moves: outside its window, outside what is reserved for tombstones, and in memory
+/// Finds room for what an ``Evacuation`` moves: outside its window, outside what is reserved, and in memory
 /// that the table has.
 struct Vacancies {
   let allocator: Allocator
@@ -68,14 +68,14 @@ struct Vacancies {
     var search = RunSearch(
       allocator: allocator, wanted: frames, avoided: avoided, sparesSuperframes: sparesSuperframes)
     for unit in units {
-      if let run = search.scan(unit, allocator.usableSuperframes(unit, false)) { return run }
+      if let run = search.scan(unit, allocator.usableSuperframes(unit, .anything)) { return run }
     }
     return nil
   }
 
   /// The superframes of a unit that may be used, as bits.
   private func open(_ unit: Int) -> UInt64 {
-    var bits = UInt64.max >> UInt64(64 - allocator.usableSuperframes(unit, false))
+    var bits = allocator.usableSuperframes(unit, .anything)
     let base = unit * Geometry.superframesPerUnit
     for superframe in avoided.clamped(to: base..<(base + Geometry.superframesPerUnit)) {
       bits &= ~(1 << UInt64(superframe - base))

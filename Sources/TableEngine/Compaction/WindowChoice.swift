@@ -6,7 +6,7 @@ struct WindowChoice {
   private let allocator: Allocator
   /// Of a window. Up to four are a whole superframe, as slabs and sub-tables need it.
   private let frames: Int
-  /// Counted over all units, without those that are reserved for tombstones.
+  /// Counted over all units, without those that are reserved.
   private let superframes: Range<Int>
   /// What the slabs before each superframe cost together, and what the runs' frames before each frame do.
   private var slabPrices: [Int] = [0]

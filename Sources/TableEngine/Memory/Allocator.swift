@@ -7,8 +7,9 @@ import CShims
 ///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
 /// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
 /// - Hints are supersets of the truth. Each search proves what a hint says, and clears it when it lied.
-/// - The last superframes of the last unit that there is are for tombstones alone, until the table grows: without them neither a
-///   full table nor one in a full file system could delete.
+/// - The last superframes of the last unit that there is are for tombstones alone, and those before them for values that take
+///   another's place, until the table grows: without them neither a full table nor one in a full file system could delete, or
+///   replace a value.
 struct Allocator {
   let ctl: Memory
   let geometry: Geometry
@@ -30,41 +31,62 @@ struct Allocator {
   /// Units whose pages are allocated and whose descriptors are valid.
   var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
-  /// Superframes that only tombstones may use: room for one of the longest key.
-  static let reservedSuperframes = SHM_RESERVED_SUPERFRAMES
+  /// What a block is for: how much of what is reserved it may come from.
+  enum Purpose {
+    case anything
+    /// A value that takes the place of one that is no smaller.
+    case replacement
+    case tombstone
+  }
+
+  /// The last superframes of the last unit: those for replacements, and behind them those for tombstones, each with room for one
+  /// of the longest key, or a value of 64 KiB.
+  static let reservedSuperframes = 2 * SHM_RESERVED_SUPERFRAMES
 
   /// A free block of this size code, growing the table if need be; its bits are not set yet.
-  /// - Parameter fromReserve: may it come from the superframes that are reserved for tombstones?
   /// - Throws: `full(.capacity)`, `full(.fileSystem)`.
-  func find(code: Int, fromReserve: Bool) throws(EngineError) -> BlockRef {
+  func find(code: Int, for purpose: Purpose) throws(EngineError) -> BlockRef {
     if code < SizeClasses.runCode {
       while true {
-        if let block = findInSlab(code, fromReserve) ?? findInNewSlab(code, fromReserve) {
+        if let block = findInSlab(code, purpose) ?? findInNewSlab(code, purpose) {
           // Never one of the reserve: what is found here first is for everybody.
-          if !fromReserve { recent[code] = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes }
+          if purpose == .anything { recent[code] = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes }
           return block
         }
         try growOneUnit()
       }
     }
     let frames = code - SizeClasses.runCode
-    return frames == 4 ? try findSuperframeRun(fromReserve) : try findRun(frames: frames, fromReserve)
+    return frames == 4 ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
-  /// How many superframes of a unit a search may look at.
-  func usableSuperframes(_ unit: Int, _ fromReserve: Bool) -> Int {
-    let all = Geometry.superframesPerUnit
-    return fromReserve || unit != unitCount - 1 ? all : all - Self.reservedSuperframes
+  /// The superframes of a unit that a search may look at, as bits.
+  func usableSuperframes(_ unit: Int, _ purpose: Purpose) -> UInt64 {
+    if unit != unitCount - 1 { return .max }
+    switch purpose {
+    case .anything: return .max >> UInt64(Self.reservedSuperframes)
+    case .replacement: return .max >> UInt64(SHM_RESERVED_SUPERFRAMES)
+    case .tombstone: return ~(Self.forReplacements)
+    }
+  }
+
+  private static let forReplacements: UInt64 =
+    .max << UInt64(Geometry.superframesPerUnit - reservedSuperframes) & .max >> UInt64(SHM_RESERVED_SUPERFRAMES)
+
+  /// The frames of the last unit that are reserved for replacements.
+  var framesForReplacements: Range<Int> {
+    let end = unitCount * Geometry.superframesPerUnit - SHM_RESERVED_SUPERFRAMES
+    return (end - SHM_RESERVED_SUPERFRAMES) * 4..<end * 4
   }
 
   /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
   /// a new unit, and only then any four frames in a row.
-  private func findSuperframeRun(_ fromReserve: Bool) throws(EngineError) -> BlockRef {
-    if unitCount == geometry.unitCount, findSuperframe(fromReserve) == nil {
-      return try findRun(frames: 4, fromReserve)
+  private func findSuperframeRun(_ purpose: Purpose) throws(EngineError) -> BlockRef {
+    if unitCount == geometry.unitCount, findSuperframe(purpose) == nil {
+      return try findRun(frames: 4, purpose)
     }
     while true {
-      if let (unit, superframe) = findSuperframe(fromReserve) {
+      if let (unit, superframe) = findSuperframe(purpose) {
         return BlockRef(
           offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: SizeClasses.runCode + 4)
       }
@@ -148,7 +170,7 @@ struct Allocator {
 
   // MARK: - Slabs
 
-  /// A free block in the slab that gave the last one of this size code, if any: what ``find(code:fromReserve:)`` is asked
+  /// A free block in the slab that gave the last one of this size code, if any: what ``find(code:for:)`` is asked
   /// after.
   @inline(__always)
   func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
@@ -177,12 +199,12 @@ struct Allocator {
   }
 
   /// A free block in an existing slab of this class.
-  private func findInSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
+  private func findInSlab(_ sizeClass: Int, _ purpose: Purpose) -> BlockRef? {
     while let unit = unitHints.firstUnit(with: sizeClass) {
       let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
-      let usable = usableSuperframes(unit, fromReserve)
+      let usable = usableSuperframes(unit, purpose)
       let hints = ctl.loadRelaxed(partial)
-      var candidates = hints & (.max >> UInt64(64 - usable))
+      var candidates = hints & usable
       while candidates != 0 {
         let superframe = candidates.trailingZeroBitCount
         if let block = freeBlock(unit, superframe, sizeClass) { return block }
@@ -190,7 +212,7 @@ struct Allocator {
         candidates &= candidates - 1
       }
       // What the hints say of the reserve is not for this search to prove; there is no unit behind it.
-      if usable < Geometry.superframesPerUnit, hints >> UInt64(usable) != 0 { return nil }
+      if hints & ~usable != 0 { return nil }
       unitHints.clear(sizeClass, unit)
     }
     return nil
@@ -210,8 +232,8 @@ struct Allocator {
   }
 
   /// Makes a slab of this class from a free superframe and returns its first block.
-  private func findInNewSlab(_ sizeClass: Int, _ fromReserve: Bool) -> BlockRef? {
-    guard let (unit, superframe) = findSuperframe(fromReserve) else { return nil }
+  private func findInNewSlab(_ sizeClass: Int, _ purpose: Purpose) -> BlockRef? {
+    guard let (unit, superframe) = findSuperframe(purpose) else { return nil }
     makeSlab(unit, superframe, sizeClass)
     return block(unit, superframe, 0, sizeClass)
   }
@@ -227,14 +249,17 @@ struct Allocator {
   }
 
   /// The first superframe that is no slab and whose four frames are free.
-  private func findSuperframe(_ fromReserve: Bool) -> (unit: Int, superframe: Int)? {
+  private func findSuperframe(_ purpose: Purpose) -> (unit: Int, superframe: Int)? {
     while let unit = unitHints.firstUnit(with: Summary.freeSuperframe) {
-      let usable = usableSuperframes(unit, fromReserve)
-      for superframe in 0..<usable where kind(unit, superframe) == 0 {
+      let usable = usableSuperframes(unit, purpose)
+      var candidates = usable
+      while candidates != 0 {
+        let superframe = candidates.trailingZeroBitCount
         work.bitmapWords += 1
-        if nibble(unit, superframe) == 0xf { return (unit, superframe) }
+        if kind(unit, superframe) == 0, nibble(unit, superframe) == 0xf { return (unit, superframe) }
+        candidates &= candidates - 1
       }
-      if usable < Geometry.superframesPerUnit { return nil }
+      if usable != .max { return nil }
       unitHints.clear(Summary.freeSuperframe, unit)
     }
     return nil
@@ -304,14 +329,14 @@ struct Allocator {
   }
 
   /// First fit over the units with a hint of a free frame; a run may cross units.
-  private func findRun(frames count: Int, _ fromReserve: Bool) throws(EngineError) -> BlockRef {
+  private func findRun(frames count: Int, _ purpose: Purpose) throws(EngineError) -> BlockRef {
     var search = RunSearch(allocator: self, wanted: count)
     var before = search
     var unit = 0
     while true {
       while unit < unitCount {
         before = search
-        if let found = search.scan(unit, usableSuperframes(unit, fromReserve)) { return found }
+        if let found = search.scan(unit, usableSuperframes(unit, purpose)) { return found }
         unit += 1
       }
       try growOneUnit()

@@ -17,17 +17,18 @@ struct RunSearch {
     self.sparesSuperframes = sparesSuperframes
   }
 
-  /// Goes on with a unit's first `usable` superframes, behind those of the last call.
+  /// Goes on with a unit's `usable` superframes, behind those of the last call.
   /// - Returns: the run, if it is found in this unit or ends there.
-  mutating func scan(_ unit: Int, _ usable: Int) -> BlockRef? {
+  mutating func scan(_ unit: Int, _ usable: UInt64) -> BlockRef? {
     guard allocator.unitHints.isUnitSet(Summary.freeFrame, unit) else {
       length = 0
       return nil
     }
-    var any = usable < Geometry.superframesPerUnit
-    for superframe in 0..<usable {
+    var any = usable != .max
+    for superframe in 0..<Geometry.superframesPerUnit {
       allocator.work.bitmapWords += 1
-      let free = allocator.kind(unit, superframe) == 0 ? allocator.nibble(unit, superframe) : 0
+      let isUsable = usable & (1 << UInt64(superframe)) != 0 && allocator.kind(unit, superframe) == 0
+      let free = isUsable ? allocator.nibble(unit, superframe) : 0
       any = any || free != 0
       let number = unit * Geometry.superframesPerUnit + superframe
       if free == 0 || avoided.contains(number) || (free == 0xf && sparesSuperframes) {

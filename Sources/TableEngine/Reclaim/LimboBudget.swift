@@ -36,8 +36,11 @@ struct LimboBudget {
 
   /// Has the next barrier make room for a block of the size that this one found none for.
   func noteShortage(_ error: EngineError) {
-    if case .full = error { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(state.shortCode) &+ 1) }
+    if case .full = error { wantRoom(for: state.shortCode) }
   }
+
+  /// Has the next barrier make room for a block of this size code, and empty the reserve for replacements.
+  func wantRoom(for code: Int) { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(code) &+ 1) }
 
   private func makeRoom() {
     let code = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.roomWanted)) &- 1

@@ -30,7 +30,7 @@ struct ControlRebuild {
   /// An empty sub-table for each part of the index that was lost.
   private func fillVacancies(_ vacancies: [Salvage.Vacancy]) throws(EngineError) {
     for vacancy in vacancies {
-      let block = try state.allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), fromReserve: false)
+      let block = try state.allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), for: .anything)
       state.allocator.mark(block)
       state.data.zero(block.offset, count: SubTable.byteCount)
       let word = DirectoryWord(subTable: block.offset, depth: vacancy.depth)

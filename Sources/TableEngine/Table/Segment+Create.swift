@@ -227,7 +227,7 @@ extension TableState {
   /// The first unit and the one sub-table that the whole directory points to. By the creator, before anyone else
   /// can see the table: no journal.
   func buildRoot() throws(EngineError) {
-    let block = try allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), fromReserve: false)
+    let block = try allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), for: .anything)
     allocator.mark(block)
     data.zero(block.offset, count: SubTable.byteCount)
     let word = DirectoryWord(subTable: block.offset, depth: 0)

@@ -64,8 +64,8 @@ struct Transaction {
     let meta = EntryMeta(keyLength: key.count, valueLength: value.count, attributes)
     try reserve(8)
     let location = unsafe try locateWithRoom(key, hash: hash)
-    let block = try allocate(byteCount: meta.byteCount)
     let previous = BucketWord.offset(location.word)
+    let block = try allocate(byteCount: meta.byteCount, replacing: previous)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, value, version: state.version,
       previous: state.variant == .rcu ? previous : 0)
@@ -128,26 +128,37 @@ struct Transaction {
   // MARK: - Blocks
 
   /// A block for this transaction: in the journal before its bits are set (I3, I6).
-  func allocate(byteCount: Int, tombstone: Bool = false) throws(EngineError) -> BlockRef {
-    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), tombstone)
+  /// - Parameter previous: the entry whose place it takes, or 0.
+  func allocate(byteCount: Int, tombstone: Bool = false, replacing previous: Int = 0) throws(EngineError) -> BlockRef {
+    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), tombstone, replacing: previous)
     journal.append(tombstone ? .allocateTombstone : .allocate, value: block.raw)
     state.allocator.mark(block)
     return block
   }
 
   @inline(__always)
-  private func findBlock(code: Int, _ tombstone: Bool) throws(EngineError) -> BlockRef {
+  private func findBlock(code: Int, _ tombstone: Bool, replacing previous: Int) throws(EngineError) -> BlockRef {
     if let block = state.allocator.findInRecentSlab(code) { return block }
     while true {
       do throws(EngineError) {
-        return try state.allocator.find(code: code, fromReserve: tombstone)
+        return try state.allocator.find(code: code, for: tombstone ? .tombstone : .anything)
       } catch {
-        guard case .full = error, FreePass(state: state).runForRoom() > 0 else {
-          state.shortCode = code
-          throw error
-        }
+        guard case .full = error else { throw error }
+        if FreePass(state: state).runForRoom() > 0 { continue }
+        state.shortCode = code
+        guard previous != 0, code <= state.block(ofEntry: previous).code else { throw error }
+        return try findReserved(code: code)
       }
     }
+  }
+
+  /// A block for a value that takes the place of one that is no smaller: what it replaces comes back, so the table does not
+  /// get fuller by it. The next barrier moves it out of the reserve.
+  @inline(never)
+  private func findReserved(code: Int) throws(EngineError) -> BlockRef {
+    let block = try state.allocator.find(code: code, for: .replacement)
+    LimboBudget(state: state).wantRoom(for: code)
+    return block
   }
 
   /// Hands a block back at commit, by way of limbo (I3). The store that unlinks it comes before or after: neither

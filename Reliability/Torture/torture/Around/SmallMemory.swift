@@ -127,8 +127,15 @@ func playFullDeletes(_ arguments: [String]) throws {
     return count
   }
 
+  let large = [UInt8](repeating: 2, count: 64 << 10)
+  for index in 0..<8 { try table.set("large \(index)", large) }
   let stored = fill(table, .never)
   try filler.leave(pages: 0)
+  for round in 0..<3 {
+    for index in 0..<8 { try table.set("large \(index)", large.map { $0 &+ UInt8(round) }) }
+    for index in stride(from: 0, to: stored, by: 100) { try table.set("key \(index)", value) }
+  }
+  for index in 0..<8 { try table.remove("large \(index)") }
   for index in 0..<stored where try !table.remove("key \(index)") { say("broken: \(variant): key \(index) was absent") }
   if table.count != 0 { say("broken: \(variant): \(table.count) keys are left") }
   let problems = try table.check()
@@ -141,7 +148,8 @@ func playFullDeletes(_ arguments: [String]) throws {
   let left = try table.check()
   if !left.isEmpty { say("broken: \(variant): \(left)") }
   say(
-    "row | table of 64 MiB in a tmpfs of 8 MiB, \(variant) | filled until no page is left, every key removed; filled again, "
+    "row | table of 64 MiB in a tmpfs of 8 MiB, \(variant) | filled until no page is left, values of 100 bytes and 64 KiB "
+      + "replaced, every key removed; filled again, "
       + "every key expired and swept | \(stored) removed, \(expiring) swept, none refused")
 }
 

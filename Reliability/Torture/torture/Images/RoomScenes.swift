@@ -14,7 +14,7 @@ extension Scene {
     while try table.maintain() == true {}
     let table = table
     do {
-      try table.barrier { (tx: inout Transaction) in try tx.set(Self.key(5000), Self.value(5, size: 40_000)) }
+      try table.barrier { (tx: inout Transaction) in try tx.set(Self.key(5000), Self.value(5, size: 150_000)) }
     } catch let error as TableError where error.code == .full {
       return { try table.barrier { (_: inout Transaction) in } }
     }
@@ -29,7 +29,8 @@ extension Scene {
     var count = 0
     while true {
       let value = Self.value(count, size: 900)
-      do { try table.set(Self.padding(count), value) } catch let error as TableError where error.code == .full {
+      do throws(TableError) { try table.set(Self.padding(count), value) } catch {
+        guard error.code == .full else { throw error }
         return count
       }
       model[Self.padding(count)] = value
