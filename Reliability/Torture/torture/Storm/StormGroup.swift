@@ -13,15 +13,24 @@ extension Group {
     items: Table.Variant.allCases.map { variant in
       Item("storm.\(variant)", "readers, writers, observers, forkers and a daemon, killed and stopped at random") {
         run in
-        try Storm(variant, run).perform()
+        try Storm(variant, run, capacityBytes: 64 << 20).perform()
       }
-    })
+    }
+      + Table.Variant.allCases.map { variant in
+        Item("storm.crowded-\(variant)", "the same in a table that is always full: entries are moved to make room") { run in
+          try Storm(variant, run, capacityBytes: crowdedBytes).perform()
+        }
+      })
+
+  /// A third of what the writers would like to store.
+  private static let crowdedBytes = 8 << 20
 }
 
 /// One variant's storm: the phases that show one reader's progress one by one, then everything at once.
 private final class Storm {
   private let variant: Table.Variant
   private let run: Run
+  private let capacityBytes: Int
   private var generator: SplitMix
   private var figures: [Figure] = []
 
@@ -32,9 +41,10 @@ private final class Storm {
     + Array(repeating: "storm-reader", count: 3) + ["storm-observer", "storm-observer", "storm-daemon"]
   private static let threadsAPlace = 2
 
-  init(_ variant: Table.Variant, _ run: Run) {
+  init(_ variant: Table.Variant, _ run: Run, capacityBytes: Int) {
     self.variant = variant
     self.run = run
+    self.capacityBytes = capacityBytes
     generator = run.generator
   }
 
@@ -57,7 +67,7 @@ private final class Storm {
   private func round(isFirst: Bool, isLast: Bool) throws {
     try withTemporaryDirectory { directory in
       try withTableName { (name: String) throws -> Void in
-        var options = Table.Options(variant: variant, capacityBytes: 64 << 20, limboBudgetBytes: 2 << 20)
+        var options = Table.Options(variant: variant, capacityBytes: capacityBytes, limboBudgetBytes: 2 << 20)
         options.poisonsFreedBlocks = true
         let table = try Table.create(name, options, timeout: .seconds(30))
         try StormContents.fill(table, seats: StormCrew.seats)
