@@ -17,7 +17,8 @@ extension Group {
       }
     }
       + Table.Variant.allCases.map { variant in
-        Item("storm.crowded-\(variant)", "the same in a table that is always full: entries are moved to make room") { run in
+        Item("storm.crowded-\(variant)", "the same in a table that is always full: entries are moved to make room") {
+          run in
           try Storm(variant, run, capacityBytes: crowdedBytes).perform()
         }
       })
