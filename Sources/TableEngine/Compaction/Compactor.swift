@@ -10,8 +10,8 @@ struct Compactor {
 
   /// Units looked at: what lies beyond is another call's.
   private static let unitsPerCall = 256
-  /// Windows tried: something in one may have to stay.
-  private static let windowsPerCall = 32
+  /// Windows tried, as something in one may have to stay; fewer where each choice looks at many units.
+  private static func windowsPerCall(_ units: Int) -> Int { min(32, 2048 / units) }
   /// Superframes to have free where one is short. A set whose sub-table splits twice takes five, and of an attempt that failed
   /// it is not known how many it had found.
   private static let wantedSuperframes = 6
@@ -30,7 +30,7 @@ struct Compactor {
     var bytesLeft = (1 << 20) + 2 * frames * SizeClasses.frameBytes
     var waitsLeft = Self.waitsPerCall
     var tried: [FrameWindow] = []
-    while bytesLeft > 0, tried.count < Self.windowsPerCall {
+    while bytesLeft > 0, tried.count < Self.windowsPerCall(units.count) {
       let choice = WindowChoice(state.allocator, units: units, frames: frames)
       guard frames > 4 || choice.freeSuperframes < Self.wantedSuperframes,
         let window = choice.cheapest(except: tried)
