@@ -237,6 +237,38 @@ import Testing
     }
   }
 
+  /// A table that is full, most of it of values that a snapshot keeps, far below the limbo budget.
+  private func withTableFullForASnapshot(
+    _ policy: Table.StalledReaderPolicy, _ body: (Table, Snapshot) throws -> Void
+  ) throws {
+    try withTable(.rcu, capacityBytes: 2 << 20, limboBudgetBytes: 1 << 30, policy: policy) { table throws in
+      var count = 0
+      while code({ try table.set(key(count), [UInt8](repeating: 1, count: 100)) }) == nil { count += 1 }
+      let snapshot = try table.snapshot()
+      #expect(try snapshot.read { view in try view.count() } == count)
+      try body(table, snapshot)
+      #expect(try table.check() == [])
+    }
+  }
+
+  @Test func aFullTableEvictsTheSnapshotThatKeepsItFull() throws {
+    try withTableFullForASnapshot(.evict) { table, snapshot throws in
+      for index in 0..<table.count { try table.remove(key(index)) }
+      #expect(table.count == 0)
+      #expect(code { _ = try snapshot.get(key(1), as: [UInt8].self) } == .snapshotTooOld)
+    }
+  }
+
+  @Test func aFullTableNamesTheReaderThatKeepsItFull() throws {
+    try withTableFullForASnapshot(.refuse) { table, snapshot throws in
+      var refused: TableError?
+      for index in 0..<table.count where refused == nil { refused = error { try table.remove(key(index)) } }
+      #expect(refused?.code == .full)
+      #expect(refused?.holder?.pid == getpid())
+      #expect(try snapshot.get(key(1)) == [UInt8](repeating: 1, count: 100))
+    }
+  }
+
   private func key(_ index: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(index)) { [UInt8]($0) } }
 
   @Test(arguments: Setting.all) func hugePagesBackTheTableWhereTheKernelDoesIt(_ setting: Setting) throws {

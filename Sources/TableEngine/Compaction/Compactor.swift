@@ -20,10 +20,11 @@ struct Compactor {
   private static let waitNanoseconds: UInt64 = 50_000
 
   /// - Parameter code: the size code that no block was found for.
-  func makeRoom(for code: Int) {
+  /// - Returns: whether there is room now.
+  func makeRoom(for code: Int) -> Bool {
     let units = nextUnits()
     let frames = code < SizeClasses.runCode ? 4 : code - SizeClasses.runCode
-    guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return }
+    guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return false }
     // First: a merged sub-table would take of the room that is made.
     mergeSubTables(units)
     emptyReserve(units)
@@ -41,6 +42,8 @@ struct Compactor {
       bytesLeft -= evacuation.movedBytes
       if reclaim(evacuation, &waitsLeft), frames > 4 { break }
     }
+    var vacancies = Vacancies(state.allocator, units: units, avoiding: 0..<0, sparesSuperframes: false)
+    return vacancies.find(code: code) != nil
   }
 
   /// Moves what replaced other values out of the reserve, to where those were.

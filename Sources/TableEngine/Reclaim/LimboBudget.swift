@@ -46,6 +46,28 @@ struct LimboBudget {
     let code = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.roomWanted)) &- 1
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
-    Compactor(state: state).makeRoom(for: code)
+    state.isShortForReaders = false
+    if makeRoom(for: code) { return }
+    if StalledReaderPolicy(ctl) == .evict {
+      Evictor(state: state).evictSnapshots()
+      Collector(state: state).collectAll()
+      if makeRoom(for: code) { return }
+    }
+    state.isShortForReaders = true
+  }
+
+  /// - Returns: whether there is room, or none that readers keep.
+  private func makeRoom(for code: Int) -> Bool {
+    if Compactor(state: state).makeRoom(for: code) { return true }
+    return reclaimableBytes < SizeClasses.byteCount(code: code)
+  }
+
+  /// What an operation says that found no room although the barrier had made all it could: who keeps what is missing.
+  func explain(_ error: EngineError) -> EngineError {
+    guard state.isShortForReaders, case .full(let found) = error, found == .capacity || found == .fileSystem else {
+      return error
+    }
+    let shortage = Culprit(state: state).shortage
+    return shortage == .limbo(nil) ? error : .full(shortage)
   }
 }

@@ -130,8 +130,9 @@ struct Barriers {
         try body(Transaction(state: participant.state))
       }!
     } catch {
-      LimboBudget(state: segment.participant!.state).noteShortage(error)
-      throw error
+      let budget = LimboBudget(state: segment.participant!.state)
+      budget.noteShortage(error)
+      throw budget.explain(error)
     }
   }
 

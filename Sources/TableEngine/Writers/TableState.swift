@@ -37,6 +37,8 @@ final class TableState: @unchecked Sendable {
   var triedSuperseded: UInt64 = 0
   /// The size code that no block was found for last: what the next barrier makes room for.
   var shortCode = 0
+  /// The barrier in flight could not make the room that was wanted, and readers keep as much.
+  var isShortForReaders = false
   /// Where the next ``Compactor`` begins, in a table that is too large for one.
   var nextUnitToCompact = 0
   /// The hash's prefix, as high bits, at which the next ``Merger`` begins.
