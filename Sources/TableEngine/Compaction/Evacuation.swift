@@ -76,6 +76,8 @@ struct Evacuation {
   private mutating func moveBlocks(_ unit: Int, _ superframe: Int) -> Bool {
     let sizeClass = allocator.kind(unit, superframe) - 1
     guard (0..<SizeClasses.count).contains(sizeClass) else { return false }
+    // Made for a block that was not taken after all.
+    if allocator.unmakeSlabIfEmpty(unit, superframe) { return true }
     let used = allocator.usedBits(unit, superframe)
     for index in 0..<SizeClasses.blocksPerSlab(sizeClass) where state.ctl.bit(index, at: used) {
       guard move(allocator.block(unit, superframe, index, sizeClass)) else { return false }
@@ -166,9 +168,10 @@ struct Evacuation {
 
   /// A block for a copy, in the journal of an open transaction; nil if there is no room for it or for its records.
   private mutating func take(code: Int) -> BlockRef? {
-    guard let copy = vacancies.find(code: code) else { return nil }
     if !state.inTransaction { transaction.begin() }
     do { try transaction.reserve(4) } catch { return nil }
+    // Last: a slab that is made for a block must get it.
+    guard let copy = vacancies.find(code: code) else { return nil }
     state.journal.append(.allocate, value: copy.raw)
     allocator.mark(copy)
     return copy

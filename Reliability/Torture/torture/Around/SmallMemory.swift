@@ -57,8 +57,8 @@ func playFillsInBarrier(_ arguments: [String]) throws {
   filler.removeAll()
   // What was cleared is garbage that a barrier has no time to collect.
   _ = try second.ask("maintain")
-  try expect(second, "fill 300 10000 after", "ok")
-  try expect(first, "verify 300 10000 after", "ok")
+  try expect(second, "fill 200 10000 after", "ok")
+  try expect(first, "verify 200 10000 after", "ok")
   try expect(second, "check", "ok")
   for process in [first, second, observer] { try process.finish() }
   if refused == 0 || succeeded == 0 { say("broken: \(refused) barriers were refused, \(succeeded) were not") }
