@@ -125,18 +125,22 @@ struct Allocator {
     ctl.setBit(superframe, at: partial)
     unitHints.set(block.code, unit)
     ctl.clearBit(SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: used)
-    unmakeSlabIfEmpty(unit, superframe)
+    if isEmpty(used) { unmakeSlab(unit, superframe) }
   }
 
   /// - Returns: whether the slab had no block in use, so that its superframe is free now.
-  @inline(__always) @discardableResult
   func unmakeSlabIfEmpty(_ unit: Int, _ superframe: Int) -> Bool {
     guard isEmpty(usedBits(unit, superframe)) else { return false }
+    unmakeSlab(unit, superframe)
+    return true
+  }
+
+  @inline(__always)
+  private func unmakeSlab(_ unit: Int, _ superframe: Int) {
     unitHints.set(Summary.freeSuperframe, unit)
     unitHints.set(Summary.freeFrame, unit)
     crashFence()
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, 0)
-    return true
   }
 
   /// Is every bit of the block set? For checks.
