@@ -34,9 +34,10 @@ operations=400
 export MODEL_OPERATIONS="${MODEL_OPERATIONS:-$operations}"
 
 for sanitizer in ${SANITIZERS:-thread address}; do
-  apart='HitRateTests|MisuseTests'
-  # The thread sanitizer ends a child, forked from several threads, that starts one.
-  [ "$sanitizer" != thread ] || apart="$apart|aForkedChildWatchesByAThreadOfItsOwn"
+  apart='HitRateTests|MisuseTests|IndexTests'
+  # The thread sanitizer ends a child, forked from several threads, that starts one. Under it Swift's runtime takes a lock at
+  # every use of a global: a child hangs in it when a thread of its parent held it at the fork.
+  [ "$sanitizer" != thread ] || apart="$apart|aForkedChildWatchesByAThreadOfItsOwn|aChildForkedBesideThreadsLetsGo"
   # shellcheck disable=SC2086 # lists
   set -- --sanitize="$sanitizer" -Xcc -DSHM_OUTLINE=1 --scratch-path "$scratch/$sanitizer" $rest
   echo "-- $sanitizer: build"
@@ -50,7 +51,7 @@ for sanitizer in ${SANITIZERS:-thread address}; do
     alone='AccessTests|CacheTests|EventTests'
   fi
   echo "-- $sanitizer: tests"
-  $swift test --skip-build "$@" --filter "$side_by_side" --skip 'IndexTests|CommitWaitTests' </dev/null
+  $swift test --skip-build "$@" --filter "$side_by_side" --skip "$apart|CommitWaitTests" </dev/null
   # These wait for each other; side by side, on few processors, they outlast their own patience.
   echo "-- $sanitizer: tests, one after the other"
   $swift test --skip-build "$@" --no-parallel --filter "CommitWaitTests${alone:+|$alone}" --skip "$apart" </dev/null

@@ -79,9 +79,15 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases)
-  func aForkedChildLetsGoToo(_ variant: Table.Variant) throws {
+  func aForkedChildLetsGoOfItsParentsTable(_ variant: Table.Variant) throws {
     let worker = try WorkerProcess("table-worker")
     try worker.ask("let-go-of-parents \(variant)", expecting: "0 descriptors, 0 mappings")
+    try worker.finish()
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func aChildForkedBesideThreadsLetsGo(_ variant: Table.Variant) throws {
+    let worker = try WorkerProcess("table-worker")
     try worker.ask("let-go-in-child \(variant) 20", expecting: "ok")
     try worker.ask("let-go-temporary \(variant) 1", expecting: "0 descriptors, 0 mappings")
     try worker.finish()

@@ -35,7 +35,9 @@ func letGoAnswer(_ words: [String]) throws -> String? {
   case "let-go-in-flight": return try letGoInFlight(words[1], Int(words[2])!)
   case "let-go-in-child":
     // The child has what its parent had, and lets go what it opens itself.
+    // Its parent has done all of it before: a child hangs when another thread sets up something of Swift's runtime at the fork.
     let variant = words[1]
+    try use(temporary(variant))
     let parents = try temporary(variant)
     try use(parents)
     return try forkedBeside(variant) {
