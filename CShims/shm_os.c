@@ -127,6 +127,14 @@ int shmos_allocate(int fd, uint64_t offset, uint64_t count) {
   return r;
 }
 
+int shmos_punch(int fd, uint64_t offset, uint64_t count) {
+  if (offset > INT64_MAX || count > INT64_MAX) return -EFBIG;
+  int r;
+  do r = result(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)count));
+  while (r == -EINTR);
+  return r;
+}
+
 /* Address space for `count` bytes at a multiple of SHMOS_HUGE_BYTES, or NULL: to be mapped over. */
 static void *reserve_aligned(size_t count) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -173,6 +181,14 @@ int shmos_try_flock(int fd, bool exclusive) {
 }
 
 int shmos_funlock(int fd) { return result(flock(fd, LOCK_UN)); }
+
+int shmos_try_ofd_lock(int fd, bool exclusive) {
+  struct flock whole = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
+  int r;
+  do r = result(fcntl(fd, F_OFD_SETLK, &whole));
+  while (r == -EINTR);
+  return r == -EACCES ? -EAGAIN : r;
+}
 
 int shmos_fchmod(int fd, uint32_t mode) { return result(fchmod(fd, (mode_t)mode)); }
 

@@ -85,8 +85,8 @@ struct shm_data_header {
   uint64_t wseq;
   uint64_t unused3[7];
 
-  /* Under W, release: bytes of the object that are allocated and may be read. Only grows. After a crash at most a unit
-   * behind `units` in ctl: recovery puts it right. */
+  /* Under W, release: bytes of the object that are allocated and may be read. Less than before only while no one observes.
+   * After a crash at most a unit away from `units` in ctl: the next owner of W puts it right. */
   uint64_t published_bytes;
   uint64_t unused4[7];
 
@@ -176,12 +176,12 @@ struct shm_ctl_header {
   uint64_t light_readers; /* by anybody who attaches, exchange: 1 once there were readers that rely on membarrier */
   uint64_t limbo_budget;  /* by whoever administers the table, at any time */
   uint64_t stalled_reader_policy; /* SHM_POLICY_..., by the same */
-  uint64_t unused1;
+  uint64_t keeps_memory; /* 1 if all pages were claimed at creation: none is given back */
   uint64_t creator_pid;
   uint64_t created_nanoseconds; /* CLOCK_REALTIME */
   uint64_t dropped;             /* release, by the dropper, after it has removed the names: 1 */
   uint64_t poisons_freed_blocks; /* 1 if free passes overwrite what they free: for tests */
-  uint64_t unused2[494];
+  uint64_t unused1[494];
 };
 
 /*

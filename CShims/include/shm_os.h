@@ -43,6 +43,9 @@ int shmos_truncate(int fd, uint64_t size);
  * keep `count` bounded.
  */
 int shmos_allocate(int fd, uint64_t offset, uint64_t count);
+/* Gives the pages of a range back; the size stays, and the range reads as zeros. Whoever touches it later claims a page
+ * again, or gets SIGBUS: fallocate(2), FALLOC_FL_PUNCH_HOLE. */
+int shmos_punch(int fd, uint64_t offset, uint64_t count);
 /*
  * MAP_SHARED from offset 0. `count` may exceed the object's size: pages beyond it are SIGBUS until it grows.
  * Aligned to SHMOS_HUGE_BYTES where address space allows, as huge pages need it.
@@ -56,6 +59,9 @@ int shmos_unmap(void *base, size_t count);
 /* flock without waiting: -EWOULDBLOCK when another open file description holds it. */
 int shmos_try_flock(int fd, bool exclusive);
 int shmos_funlock(int fd);
+/* A lock of the whole object by its open file description, apart from flock's: fcntl(2), F_OFD_SETLK, without waiting.
+ * The exclusive one needs a descriptor to write by. -EAGAIN when another description holds it. */
+int shmos_try_ofd_lock(int fd, bool exclusive);
 int shmos_fchmod(int fd, uint32_t mode);
 /* UINT32_MAX leaves that one as it is. */
 int shmos_fchown(int fd, uint32_t owner, uint32_t group);

@@ -181,6 +181,15 @@ extension SharedObject {
   }
 }
 
+extension SharedObject {
+  /// Gives the memory of a range back to the system. The size stays and the range reads as zeros; whoever touches it without
+  /// having claimed it anew by `allocate` claims it silently, or gets SIGBUS where memory is short.
+  public func giveBack(offset: Int, count: Int) throws(SystemError) {
+    guard offset >= 0, count > 0 else { throw SystemError(call: "fallocate", errno: EINVAL) }
+    try check("fallocate", shmos_punch(descriptor, UInt64(offset), UInt64(count)))
+  }
+}
+
 // MARK: - Mapping
 
 extension SharedObject {

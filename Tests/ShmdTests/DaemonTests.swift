@@ -309,6 +309,22 @@ import Testing
     }
   }
 
+  @Test func memoryOfATableAtRestGoesBack() throws {
+    let corner = try Corner()
+    let (a, b) = (corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(a), capacity: 16MiB}\n  - {name: \(b), variant: rwlock, capacity: 16MiB}")
+    let daemon = try corner.startReady()
+    for name in [a, b] {
+      let table = try Table.open(name)
+      let value = [UInt8](repeating: 1, count: 1000)
+      for index in 0..<10_000 { try table.set("key \(index)", value) }
+      let full = table.statistics.claimedBytes
+      for index in 0..<10_000 where index % 100 != 0 { try table.remove("key \(index)") }
+      while table.statistics.claimedBytes > full / 4 { try daemon.waitForLine("memory given back bytes=") }
+      for index in stride(from: 0, to: 10_000, by: 100) { #expect(try table.bytes("key \(index)") == value) }
+    }
+  }
+
   @Test func aDeadWritersTableIsRepaired() throws {
     let corner = try Corner()
     let name = corner.tableName()

@@ -112,6 +112,22 @@ extension Table {
   public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
     do { return try Maintenance(segment).run(passes: passes) } catch { throw named(error) }
   }
+
+  /// What ``shrink()`` has come to.
+  public typealias Shrinking = Maintenance.Shrinking
+
+  /// Gives memory that the table does not need back to the system, a step at a time: 1 MiB or more at its end, from which
+  /// what is in use is moved before, up to 256 KiB a step. For a daemon's idle moments.
+  ///
+  /// Nothing is given back of a table that was made with `preallocate`, beside an observer, or as long as readers keep what
+  /// lies there; a quarter more than what is in use stays. What is given back is claimed anew when it is needed, by the write
+  /// that needs it, which finds `full` if the file system has none left.
+  ///
+  /// Does not wait for a running barrier. Writers wait for it, in the rwlock variant readers too: some milliseconds.
+  /// - Returns: nil if a barrier was running.
+  public func shrink() throws(TableError) -> Shrinking? {
+    do { return try Maintenance(segment).shrink() } catch { throw named(error) }
+  }
 }
 
 extension Transaction {

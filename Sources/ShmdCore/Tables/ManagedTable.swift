@@ -8,6 +8,8 @@ struct ManagedTable {
   var sweep = Table.ExpirySweep()
   /// The table's count of repairs when it was last looked at.
   var recoveries: UInt64
+  /// The table's version when its last turn was over: if it is the same at the next, nobody wrote.
+  var version: UInt64?
   /// What went wrong in the last turn: said once, and once more when it is over.
   var trouble: TableError.Code?
 

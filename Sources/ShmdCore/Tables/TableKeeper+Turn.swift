@@ -7,6 +7,8 @@ extension TableKeeper {
   /// How long one table may hold up a turn with expiry, and how long a barrier of ours waits for it.
   private static let sweepNanoseconds: UInt64 = 10_000_000
   private static let barrierTimeout = Duration.milliseconds(10)
+  /// How long one table may hold up a turn with giving memory back.
+  private static let shrinkNanoseconds: UInt64 = 50_000_000
   /// Passes of gc a turn, of 256 versions each.
   private static let gcPasses = 4
 
@@ -30,6 +32,7 @@ extension TableKeeper {
       try noticeDead(managed)
       try repair(&managed)
       try expire(&managed)
+      try shrink(&managed)
       if managed.trouble != nil {
         log.notice("table in order again", metadata: ["table": "\(managed.name)"])
         managed.trouble = nil
@@ -131,5 +134,21 @@ extension TableKeeper {
       removed += try managed.table.sweepExpired(&managed.sweep, timeout: Self.barrierTimeout)
     } while !managed.sweep.isAtEnd && HostClock.monotonicNanoseconds < end
     if managed.sweep.isAtEnd { managed.sweep = Table.ExpirySweep() }
+  }
+
+  /// Gives back what the table does not need, if nobody wrote since the last turn: what is given back to a table in use is
+  /// soon claimed again.
+  private func shrink(_ managed: inout ManagedTable) throws(TableError) {
+    defer { managed.version = managed.table.version }
+    guard managed.version == managed.table.version else { return }
+    let end = HostClock.monotonicNanoseconds + Self.shrinkNanoseconds
+    var bytes = 0
+    while let step = try managed.table.shrink() {
+      bytes += step.bytesGivenBack
+      if !step.isUnfinished || HostClock.monotonicNanoseconds >= end { break }
+    }
+    if bytes > 0 {
+      log.debug("memory given back", metadata: ["table": "\(managed.name)", "bytes": "\(bytes)"])
+    }
   }
 }

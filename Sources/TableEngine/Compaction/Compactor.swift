@@ -21,8 +21,12 @@ struct Compactor {
 
   /// - Parameter code: the size code that no block was found for.
   /// - Returns: whether there is room now.
-  func makeRoom(for code: Int) -> Bool {
-    let units = nextUnits()
+  func makeRoom(for code: Int) -> Bool { makeRoom(for: code, in: nextUnits()) }
+
+  /// - Parameters:
+  ///   - units: where to make it.
+  ///   - end: the superframe behind the last in which it is of use.
+  func makeRoom(for code: Int, in units: Range<Int>, endingAt end: Int = .max) -> Bool {
     let frames = code < SizeClasses.runCode ? 4 : code - SizeClasses.runCode
     guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return false }
     // First: a merged sub-table would take of the room that is made.
@@ -32,7 +36,7 @@ struct Compactor {
     var waitsLeft = Self.waitsPerCall
     var tried: [FrameWindow] = []
     while bytesLeft > 0, tried.count < Self.windowsPerCall(units.count) {
-      let choice = WindowChoice(state.allocator, units: units, frames: frames)
+      let choice = WindowChoice(state.allocator, units: units, frames: frames, endingAt: end)
       guard frames > 4 || choice.freeSuperframes < Self.wantedSuperframes,
         let window = choice.cheapest(except: tried)
       else { break }
@@ -42,7 +46,8 @@ struct Compactor {
       bytesLeft -= evacuation.movedBytes
       if reclaim(evacuation, &waitsLeft), frames > 4 { break }
     }
-    var vacancies = Vacancies(state.allocator, units: units, avoiding: 0..<0, sparesSuperframes: false)
+    let unitsEnd = units.upperBound * Geometry.superframesPerUnit
+    var vacancies = Vacancies(state.allocator, units: units, avoiding: min(end, unitsEnd)..<unitsEnd)
     return vacancies.find(code: code) != nil
   }
 
@@ -56,11 +61,16 @@ struct Compactor {
   }
 
   /// Merges sparse sub-tables: index memory comes back, and so do the frames that they lie in.
-  func mergeSubTables() { mergeSubTables(nextUnits()) }
+  /// - Returns: how many pairs were merged.
+  @discardableResult
+  func mergeSubTables() -> Int { mergeSubTables(nextUnits()) }
 
-  private func mergeSubTables(_ units: Range<Int>) {
-    var merger = Merger(state, Vacancies(state.allocator, units: units, avoiding: 0..<0, sparesSuperframes: false))
-    if merger.run() > 0 { reclaim() }
+  @discardableResult
+  private func mergeSubTables(_ units: Range<Int>) -> Int {
+    var merger = Merger(state, Vacancies(state.allocator, units: units))
+    let merged = merger.run()
+    if merged > 0 { reclaim() }
+    return merged
   }
 
   /// The units to look at: all of them, or in a large table the next ones each time.
@@ -84,11 +94,5 @@ struct Compactor {
     }
   }
 
-  private func reclaim() {
-    if state.variant == .rcu {
-      Collector(state: state).collect()
-    } else {
-      _ = FreePass(state: state).run(upTo: .max)
-    }
-  }
+  private func reclaim() { Collector.reclaim(state) }
 }

@@ -23,6 +23,8 @@ struct Evacuation {
   /// Moves since the transaction began.
   private var moves = 0
   private(set) var movedBytes = 0
+  /// The size code of a block for which there was no room elsewhere.
+  private(set) var missedCode: Int?
 
   /// Moves that one transaction makes: bounds the room that it takes in the journal and in limbo.
   private static let batch = 256
@@ -48,10 +50,10 @@ struct Evacuation {
     return true
   }
 
-  /// Moves what can be moved.
-  mutating func moveAll() {
+  /// Moves what can be moved, until that was so many bytes or a superframe's more.
+  mutating func moveAll(atMost bytes: Int = .max) {
     defer { commit() }
-    for superframe in window.superframes { _ = empty(superframe) }
+    for superframe in window.superframes where movedBytes < bytes { _ = empty(superframe) }
   }
 
   private mutating func empty(_ superframe: Int) -> Bool {
@@ -61,7 +63,7 @@ struct Evacuation {
   }
 
   /// Is every frame of the window free?
-  var isDone: Bool { window.frames.allSatisfy(allocator.isFree(frame:)) }
+  var isDone: Bool { allocator.isFree(window) }
 
   private mutating func moveRuns(_ superframe: Int) -> Bool {
     for frame in window.frames.clamped(to: superframe * 4..<superframe * 4 + 4) where !allocator.isFree(frame: frame) {
@@ -171,7 +173,10 @@ struct Evacuation {
     if !state.inTransaction { transaction.begin() }
     do { try transaction.reserve(4) } catch { return nil }
     // Last: a slab that is made for a block must get it.
-    guard let copy = vacancies.find(code: code) else { return nil }
+    guard let copy = vacancies.find(code: code) else {
+      missedCode = code
+      return nil
+    }
     state.journal.append(.allocate, value: copy.raw)
     allocator.mark(copy)
     return copy

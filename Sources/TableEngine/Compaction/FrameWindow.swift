@@ -5,3 +5,8 @@ struct FrameWindow {
   /// The superframes that it touches: what is a slab among them must be emptied whole.
   var superframes: Range<Int> { frames.lowerBound / 4..<(frames.upperBound + 3) / 4 }
 }
+
+extension Allocator {
+  /// Is every frame of the window free?
+  func isFree(_ window: FrameWindow) -> Bool { window.frames.allSatisfy(isFree(frame:)) }
+}

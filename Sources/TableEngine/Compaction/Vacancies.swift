@@ -12,7 +12,9 @@ struct Vacancies {
   /// before it.
   private var first: [Int]
 
-  init(_ allocator: Allocator, units: Range<Int>, avoiding avoided: Range<Int>, sparesSuperframes: Bool) {
+  init(
+    _ allocator: Allocator, units: Range<Int>, avoiding avoided: Range<Int> = 0..<0, sparesSuperframes: Bool = false
+  ) {
     self.allocator = allocator
     self.units = units
     self.avoided = avoided

@@ -18,13 +18,15 @@ struct WindowChoice {
   /// Of what there is no place for elsewhere. A sum of many does not overflow.
   private static let impossible = 1 << 40
 
-  /// - Parameter frames: the window's, for all searches.
-  init(_ allocator: Allocator, units: Range<Int>, frames: Int) {
+  /// - Parameters:
+  ///   - frames: the window's, for all searches.
+  ///   - end: the superframe behind the last that is looked at, if there are more in the units.
+  init(_ allocator: Allocator, units: Range<Int>, frames: Int, endingAt end: Int = .max) {
     self.allocator = allocator
     self.frames = max(frames, 4)
     let reserved = units.upperBound == allocator.unitCount ? Allocator.reservedSuperframes : 0
-    superframes =
-      units.lowerBound * Geometry.superframesPerUnit..<units.upperBound * Geometry.superframesPerUnit - reserved
+    let unitsEnd = units.upperBound * Geometry.superframesPerUnit - reserved
+    superframes = units.lowerBound * Geometry.superframesPerUnit..<min(end, unitsEnd)
     slabPrices.reserveCapacity(superframes.count + 1)
     framePrices.reserveCapacity(superframes.count * 4 + 1)
     let room = FreeRoom(allocator, superframes, sparesSuperframes: frames <= 4)

@@ -11,6 +11,7 @@ public enum ControlLayout {
   public static let lightReaders = shm_ctl_header_light_readers_offset
   public static let limboBudget = shm_ctl_header_limbo_budget_offset
   public static let stalledReaderPolicy = shm_ctl_header_stalled_reader_policy_offset
+  public static let keepsMemory = shm_ctl_header_keeps_memory_offset
   public static let creatorPid = shm_ctl_header_creator_pid_offset
   public static let createdNanoseconds = shm_ctl_header_created_nanoseconds_offset
   public static let dropped = shm_ctl_header_dropped_offset

@@ -362,8 +362,11 @@ struct Allocator {
   /// Allocates one more unit's pages, makes its descriptor, publishes it.
   ///
   /// A crash on the way leaves pages allocated beyond the published size, and hints of a unit that does not count yet: no
-  /// search believes those, and the next growth does it all again. One between the two counts is finished by recovery,
-  /// before any block of the unit is given out. Not undone by an abort: an empty unit is no part of any transaction.
+  /// search believes those, and the next growth does it all again. Not undone by an abort: an empty unit is no part of any
+  /// transaction.
+  ///
+  /// ORDER units-published. WriterLockRecovery.inherit: a crash between the two counts is finished before any block of the
+  /// unit is given out.
   func growOneUnit() throws(EngineError) {
     let unit = unitCount
     guard unit < geometry.unitCount else { throw .full(.capacity) }

@@ -41,6 +41,15 @@ struct Collector {
     return freedInPlace + unlinked + freed > 0
   }
 
+  /// Frees what may be freed, in either variant; in the rwlock variant with readers kept out.
+  static func reclaim(_ state: TableState) {
+    if state.variant == .rcu {
+      Collector(state: state).collect()
+    } else {
+      _ = FreePass(state: state).run(upTo: .max)
+    }
+  }
+
   /// Collects until that gains nothing more, or `passes` times.
   ///
   /// A pass that retains its whole batch is not the end: what follows it may go.

@@ -11,25 +11,62 @@ public struct Maintenance {
   /// - Parameter passes: the most passes of reclaiming: bounds how long a writer may have to wait for it.
   /// - Returns: whether anything was reclaimed or recovered; nil if the table was busy.
   public func run(passes: Int = .max) throws(EngineError) -> Bool? {
+    try whileNobodyWrites { participant, slot, outcome throws(EngineError) in
+      let state = participant.state
+      var changed = false
+      if outcome == .ownerDied || Recoverer(state: state).isNeeded {
+        let exclusion = TableExclusion(participant: participant)
+        try exclusion.enter(slot: slot, HostClock.monotonicNanoseconds &+ 1_000_000_000)
+        exclusion.leave()
+        changed = true
+      }
+      if segment.variant == .rcu {
+        changed = Collector(state: state).collectAll(passes: passes) || changed
+        Compactor(state: state).mergeSubTables()
+      }
+      return changed
+    }
+  }
+
+  /// What ``shrink()`` has come to.
+  public struct Shrinking: Sendable, Equatable {
+    /// Back with the system, of both objects.
+    public var bytesGivenBack = 0
+    /// There was more to do: call again.
+    public var isUnfinished = false
+  }
+
+  /// A step of giving back memory that the table does not need; in the rwlock variant readers wait for it.
+  /// - Returns: nil if the table was busy.
+  public func shrink() throws(EngineError) -> Shrinking? {
+    let usedBytes = try segment.requireParticipant().state.allocator.usedBytes
+    return try whileNobodyWrites { participant, slot, _ throws(EngineError) in
+      let exclusion = TableExclusion(participant: participant)
+      do throws(EngineError) {
+        try exclusion.enter(slot: slot, HostClock.monotonicNanoseconds &+ 10_000_000)
+      } catch {
+        if case .timedOut = error { return nil }
+        throw error
+      }
+      defer { exclusion.leave() }
+      Collector.reclaim(participant.state)
+      let observers = ObserverLock(
+        data: segment.dataObject, name: segment.isPrivate ? nil : ObjectName.data(segment.name))
+      return Shrinker(state: participant.state, observers: observers).run(usedBytes: usedBytes)
+    }
+  }
+
+  /// Runs `body` with W, if that is to be had at once.
+  private func whileNobodyWrites<R>(
+    _ body: (Segment.Participant, _ slot: Int, WriterLock.Outcome) throws(EngineError) -> R?
+  ) throws(EngineError) -> R? {
     let participant = try segment.requireParticipant()
     let record = try unsafe segment.threadRecord()
     guard unsafe shm_thread_is_outside(record) else { throw .wouldDeadlock(outer: "section") }
     let slot = unsafe Int(record.pointee.slotIndex)
     guard let outcome = participant.lock.tryLock(slot: slot) else { return nil }
     defer { participant.lock.unlock() }
-    let recovery = WriterLockRecovery(participant: participant)
-    var changed = false
-    if outcome == .ownerDied { recovery.inherit() }
-    if outcome == .ownerDied || Recoverer(state: participant.state).isNeeded {
-      let exclusive = TableExclusion(participant: participant)
-      try exclusive.enter(slot: slot, HostClock.monotonicNanoseconds &+ 1_000_000_000)
-      exclusive.leave()
-      changed = true
-    }
-    if segment.variant == .rcu {
-      changed = Collector(state: participant.state).collectAll(passes: passes) || changed
-      Compactor(state: participant.state).mergeSubTables()
-    }
-    return changed
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    return try body(participant, slot, outcome)
   }
 }

@@ -1,5 +1,5 @@
 /// How much each reader keeps from being reused: a look for people, without W and while everything goes on. So each word
-/// read may be of another moment, and what does not look like an entry is left out.
+/// read may be of another moment, and what does not look like an entry is left out. Whoever looks is in a section of its own.
 struct ReaderCosts {
   let state: TableState
 

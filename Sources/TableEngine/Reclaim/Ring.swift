@@ -1,6 +1,6 @@
 import CShims
 
-/// A queue of records in *ctl* that grows by doubling and never shrinks. Used under W only.
+/// A queue of records in *ctl* that grows by doubling, and shrinks while it is empty. Used under W only.
 ///
 /// Positions are counters that never wrap; a record lies at `counter & mask`. `head` and `tail` move last, each in
 /// one store, so a death leaves records that do not count, never half-counted ones. Its header is `struct shm_ring` in
@@ -76,5 +76,20 @@ struct Ring {
       }
       ctl.storeRelease(header + shm_ring_mask_offset, newMask)
     }
+  }
+
+  // MARK: - Shrinking
+
+  /// Has it grown, and nothing in it?
+  var isTooLarge: Bool { count == 0 && mask >= UInt64(Self.initialRecords) }
+
+  /// Makes it as small as it was at first, if nothing is in it. The pages stay until ``spareRegion`` is given back.
+  func shrink() {
+    if isTooLarge { ctl.storeRelease(header + shm_ring_mask_offset, UInt64(Self.initialRecords - 1)) }
+  }
+
+  /// What of its region lies behind its last record, as control offsets.
+  var spareRegion: Range<Int> {
+    region + (Int(truncatingIfNeeded: mask) + 1) * recordBytes..<region + maximumRecords * recordBytes
   }
 }

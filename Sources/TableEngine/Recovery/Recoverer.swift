@@ -16,13 +16,24 @@ struct Recoverer {
       || state.limbo.head < state.limbo.freeEnd || state.superseded.head < state.superseded.freeEnd
   }
 
+  /// Whether a death has left *ctl* as one can: else it is damage.
+  private var isRecoverable: Bool {
+    // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
+    state.ctl.loadRelaxed(ControlLayout.damaged) == 0 && JournalJudge(state: state).isRecoverable
+  }
+
+  /// Tells observers of the units that there are: a death in between two stores may have come before that.
+  ///
+  /// ORDER units-published. Allocator.growOneUnit, Shrinker.dropLastUnit: before a block of the unit is given out, or its
+  /// pages go.
+  func publishUnits() {
+    if isRecoverable { state.allocator.publishUnits() }
+  }
+
   /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
   /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
-    // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
-    guard state.ctl.loadRelaxed(ControlLayout.damaged) == 0, JournalJudge(state: state).isRecoverable else {
-      return giveUp()
-    }
+    guard isRecoverable else { return giveUp() }
     state.allocator.publishUnits()
     FreePass(state: state).finish(state.limbo)
     FreePass(state: state).finish(state.superseded)

@@ -1,7 +1,7 @@
 import SharedMemory
 
 /// The two objects as files: claims pages before the first store into them, so that a full file system is an
-/// error here and never a SIGBUS later (G9).
+/// error here and never a SIGBUS later (G9), and gives pages back.
 final class Backing: Sendable {
   let data: SharedObject
   let control: SharedObject
@@ -13,6 +13,17 @@ final class Backing: Sendable {
 
   func allocateData(offset: Int, count: Int) throws(EngineError) { try allocate(data, offset, count) }
   func allocateControl(offset: Int, count: Int) throws(EngineError) { try allocate(control, offset, count) }
+
+  /// Of both objects.
+  var allocatedBytes: Int { [data, control].reduce(0) { $0 + ((try? $1.status().allocated) ?? 0) } }
+
+  /// Ranges of which nothing counts any more. Failing only leaves the pages where they are.
+  func giveBackData(_ range: Range<Int>) { giveBack(data, range) }
+  func giveBackControl(_ range: Range<Int>) { giveBack(control, range) }
+
+  private func giveBack(_ object: SharedObject, _ range: Range<Int>) {
+    if !range.isEmpty { try? object.giveBack(offset: range.lowerBound, count: range.count) }
+  }
 
   private func allocate(_ object: SharedObject, _ offset: Int, _ count: Int) throws(EngineError) {
     do {

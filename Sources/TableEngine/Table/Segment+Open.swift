@@ -243,6 +243,7 @@ extension Segment {
     // Who only observes has no lock to wait for a creator by.
     let (data, _) = try look(
       for: ObjectName.data(name), writable: false, trusted, timeoutNanoseconds, until: hasMagic)
+    try ObserverLock.hold(data, timeoutNanoseconds: timeoutNanoseconds)
     return try observe(name, data) { count throws(SystemError) in try data.map(count: count, writable: false) }
   }
 

@@ -14,7 +14,8 @@ public struct Statistics: Sendable {
     public let stalledNanoseconds: UInt64?
     /// Runs a barrier of some keys.
     public let claimsKeys: Bool
-    /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version.
+    /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version. 0 where
+    /// the calling thread cannot read: in a barrier, and where no slot is left for it.
     public let keptBytes: Int
   }
 
@@ -90,7 +91,7 @@ extension Segment {
     let slots = participant.slots
     let now = HostClock.monotonicNanoseconds
     let held = (0..<slots.highWater).filter { slots.isHeld($0) }
-    let kept = ReaderCosts(state: participant.state).bytes(bySlots: held)
+    let kept = keptBytes(participant, bySlots: held)
     return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
@@ -103,6 +104,17 @@ extension Segment {
         stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 },
         claimsKeys: participant.keyLocks.isHeld(by: index), keptBytes: kept[index] ?? 0)
     }
+  }
+}
+
+extension Segment {
+  /// In a section, so that the memory looked at is not given back to the system meanwhile.
+  ///
+  /// PAIR onlookers. Other end: Shrinker.awaitOnlookers. The announcement comes before the look at the rings and at the size.
+  private func keptBytes(_ participant: Participant, bySlots held: [Int]) -> [Int: Int] {
+    guard variant == .rcu, let section = try? beginRead(timeoutNanoseconds: 0) else { return [:] }
+    defer { endRead(section) }
+    return ReaderCosts(state: participant.state).bytes(bySlots: held)
   }
 }
 

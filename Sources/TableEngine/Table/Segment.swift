@@ -43,7 +43,8 @@ public final class Segment: Sendable {
   @usableFromInline let forkGeneration: UInt64
   /// Made without names: nobody else can open the table.
   let isPrivate: Bool
-  /// How far an observer may look: what of the published size was seen to be in the object. Objects never shrink.
+  /// How far an observer may look: what of the published size was seen to be in the object. It does not become less
+  /// while somebody observes.
   @usableFromInline let observedLimit = Atomic(0)
   /// CLOCK_MONOTONIC of the last look at the link counts.
   let lastLinkCheck = Atomic<UInt64>(0)

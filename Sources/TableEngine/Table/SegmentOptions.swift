@@ -10,7 +10,7 @@ public struct SegmentOptions: Sendable, Equatable {
   /// What readers may keep from being reused, in bytes, before `stalledReaderPolicy` applies.
   public var limboBudgetBytes: Int
   public var stalledReaderPolicy: StalledReaderPolicy
-  /// Claim all pages at creation: a later write never finds the file system full.
+  /// Claim all pages at creation and give none back: a later write never finds the file system full.
   public var preallocate: Bool
   /// Overwrite blocks when they become free, in every process that uses the table: for tests, which see a use after
   /// free by it.

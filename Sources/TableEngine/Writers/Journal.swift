@@ -95,4 +95,19 @@ struct Journal {
     try backing.allocateControl(offset: region + allocated, count: target - allocated)
     ctl.storeRelaxed(ControlLayout.journalAllocated, UInt64(target))
   }
+
+  // MARK: - Shrinking
+
+  /// Has it grown, and nothing in it?
+  var isTooLarge: Bool { count == 0 && ctl.loadRelaxed(ControlLayout.journalAllocated) > UInt64(Self.chunkBytes) }
+
+  /// Makes it as small as it was at first, if nothing is in it. The pages stay until ``spareRegion`` is given back.
+  func shrink() {
+    if isTooLarge { ctl.storeRelaxed(ControlLayout.journalAllocated, UInt64(Self.chunkBytes)) }
+  }
+
+  /// What of its region has no pages that count, as control offsets.
+  var spareRegion: Range<Int> {
+    region + Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated))..<region + regionBytes
+  }
 }

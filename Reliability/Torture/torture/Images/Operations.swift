@@ -4,7 +4,8 @@ import SharedTable
 
 /// What a traced writer does between the markers.
 enum ImageOperation: String, CaseIterable {
-  case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry, compaction, merge
+  case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
+  case compaction, merge, shrink
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
 
@@ -108,6 +109,7 @@ struct Scene {
     case .expiry: return try expiring()
     case .compaction: return try compacting()
     case .merge: return try merging()
+    case .shrink: return try shrinking()
     case .rollback: return rollingBack(aborted: false)
     case .rollbackAborted: return rollingBack(aborted: true)
     case .rollbackSplit: return try splittingInAPart()

@@ -45,4 +45,18 @@ extension Scene {
     let table = table
     return { _ = try table.maintain(passes: 1) }
   }
+
+  /// What is in use needs half of the memory that the table has: the rest goes back, and what lies there is moved before.
+  mutating func shrinking() throws -> () throws -> Void {
+    let count = try fillWithPadding()
+    for index in 0..<count where index % 16 != 0 {
+      _ = try table.remove(Self.padding(index))
+      model[Self.padding(index)] = nil
+    }
+    while try table.maintain() == true {}
+    let table = table
+    return {
+      while let step = try table.shrink(), step.isUnfinished {}
+    }
+  }
 }

@@ -1,0 +1,160 @@
+import CShims
+import SharedMemory
+
+/// Gives memory back to the system: units at the table's end that it can do without, and what the journal and the rings have
+/// grown by.
+///
+/// For the owner of W outside a transaction, after a collection; in the rwlock variant with readers kept out. What one call
+/// moves is bounded: a table shrinks in many calls.
+///
+/// The order is: nothing in use lies there, so that no reader can come there any more; `units` and `published_bytes` say so;
+/// a tick; whoever looks at memory without W (``ReaderCosts``) and began before the tick is gone; the pages go. A death on the
+/// way leaves pages that do not count, which the next call finds by the object's size in memory. Growth claims the pages
+/// again before it counts them.
+struct Shrinker {
+  let state: TableState
+  let observers: ObserverLock
+
+  /// Bytes moved in one call.
+  private static let movedBytesPerCall = 256 << 10
+  /// Calls of the merger in one of ours, each of which looks at 64 sub-tables.
+  private static let mergesPerCall = 4
+  /// Units dropped in one call.
+  private static let unitsPerCall = 64
+  /// How often readers in flight are waited for, and how long each time.
+  private static let waitsPerCall = 40
+  private static let waitNanoseconds: UInt64 = 50_000
+
+  private var allocator: Allocator { state.allocator }
+  private var geometry: Geometry { state.geometry }
+  private var backing: Backing { state.backing }
+
+  /// - Parameter usedBytes: ``Allocator/usedBytes`` of a moment ago. Counting them grows with the table, so it is not done
+  ///   under W.
+  /// - Returns: what was given back, and whether another call would go on.
+  func run(usedBytes: Int) -> Maintenance.Shrinking {
+    var outcome = Maintenance.Shrinking()
+    guard state.ctl.loadRelaxed(ControlLayout.keepsMemory) == 0, !observers.isObserved else { return outcome }
+    // First: an empty sub-table is not moved.
+    let isMerging = mergeSubTables()
+    let spareUnits = spareUnits(usedBytes: usedBytes)
+    let isEmpty = spareUnits > 0 && empty(lastUnit, &outcome)
+    outcome.isUnfinished = outcome.isUnfinished || isMerging
+    guard isEmpty || hasUncountedPages || isAnyTooLarge else { return outcome }
+    outcome.bytesGivenBack =
+      observers.exclude {
+        if isEmpty {
+          dropUnits(atMost: spareUnits)
+          outcome.isUnfinished = true
+        }
+        shrinkBookkeeping()
+        return givePagesBack()
+      } ?? 0
+    return outcome
+  }
+
+  /// - Returns: whether any were merged, so that those may be merged again.
+  private func mergeSubTables() -> Bool {
+    var merged = 0
+    for _ in 0..<Self.mergesPerCall { merged += Compactor(state: state).mergeSubTables() }
+    return merged > 0
+  }
+
+  // MARK: - The last units
+
+  /// How many units the table can do without, so that what is in use fills no more than three quarters of the rest. The last
+  /// quarter is for growing: what is given back costs its next user as much as it cost the first.
+  private func spareUnits(usedBytes: Int) -> Int {
+    let needed = usedBytes / 3 * 4 + Allocator.reservedSuperframes * SizeClasses.slabBytes
+    return allocator.unitCount - max(1, (needed + Geometry.unitBytes - 1) / Geometry.unitBytes)
+  }
+
+  /// The last unit, and what will be the reserve of the one before it.
+  private var lastUnit: FrameWindow {
+    let first = (allocator.unitCount - 1) * Geometry.superframesPerUnit - Allocator.reservedSuperframes
+    return FrameWindow(frames: first * 4..<allocator.unitCount * Geometry.framesPerUnit)
+  }
+
+  /// Moves what lies in the window to the units before; makes room there if there is none.
+  /// - Returns: whether nothing is left in it.
+  private func empty(_ window: FrameWindow, _ outcome: inout Maintenance.Shrinking) -> Bool {
+    let units = 0..<allocator.unitCount - 1
+    var evacuation = Evacuation(state, window, units: units)
+    evacuation.moveAll(atMost: Self.movedBytesPerCall)
+    var waitsLeft = evacuation.movedBytes > 0 ? Self.waitsPerCall : 0
+    outcome.isUnfinished = evacuation.movedBytes > 0
+    if let code = evacuation.missedCode {
+      outcome.isUnfinished = Compactor(state: state).makeRoom(
+        for: code, in: units, endingAt: window.superframes.lowerBound)
+      waitsLeft = 0
+    }
+    while true {
+      Collector.reclaim(state)
+      if allocator.isFree(window) { return true }
+      guard waitsLeft > 0, evacuation.movedBytes < Self.movedBytesPerCall else { return false }
+      waitsLeft -= 1
+      shmos_sleep(Self.waitNanoseconds)
+    }
+  }
+
+  /// Drops the last unit, which is empty, and those before it that are empty too.
+  private func dropUnits(atMost spareUnits: Int) {
+    for _ in 0..<min(spareUnits, Self.unitsPerCall) {
+      guard allocator.isFree(lastUnit) else { return }
+      dropLastUnit()
+    }
+  }
+
+  /// ORDER units-published. WriterLockRecovery.inherit publishes what `units` says if this process dies between the two.
+  private func dropLastUnit() {
+    state.ctl.storeRelease(ControlLayout.units, UInt64(allocator.unitCount - 1))
+    crashFence()
+    allocator.publishUnits()
+  }
+
+  // MARK: - Bookkeeping
+
+  private var rings: [Ring] { [state.limbo, state.superseded, state.retained] }
+
+  private var isAnyTooLarge: Bool { state.journal.isTooLarge || rings.contains { $0.isTooLarge } }
+
+  private func shrinkBookkeeping() {
+    state.journal.shrink()
+    for ring in rings { ring.shrink() }
+  }
+
+  // MARK: - Pages
+
+  /// Has the data object pages behind its last unit?
+  private var hasUncountedPages: Bool {
+    guard let status = try? backing.data.status() else { return false }
+    return status.allocated > geometry.unitOffset(allocator.unitCount)
+  }
+
+  /// - Returns: bytes.
+  private func givePagesBack() -> Int {
+    let before = backing.allocatedBytes
+    guard awaitOnlookers() else { return 0 }
+    let end = geometry.unitOffset(allocator.unitCount)
+    backing.giveBackData(end..<geometry.dataBytes)
+    backing.giveBackControl(state.journal.spareRegion)
+    for ring in rings { backing.giveBackControl(ring.spareRegion) }
+    return max(0, before - backing.allocatedBytes)
+  }
+
+  /// Waits a little until all who look at the table without W have begun after now.
+  ///
+  /// PAIR onlookers. Other end: Segment.keptBytes. What they announce is found by the scan, or they find the table smaller.
+  private func awaitOnlookers() -> Bool {
+    guard state.variant == .rcu else { return true }
+    let transaction = Transaction(state: state)
+    transaction.begin()
+    transaction.commit()
+    for _ in 0..<Self.waitsPerCall {
+      guard let scan = ReaderScan.take(state) else { return false }
+      if !scan.isBehind(state.committed) { return true }
+      shmos_sleep(Self.waitNanoseconds)
+    }
+    return false
+  }
+}
