@@ -1,7 +1,7 @@
 /// A user as messages name one: by number, and by name where `/etc/passwd` has it.
 public struct HostUser: Sendable, Equatable, CustomStringConvertible {
   public let id: UInt32
-  /// Nil for users of a network's directory, and for who has left the host.
+  /// Nil for a user of a network's directory, and for one whose account was removed.
   public let name: String?
 
   /// Reads a file: for errors and listings, not for a hot path.

@@ -57,14 +57,19 @@ public final class TestThread<Output: Sendable>: Sendable {
 }
 
 /// A thread of the system that runs `body`; it has to be joined.
-public func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+/// - Parameter stackBytes: nil for the system's default.
+public func startThread(stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void) -> pthread_t {
   final class Start: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  defer { pthread_attr_destroy(&attributes) }
+  if let stackBytes { pthread_attr_setstacksize(&attributes, stackBytes) }
   var thread = pthread_t()
   let started = pthread_create(
-    &thread, nil,
+    &thread, &attributes,
     { argument in
       Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
       return nil

@@ -39,7 +39,7 @@ extension Table {
   ///     Anybody may have made what lies under a name. `.everyone` observes whoever's table it is, and does not take part.
   ///   - timeout: what a wait lasts at most where the call does not say.
   ///   - clock: by which expiry is judged, in nanoseconds since 1970; for tests.
-  /// - Throws: `noSuchTable`, `foreign` (of a user who is not trusted; ``TableError/owner`` says whose), `notATable`,
+  /// - Throws: `noSuchTable`, `foreign` (the table of a user who is not trusted; ``TableError/owner`` names the user), `notATable`,
   ///   `incompatible`, `damaged`, `notPermitted`, `full` (address space).
   public static func open(
     _ name: String, access: Access = .automatic, variant: Variant? = nil, trusting: TrustedOwners = [],
@@ -72,14 +72,14 @@ extension Table {
   ///   - name: the table's.
   ///   - trusting: users whose objects to remove, besides those of root, of the user `shmd` and of one's own effective
   ///     user; `.everyone` removes whatever has the name. The system lets only the owner and root do it.
-  /// - Throws: `noSuchTable`, `foreign` (of a user who is not trusted), `notATable` (a directory), `notPermitted`.
+  /// - Throws: `noSuchTable`, `foreign` (the object of a user who is not trusted), `notATable` (a directory), `notPermitted`.
   public static func drop(_ name: String, trusting: TrustedOwners = []) throws(TableError) {
     try check(name)
     do throws(EngineError) { try Segment.drop(name, trusted: trusting) } catch { throw TableError(error, table: name) }
   }
 
-  /// Who has the name, if it is a user whose tables this process does not use; nil if the table may be observed, or there
-  /// is none. Never blocks.
+  /// The user who has taken the name, if it is one whose tables this process does not use; nil if the table may be observed,
+  /// or there is none. Never blocks.
   ///
   /// For listings: the next moment another may have the name. ``open(_:access:variant:trusting:timeout:clock:)`` looks for
   /// itself, at what it opened.

@@ -17,8 +17,9 @@ extension Table {
   ///   - trusting: for a table that is there, as in ``open(_:access:variant:trusting:timeout:clock:)``.
   ///   - timeout: for that wait, and what a wait lasts at most where a later call does not say.
   ///   - clock: by which expiry is judged, in nanoseconds since 1970; for tests.
-  /// - Throws: `timedOut` if another has neither finished making nor dropping it; `foreign` (of a user who is not trusted),
-  ///   `notATable`, `incompatible`, `damaged` and `notPermitted` about what is there; `invalid` (name or options), `full` and `notPermitted` if it cannot be made.
+  /// - Throws: `timedOut` if another process is still making or dropping it; `foreign` (the table of a user who is not
+  ///   trusted), `notATable`, `incompatible`, `damaged` and `notPermitted` about what is there; `invalid` (name or options),
+  ///   `full` and `notPermitted` if it cannot be made.
   public static func openOrCreate(
     _ name: String, _ options: Options = Options(), trusting: TrustedOwners = [], timeout: Duration = defaultTimeout,
     clock: (@Sendable () -> UInt64)? = nil

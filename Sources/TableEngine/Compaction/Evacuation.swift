@@ -57,9 +57,9 @@ struct Evacuation {
   }
 
   private mutating func empty(_ superframe: Int) -> Bool {
-    let unit = superframe / Geometry.superframesPerUnit
-    let within = superframe % Geometry.superframesPerUnit
-    return allocator.kind(unit, within) == 0 ? moveRuns(superframe) : moveBlocks(unit, within)
+    allocator.kind(superframe) == 0
+      ? moveRuns(superframe)
+      : moveBlocks(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
   }
 
   /// Is every frame of the window free?
@@ -151,10 +151,10 @@ struct Evacuation {
 
   /// The hash of the key that lies there, if something like an entry does.
   private func hash(ofEntryAt offset: Int) -> UInt64? {
-    let end = state.geometry.unitOffset(allocator.unitCount)
-    guard offset % 16 == 0, offset >= state.geometry.unitsOffset, offset + Entry.headerBytes <= end else { return nil }
+    let places = state.places
+    guard places.mayHoldEntry(at: offset) else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(offset + Entry.meta))
-    return offset + meta.valueOffset <= end ? state.hashOfEntry(offset) : nil
+    return offset + meta.valueOffset <= places.end ? state.hashOfEntry(offset) : nil
   }
 
   private mutating func moveSubTable(_ block: BlockRef, _ word: DirectoryWord, hash: UInt64) -> Bool {

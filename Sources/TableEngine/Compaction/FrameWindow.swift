@@ -9,4 +9,15 @@ struct FrameWindow {
 extension Allocator {
   /// Is every frame of the window free?
   func isFree(_ window: FrameWindow) -> Bool { window.frames.allSatisfy(isFree(frame:)) }
+
+  // Of superframes counted over all units.
+  func kind(_ superframe: Int) -> Int {
+    kind(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
+  func nibble(_ superframe: Int) -> UInt64 {
+    nibble(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
+  func usedBlocks(_ superframe: Int) -> Int {
+    usedBlocks(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  }
 }

@@ -121,16 +121,3 @@ private struct FreeRoom {
     }
   }
 }
-
-extension Allocator {
-  // Superframes counted over all units.
-  fileprivate func kind(_ superframe: Int) -> Int {
-    kind(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
-  }
-  fileprivate func nibble(_ superframe: Int) -> UInt64 {
-    nibble(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
-  }
-  fileprivate func usedBlocks(_ superframe: Int) -> Int {
-    usedBlocks(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
-  }
-}

@@ -9,7 +9,7 @@ struct JournalJudge {
   private var limbo: Ring { state.limbo }
   private var superseded: Ring { state.superseded }
   private var retained: Ring { state.retained }
-  private var places: Places { Places(geometry: geometry, end: geometry.unitOffset(state.allocator.unitCount)) }
+  private var places: Places { state.places }
 
   var isRecoverable: Bool {
     limbo.isSound && superseded.isSound && retained.isSound && state.allocator.unitCount <= geometry.unitCount

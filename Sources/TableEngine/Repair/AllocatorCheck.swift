@@ -74,19 +74,14 @@ struct AllocatorCheck {
             free == 0 || allocator.unitHints.isSet(Summary.freeFrame, unit), "unit \(unit) hides free frames")
           problems.expect(
             free != 0xf || allocator.unitHints.isSet(Summary.freeSuperframe, unit), "unit \(unit) hides superframes")
-        } else if kind <= SizeClasses.count, allocator.hasRoom(unit, superframe, sizeClass: kind - 1) {
+        } else if kind <= SizeClasses.count,
+          allocator.usedBlocks(unit, superframe) < SizeClasses.blocksPerSlab(kind - 1)
+        {
           let hint = ctl.bit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + (kind - 1) * 8)
           problems.expect(
             hint && allocator.unitHints.isSet(kind - 1, unit), "unit \(unit) hides room in slab \(superframe)")
         }
       }
     }
-  }
-}
-
-extension Allocator {
-  fileprivate func hasRoom(_ unit: Int, _ superframe: Int, sizeClass: Int) -> Bool {
-    let used = usedBits(unit, superframe)
-    return (0..<SizeClasses.blocksPerSlab(sizeClass)).contains { !ctl.bit($0, at: used) }
   }
 }

@@ -53,10 +53,17 @@ public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension EngineError {
-  /// Whose object stands behind a refusal: of another's, `foreign` or its owner. The other errors stay what they are.
+  /// Runs `body`, whose errors say whose object stands behind a refusal.
   ///
-  /// - Parameter use: for which the name was looked up.
-  func explained(_ table: String, _ trusted: TrustedOwners, for use: TrustedOwners.Use) -> EngineError {
+  /// - Parameter use: for which the name is looked up.
+  static func explaining<R>(
+    _ table: String, _ trusted: TrustedOwners, for use: TrustedOwners.Use, _ body: () throws(EngineError) -> R
+  ) throws(EngineError) -> R {
+    do throws(EngineError) { return try body() } catch { throw error.explained(table, trusted, for: use) }
+  }
+
+  /// Whose object stands behind a refusal: of another's, `foreign` or its owner. The other errors stay what they are.
+  private func explained(_ table: String, _ trusted: TrustedOwners, for use: TrustedOwners.Use) -> EngineError {
     switch self {
     case .noSuchTable, .exists, .notATable, .refused:
       let found = NamedObject.all(ofTable: table)

@@ -17,10 +17,8 @@ extension Segment {
   ) throws(EngineError) -> Segment {
     try options.check()
     let trusted = trusted.adding(options.owner)
-    do throws(EngineError) {
-      return try make(name, options, trusted)
-    } catch {
-      throw error.explained(name, trusted, for: .takingPart)
+    return try EngineError.explaining(name, trusted, for: .takingPart) { () throws(EngineError) in
+      try make(name, options, trusted)
     }
   }
 

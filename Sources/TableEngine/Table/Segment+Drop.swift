@@ -8,7 +8,7 @@ extension Segment {
   /// - Parameter trusted: users whose objects are removed, besides root's, the daemon's and one's own.
   /// - Throws: `noSuchTable`, `foreign`, `refused`.
   public static func drop(_ name: String, trusted: TrustedOwners = []) throws(EngineError) {
-    do throws(EngineError) {
+    try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
       let found = try objectsToDrop(name, trusted)
       do throws(SystemError) {
         let control = try lockToDrop(name, trusted)
@@ -20,8 +20,6 @@ extension Segment {
       } catch {
         throw EngineError(opening: error)
       }
-    } catch {
-      throw error.explained(name, trusted, for: .dropping)
     }
   }
 

@@ -47,20 +47,16 @@ extension Segment {
   private static func takePart(
     _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    do throws(EngineError) {
-      return try openParticipant(name, trusted, timeoutNanoseconds)
-    } catch {
-      throw error.explained(name, trusted, for: .takingPart)
+    try EngineError.explaining(name, trusted, for: .takingPart) { () throws(EngineError) in
+      try openParticipant(name, trusted, timeoutNanoseconds)
     }
   }
 
   private static func observe(
     _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    do throws(EngineError) {
-      return try openObserver(name, trusted, timeoutNanoseconds)
-    } catch {
-      throw error.explained(name, trusted, for: .observing)
+    try EngineError.explaining(name, trusted, for: .observing) { () throws(EngineError) in
+      try openObserver(name, trusted, timeoutNanoseconds)
     }
   }
 

@@ -122,26 +122,3 @@ extension Slots {
   /// Whether a living thread holds the slot. A free or dead one is found by taking its mutex for a moment.
   func isHeld(_ index: Int) -> Bool { !clearIfDead(index) }
 }
-
-extension Allocator {
-  /// Bytes in use, by counting bits: grows with the table.
-  var usedBytes: Int {
-    var bytes = 0
-    for unit in 0..<unitCount {
-      for superframe in 0..<Geometry.superframesPerUnit {
-        let kind = kind(unit, superframe)
-        if kind == 0 {
-          bytes += (4 - nibble(unit, superframe).nonzeroBitCount) * SizeClasses.frameBytes
-        } else if kind <= SizeClasses.count {
-          bytes += usedBlocks(unit, superframe) * SizeClasses.size(kind - 1)
-        }
-      }
-    }
-    return bytes
-  }
-
-  /// Blocks of a slab that are in use.
-  func usedBlocks(_ unit: Int, _ superframe: Int) -> Int {
-    (0..<8).reduce(0) { $0 + ctl.loadRelaxed(usedBits(unit, superframe) + $1 * 8).nonzeroBitCount }
-  }
-}

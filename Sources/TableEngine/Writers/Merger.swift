@@ -5,7 +5,7 @@
 /// find all they could find in the old sub-tables, which go to limbo. Nodes of the directory stay as large as they are.
 struct Merger {
   let state: TableState
-  private(set) var vacancies: Vacancies
+  private var vacancies: Vacancies
 
   /// Sub-tables looked at by one call.
   private static let subTablesPerCall = 64
@@ -43,17 +43,15 @@ struct Merger {
     let upper = state.lookup.directoryWord(hash: prefix | step).word
     guard upper.bits == lower.bits, !lower.isDeep, !upper.isDeep,
       wordCount(lower.offset) + wordCount(upper.offset) <= Self.mostWords,
-      let block = vacancies.find(code: SizeClasses.code(byteCount: SubTable.byteCount))
+      let block = vacancies.find(code: SizeClasses.code(byteCount: SubTable.byteCount)),
+      // Before the transaction: what does not fit costs none, and what lies in a free block is nobody's.
+      fill(block.offset, from: [lower.offset, upper.offset])
     else { return false }
     transaction.begin()
     defer { transaction.commit() }
     do { try transaction.reserve(8) } catch { return false }
     state.journal.append(.allocate, value: block.raw)
     state.allocator.mark(block)
-    guard fill(block.offset, from: [lower.offset, upper.offset]) else {
-      transaction.retire(block)
-      return false
-    }
     let splitter = Splitter(transaction: transaction)
     let merged = DirectoryWord(subTable: block.offset, depth: lower.bits - 1)
     for (word, hash) in [(lower, prefix), (upper, prefix | step)] {

@@ -111,6 +111,9 @@ final class TableState: @unchecked Sendable {
 
   // MARK: - Entries
 
+  /// Where something may lie, in the units that there are now.
+  var places: Places { Places(geometry: geometry, end: geometry.unitOffset(allocator.unitCount)) }
+
   @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {
     let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))

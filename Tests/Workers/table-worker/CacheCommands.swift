@@ -54,20 +54,13 @@ func answerCache(_ words: [String]) throws -> String? {
 /// Many threads ask for one key at once; how often it was computed stands in the table.
 func storm(threads count: Int, key: String) throws -> String {
   let threads = (0..<count).map { _ in
-    var thread = pthread_t()
-    let argument = Unmanaged.passRetained(key as AnyObject)
-    pthread_create(
-      &thread, nil,
-      { argument in
-        let key = Unmanaged<AnyObject>.fromOpaque(argument!).takeRetainedValue() as! String
-        let value = try? cache.value(forKey: key, timeout: .seconds(200)) {
-          try table.increment("computations")
-          return "computed"
-        }
-        if value == "computed" { _ = try? table.increment("answers", timeout: .seconds(200)) }
-        return nil
-      }, argument.toOpaque())
-    return thread
+    startThread {
+      let value = try? cache.value(forKey: key, timeout: .seconds(200)) {
+        try table.increment("computations")
+        return "computed"
+      }
+      if value == "computed" { _ = try? table.increment("answers", timeout: .seconds(200)) }
+    }
   }
   for thread in threads { pthread_join(thread, nil) }
   return "ok"

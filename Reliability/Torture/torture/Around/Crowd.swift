@@ -66,24 +66,7 @@ enum Crowd {
   }
 
   static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t {
-    final class Box {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setstacksize(&attributes, 256 << 10)
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
-    let started = pthread_create(
-      &thread, &attributes,
-      { argument in
-        Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
-        return nil
-      }, box.toOpaque())
-    precondition(started == 0, "no thread: \(started)")
-    return thread
+    startThread(stackBytes: 256 << 10, body)
   }
 }
 

@@ -53,30 +53,14 @@ struct StormPlace: Sendable {
 
 /// Starts a thread that plays its part; what it throws ends the process at once.
 func startThread(_ seed: UInt64, _ life: @escaping @Sendable (UInt64) throws -> Void) -> pthread_t {
-  final class Box {
-    let life: @Sendable (UInt64) throws -> Void
-    let seed: UInt64
-    init(_ life: @escaping @Sendable (UInt64) throws -> Void, _ seed: UInt64) {
-      self.life = life
-      self.seed = seed
+  startThread {
+    do {
+      try life(seed)
+    } catch {
+      complain("\(error)")
+      _exit(1)
     }
   }
-  var thread = pthread_t()
-  let box = Unmanaged.passRetained(Box(life, seed)).toOpaque()
-  let started = pthread_create(
-    &thread, nil,
-    { argument in
-      let box = Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue()
-      do {
-        try box.life(box.seed)
-      } catch {
-        complain("\(error)")
-        _exit(1)
-      }
-      return nil
-    }, box)
-  precondition(started == 0, "no thread can be had")
-  return thread
 }
 
 enum StormRoles {

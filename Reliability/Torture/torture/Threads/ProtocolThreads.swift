@@ -60,11 +60,6 @@ final class Crew: Sendable {
     var seed: UInt64
   }
 
-  private final class Task: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-
   private let state: Mutex<State>
 
   init(seed: UInt64) { state = Mutex(State(seed: seed)) }
@@ -93,7 +88,7 @@ final class Crew: Sendable {
       state.seed &+= 0x9e37_79b9
       return state.seed
     }
-    let task = Task {
+    return startThread {
       var generator = SplitMix(seed: seed)
       var done = 0
       do {
@@ -106,14 +101,5 @@ final class Crew: Sendable {
       }
       self.state.withLock { $0.counts[what, default: 0] += done }
     }
-    var thread = pthread_t()
-    let started = pthread_create(
-      &thread, nil,
-      { argument in
-        Unmanaged<Task>.fromOpaque(argument!).takeRetainedValue().body()
-        return nil
-      }, Unmanaged.passRetained(task).toOpaque())
-    precondition(started == 0, "no thread: \(started)")
-    return thread
   }
 }
