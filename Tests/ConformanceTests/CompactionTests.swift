@@ -104,6 +104,25 @@ import Testing
     }
   }
 
+  /// Each size takes a slab of the reserve, so that after a few none would be left for a large value.
+  @Test(arguments: Table.Variant.allCases) func replacementsOfManySizesLeaveTheReserveFree(_ variant: Table.Variant)
+    throws
+  {
+    try withPoisonedTable(variant) { table throws in
+      let sizes = [64 << 10, 3000, 1500, 700, 350, 180, 90, 40]
+      for size in sizes.dropFirst() {
+        for index in 0..<40 { try table.set("\(size) \(index)", value(index, size: size)) }
+      }
+      for size in sizes { _ = try fill(table, "\(size) more", size: size) }
+      for round in 1...3 {
+        for size in sizes.dropFirst() { try table.set("\(size) 0", value(round, size: size)) }
+        try table.set("\(sizes[0]) more 0", value(round, size: sizes[0]))
+      }
+      #expect(try table.get("\(sizes[0]) more 0") == value(3, size: sizes[0]))
+      #expect(try table.check() == [])
+    }
+  }
+
   // MARK: - Beside others
 
   /// Values that are younger than a snapshot lie scattered, and older ones of the same keys hang behind them: they are not
