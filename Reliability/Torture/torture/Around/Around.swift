@@ -7,6 +7,7 @@ let aroundGroup = Group(
   number: 9, title: "Surroundings", columns: ["surrounding", "what was done", "outcome"],
   items: [
     Item("around.fills-in-barrier", "a /dev/shm of 8 MiB that fills in the middle of a barrier", fillsInBarrier),
+    Item("around.full-shrunk", "what a table gave back is taken by others", fullShrunk),
     Item("around.full-deletes", "removing and sweeping in a /dev/shm without a page left", fullDeletes),
     Item("around.full-at-create", "a /dev/shm that is full at each page of a table's creation", fullAtCreate),
     Item("around.read-only", "a /dev/shm that is mounted read-only", readOnly),

@@ -153,6 +153,60 @@ func playFullDeletes(_ arguments: [String]) throws {
       + "every key expired and swept | \(stored) removed, \(expiring) swept, none refused")
 }
 
+func fullShrunk(_ run: Run) throws {
+  for variant in Table.Variant.allCases {
+    try run.relay(try startWorkerUnshared([], smallSharedMemory, "full-shrunk", ["\(variant)"]))
+  }
+}
+
+/// Worker: in a /dev/shm of 8 MiB, what a table gives back is taken by somebody else. The table says that it is full, and goes on
+/// with what it has; nobody touches a page that is not there.
+func playFullShrunk(_ arguments: [String]) throws {
+  let variant: Table.Variant = arguments[0] == "rcu" ? .rcu : .rwlock
+  let filler = try Filler()
+  let table = try Table.create("shrunk", .init(variant: variant, capacityBytes: 64 << 20))
+  let (other, observer) = (try startNeighbour(), try startNeighbour())
+  func expect(_ process: WorkerProcess, _ command: String, _ expected: String) throws {
+    let answer = try process.ask(command)
+    if answer != expected { say("broken: \(variant): \(command): expected \(expected), got \(answer)") }
+  }
+  try expect(other, "open shrunk participant", "participant")
+  var (givenBack, stored) = (0, 0)
+  for round in 0..<3 {
+    while (try? table.set("key \(round) \(stored)", [UInt8](repeating: 1, count: 100))) != nil { stored += 1 }
+    for index in 0..<stored where index % 10 != 0 { try table.remove("key \(round) \(index)") }
+    while let step = try table.shrink() {
+      givenBack += step.bytesGivenBack
+      if !step.isUnfinished { break }
+    }
+    try filler.leave(pages: 0)
+    try expect(observer, "open shrunk observer", "observer")
+    try expect(observer, "count", "\(table.count)")
+    do throws(TableError) {
+      try table.set("large", [UInt8](repeating: 2, count: 4 << 20))
+      say("broken: \(variant): there was room for 4 MiB")
+    } catch {
+      if error.code != .full { say("broken: \(variant): \(error)") }
+    }
+    try expect(other, "set word \(round)", "ok")
+    try expect(observer, "get word", "\(round)")
+    _ = table.statistics
+    for index in 0..<stored where index % 10 == 0 {
+      if try !table.remove("key \(round) \(index)") { say("broken: \(variant): key \(index) was absent") }
+    }
+    stored = 0
+    let problems = try table.check()
+    if !problems.isEmpty { say("broken: \(variant): \(problems)") }
+    try expect(observer, "close", "ok")
+    filler.removeAll()
+  }
+  if givenBack < 3 << 20 { say("broken: \(variant): only \(givenBack) bytes were given back") }
+  for process in [other, observer] { try process.finish() }
+  say(
+    "row | table in a tmpfs of 8 MiB, \(variant) | filled, nine of ten deleted, shrunk, and what came back taken by another file, "
+      + "three times; others read and write | \(givenBack >> 10) KiB given back, refused as full, `check` clean")
+}
+
 /// Takes up the room of /dev/shm.
 final class Filler {
   private static let pageBytes = 4096

@@ -25,6 +25,7 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "fills-in-barrier": playFillsInBarrier,
   "full-at-create": playFullAtCreate,
   "full-deletes": playFullDeletes,
+  "full-shrunk": playFullShrunk,
   "history-worker": HistoryWorker.role,
   "recovery-victim": RecoveryTime.victim,
   "recovery-next": RecoveryTime.next,
