@@ -86,6 +86,10 @@ room: ## fill, empty and fill again: does the room of deleted values come back?
 	$(RELIABILITY_SWIFT) build -c release --product room-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/room-probe
 
+writers: ## measure two writers beside one, and how many turns one waits for
+	$(RELIABILITY_SWIFT) build -c release --product writers-probe $(FLAGS)
+	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/writers-probe
+
 growth: ## load a growing table; the worst write's work must not grow with it (KEYS=10000000)
 	$(RELIABILITY_SWIFT) build -c release --product growth-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/growth-probe $(KEYS)
@@ -145,6 +149,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy unit docs runtime-calls counts floor bench bench-check growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy unit docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

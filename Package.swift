@@ -218,6 +218,10 @@ let probes: [Target] = [
   .executableTarget(
     name: "room-probe", dependencies: ["SharedTable", "TestSupport"], path: "Reliability/Room/room-probe",
     swiftSettings: swiftSettings),
+  // Writers beside each other.
+  .executableTarget(
+    name: "writers-probe", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+    path: "Reliability/Writers/writers-probe", swiftSettings: swiftSettings),
   // A lookup that synchronises with nobody, and `get` beside it.
   .target(name: "CFloor", dependencies: ["CShims"], path: "Reliability/Floor/CFloor"),
   .executableTarget(

@@ -47,23 +47,11 @@ int shm_mutex_trylock_failed(void *mutex, int error) {
  */
 #define SLICE_NS 50000000
 
-/* About 10 to 40 microseconds in all, a few times what sleeping and waking cost. */
-#define SPIN_ROUNDS 24
-#define SPIN_MAX_PAUSES 64
-
 int shm_mutex_lock(void *mutex, int64_t timeout_ns) {
   int r = shm_mutex_trylock(mutex);
   if (r != SHM_LOCK_BUSY || timeout_ns <= 0) return r == SHM_LOCK_BUSY ? SHM_LOCK_TIMED_OUT : r;
 
-  const uint64_t start = shmos_monotonic_ns();
-  for (int round = 0, pauses = 1; round < SPIN_ROUNDS; round++) {
-    for (int i = 0; i < pauses; i++) shm_pause();
-    if (pauses < SPIN_MAX_PAUSES) pauses *= 2;
-    r = shm_mutex_trylock(mutex);
-    if (r != SHM_LOCK_BUSY) return r;
-  }
-
-  const uint64_t deadline = start + (uint64_t)timeout_ns; /* cannot wrap: both are below 2^63 */
+  const uint64_t deadline = shmos_monotonic_ns() + (uint64_t)timeout_ns; /* cannot wrap: both are below 2^63 */
   for (;;) {
     const uint64_t now = shmos_monotonic_ns();
     if (now >= deadline) {

@@ -258,6 +258,16 @@ void shmos_sleep(uint64_t ns) {
 int32_t shmos_pid(void) { return (int32_t)getpid(); }
 int32_t shmos_tid(void) { return (int32_t)syscall(SYS_gettid); }
 
+bool shmos_has_several_processors(void) {
+  static int online; /* 0: not yet asked. Threads that ask at the same time store the same */
+  int count = __atomic_load_n(&online, __ATOMIC_RELAXED);
+  if (count == 0) {
+    count = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    __atomic_store_n(&online, count, __ATOMIC_RELAXED);
+  }
+  return count > 1;
+}
+
 void shmos_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 int shmos_pid_namespace(uint64_t *inode) {

@@ -229,7 +229,12 @@ struct shm_writer_area {
   uint64_t writer_slot;  /* under W, for people: 1 + the owner's slot, 0 when free. After a crash the dead owner's */
   uint64_t writer_since; /* under W, for people: CLOCK_MONOTONIC, since when */
   uint64_t barriers_unwaited; /* under W: how often W was free at once */
-  uint64_t unused1[5];
+  uint64_t turns;        /* under W: how often W was had. A death between load and store costs a count */
+  /* By anybody, compare-and-swap: the waiter for W that the others let pass: SHM_FOREMOST_...; 0: none. A futex in the low
+   * half. Left by the dead: then the next writer that finds it due waits 2 ms and takes it away */
+  uint64_t foremost_waiter;
+  uint64_t most_turns_waited; /* under W: the most turns of others that a thread waited for before it had W */
+  uint64_t unused1[2];
 
   struct shm_journal_header journal;
   struct shm_ring limbo;

@@ -109,6 +109,10 @@
   C(SHM_WAIT_GIVEN_UP_BIT, 63) /* a writer waited in vain, and none does again for this stamp */                       \
   C(SHM_KEY_LOCK_HELD, 1)                                                                                              \
   C(SHM_KEY_LOCK_STAMP_SHIFT, 1)                                                                                       \
+  C(SHM_FOREMOST_SLOT_BITS, 16) /* 1 + a waiter's slot; 0: whoever is woken and comes first */                          \
+  C(SHM_FOREMOST_SLEEPERS_BIT, 16) /* others sleep until this word changes */                                          \
+  C(SHM_FOREMOST_DUE_BIT, 17) /* it has waited for a slice */                                                          \
+  C(SHM_FOREMOST_SINCE_SHIFT, 18) /* `turns` when its wait began */                                                    \
   C(SHM_SLOT_THREAD, 0) /* purposes: a thread's sections, */                                                           \
   C(SHM_SLOT_SNAPSHOT, 1) /* a long snapshot, */                                                                       \
   C(SHM_SLOT_PRESENCE, 2) /* a process's sign of life */

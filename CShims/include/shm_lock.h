@@ -46,8 +46,19 @@ static inline int shm_lock_result(int error) {
 }
 
 int shm_mutex_init(void *mutex);
-/* Waits at most timeout_ns (CLOCK_MONOTONIC); spins a little first. 0 or less: one attempt. */
+/* Waits at most timeout_ns (CLOCK_MONOTONIC), asleep: who hopes to wait for less has spun before. 0 or less: one attempt. */
 int shm_mutex_lock(void *mutex, int64_t timeout_ns);
+/* Does nobody alive seem to hold it? It may change at any time. A look leaves the lock's line to its owner, as an attempt
+ * does not. With a C library whose mutex is not known: always. */
+SHM_INLINE bool shm_mutex_looks_free(const void *mutex) {
+#ifdef __GLIBC__
+  /* The owner's thread number, which the kernel wipes when the thread dies, below two flag bits. */
+  return (__atomic_load_n(&((const pthread_mutex_t *)mutex)->__data.__lock, __ATOMIC_RELAXED) & 0x3fffffff) == 0;
+#else
+  (void)mutex;
+  return true;
+#endif
+}
 
 int shm_mutex_trylock_failed(void *mutex, int error);
 SHM_INLINE int shm_mutex_trylock(void *mutex) {

@@ -105,6 +105,8 @@ void shmos_sleep(uint64_t ns);
 
 int32_t shmos_pid(void);
 int32_t shmos_tid(void);
+/* Is there another processor, on which what a thread spins for can come to pass? */
+bool shmos_has_several_processors(void);
 /* Names the calling thread, at most 15 bytes: for people. */
 void shmos_name_thread(const char *name);
 /* Inode of /proc/self/ns/pid. */

@@ -64,8 +64,11 @@ public import CShims
   @inlinable @inline(__always)
   public func tryLock() -> LockResult { LockResult(code: unsafe shm_mutex_trylock(place)) }
 
-  /// Waits at most `timeoutNanoseconds` of CLOCK_MONOTONIC, spinning for some microseconds first. Never `busy`.
-  /// Signals do not end the wait.
+  /// Does nobody alive seem to hold it? Of use to whoever spins: unlike an attempt, a look does not slow its owner down.
+  @inlinable @inline(__always)
+  public var looksFree: Bool { unsafe shm_mutex_looks_free(place) }
+
+  /// Sleeps at most `timeoutNanoseconds` of CLOCK_MONOTONIC. Never `busy`. Signals do not end the wait.
   @inlinable @inline(__always)
   public func lock(timeoutNanoseconds: UInt64) -> LockResult {
     LockResult(code: unsafe shm_mutex_lock(place, Int64(clamping: timeoutNanoseconds)))

@@ -22,6 +22,9 @@ public enum ControlLayout {
   public static let writerSlot = writer + shm_writer_area_writer_slot_offset
   public static let writerSince = writer + shm_writer_area_writer_since_offset
   public static let barriersUnwaited = writer + shm_writer_area_barriers_unwaited_offset
+  public static let turns = writer + shm_writer_area_turns_offset
+  public static let foremostWaiter = writer + shm_writer_area_foremost_waiter_offset
+  public static let mostTurnsWaited = writer + shm_writer_area_most_turns_waited_offset
   public static let journal = writer + shm_writer_area_journal_offset
   public static let limbo = writer + shm_writer_area_limbo_offset
   public static let superseded = writer + shm_writer_area_superseded_offset

@@ -25,6 +25,8 @@ public struct Statistics: Sendable {
     public var none: UInt64 = 0
     /// Waited at least 2^i nanoseconds and less than 2^(i+1), at index i; at the last one also longer.
     public var byLogarithm: [UInt64] = []
+    /// The most turns of others that one of them waited for.
+    public var mostTurns: UInt64 = 0
   }
 
   /// The number that names the table in the USDT probes' first argument.
@@ -80,7 +82,8 @@ extension Segment {
       none: ctl.loadRelaxed(ControlLayout.barriersUnwaited),
       byLogarithm: (0..<ControlLayout.barrierWaitBuckets).map { index in
         ctl.loadRelaxed(ControlLayout.barrierWaits + index * 8)
-      })
+      },
+      mostTurns: ctl.loadRelaxed(ControlLayout.mostTurnsWaited))
     result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
     result.writer = participant.lock.holder
     result.readers = readers(participant)

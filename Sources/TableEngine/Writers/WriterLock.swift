@@ -20,7 +20,7 @@ struct WriterLock {
 
   func initialize() throws(SystemError) { try mutex.initialize() }
 
-  /// Waits for W; spins for some microseconds first.
+  /// Waits for W: ``WriterLockWait``.
   /// - Parameter slot: the calling thread's, which says who it is.
   /// - Parameter now: since when it is the owner if it need not wait; CLOCK_MONOTONIC, may be a tick behind.
   /// - Throws: `timedOut` naming the holder; `damaged` if the lock itself is beyond repair.
@@ -28,13 +28,14 @@ struct WriterLock {
     slot: Int, timeoutNanoseconds: UInt64, now: UInt64 = HostClock.coarseNanoseconds
   ) throws(EngineError) -> Outcome {
     var since = now
-    var result = mutex.tryLock()
+    var result = WriterLockWait.mayTry(ctl) ? mutex.tryLock() : .busy
     if result == .busy {
       shm_probe_barrier_wait(data.loadRelaxed(DataLayout.uuid))
       let start = HostClock.monotonicNanoseconds
-      result = mutex.lock(timeoutNanoseconds: timeoutNanoseconds)
+      let turn = ctl.loadRelaxed(ControlLayout.turns)
+      result = WriterLockWait(ctl: ctl, mutex: mutex, slot: slot).run(timeoutNanoseconds: timeoutNanoseconds)
       since = HostClock.monotonicNanoseconds
-      if result.isAcquired { count(waitedNanoseconds: since &- start) }
+      if result.isAcquired { count(waitedNanoseconds: since &- start, since: turn) }
     } else if result.isAcquired {
       increment(ControlLayout.barriersUnwaited)
     }
@@ -56,7 +57,8 @@ struct WriterLock {
     }
   }
 
-  /// One attempt, for work that can wait: true if acquired from a living owner's hands.
+  /// One attempt, for rare work that can wait: it asks for no foremost waiter.
+  /// - Returns: nil if W is not to be had at once.
   func tryLock(slot: Int) -> Outcome? {
     switch mutex.tryLock() {
     case .acquired:
@@ -84,15 +86,19 @@ struct WriterLock {
   }
 
   /// A thread that waited in vain is not counted: only the owner may store.
-  private func count(waitedNanoseconds: UInt64) {
+  /// - Parameter turn: the count of turns when its wait began.
+  private func count(waitedNanoseconds: UInt64, since turn: UInt64) {
     let bucket = UInt64.bitWidth - 1 - max(1, waitedNanoseconds).leadingZeroBitCount
     increment(ControlLayout.barrierWaits + min(bucket, ControlLayout.barrierWaitBuckets - 1) * 8)
+    let turns = ctl.loadRelaxed(ControlLayout.turns) &- turn
+    if turns > ctl.loadRelaxed(ControlLayout.mostTurnsWaited) { ctl.storeRelaxed(ControlLayout.mostTurnsWaited, turns) }
   }
 
   /// By the owner of W alone, so plain; a death between load and store costs a count.
   private func increment(_ word: Int) { ctl.storeRelaxed(word, ctl.loadRelaxed(word) &+ 1) }
 
   private func noteOwner(_ slot: Int, since: UInt64) {
+    increment(ControlLayout.turns)
     ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(slot) + 1)
     ctl.storeRelaxed(ControlLayout.writerSince, since)
   }

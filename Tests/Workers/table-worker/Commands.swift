@@ -143,6 +143,20 @@ func answer(_ words: [String]) throws -> String {
   case "barrier":
     try table.barrier(timeout: words.count > 1 ? .milliseconds(Int(words[1])!) : nil) { tx in try inside(&tx) }
     return "ok"
+  case "barrier-then-set":
+    // Wants the table again at once.
+    try table.barrier { tx in try inside(&tx) }
+    try table.set(words[1], words[2])
+    return "ok"
+  case "barriers-for-ever":
+    say("in")
+    while true {
+      try table.barrier { tx in
+        try tx.increment("turns")
+        let end = HostClock.monotonicNanoseconds + UInt64(words[1])! * 1_000_000
+        while HostClock.monotonicNanoseconds < end {}
+      }
+    }
   case "read":
     try table.read(timeout: words.count > 1 ? .milliseconds(Int(words[1])!) : nil) { view in try inside(view) }
     return "ok"

@@ -1,0 +1,170 @@
+import CShims
+import SharedMemory
+
+/// Waiting for W: it spins before it sleeps, and is overtaken a bounded number of times.
+///
+/// Who finds W free may have it, though others wait: a thread that goes on at once is much faster than one that must be woken
+/// first. But *ctl* names the foremost waiter, the one whose wait began first. Once it is *due*, all others hold back.
+///
+/// ```
+/// a waiter                                            who comes meanwhile
+/// begin = turns                                       no foremost waiter, or not due: tries W
+/// names itself, unless an older one is named          due: becomes a waiter
+/// foremost: spins for W; sleeps for W
+/// not: spins, and tries W unless that one is due;
+///      says so and sleeps until the word changes
+/// it has W, or gives up: if it is named, takes its name away, and wakes those who sleep for that
+/// ```
+/// A waiter is due when others have had ``overtakings`` turns since it began, or when it has waited for a slice. Those who were
+/// past their look at the word at that moment still go before it, each once; so do those whose time is over, with their last
+/// attempt. With T other threads that is ``overtakings`` + T turns, and for a waiter before whom k others were waiting,
+/// k + 1 times as many: when a foremost waiter goes and others sleep, it leaves the word vacant as of that turn, and those
+/// who are woken have as long to take the place.
+///
+/// All of this is fairness. The mutex alone says who owns W: whatever the word says, at most one thread does, and a dead
+/// owner's work is found. And nobody depends on the one that is named: it may be stopped, or be dead. Who lets it
+/// go first, and finds W free and not taken for ``patienceNanoseconds``, takes its place. So a foremost waiter that does not come
+/// costs the others that time, once. `Models/overtaking.pml` checks the bound for the one that is named, and that nobody
+/// waits for ever for one that died.
+struct WriterLockWait {
+  let ctl: Memory
+  let mutex: RobustMutex
+  /// The calling thread's.
+  let slot: Int
+
+  /// How many turns others may have while a thread waits. Each change of hands costs the cache misses of all that the last
+  /// owner stored to.
+  static let overtakings: Int64 = 32
+  /// How long to sleep before looking by oneself: whoever dies wakes nobody.
+  private static let sliceNanoseconds: UInt64 = 10_000_000
+  /// For how long the others leave W free for a waiter that is due: long enough for one that is awake and finds a processor.
+  private static let patienceNanoseconds: UInt64 = 2_000_000
+  /// How long to spin while nothing changes: a few times what sleeping and waking cost.
+  private static let spinNanoseconds: UInt64 = 20_000
+  /// Between two looks, each of which costs the owner two cache misses: some microseconds.
+  private static let pauses = 64
+
+  /// May a thread that comes now try W? No if the foremost waiter is due.
+  @inline(__always)
+  static func mayTry(_ ctl: Memory) -> Bool {
+    let foremost = ForemostWaiter(word: ctl.loadRelaxed(ControlLayout.foremostWaiter))
+    return foremost.isNone || !isDue(foremost, ctl)
+  }
+
+  private static func isDue(_ foremost: ForemostWaiter, _ ctl: Memory) -> Bool {
+    foremost.isDueByTime || foremost.turnsPassed(at: ctl.loadRelaxed(ControlLayout.turns)) >= overtakings
+  }
+
+  // Relaxed, as all here: whatever these words say, it is a hint. What W protects is ordered by the mutex.
+  private var foremost: ForemostWaiter { ForemostWaiter(word: ctl.loadRelaxed(ControlLayout.foremostWaiter)) }
+  private var turns: UInt64 { ctl.loadRelaxed(ControlLayout.turns) }
+  private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.foremostWaiter)) }
+
+  private func replace(_ old: ForemostWaiter, by new: ForemostWaiter) -> Bool {
+    ctl.compareAndSwap(ControlLayout.foremostWaiter, expected: old.word, desired: new.word)
+  }
+
+  /// Waits for W at most so long; never `busy`.
+  func run(timeoutNanoseconds: UInt64) -> LockResult {
+    let start = HostClock.monotonicNanoseconds
+    let (end, overflow) = start.addingReportingOverflow(timeoutNanoseconds)
+    let deadline = overflow ? .max : end
+    let since = turns
+    var now = start
+    while true {
+      if now >= deadline {
+        withdraw(since)
+        let last = mutex.tryLock()
+        return last == .busy ? .timedOut : last
+      }
+      let me = ForemostWaiter(slot: slot, since: since, isDue: now &- start >= Self.sliceNanoseconds)
+      let foremost = nameForemost(me, since)
+      var result = spin(me, foremost, now, deadline)
+      if result == .busy {
+        now = HostClock.monotonicNanoseconds
+        let nanoseconds = min(Self.sliceNanoseconds, deadline > now ? deadline - now : 0)
+        result = foremost.isSameWait(as: me) ? sleepForW(me, nanoseconds) : sleepForWord(me, foremost, nanoseconds)
+      }
+      if result != .busy {
+        withdraw(since)
+        return result
+      }
+      now = HostClock.monotonicNanoseconds
+    }
+  }
+
+  /// Names this waiter as the foremost, unless an older one is.
+  /// - Returns: the foremost waiter.
+  private func nameForemost(_ me: ForemostWaiter, _ since: UInt64) -> ForemostWaiter {
+    while true {
+      let named = foremost
+      if named.isSameWait(as: me) {
+        if named.isDueByTime || !me.isDueByTime { return named }
+      } else if !named.isNone, !named.isYounger(than: since) {
+        return named
+      }
+      let new = me.withSleepers(named.hasSleepers)
+      if replace(named, by: new) { return new }
+    }
+  }
+
+  /// Takes this waiter's name away, if it is still there, and wakes who sleeps for that.
+  private func withdraw(_ since: UInt64) {
+    let me = ForemostWaiter(slot: slot, since: since, isDue: false)
+    while true {
+      let named = foremost
+      guard named.isSameWait(as: me) else { return }
+      let next = named.hasSleepers ? ForemostWaiter(vacantSince: turns) : .none
+      guard replace(named, by: next) else { continue }
+      // The killed leave the mark behind: then nobody is to be kept a place for.
+      if named.hasSleepers, event.wakeAll() == 0 { _ = replace(next, by: .none) }
+      return
+    }
+  }
+
+  // MARK: - Spinning and sleeping
+
+  /// Looks for W to become free, and takes it then. The foremost goes on as long as turns are short.
+  /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
+  private func spin(
+    _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ start: UInt64, _ deadline: UInt64
+  ) -> LockResult {
+    let isForemost = foremost.isSameWait(as: me)
+    var turn = turns
+    var (now, since) = (start, start)
+    repeat {
+      if mutex.looksFree, isForemost || !Self.isDue(foremost, ctl) {
+        let result = mutex.tryLock()
+        if result != .busy { return result }
+      }
+      // Else the owner needs the processor.
+      guard shmos_has_several_processors() else { return .busy }
+      for _ in 0..<Self.pauses { shm_pause() }
+      guard self.foremost.isSameWait(as: foremost) else { return .busy }
+      now = HostClock.monotonicNanoseconds
+      if isForemost, turn != turns { (turn, since) = (turns, now) }
+    } while now &- since < Self.spinNanoseconds && now < deadline
+    return .busy
+  }
+
+  /// The foremost waiter's: the owner that unlocks wakes it.
+  private func sleepForW(_ me: ForemostWaiter, _ nanoseconds: UInt64) -> LockResult {
+    guard foremost.isSameWait(as: me) else { return .busy }
+    let result = mutex.lock(timeoutNanoseconds: nanoseconds)
+    return result == .timedOut ? .busy : result
+  }
+
+  /// The others': until the foremost waiter is another. Takes its place if it did not come though it could.
+  private func sleepForWord(_ me: ForemostWaiter, _ foremost: ForemostWaiter, _ nanoseconds: UInt64) -> LockResult {
+    let turn = turns
+    let wasFree = mutex.looksFree
+    let named = self.foremost
+    let marked = named.withSleepers()
+    guard named.isSameWait(as: foremost), named.hasSleepers || replace(named, by: marked) else { return .busy }
+    let slice = wasFree ? min(nanoseconds, Self.patienceNanoseconds) : nanoseconds
+    let woken = event.wait(while: UInt32(truncatingIfNeeded: marked.word), timeoutNanoseconds: slice)
+    guard wasFree, woken == .timedOut, mutex.looksFree, turn == turns else { return .busy }
+    _ = replace(marked, by: me.withSleepers())
+    return .busy
+  }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import TableTestSupport
+import TestSupport
+import Testing
+
+@testable import SharedTable
+@testable import TableEngine
+
+/// Whoever waits for the writer lock is overtaken a bounded number of times, and holds nobody up if it does not come.
+@Suite struct OvertakingTests {
+  private func foremost(_ participant: Segment.Participant) -> ForemostWaiter {
+    ForemostWaiter(word: participant.ctl.loadRelaxed(ControlLayout.foremostWaiter))
+  }
+
+  private func waits(_ table: Table) -> UInt64 { table.statistics.barrierWaits!.byLogarithm.reduce(0, +) }
+
+  /// The bound to the turn: a waiter that is named, and never comes.
+  @Test(arguments: Table.Variant.allCases, [true, false])
+  func soManyTurnsGoBeforeAWaiterAndThenOneWaits(_ variant: Table.Variant, isVacant: Bool) throws {
+    try withTable(variant) { table in
+      let participant = try #require(table.segment.participant)
+      try table.set("key", 0)
+      let turns = participant.ctl.loadRelaxed(ControlLayout.turns)
+      let named =
+        isVacant ? ForemostWaiter(vacantSince: turns) : ForemostWaiter(slot: 900, since: turns, isDue: false)
+      participant.ctl.storeRelaxed(ControlLayout.foremostWaiter, named.word)
+      for round in 0..<WriterLockWait.overtakings { try table.set("key", Int(round)) }
+      #expect(waits(table) == 0)
+      #expect(foremost(participant).word == named.word)
+      // Due: the next one lets it go first, in vain, and takes its name away.
+      try table.set("key", 1)
+      #expect(waits(table) == 1)
+      #expect(foremost(participant).isNone)
+      for round in 0..<100 { try table.set("key", round) }
+      #expect(waits(table) == 1)
+    }
+  }
+
+  @Test func whoIsDueByTimeIsLetPassAtOnce() throws {
+    try withTable(.rcu) { table in
+      let participant = try #require(table.segment.participant)
+      let turns = participant.ctl.loadRelaxed(ControlLayout.turns)
+      participant.ctl.storeRelaxed(
+        ControlLayout.foremostWaiter, ForemostWaiter(slot: 900, since: turns, isDue: true).word)
+      try table.set("key", 1)
+      #expect(waits(table) == 1)
+      #expect(foremost(participant).isNone)
+      // Whose time is over makes its one attempt all the same, and leaves the name.
+      participant.ctl.storeRelaxed(
+        ControlLayout.foremostWaiter, ForemostWaiter(slot: 900, since: turns, isDue: true).word)
+      try table.barrier(timeout: .zero) { _ in }
+      #expect(!foremost(participant).isNone)
+    }
+  }
+
+  @Test func turnsAreComparedModuloTheirCount() {
+    let last: UInt64 = 1 << 46 - 1
+    let waiter = ForemostWaiter(slot: 3, since: last, isDue: false)
+    #expect(waiter.turnsPassed(at: last) == 0)
+    #expect(waiter.turnsPassed(at: last + 5) == 5)
+    #expect(waiter.turnsPassed(at: last - 1) == -1)
+    #expect(!waiter.isYounger(than: last + 1))
+    #expect(!waiter.isYounger(than: last))
+    #expect(waiter.isYounger(than: last - 1))
+    #expect(ForemostWaiter(vacantSince: 7).isYounger(than: 7))
+    #expect(waiter.isSameWait(as: ForemostWaiter(slot: 3, since: last, isDue: true).withSleepers()))
+    #expect(!waiter.isSameWait(as: ForemostWaiter(slot: 4, since: last, isDue: false)))
+  }
+
+  /// A process that wants W again at once would have it before one that must be woken first.
+  @Test(arguments: Table.Variant.allCases)
+  func whoHasWaitedGoesBeforeWhoComesBack(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let participant = try #require(table.segment.participant)
+      let (holder, first, second) = (try worker(table), try worker(table), try worker(table))
+      // A waiter that finds no processor for milliseconds is passed over: most rounds must do.
+      let rounds = 20
+      var inOrder = 0
+      for round in 0..<rounds {
+        try holder.ask("barrier-then-set last \(round)", expecting: "in")
+        try first.send("set first \(round)")
+        try first.waitUntilAsleep(in: .futex)
+        try second.send("set second \(round)")
+        while !foremost(participant).isDueByTime || !foremost(participant).hasSleepers { sched_yield() }
+        try holder.ask("commit", expecting: "ok")
+        for worker in [first, second] { try worker.expectLine("ok") }
+        let versions = try ["first", "second", "last"].map { try table.entry($0)!.version }
+        if versions[0] < versions[1] && versions[0] < versions[2] { inOrder += 1 }
+      }
+      #expect(inOrder > rounds / 2)
+      #expect(foremost(participant).isNone)
+      for worker in [holder, first, second] { try worker.finish() }
+    }
+  }
+
+  /// Counted in turns: the foremost waiter is stopped, or killed, while it sleeps for W.
+  @Test(arguments: Table.Variant.allCases, [SIGSTOP, SIGKILL])
+  func aWaiterThatDoesNotComeHoldsUpOneBarrierOnce(_ variant: Table.Variant, signal: Int32) throws {
+    try withTable(variant) { table in
+      let participant = try #require(table.segment.participant)
+      let (holder, waiter) = (try worker(table), try worker(table))
+      try holder.ask("barrier", expecting: "in")
+      try waiter.send("set key waiter")
+      try waiter.waitUntilAsleep(in: .futex)
+      while foremost(participant).isNone { sched_yield() }
+      if signal == SIGSTOP { stop(waiter) } else { try waiter.killAndWait() }
+      try holder.ask("commit", expecting: "ok")
+      try holder.ask("increment n 200", expecting: "ok")
+      #expect(waits(table) == 1)
+      #expect(foremost(participant).isNone)
+      if signal == SIGSTOP {
+        waiter.kill(SIGCONT)
+        try waiter.expectLine("ok")
+        try waiter.finish()
+      }
+      try holder.finish()
+    }
+  }
+
+  /// Those who sleep behind a foremost waiter that is killed are not forgotten with it.
+  @Test(arguments: Table.Variant.allCases, [SIGSTOP, SIGKILL])
+  func whoSleepsBehindAWaiterThatDoesNotComeHasItsTurn(_ variant: Table.Variant, signal: Int32) throws {
+    try withTable(variant) { table in
+      let participant = try #require(table.segment.participant)
+      let (holder, first, second) = (try worker(table), try worker(table), try worker(table))
+      try holder.ask("barrier", expecting: "in")
+      try first.send("set key first")
+      try first.waitUntilAsleep(in: .futex)
+      try second.send("set key second")
+      while !foremost(participant).hasSleepers { sched_yield() }
+      if signal == SIGSTOP { stop(first) } else { try first.killAndWait() }
+      // Nobody comes after this that could look.
+      try holder.ask("commit", expecting: "ok")
+      try second.expectLine("ok")
+      first.kill(SIGCONT)
+      if signal == SIGSTOP { try first.expectLine("ok") }
+      for worker in [holder, second] { try worker.finish() }
+    }
+  }
+
+  /// Two processes in loops of barriers, each a millisecond long, and a third that wants a turn now and then.
+  @Test(arguments: Table.Variant.allCases)
+  func twoNonstopWritersStarveNoThird(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let nonstop = (try worker(table), try worker(table))
+      let third = try worker(table)
+      for worker in [nonstop.0, nonstop.1] { try worker.ask("barriers-for-ever 1", expecting: "in") }
+      for round in 0..<20 { try third.ask("set key \(round)", expecting: "ok") }
+      for worker in [nonstop.0, nonstop.1] { try worker.killAndWait() }
+      try third.finish()
+      #expect(table.statistics.barrierWaits!.mostTurns <= 2 * UInt64(WriterLockWait.overtakings))
+    }
+  }
+}
