@@ -43,8 +43,11 @@ final class ConcurrentScan: Sendable {
   /// Visits everything, with the calling thread as one of the threads; returns when all of them are done.
   /// - Throws: the first error that any of them met.
   func run(threads: Int) throws {
+    // The same section again: an observer's walk of its own, that has met nothing yet.
+    let section = try table.beginRead(nil)
+    defer { table.segment.endRead(section) }
     let helpers = (1..<threads).compactMap { _ in startHelper() }
-    visit(table.segment.section(shared))
+    visit(section)
     // The helpers stayed in the parent, with whatever they had locked there.
     guard table.isUsable else { throw table.named(.forked) }
     for helper in helpers { pthread_join(helper, nil) }
@@ -70,7 +73,7 @@ final class ConcurrentScan: Sendable {
     // Without a slot it cannot be told from a thread outside of any section: the others do its share.
     guard let section = try? table.segment.join(shared) else { return }
     visit(section)
-    table.segment.leaveShared()
+    table.segment.leaveShared(section)
   }
 
   private func visit(_ section: ReadSection) {

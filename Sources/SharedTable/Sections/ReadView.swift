@@ -24,14 +24,22 @@ public struct ReadView: ~Escapable {
   /// - Throws: `typeMismatch`; for an observer `snapshotTooOld` once gc has passed the view's version.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
-    try table.checked(find(key).map { decode($0, as: type) }, key)
+    if T.tableFingerprint == 0,
+      let value = unsafe quickly(key, T.tableType.rawValue, { unsafe T(tableBytes: $0) })
+    {
+      return value
+    }
+    return try table.checked(find(key).map { decode($0, as: type) }, key)
   }
 
   /// A value's bytes in place, whatever its type; nil if absent or expired. No copy.
-  @inlinable @_lifetime(copy self)
+  @inlinable @inline(__always) @_lifetime(copy self)
   public func bytes(forKey key: some TableKey) throws(TableError) -> RawSpan? {
-    guard let found = try find(key) else { return nil }
-    let value = unsafe found.value
+    guard let quick = unsafe quickly(key, nil, { unsafe $0 }) else {
+      guard let found = try find(key) else { return nil }
+      return unsafe _overrideLifetime(RawSpan(_unsafeBytes: found.value), copying: self)
+    }
+    guard let value = unsafe quick else { return nil }
     return unsafe _overrideLifetime(RawSpan(_unsafeBytes: value), copying: self)
   }
 
@@ -40,7 +48,10 @@ public struct ReadView: ~Escapable {
 
   /// Whether the key is present and not expired.
   @inlinable
-  public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
+  public func contains(_ key: some TableKey) throws(TableError) -> Bool {
+    if let isThere = unsafe quickly(key, nil, { _ in true }) { return isThere ?? false }
+    return try find(key) != nil
+  }
 
   /// Visits every key that begins with `prefix`, in no particular order, each exactly once; expired ones left out.
   ///
@@ -64,16 +75,40 @@ public struct ReadView: ~Escapable {
     return count
   }
 
+  /// A plain value of this type (nil: of any), or none, in the most frequent case; nil leaves it to ``find(_:)``.
+  @inlinable @inline(__always)
+  func quickly<R>(_ key: some TableKey, _ type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?) -> R?? {
+    #if DEBUG || CheckedReads
+      // It wants to be shown entries.
+      if section.check != nil { return nil }
+    #endif
+    // Not through the view: a closure that holds one counts references.
+    let (segment, section) = (table.segment, section)
+    return unsafe key.withKeyBytes { bytes -> R?? in
+      guard let start = bytes.baseAddress else { return nil }
+      return unsafe segment.readQuickly(start, bytes.count, in: section, type: type, body)
+    }
+  }
+
+  /// A participant's look has no errors to carry out of the key's closure.
   @inlinable
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
+    let (segment, section, clock) = (table.segment, section, table.clock)
+    let inPlace = unsafe key.withKeyBytes { unsafe segment.findInPlace($0, section, clock) }
+    guard let found = inPlace else { return try findGenerally(key) }
+    #if DEBUG || CheckedReads
+      if let found, let check = section.check { return check.show(found) }
+    #endif
+    return found
+  }
+
+  /// For observers, and for keys that are none.
+  @inlinable @inline(never)
+  func findGenerally(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {
-      let found = try unsafe key.withKeyBytes { bytes throws(EngineError) in
+      return try unsafe key.withKeyBytes { bytes throws(EngineError) in
         try unsafe table.segment.find(bytes, section, table.clock)
       }
-      #if DEBUG || CheckedReads
-        if let found, let check = section.check { return check.show(found) }
-      #endif
-      return found
     } catch {
       throw table.named(error)
     }

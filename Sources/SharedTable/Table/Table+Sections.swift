@@ -40,8 +40,15 @@ extension Table {
     return try body(ReadView(self, section))
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   func beginRead(_ timeout: Duration?) throws(TableError) -> ReadSection {
+    if let section = segment.beginReadQuickly() { return section }
+    return try beginReadGenerally(timeout)
+  }
+
+  /// Out of line with its errors and its timeout: making them are calls into the runtime.
+  @usableFromInline @inline(never)
+  func beginReadGenerally(_ timeout: Duration?) throws(TableError) -> ReadSection {
     do throws(EngineError) {
       return try segment.beginRead(timeoutNanoseconds: nanoseconds(timeout))
     } catch {

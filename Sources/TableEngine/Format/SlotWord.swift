@@ -7,7 +7,7 @@ import CShims
 @usableFromInline
 enum SlotWord {
   @usableFromInline static let idle = UInt64.max
-  static let exact: UInt64 = 1 << UInt64(SHM_SNAPSHOT_EXACT_BIT)
+  @usableFromInline static let exact: UInt64 = 1 << UInt64(SHM_SNAPSHOT_EXACT_BIT)
   static let evicted: UInt64 = 1 << UInt64(SHM_SNAPSHOT_EVICTED_BIT)
   static let versionMask = evicted - 1
 

@@ -4,28 +4,29 @@ import SharedMemory
 /// An observer's read section: one snapshot, and copies of what was read in it.
 ///
 /// The copies live as long as the section, so that views work the same for participants and observers.
-@safe
+@safe @usableFromInline
 final class Observation {
   let snapshot: UInt64
   private let data: Memory
-  private var walk: ObserverWalk
-  private var copies: [UnsafeMutableRawPointer] = unsafe []
+  // One thread's, in methods that do not call each other: checking that at each access is a good part of a look.
+  @exclusivity(unchecked) private var walk: ObserverWalk
+  @exclusivity(unchecked) private var copies: [UnsafeMutableRawPointer] = unsafe []
 
   /// - Throws: `busy` if the rwlock variant's barrier does not end in time.
   init(_ segment: Segment, timeoutNanoseconds: UInt64) throws(EngineError) {
-    walk = try ObserverWalk(segment, timeoutNanoseconds: timeoutNanoseconds)
-    snapshot = walk.snapshot
+    unsafe walk = try ObserverWalk(segment, timeoutNanoseconds: timeoutNanoseconds)
+    snapshot = unsafe walk.snapshot
     data = segment.data
   }
 
   /// Joins the snapshot of an outer section.
   init(_ segment: Segment, snapshot: UInt64, sequence: UInt64) {
-    walk = ObserverWalk(segment, snapshot: snapshot, sequence: sequence)
+    unsafe walk = ObserverWalk(segment, snapshot: snapshot, sequence: sequence)
     self.snapshot = snapshot
     data = segment.data
   }
 
-  var sequence: UInt64 { walk.sequence }
+  var sequence: UInt64 { unsafe walk.sequence }
 
   deinit {
     unsafe copies.forEach { unsafe $0.deallocate() }
@@ -41,7 +42,7 @@ final class Observation {
     } catch {
       result = .failure(error)
     }
-    try walk.settle(result)
+    try unsafe walk.settle(result)
     return copy
   }
 
@@ -55,11 +56,11 @@ final class Observation {
     let result: Result<Int, ObserverWalk.Inconsistent>
     do throws(ObserverWalk.Inconsistent) {
       result = .success(
-        try walk.visit(hash: position) { entry, meta in unsafe found.append(copy(entry, meta, &copies)) })
+        try unsafe walk.visit(hash: position) { entry, meta in unsafe found.append(copy(entry, meta, &copies)) })
     } catch {
       result = .failure(error)
     }
-    cursor.advance(past: position, depth: try walk.settle(result))
+    cursor.advance(past: position, depth: try unsafe walk.settle(result))
     for entry in found where !body(entry) { return }
   }
 

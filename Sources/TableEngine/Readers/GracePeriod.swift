@@ -55,7 +55,7 @@ extension Slots {
 
   /// Is the slot's thread inside a section, or a single read, that began before `version` was committed?
   ///
-  /// PAIR slot-scan. Other end: Segment.endRead. Acquire: who is found gone has read its last. An exact version without
+  /// PAIR slot-scan. Other end: Segment.unpin. Acquire: who is found gone has read its last. An exact version without
   /// a pin is a long snapshot, or a section on its way out that reads nothing more.
   fileprivate func isInside(_ index: Int, before version: UInt64) -> Bool {
     let slot = offset(index)

@@ -44,11 +44,16 @@ extension Segment {
   /// A participant's thread's slot, if it is in no section of this table, and its record and the key are as most are.
   @inlinable @inline(__always)
   func quickSlot(_ keyLength: Int) -> UnsafeMutableRawPointer? {
-    let record = unsafe shm_thread_home(id)
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, unsafe record.pointee.segment == id,
-      unsafe shm_thread_is_outside(record)
-    else { return nil }
+    guard UInt(bitPattern: keyLength &- 1) < 65_536, let record = unsafe quickRecord() else { return nil }
     return unsafe shm_thread_slot(record)
+  }
+
+  /// This thread's record, if it is where it is sought first, and the thread in no section and no barrier of this table.
+  @inlinable @inline(__always)
+  func quickRecord() -> UnsafeMutablePointer<shm_thread_record>? {
+    let record = unsafe shm_thread_home(id)
+    guard unsafe record.pointee.segment == id, unsafe shm_thread_is_outside(record) else { return nil }
+    return unsafe record
   }
 
   /// Between the announcement and its end. The pairs are those of ``Lookup``.

@@ -17,21 +17,37 @@ extension Segment {
     let record = unsafe shm_thread_home(id)
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: false)
-    unsafe enterSingleRead(record, snapshot)
+    unsafe enter(record, snapshot, now: SectionTime.notYetRead)
     let result = unsafe readAnnounced(key, keyLength, hash: hash, snapshot: snapshot, type, body)
     unsafe record.pointee.readDepth = 0
     unsafe shm_store_release(slot, SlotWord.idle)
     return result
   }
 
-  /// Notes the single read as a section of its thread. Without that a read of the same table in a value's initialiser would
-  /// announce itself in the same slot, and withdraw the outer read's announcement with its own: the bytes that the
-  /// initialiser goes on to decode could be reused meanwhile.
+  /// The same in a participant's section, at its snapshot, in either variant: `body` sees the value in place, and what it
+  /// sees stays until the section ends.
+  ///
+  /// Announces nothing, since the section has: that is what keeps the value, and its versions, from every process that writes.
+  /// - Returns: as above, with nil where ``find(_:_:_:)`` must decide, for observers always.
   @inlinable @inline(__always)
-  func enterSingleRead(_ record: UnsafeMutablePointer<shm_thread_record>, _ snapshot: UInt64) {
+  public func readQuickly<R>(
+    _ key: UnsafeRawPointer, _ keyLength: Int, in section: ReadSection, type: UInt8?,
+    _ body: (UnsafeRawBufferPointer) -> R?
+  ) -> R?? {
+    guard section.isInPlace, UInt(bitPattern: keyLength &- 1) < 65_536 else { return nil }
+    let hash = unsafe shm_hash(key, keyLength, hashSeed)
+    return unsafe readAnnounced(key, keyLength, hash: hash, snapshot: section.snapshot, type, body)
+  }
+
+  /// Notes that its thread is in an outermost section or single read at this snapshot, and by which instant that judges
+  /// expiry. Without it a read of the same table in a value's initialiser would announce itself in the same slot, and
+  /// withdraw the outer read's announcement with its own: the bytes that the initialiser goes on to decode could be reused
+  /// meanwhile.
+  @inlinable @inline(__always)
+  func enter(_ record: UnsafeMutablePointer<shm_thread_record>, _ snapshot: UInt64, now: UInt64) {
     unsafe record.pointee.readDepth = 1
     unsafe record.pointee.snapshot = snapshot
-    unsafe record.pointee.now = SectionTime.notYetRead
+    unsafe record.pointee.now = now
   }
 
   /// Between the announcement and its end. The pairs are those of ``Lookup``.

@@ -58,7 +58,7 @@ extension Segment {
     let slot = unsafe shm_thread_slot(record)
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: fenced)
-    unsafe enterSingleRead(record, snapshot)
+    unsafe enter(record, snapshot, now: SectionTime.notYetRead)
     let lookup = Lookup(data: data)
     let entry = lookup.visible(from: unsafe lookup.newest(key, keyLength, hash: hash), snapshot: snapshot)
     var result: R?
@@ -141,17 +141,45 @@ public struct WallClock: Sendable {
   public var now: UInt64 { injected?() ?? HostClock.realtimeNanoseconds }
 }
 
-/// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``.
+/// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``, which comes exactly once.
+///
+/// Plain numbers, of which any copy may be used until then: nothing is counted as it is handed on.
+@safe
 public struct ReadSection {
   public let snapshot: UInt64
   /// Joined an outer section of the same thread: that one withdraws.
-  let nested: Bool
-  /// An observer's copies, and the sequence it must still find.
-  let observation: Observation?
+  @usableFromInline let nested: Bool
+  /// Whoever opened the section holds one reference for it; its end gives that back.
+  @usableFromInline let held: Unmanaged<Observation>?
   #if DEBUG || CheckedReads
     /// Watches over what the section hands out; nil if nobody asked for it.
     public var check: ReadCheck?
   #endif
+
+  /// A participant's.
+  @inlinable @inline(__always)
+  init(snapshot: UInt64, nested: Bool) {
+    self.snapshot = snapshot
+    self.nested = nested
+    unsafe held = nil
+  }
+
+  /// - Parameter observation: an observer's; nil for a participant.
+  init(snapshot: UInt64, nested: Bool, observation: Observation?) {
+    self.snapshot = snapshot
+    self.nested = nested
+    unsafe held = observation.map { unsafe Unmanaged.passRetained($0) }
+  }
+
+  /// An observer's copies, and the sequence it must still find.
+  var observation: Observation? { unsafe held?.takeUnretainedValue() }
+
+  /// Whether what is found is looked at where it lies: a participant's section.
+  @inlinable @inline(__always)
+  var isInPlace: Bool { unsafe held == nil }
+
+  /// The section ends: its observation goes, and with it the copies.
+  func letGo() { unsafe held?.release() }
 }
 
 extension Segment {
@@ -171,10 +199,9 @@ extension Segment {
       return unsafe ReadSection(
         snapshot: unsafe record.pointee.snapshot, nested: true, observation: joinedObservation(unsafe record))
     }
+    if readsDirectly { return unsafe beginPinned(record, fenced: fenced, now: now) }
     var observation: Observation?
-    if readsDirectly {
-      unsafe record.pointee.snapshot = unsafe pinSnapshot(record.pointee.slot!)
-    } else if let participant {
+    if let participant {
       try participant.exclusion.enterShared(
         slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
       unsafe record.pointee.snapshot = committed
@@ -190,30 +217,16 @@ extension Segment {
     return ReadSection(snapshot: unsafe record.pointee.snapshot, nested: false, observation: observation)
   }
 
-  /// Announces a pin and an exact snapshot: what the section can reach is neither freed nor unlinked.
-  ///
-  /// The pin comes first: it keeps the memory to the section's end, whatever becomes of the snapshot's word. Settling
-  /// on the exact snapshot is a plain store: nobody but its thread changes a word that is pending, since only exact ones
-  /// are evicted (`Models/eviction.pml`).
-  @inline(__always)
-  func pinSnapshot(_ slot: UnsafeMutableRawPointer) -> UInt64 {
-    unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
-    let snapshot = unsafe announce(slot, fenced: fenced)
-    unsafe shm_store_release(slot, SlotWord.exact | snapshot)
-    return snapshot
-  }
-
-  /// Closes a section; on the thread that opened it.
-  public func endRead(_ section: ReadSection) {
+  /// Closes a section that ``endRead(_:)`` does not close by itself.
+  @usableFromInline @inline(never)
+  func endReadGenerally(_ section: ReadSection) {
+    section.letGo()
     guard let record = unsafe shm_thread_quick_find(id) else { return }
     unsafe record.pointee.readDepth -= 1
     guard unsafe record.pointee.readDepth == 0 else { return }
     shm_probe_read_exit(uuid.0)
     if readsDirectly {
-      let slot = unsafe record.pointee.slot!
-      // PAIR slot-scan. Other end: ReaderScan.take. Release: our last look comes before.
-      unsafe shm_store_release(slot, SlotWord.idle)
-      unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
+      unsafe unpin(shm_thread_slot(record))
     } else if let gate {
       gate.leave(slot: unsafe Int(record.pointee.slotIndex))
     } else {
@@ -228,16 +241,26 @@ extension Segment {
   public func find(
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: WallClock
   ) throws(EngineError) -> FoundEntry? {
+    if let found = unsafe findInPlace(key, section, clock) { return found }
     try unsafe check(key: key)
-    let hash = unsafe hash(key)
-    if access == .observer {
-      guard let observation = section.observation else { throw .closed }
-      return try unsafe observation.find(key, hash: hash).flatMap { isPresent($0, clock) ? $0 : nil }
-    }
-    return unsafe find(key, hash: hash, snapshot: section.snapshot, clock)
+    guard let observation = section.observation else { throw .closed }
+    return try unsafe observation.find(key, hash: hash(key)).flatMap { isPresent($0, clock) ? $0 : nil }
+  }
+
+  /// The same where nothing can go wrong.
+  /// - Returns: `.some(nil)` if the key is absent or expired; nil for an observer, and for a key of no length that keys have:
+  ///   these are left to ``find(_:_:_:)``.
+  @inlinable @inline(__always)
+  public func findInPlace(
+    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: WallClock
+  ) -> FoundEntry?? {
+    guard section.isInPlace, let start = key.baseAddress, UInt(bitPattern: key.count &- 1) < 65_536 else { return nil }
+    let hash = unsafe shm_hash(start, key.count, hashSeed)
+    return .some(unsafe find(key, hash: hash, snapshot: section.snapshot, clock))
   }
 
   /// For participants: the version of a key that `snapshot` sees, in place.
+  @usableFromInline
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, _ clock: WallClock) -> FoundEntry? {
     let lookup = Lookup(data: data)
     let newest = unsafe lookup.newest(key.baseAddress!, key.count, hash: hash)
@@ -276,8 +299,8 @@ extension Segment {
     return unsafe find(key, hash: hash(key), snapshot: participant!.state.version, clock)
   }
 
-  /// A nested section of an observer keeps copies of its own, at the outer one's snapshot and sequence.
-  private func joinedObservation(_ record: ThreadRecord) -> Observation? {
+  /// A section of an observer that joins another keeps copies of its own, at that one's snapshot and sequence.
+  func joinedObservation(_ record: ThreadRecord) -> Observation? {
     guard access == .observer else { return nil }
     return Observation(self, snapshot: unsafe record.pointee.snapshot, sequence: unsafe record.pointee.sequence)
   }

@@ -25,7 +25,7 @@ extension Segment {
       snapshot: section.snapshot, sequence: section.observation?.sequence ?? 0, now: instant(clock))
   }
 
-  /// Lets the calling thread read in a section of another thread. Ends with ``leaveShared()``; waits for nobody.
+  /// Lets the calling thread read in a section of another thread. Ends with ``leaveShared(_:)``; waits for nobody.
   ///
   /// To this table the thread is in a read section from now on: reads join it, and a barrier would deadlock, since it
   /// would wait for the section that was joined.
@@ -40,19 +40,12 @@ extension Segment {
     unsafe record.pointee.sequence = shared.sequence
     unsafe record.pointee.now = shared.now
     if access == .observer { shm_thread_observe(1) }
-    return section(shared)
-  }
-
-  /// The same section for the thread that shared it: an observer's walk of its own, that has met nothing yet.
-  package func section(_ shared: SharedSection) -> ReadSection {
-    ReadSection(
-      snapshot: shared.snapshot, nested: true,
-      observation: access == .participant
-        ? nil : Observation(self, snapshot: shared.snapshot, sequence: shared.sequence))
+    return unsafe ReadSection(snapshot: shared.snapshot, nested: true, observation: joinedObservation(record))
   }
 
   /// On the thread that joined. Unlike ``endRead(_:)`` it withdraws nothing: nothing was announced.
-  package func leaveShared() {
+  package func leaveShared(_ section: ReadSection) {
+    section.letGo()
     guard let record = unsafe shm_thread_find(id) else { return }
     unsafe record.pointee.readDepth -= 1
     if access == .observer {

@@ -17,7 +17,7 @@ public final class LongSnapshot: Sendable {
     self.segment = segment
     slot = try Keeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
     let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
-    version = unsafe segment.pinSnapshot(words)
+    version = unsafe segment.pinSnapshot(words, fenced: segment.fenced)
     // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours. By an exchange: the
     // slot's words are visible before another thread may use the snapshot, and look whether they still stand.
     _ = unsafe shm_exchange_seqcst(words + SlotLayout.pin, SlotWord.idle)
@@ -42,7 +42,7 @@ public final class LongSnapshot: Sendable {
     if unsafe record.pointee.readDepth != 0 {
       guard unsafe record.pointee.snapshot == version else { throw .wouldDeadlock(outer: "read section") }
       unsafe record.pointee.readDepth += 1
-      return ReadSection(snapshot: version, nested: true, observation: nil)
+      return ReadSection(snapshot: version, nested: true)
     }
     let slot = unsafe record.pointee.slot!
     unsafe shm_store_release(slot + SlotLayout.pin, segment.committed)
@@ -50,13 +50,10 @@ public final class LongSnapshot: Sendable {
     let kept = participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot)
     let stands = kept == SlotWord.exact | version
     guard stands else {
-      unsafe shm_store_release(slot, SlotWord.idle)
-      unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
+      unsafe segment.unpin(slot)
       throw .snapshotTooOld
     }
-    unsafe record.pointee.readDepth = 1
-    unsafe record.pointee.snapshot = version
-    unsafe record.pointee.now = SectionTime.notYetRead
-    return ReadSection(snapshot: version, nested: false, observation: nil)
+    unsafe segment.enter(record, version, now: SectionTime.notYetRead)
+    return ReadSection(snapshot: version, nested: false)
   }
 }

@@ -32,7 +32,7 @@ struct ReaderScan {
     for index in 0..<slots.highWater {
       state.work.slotsScanned += 1
       let slot = slots.offset(index)
-      // PAIR slot-scan. Other end: Segment.endRead. Acquire: a reader that is found gone has read its last.
+      // PAIR slot-scan. Other end: Segment.unpin. Acquire: a reader that is found gone has read its last.
       let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
       let pin = ctl.loadAcquire(slot + SlotLayout.pin)
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }

@@ -13,7 +13,14 @@ func letGoAnswer(_ words: [String]) throws -> String? {
   case "let-go-opened": return try cycles(words[2]) { try use(Table.open(words[1], access: .participant)) }
   case "let-go-observed":
     return try cycles(words[2]) {
-      guard try Table.open(words[1], access: .observer).get("n", as: Int.self) == 1 else { throw Abort() }
+      let table = try Table.open(words[1], access: .observer)
+      guard try table.get("n", as: Int.self) == 1 else { throw Abort() }
+      // Each section of an observer, also one that joins another, has copies that go with it.
+      try table.read { view in
+        guard try view.get("n", as: Int.self) == 1 else { throw Abort() }
+        guard try table.read({ inner in try inner.contains("n") }), try table.contains("n") else { throw Abort() }
+        try view.concurrentForEach(threads: 2) { _, _ in true }
+      }
     }
   case "let-go-shared":
     return try cycles(words[2]) {

@@ -1,0 +1,70 @@
+public import CShims
+
+/// A participant's section in the RCU variant, opened and closed within its caller: the straight path, with no call into
+/// the runtime. Everything else takes ``Segment/beginRead(timeoutNanoseconds:now:)``.
+///
+/// Why it may skip what that asks:
+/// - *Forked?* The record of a child's thread is not found: fork empties all records (`after_fork_in_child`). It is made by
+///   the general path alone, which compares the generation.
+/// - *In a barrier, in a section?* One look at both counters of the record. Whatever handle of the process was used, they
+///   share the segment and so the record.
+/// - *What may throw* is the making of a record, the wait of the rwlock variant and an observer's attempts: none is here.
+/// - *Other processes* see no difference. The words, their order and the version they settle on are those of
+///   ``Segment/beginPinned(_:fenced:now:)`` on either path.
+extension Segment {
+  /// Opens a section on the calling thread, if it is in none, and its record is where it is sought first.
+  /// - Returns: nil, and nothing was done, where the general path must decide.
+  @inlinable @inline(__always)
+  public func beginReadQuickly() -> ReadSection? {
+    guard readsLightly, let record = unsafe quickRecord() else { return nil }
+    return unsafe beginPinned(record, fenced: false, now: SectionTime.notYetRead)
+  }
+
+  /// The outermost section of a thread that is a participant of the RCU variant.
+  @inlinable @inline(__always)
+  func beginPinned(_ record: UnsafeMutablePointer<shm_thread_record>, fenced: Bool, now: UInt64) -> ReadSection {
+    let snapshot = unsafe pinSnapshot(shm_thread_slot(record), fenced: fenced)
+    unsafe enter(record, snapshot, now: now)
+    shm_probe_read_entry(uuid.0, snapshot)
+    return ReadSection(snapshot: snapshot, nested: false)
+  }
+
+  /// Announces a pin and an exact snapshot: what the section can reach is neither freed nor unlinked.
+  ///
+  /// The pin comes first: it keeps the memory to the section's end, whatever becomes of the snapshot's word. Settling
+  /// on the exact snapshot is a plain store: nobody but its thread changes a word that is pending, since only exact ones
+  /// are evicted (`Models/eviction.pml`). No look in the section asks whether that happened: beside a pin an evicted word
+  /// keeps its versions as an exact one does (`ReaderScan`), so there is nothing to notice. Who must notice is a long
+  /// snapshot, which has no pin between two reads: `LongSnapshot.beginRead`.
+  @inlinable @inline(__always)
+  func pinSnapshot(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
+    unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))
+    let snapshot = unsafe announce(slot, fenced: fenced)
+    unsafe shm_store_release(slot, SlotWord.exact | snapshot)
+    return snapshot
+  }
+
+  /// Closes a section; on the thread that opened it, once.
+  ///
+  /// Straight if it is the thread's outermost. A child that was forked in the section finds no record of it, and stores
+  /// nothing into what was its parent's slot.
+  @inlinable @inline(__always)
+  public func endRead(_ section: ReadSection) {
+    let record = unsafe shm_thread_home(id)
+    guard readsDirectly, unsafe record.pointee.segment == id, unsafe record.pointee.readDepth == 1 else {
+      return endReadGenerally(section)
+    }
+    unsafe record.pointee.readDepth = 0
+    shm_probe_read_exit(uuid.0)
+    unsafe unpin(shm_thread_slot(record))
+  }
+
+  /// Withdraws what ``pinSnapshot(_:fenced:)`` announced.
+  ///
+  /// PAIR slot-scan. Other end: ReaderScan.take. Release: our last look comes before.
+  @inlinable @inline(__always)
+  func unpin(_ slot: UnsafeMutableRawPointer) {
+    unsafe shm_store_release(slot, SlotWord.idle)
+    unsafe shm_store_release(slot + SlotLayout.pin, SlotWord.idle)
+  }
+}
