@@ -69,9 +69,9 @@ wait:
   if
   :: late -> late = 0
   :: else ->
-     if                                            /* the look, then the attempt */
+     if                                            /* while others have turn after turn it does not try */
      :: atomic { owner==NONE -> TAKE; goto mine }
-     :: owner!=NONE -> skip
+     :: skip
      fi
   fi;
   if

@@ -66,8 +66,8 @@ import Testing
       let new = try allocated(name)
       for _ in 1...2 {
         let stored = try fill(table)
-        let full = try allocated(name)
         try remove(table, 0..<stored)
+        let full = try allocated(name)
         let givenBack = try shrink(table)
         let rest = try allocated(name)
         #expect(givenBack == full - rest)

@@ -13,15 +13,21 @@
 struct Collector {
   let state: TableState
 
-  /// Superseded versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them.
-  static let threshold = 128
-  /// Bytes in limbo that make reclaiming due all the same: old sub-tables are few and large.
+  /// Versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them. It interrupts the other
+  /// processes' processors, which takes as long as thirty writes.
+  static let threshold = 512
+  /// The same, when all that is kept comes to ``thresholdBytes``.
+  static let thresholdOfLarge = 128
+  /// Bytes in limbo that make reclaiming due whatever their number: old sub-tables are few and large.
   static let thresholdBytes = 128 << 10
 
   var isDue: Bool {
-    state.superseded.tail &- state.triedSuperseded >= UInt64(Self.threshold)
-      || state.limbo.tail &- state.triedLimboTail >= UInt64(Self.threshold)
-      || state.limbo.bytesPushed &- state.triedLimboBytes >= UInt64(Self.thresholdBytes)
+    let superseded = state.superseded.tail &- state.triedSuperseded
+    let limbo = state.limbo.tail &- state.triedLimboTail
+    let limboBytes = state.limbo.bytesPushed &- state.triedLimboBytes
+    if max(superseded, limbo) >= UInt64(Self.threshold) || limboBytes >= UInt64(Self.thresholdBytes) { return true }
+    return superseded >= UInt64(Self.thresholdOfLarge)
+      && LimboBudget(state: state).garbageBytes >= UInt64(Self.thresholdBytes)
   }
 
   /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.

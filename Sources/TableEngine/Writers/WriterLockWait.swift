@@ -34,15 +34,15 @@ struct WriterLockWait {
 
   /// How many turns others may have while a thread waits. Each change of hands costs the cache misses of all that the last
   /// owner stored to.
-  static let overtakings: Int64 = 32
+  static let overtakings: Int64 = 60
   /// How long to sleep before looking by oneself: whoever dies wakes nobody.
   private static let sliceNanoseconds: UInt64 = 10_000_000
   /// For how long the others leave W free for a waiter that is due: long enough for one that is awake and finds a processor.
   private static let patienceNanoseconds: UInt64 = 2_000_000
   /// How long to spin while nothing changes: a few times what sleeping and waking cost.
   private static let spinNanoseconds: UInt64 = 20_000
-  /// Between two looks, each of which costs the owner two cache misses: some microseconds.
-  private static let pauses = 64
+  /// Between two looks, each of which costs the owner some cache misses.
+  private static let lookNanoseconds: ClosedRange<UInt64> = 400...10_000
 
   /// May a thread that comes now try W? No if the foremost waiter is due.
   @inline(__always)
@@ -124,27 +124,49 @@ struct WriterLockWait {
 
   // MARK: - Spinning and sleeping
 
-  /// Looks for W to become free, and takes it then. The foremost goes on as long as turns are short.
+  /// Looks for W to become free, and takes it then; the foremost goes on as long as turns are short. While others have turn
+  /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn.
   /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
   private func spin(
     _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ start: UInt64, _ deadline: UInt64
   ) -> LockResult {
     let isForemost = foremost.isSameWait(as: me)
     var turn = turns
-    var (now, since) = (start, start)
+    var (now, since, pause) = (start, start, Self.lookNanoseconds.lowerBound)
     repeat {
-      if mutex.looksFree, isForemost || !Self.isDue(foremost, ctl) {
+      let newest = turns
+      if Self.isDue(foremost, ctl) ? isForemost : newest == turn, mutex.looksFree {
         let result = mutex.tryLock()
         if result != .busy { return result }
       }
       // Else the owner needs the processor.
       guard shmos_has_several_processors() else { return .busy }
-      for _ in 0..<Self.pauses { shm_pause() }
+      if newest != turn {
+        let left = Self.overtakings - foremost.turnsPassed(at: newest)
+        pause = Self.timeUntilDue(left: left, whenLast: newest &- turn, took: pause)
+        turn = newest
+        if isForemost { since = now }
+      }
+      now = Self.pause(until: now &+ pause)
       guard self.foremost.isSameWait(as: foremost) else { return .busy }
-      now = HostClock.monotonicNanoseconds
-      if isForemost, turn != turns { (turn, since) = (turns, now) }
     } while now &- since < Self.spinNanoseconds && now < deadline
     return .busy
+  }
+
+  /// How long it will take until a waiter is due that has so many turns left, if others go on as they did; within the bounds
+  /// of a look.
+  private static func timeUntilDue(left: Int64, whenLast turns: UInt64, took nanoseconds: UInt64) -> UInt64 {
+    guard left > 0 else { return lookNanoseconds.lowerBound }
+    return min(max(nanoseconds &* UInt64(left) / turns, lookNanoseconds.lowerBound), lookNanoseconds.upperBound)
+  }
+
+  /// - Returns: the time.
+  private static func pause(until end: UInt64) -> UInt64 {
+    while true {
+      for _ in 0..<16 { shm_pause() }
+      let now = HostClock.monotonicNanoseconds
+      if now >= end { return now }
+    }
   }
 
   /// The foremost waiter's: the owner that unlocks wakes it.
