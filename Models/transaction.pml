@@ -11,7 +11,8 @@
  * Block b holds an entry {ver, prev, tomb} or, with SPLIT, a sub-table whose one bucket word is prev[b].
  * Parameters: NB blocks, NK keys, MAXV versions begun, OPS operations a transaction, CRASHES, ABORTS,
  *   GETS (0: no get-reader), WALKS (0: no snapshot reader), PINNED (snapshot reader is a zero-copy `read {}`),
- *   ROLLBACKS (0: no savepoints), DELETES, SPLIT, MOVES (entries are moved to other blocks), INBARRIER (free pass inside an open barrier), SB (depth of a store buffer).
+ *   ROLLBACKS (0: no savepoints), DELETES, SPLIT, MOVES (entries are moved to other blocks), INBARRIER (free pass inside an open
+ *   barrier), RECYCLE (a put takes the block of the oldest superseded version), SB (depth of a store buffer).
  * Every other -D is an injected bug; see README.md.
  */
 #ifndef NB
@@ -414,7 +415,13 @@ inline freeInPlace() {
     do :: i<NR -> if :: sp[i]<x -> x = sp[i] :: else fi; i++ :: else -> break od; i = 0;
     m = x; x = shead;
     do :: x<stail && supst[x]<=m && !tomb[sup[x]] -> x++ :: else -> break od };
+#ifdef RECYCLE
+  if :: m>R -> R = m; CRASH :: else -> skip fi;
+#endif
   if
+#ifdef RECYCLE
+  :: true -> skip                      /* left for puts to take */
+#endif
 #ifdef INPLACE_NO_FREEEND
   :: x>shead -> i = shead; do :: i<x -> clear(sup[i]); CRASH; i++ :: else -> break od; i = 0; sfree = x; shead = x; CRASH; jsh = shead; CRASH
 #else
@@ -585,6 +592,9 @@ active proctype owner() {
   byte sup[NB+2], supst[NB+2], shead, sfree, stail;
   byte ret[2*NB+1], retst[2*NB+1], rhead, rtail;
   byte F;                              /* `prev` of an entry of this version or an older one leads nowhere */
+#ifdef RECYCLE
+  byte R;                              /* superseded versions of this stamp or an older one may be freed, or taken */
+#endif
   /* registers */
   byte i, x, nx, b, c, k, m, C, lt, st, rt, q, w, v, ops, p;
   bool need, passed;
@@ -645,6 +655,28 @@ again: skip;
 #endif
 #ifdef INBARRIER
      :: b<=NB && !passed && (ltail>lhead || stail>shead) -> b = 0; passed = 1; freePass(); goto again
+#endif
+#ifdef RECYCLE
+#ifdef RECYCLE_TOMB
+     :: shead<stail && supst[shead]<=R ->
+#elif defined(RECYCLE_ANY)
+     :: shead<stail && !tomb[sup[shead]] ->
+#else
+     :: shead<stail && supst[shead]<=R && !tomb[sup[shead]] ->   /* ORDER record-head. A put into the block of the oldest superseded version */
+#endif
+        b = sup[shead];
+#ifdef RECYCLE_HEAD_FIRST
+        shead++; CRASH;
+        RECORD(ALLOC,b,0)
+#else
+        RECORD(ALLOC,b,0)
+        shead++; CRASH;
+#endif
+#ifndef RECYCLE_SAVED_HEAD_STALE
+        jsh = shead; CRASH;
+#endif
+        d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 0; keyOf[b] = k }; CRASH;
+        RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; pending[k] = jver
 #endif
      :: b<=NB ->                       /* put */
         RECORD(ALLOC,b,0) used[b] = 1; CRASH; LATECOUNT
@@ -782,6 +814,12 @@ recover:
 #endif
 #ifndef RECOVER_NO_INPLACE
   if :: shead<sfree -> freeSuperseded() :: else -> skip fi;
+#endif
+#if defined(RECYCLE) && !defined(RECYCLE_NO_FINISH)
+  if                                   /* a put had taken the block at the head, and not moved the head yet */
+  :: count>0 && jver!=committed && jt[count-1]==ALLOC && shead<stail && sup[shead]==ja[count-1] -> shead++; CRASH
+  :: else -> skip
+  fi;
 #endif
   if
 #ifdef COMMITTED_UNDONE

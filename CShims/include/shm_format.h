@@ -253,12 +253,14 @@ struct shm_writer_area {
   uint64_t retained_rescan_end; /* under W: records of *retained* before this are to be looked at again */
 
   uint64_t room_wanted; /* under W: 1 + the size code of a block that was not found: the next barrier makes room first */
+  /* Under W: no reader, now or later, comes to a version that was superseded by this one or before. Only grows */
+  uint64_t recyclable_up_to;
   uint64_t key_locks;         /* under W: 1 if any slot may hold a key lock, or wait for one */
   uint64_t key_lock_stamp;    /* under W: of the youngest key lock */
   uint64_t key_lock_event;    /* by anybody: a futex in the low half, advanced by who releases a key lock */
   /* By anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
   uint64_t key_lock_sleepers;
-  uint64_t unused2[3];
+  uint64_t unused2[2];
 
   /* By anybody, compare-and-swap: someone sleeps until this version; 0: no one. Each commit loads it and few store it.
    * Left raised by the dead: then the next commit makes a system call for nothing and clears it. */

@@ -10,12 +10,9 @@ import Testing
   private func withPoisonedTable(
     _ variant: Table.Variant, policy: Table.StalledReaderPolicy = .evict, _ body: (Table) throws -> Void
   ) throws {
-    try withTableName { (name: String) throws -> Void in
-      var options = Table.Options(variant: variant, capacityBytes: Self.capacity)
-      options.poisonsFreedBlocks = true
-      options.stalledReaderPolicy = policy
-      try body(try Table.create(name, options))
-    }
+    var options = Table.Options(variant: variant, capacityBytes: Self.capacity)
+    options.stalledReaderPolicy = policy
+    try TableTestSupport.withPoisonedTable(options) { _, table in try body(table) }
   }
 
   private func value(_ index: Int, size: Int = 100) -> [UInt8] {

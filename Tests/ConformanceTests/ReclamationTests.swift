@@ -8,14 +8,62 @@ import Testing
 
 /// How superseded versions come back, and what that costs the writers (G7).
 @Suite struct ReclamationTests {
-  /// Without a snapshot nothing is unlinked: what was superseded is freed where it hangs, and no version is spent on it.
-  @Test func supersededVersionsAreFreedWithoutATransaction() throws {
-    try withTable(.rcu, capacityBytes: 4 << 20) { table throws in
-      for index in 0..<100 { try table.set("k\(index)", index) }
-      let before = (table.version, table.segment.work!.blocksFreed)
-      for round in 0..<100 { for index in 0..<100 { try table.set("k\(index)", round) } }
-      #expect(table.version - before.0 == 10_000)
-      #expect(table.segment.work!.blocksFreed - before.1 > 9_000)
+  /// Without a snapshot nothing is unlinked: a later write takes what was superseded as it is, if it is of the same size, and
+  /// else it is freed where it hangs. No version is spent on it.
+  @Test(arguments: [1, 3, 7]) func supersededVersionsAreTakenOrFreedWithoutATransaction(sizes: Int) throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+      func value(_ index: Int, _ round: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(round), count: 20 + (index * 5 + round) % sizes * 50)
+      }
+      for index in 0..<100 { try table.set("k\(index)", value(index, 0)) }
+      let work = table.segment.work!
+      let before = (version: table.version, freed: work.blocksFreed, recycled: work.blocksRecycled)
+      for round in 1...100 { for index in 0..<100 { try table.set("k\(index)", value(index, round)) } }
+      let (freed, recycled) = (work.blocksFreed - before.freed, work.blocksRecycled - before.recycled)
+      #expect(table.version - before.version == 10_000)
+      #expect(freed + recycled > 8_900)
+      #expect(sizes > 1 || recycled > 8_900, "\(recycled) recycled, \(freed) freed")
+      #expect(sizes == 1 || freed > 100 && recycled > 100, "\(recycled) recycled, \(freed) freed")
+      for index in 0..<100 { #expect(try table.get("k\(index)") == value(index, 100)) }
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// Blocks go from hand to hand: removes, puts of several sizes, barriers that throw, and snapshots that look back.
+  @Test func deletionsAndPutsInTurnLeaveNothingBehind() throws {
+    struct ChangeOfMind: Error {}
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SplitMix(seed: seed)
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+      var contents: [Int: [UInt8]] = [:]
+      var snapshot: (Snapshot, [Int: [UInt8]])?
+      for round in 0..<40_000 {
+        let key = Int.random(in: 0..<200, using: &random)
+        let size = Int.random(in: 0..<3, using: &random) * 60
+        let value = [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: size)
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<15:
+          #expect(try table.remove("k\(key)") == (contents[key] != nil), "seed \(seed)")
+          contents[key] = nil
+        case 15..<18:
+          #expect(throws: ChangeOfMind.self) {
+            try table.barrier { tx throws in
+              for other in key..<key + 5 { try tx.set("k\(other)", value) }
+              throw ChangeOfMind()
+            }
+          }
+        case 18 where round % 4 == 0:
+          if let (snapshot, contents) = snapshot {
+            for key in 0..<200 { #expect(try snapshot.get("k\(key)") == contents[key], "seed \(seed), key \(key)") }
+          }
+          snapshot = snapshot == nil ? (try table.snapshot(), contents) : nil
+        default:
+          try table.set("k\(key)", value)
+          contents[key] = value
+        }
+      }
+      #expect(table.segment.work!.blocksRecycled > 50, "\(table.segment.work!.blocksRecycled)")
+      for key in 0..<200 { #expect(try table.get("k\(key)") == contents[key], "seed \(seed), key \(key)") }
       #expect(try table.check() == [])
     }
   }
@@ -50,7 +98,8 @@ import Testing
         var worst = 0
         for round in 0..<20_000 {
           let before = table.segment.work!.all.reduce(0, +)
-          try table.set("hot", round)
+          // Of several sizes: else each write would take what an earlier one superseded, and none would make a pass.
+          try table.set("hot", [UInt8](repeating: 0, count: round % 7 * 40))
           worst = max(worst, table.segment.work!.all.reduce(0, +) - before)
         }
         return worst
@@ -59,7 +108,7 @@ import Testing
       let (slotTaken, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let slotNumber = Atomic(0)
       let reader = TestThread {
-        _ = try table.get("hot", as: Int.self)
+        _ = try table.get("hot", as: [UInt8].self)
         slotNumber.store(table.segment.threadNumber, ordering: .releasing)
         slotTaken.signal()
         mayEnd.wait()
@@ -76,7 +125,8 @@ import Testing
       let idle = ctl.loadAcquire(word)
       ctl.storeRelease(word, table.version)
       let disturbed = try worstWrite()
-      #expect(disturbed <= 4 * undisturbed, "\(disturbed) steps in one write, \(undisturbed) without the reader")
+      // The table grows meanwhile: a search of the 64 superframes of its last unit, and of those of a new one.
+      #expect(disturbed <= 4 * undisturbed + 128, "\(disturbed) steps in one write, \(undisturbed) without the reader")
       ctl.storeRelease(word, idle)
       _ = try table.maintain()
       #expect(try table.check() == [])

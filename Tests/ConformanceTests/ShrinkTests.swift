@@ -11,14 +11,8 @@ import Testing
   private static let capacity = 16 << 20
   private static let unit = 1 << 20
 
-  private func withPoisonedTable(
-    _ variant: Table.Variant, preallocate: Bool = false, _ body: (String, Table) throws -> Void
-  ) throws {
-    try withTableName { (name: String) throws -> Void in
-      var options = Table.Options(variant: variant, capacityBytes: Self.capacity, preallocate: preallocate)
-      options.poisonsFreedBlocks = true
-      try body(name, try Table.create(name, options))
-    }
+  private func options(_ variant: Table.Variant, preallocate: Bool = false) -> Table.Options {
+    Table.Options(variant: variant, capacityBytes: Self.capacity, preallocate: preallocate)
   }
 
   private func value(_ index: Int) -> [UInt8] {
@@ -62,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func anEmptiedTableIsAsSmallAsANewOne(_ variant: Table.Variant) throws {
-    try withPoisonedTable(variant) { name, table in
+    try withPoisonedTable(options(variant)) { name, table in
       let new = try allocated(name)
       for _ in 1...2 {
         let stored = try fill(table)
@@ -80,7 +74,7 @@ import Testing
 
   /// What is left is moved to the front, and stays what it was.
   @Test(arguments: Table.Variant.allCases) func whatIsLeftIsMovedTogether(_ variant: Table.Variant) throws {
-    try withPoisonedTable(variant) { name, table in
+    try withPoisonedTable(options(variant)) { name, table in
       let stored = try fill(table)
       let full = try allocated(name)
       try remove(table, (0..<stored).filter { $0 % 6 != 0 })
@@ -96,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func nothingIsGivenBackBesideAnObserver(_ variant: Table.Variant) throws {
-    try withPoisonedTable(variant) { name, table in
+    try withPoisonedTable(options(variant)) { name, table in
       let stored = try fill(table)
       try remove(table, 1..<stored)
       let full = try allocated(name)
@@ -114,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: Table.Variant.allCases) func aPreallocatedTableKeepsItsMemory(_ variant: Table.Variant) throws {
-    try withPoisonedTable(variant, preallocate: true) { name, table in
+    try withPoisonedTable(options(variant, preallocate: true)) { name, table in
       let full = try allocated(name)
       #expect(try shrink(table) == 0)
       #expect(try allocated(name) == full)
@@ -122,7 +116,7 @@ import Testing
   }
 
   @Test func aSnapshotKeepsWhatItSees() throws {
-    try withPoisonedTable(.rcu) { name, table in
+    try withPoisonedTable(options(.rcu)) { name, table in
       var limits = try table.limits()
       limits.stalledReaderPolicy = .refuse
       try table.setLimits(limits)
@@ -139,7 +133,7 @@ import Testing
 
   /// Others use the table meanwhile: a process that takes part, threads that read, and openings that come and go.
   @Test(arguments: Table.Variant.allCases) func othersGoOnMeanwhile(_ variant: Table.Variant) throws {
-    try withPoisonedTable(variant) { name, table in
+    try withPoisonedTable(options(variant)) { name, table in
       let worker = try WorkerProcess("table-worker")
       try worker.ask("open \(name)", expecting: "ok")
       try table.set("steady", value(1))

@@ -23,6 +23,15 @@ public func withTable(
   }
 }
 
+/// A table in which each block that becomes free is overwritten: who reads it later finds nonsense.
+public func withPoisonedTable(_ options: Table.Options, _ body: (String, Table) throws -> Void) throws {
+  try withTableName { (name: String) throws -> Void in
+    var options = options
+    options.poisonsFreedBlocks = true
+    try body(name, try Table.create(name, options))
+  }
+}
+
 /// With the patience that a sanitizer's machine needs.
 private func create(
   _ name: String, _ variant: Table.Variant, _ capacityBytes: Int, _ clock: TestClock?

@@ -38,6 +38,7 @@ public enum ControlLayout {
   public static let garbageBytes = writer + shm_writer_area_garbage_bytes_offset
   public static let retainedRescanEnd = writer + shm_writer_area_retained_rescan_end_offset
   public static let roomWanted = writer + shm_writer_area_room_wanted_offset
+  public static let recyclableUpTo = writer + shm_writer_area_recyclable_up_to_offset
   public static let claims = writer + shm_writer_area_key_locks_offset
   public static let claimStamp = writer + shm_writer_area_key_lock_stamp_offset
   public static let claimEvent = writer + shm_writer_area_key_lock_event_offset

@@ -5,7 +5,7 @@
 public final class WorkCounters: @unchecked Sendable {
   // Sendable because only the owner of the writer lock touches it.
   private let fields: UnsafeMutablePointer<Int>
-  private static let count = 10
+  private static let count = 11
 
   init() {
     unsafe fields = .allocate(capacity: Self.count)
@@ -64,6 +64,12 @@ public final class WorkCounters: @unchecked Sendable {
   public internal(set) var readersGivenUp: Int {
     get { unsafe fields[9] }
     set { unsafe fields[9] = newValue }
+  }
+
+  /// Blocks of superseded versions that a write took as they were.
+  public internal(set) var blocksRecycled: Int {
+    get { unsafe fields[10] }
+    set { unsafe fields[10] = newValue }
   }
 
   /// All of it, field by field, to be compared.

@@ -21,6 +21,9 @@ struct Collector {
   /// Bytes in limbo that make reclaiming due whatever their number: old sub-tables are few and large.
   static let thresholdBytes = 128 << 10
 
+  /// As long as no more than this is kept, writes may use again what they supersede; beyond it, all may have it.
+  static let sparedBytes = 1 << 20
+
   var isDue: Bool {
     let superseded = state.superseded.tail &- state.triedSuperseded
     let limbo = state.limbo.tail &- state.triedLimboTail
@@ -32,19 +35,29 @@ struct Collector {
 
   /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.
   /// - Returns: whether anything was unlinked or freed.
+  ///
+  /// - Parameter sparing: leaves what may go from now on to the next writes, which take it as it is (``Recycler``), unless
+  ///   much is kept. What they did not take by the next time is freed then.
   @discardableResult
-  func collect() -> Bool {
+  func collect(sparing: Bool = false) -> Bool {
     guard state.variant == .rcu, !state.inTransaction, let scan = ReaderScan.take(state) else { return false }
     state.raiseReclaimed(scan.committed)
-    let freedInPlace = InPlacePass(state: state).run(scan)
-    var pass = UnlinkPass(state, scan)
-    let unlinked = pass.run()
+    let sparing = sparing && LimboBudget(state: state).garbageBytes <= UInt64(Self.sparedBytes)
+    let freedInPlace = InPlacePass(state: state).run(scan, sparing: sparing)
+    let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlink(scan)
     let freed = FreePass(state: state).run(scan)
-    // What a stalled reader holds back is not tried again until as much has come on top.
-    state.triedSuperseded = freedInPlace + unlinked > 0 ? state.superseded.head : state.superseded.tail
+    // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
+    let isUnfinished = freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
+    let gained = freedInPlace + unlinked > 0
+    state.triedSuperseded = gained && (isUnfinished || !sparing) ? state.superseded.head : state.superseded.tail
     state.triedLimboTail = state.limbo.tail
     state.triedLimboBytes = state.limbo.bytesPushed
     return freedInPlace + unlinked + freed > 0
+  }
+
+  private func unlink(_ scan: ReaderScan) -> Int {
+    var pass = UnlinkPass(state, scan)
+    return pass.run()
   }
 
   /// Frees what may be freed, in either variant; in the rwlock variant with readers kept out.

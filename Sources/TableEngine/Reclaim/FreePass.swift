@@ -61,11 +61,10 @@ struct FreePass {
   func finish(_ ring: Ring) {
     var position = ring.head
     guard position < ring.freeEnd else { return }
-    let poisons = state.ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0
     while position < ring.freeEnd {
       let block = ring.block(position)
       // Before its bits are cleared, and again after a death: until the head moves no writer can have got it anew.
-      if poisons { state.data.fill(block.offset, count: block.byteCount, with: Self.poison) }
+      poisonIfAsked(block)
       state.allocator.release(block)
       state.work.blocksFreed += 1
       position += 1
@@ -73,5 +72,13 @@ struct FreePass {
     crashFence()
     ring.setBytesPopped(ring.bytesPoppedAfter)
     ring.setHead(position)
+  }
+
+  /// Makes a block that nobody may look at any more look like nothing, in a table that was made so.
+  @inline(__always)
+  func poisonIfAsked(_ block: BlockRef) {
+    if state.ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0 {
+      state.data.fill(block.offset, count: block.byteCount, with: Self.poison)
+    }
   }
 }

@@ -19,12 +19,16 @@ struct InPlacePass {
   /// Blocks that one pass frees: bounds what a single write may be made to do.
   static let batch = 1024
 
+  /// - Parameter sparing: leaves what this scan found to a ``Recycler``, and frees what the one before had left to it.
   /// - Returns: how many blocks became free.
-  func run(_ scan: ReaderScan) -> Int {
+  func run(_ scan: ReaderScan, sparing: Bool = false) -> Int {
     let superseded = state.superseded
     raiseCut(to: min(scan.committed, scan.needed.lowestPending, scan.needed.lowestExact))
+    let last = state.recyclableUpTo
     // A pin protects what was there when it was made, whatever becomes of its snapshot.
-    let limit = min(state.chainsCutAt, scan.lowestPin)
+    let recyclable = max(last, min(state.chainsCutAt, scan.lowestPin))
+    if recyclable > last { state.ctl.storeRelaxed(ControlLayout.recyclableUpTo, recyclable) }
+    let limit = sparing ? last : recyclable
     let freed = FreePass(state: state).free(superseded, atMost: Self.batch) { counter in
       superseded.stamp(counter) <= limit && superseded.word(counter, SupersededRing.newer) & 1 == 0
     }

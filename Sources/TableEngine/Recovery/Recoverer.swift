@@ -43,6 +43,7 @@ struct Recoverer {
       journal.clear()
     } else {
       if journal.count > 0 {
+        finishRecycling()
         state.version = journal.version
         Undo(state: state).run()
         journal.clear()
@@ -53,6 +54,17 @@ struct Recoverer {
     state.inTransaction = false
     state.ctl.storeRelaxed(
       ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
+  }
+
+  /// A writer that died in ``Recycler/take(code:as:)`` may have left the block that it took at the head of *superseded*. What is
+  /// allocated is named nowhere else, so no other death leaves the last record and the head the same block.
+  private func finishRecycling() {
+    let superseded = state.superseded
+    let last = journal[journal.count - 1]
+    guard last.kind == .allocate || last.kind == .allocateTombstone, superseded.count > 0,
+      superseded.block(superseded.head) == last.block
+    else { return }
+    Recycler(state: state).finish()
   }
 
   /// Marks the table damaged, if it is not: every later barrier is refused until it is repaired.

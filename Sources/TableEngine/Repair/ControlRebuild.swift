@@ -20,6 +20,7 @@ struct ControlRebuild {
     state.ctl.storeRelaxed(ControlLayout.garbageBytes, 0)
     // Every chain has one entry now, and its `prev` is 0.
     state.ctl.storeRelaxed(ControlLayout.chainsCutAt, 0)
+    state.ctl.storeRelaxed(ControlLayout.recyclableUpTo, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedRescanEnd, 0)
     state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
     state.ctl.storeRelaxed(ControlLayout.roomWanted, 0)

@@ -50,6 +50,9 @@ struct TableCheck {
     let reclaimed = data.loadRelaxed(DataLayout.reclaimed)
     problems.expect(
       state.chainsCutAt <= reclaimed, "chains are cut at \(state.chainsCutAt), above reclaimed \(reclaimed)")
+    problems.expect(
+      state.recyclableUpTo <= reclaimed,
+      "versions are recyclable up to \(state.recyclableUpTo), above reclaimed \(reclaimed)")
     problems.expect(reclaimed <= state.committed, "reclaimed \(reclaimed) is above committed \(state.committed)")
   }
 

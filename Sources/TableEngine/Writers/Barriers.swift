@@ -81,7 +81,7 @@ struct Barriers {
       _ = FreePass(state: state).run(upTo: .max)
       TableExclusion(participant: participant).leave()
     } else if Collector(state: state).isDue {
-      Collector(state: state).collect()
+      Collector(state: state).collect(sparing: true)
     }
     unsafe record.pointee.inBarrier = 0
     participant.lock.unlock()

@@ -109,6 +109,10 @@ final class TableState: @unchecked Sendable {
   /// may have freed what it named.
   var chainsCutAt: UInt64 { ctl.loadRelaxed(ControlLayout.chainsCutAt) }
 
+  /// No reader, now or later, comes to a version that was superseded by this one or an older one: ``Recycler``.
+  @inline(__always)
+  var recyclableUpTo: UInt64 { ctl.loadRelaxed(ControlLayout.recyclableUpTo) }
+
   // MARK: - Entries
 
   /// Where something may lie, in the units that there are now.

@@ -130,8 +130,11 @@ struct Transaction {
   /// A block for this transaction: in the journal before its bits are set (I3, I6).
   /// - Parameter previous: the entry whose place it takes, or 0.
   func allocate(byteCount: Int, tombstone: Bool = false, replacing previous: Int = 0) throws(EngineError) -> BlockRef {
-    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), tombstone, replacing: previous)
-    journal.append(tombstone ? .allocateTombstone : .allocate, value: block.raw)
+    let code = SizeClasses.code(byteCount: byteCount)
+    let kind = tombstone ? Journal.Kind.allocateTombstone : .allocate
+    if let block = Recycler(state: state).take(code: code, as: kind) { return block }
+    let block = try findBlock(code: code, tombstone, replacing: previous)
+    journal.append(kind, value: block.raw)
     state.allocator.mark(block)
     return block
   }

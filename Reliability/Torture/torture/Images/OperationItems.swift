@@ -109,7 +109,9 @@ private struct RecoveryChoice {
 }
 
 extension ImageOperation {
-  func isFor(_ variant: Table.Variant) -> Bool { ![.gc, .free, .merge].contains(self) || variant == .rcu }
+  func isFor(_ variant: Table.Variant) -> Bool {
+    variant == .rcu || ![.gc, .free, .merge, .recycle, .recycleAborted].contains(self)
+  }
 }
 
 let operationItems = ImageOperation.allCases.flatMap { operation in

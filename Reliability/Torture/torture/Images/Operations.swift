@@ -6,6 +6,8 @@ import SharedTable
 enum ImageOperation: String, CaseIterable {
   case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
   case compaction, merge, shrink
+  /// Puts that take the blocks of superseded versions, of sizes that fit and others; a part is taken back, or all.
+  case recycle, recycleAborted
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
 
@@ -73,7 +75,7 @@ struct Scene {
     for index in 10..<12 { try set(index, round: 11) }
   }
 
-  private mutating func set(_ index: Int, round: Int) throws {
+  mutating func set(_ index: Int, round: Int) throws {
     let (key, value) = (Self.key(index), Self.value(index, round: round))
     try table.set(key, value)
     model[key] = value
@@ -110,6 +112,8 @@ struct Scene {
     case .compaction: return try compacting()
     case .merge: return try merging()
     case .shrink: return try shrinking()
+    case .recycle: return try recycling(aborted: false)
+    case .recycleAborted: return try recycling(aborted: true)
     case .rollback: return rollingBack(aborted: false)
     case .rollbackAborted: return rollingBack(aborted: true)
     case .rollbackSplit: return try splittingInAPart()

@@ -1,0 +1,67 @@
+/// Gives a put the block of the oldest superseded version, if nobody can come to that any more: its bits stay set, so neither
+/// the way through ``FreePass`` nor a search in the bitmaps is needed.
+///
+/// ``InPlacePass`` says which versions those are, by their stamps: ``TableState/recyclableUpTo``. It holds for ever, since every
+/// later reader begins above it, and `reclaimed` was raised as far before.
+///
+/// ORDER record-head. Recoverer.finishRecycling: the journal names the block before the ring's head leaves it. A writer that dies
+/// between the two leaves it named twice; one that moved the head first would leave it named nowhere, and lost for good.
+/// `Models/transaction.pml`, RECYCLE, checks this with deaths between any two stores.
+struct Recycler {
+  let state: TableState
+
+  /// How many blocks of other sizes one call may make free to come to one that fits. Without it such a block at the head would
+  /// keep all behind it from being taken until the next pass.
+  private static let detours = 2
+
+  private var superseded: Ring { state.superseded }
+
+  /// Is the oldest superseded version one that may be taken? A tombstone is not: it may still be the newest of its key.
+  @inline(__always)
+  var hasStock: Bool {
+    let head = superseded.head
+    return head != superseded.tail && superseded.stamp(head) <= state.recyclableUpTo
+      && superseded.word(head, SupersededRing.newer) & 1 == 0
+  }
+
+  /// A block of this size code, named by the journal as an allocation and no more by the ring. Only blocks in slabs.
+  @inline(__always)
+  func take(code: Int, as kind: Journal.Kind) -> BlockRef? {
+    guard code < SizeClasses.runCode else { return nil }
+    for _ in 0...Self.detours {
+      guard hasStock else { return nil }
+      let block = superseded.block(superseded.head)
+      if block.code == code {
+        take(block, as: kind)
+        return block
+      }
+      freeHead()
+    }
+    return nil
+  }
+
+  @inline(__always)
+  private func take(_ block: BlockRef, as kind: Journal.Kind) {
+    FreePass(state: state).poisonIfAsked(block)
+    superseded.setBytesPoppedAfter(superseded.bytesPopped &+ UInt64(block.byteCount))
+    state.journal.append(kind, value: block.raw)
+    finish()
+    state.work.blocksRecycled += 1
+  }
+
+  /// The ring's head leaves the block that the journal's last record names; ``Recoverer`` does it for a writer that died before.
+  @inline(__always)
+  func finish() {
+    let head = superseded.head &+ 1
+    superseded.setBytesPopped(superseded.bytesPoppedAfter)
+    superseded.setHead(head)
+    // The commit puts the head where the journal says.
+    state.journal.save(JournalLayout.supersededHeadAfter, head)
+  }
+
+  @inline(never)
+  private func freeHead() {
+    _ = FreePass(state: state).free(superseded, atMost: 1) { _ in true }
+    state.journal.save(JournalLayout.supersededHeadAfter, superseded.head)
+  }
+}
