@@ -44,15 +44,18 @@ public struct Transaction: ~Copyable, ~Escapable {
   }
 
   /// Removes a key.
-  /// - Returns: whether the key was there (expired or not).
+  /// - Returns: whether the key was there and had not expired. One that had is removed all the same.
   @discardableResult
   @inlinable
   public mutating func remove(_ key: some TableKey) throws(TableError) -> Bool {
+    try unsafe key.withKeyBytes { bytes throws(TableError) in try unsafe remove(bytes: bytes) }
+  }
+
+  @usableFromInline
+  mutating func remove(bytes key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
     do throws(EngineError) {
-      return try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        let present = try unsafe table.segment.findInBarrier(bytes, table.clock) != nil
-        return try unsafe table.segment.remove(bytes) && present
-      }
+      let clock = table.clock
+      return try segment.with { segment throws(EngineError) in try unsafe segment.remove(key, clock) }
     } catch {
       throw table.named(error)
     }

@@ -43,56 +43,61 @@ struct ChangeLog {
   static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: header >> 32 & 0xff) }
 
   /// The ring's size is a power of two (``Geometry/logBytes``).
-  private func place(_ position: UInt64) -> Int { DataLayout.log + Int(position & UInt64(byteCount - 1)) }
+  @inline(__always)
+  private func place(_ position: UInt64) -> Int {
+    DataLayout.log &+ Int(truncatingIfNeeded: position & UInt64(truncatingIfNeeded: byteCount &- 1))
+  }
 
   /// Appends one record, pushing out the oldest as needed. Never fails: half the ring holds the longest record.
   func append(_ operation: Operation, key: UnsafeRawBufferPointer, version: UInt64) {
-    let size = (Self.headerBytes + key.count + 15) & ~15
+    let size = (Self.headerBytes &+ key.count &+ 15) & ~15
+    let ordinal = endOrdinal
     var end = endPosition
-    let remaining = byteCount - (place(end) - DataLayout.log)
+    let remaining = byteCount &- (place(end) &- DataLayout.log)
     if remaining < size {
       makeRoom(remaining, behind: end)
-      writeHeader(.padding, at: end, byteCount: remaining, version: version)
-      end = advance(end, by: remaining, records: 0)
+      writeHeader(.padding, at: place(end), byteCount: remaining, ordinal: ordinal, version: version)
+      end = advance(end, by: remaining)
     }
     makeRoom(size, behind: end)
-    writeHeader(operation, at: end, byteCount: size, version: version)
     let place = place(end)
-    data.storeRelaxed(place + Self.keyLength, UInt64(key.count))
-    unsafe data.copy(key.baseAddress!, count: key.count, to: place + Self.headerBytes)
-    _ = advance(end, by: size, records: 1)
+    writeHeader(operation, at: place, byteCount: size, ordinal: ordinal, version: version)
+    data.storeRelaxed(place &+ Self.keyLength, UInt64(truncatingIfNeeded: key.count))
+    unsafe data.copy(key.baseAddress!, count: key.count, to: place &+ Self.headerBytes)
+    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal &+ 1)
+    _ = advance(end, by: size)
   }
 
   @inline(__always)
-  private func writeHeader(_ operation: Operation, at end: UInt64, byteCount: Int, version: UInt64) {
-    let place = place(end)
-    data.storeRelaxed(place + Self.version, version)
+  private func writeHeader(_ operation: Operation, at place: Int, byteCount: Int, ordinal: UInt64, version: UInt64) {
+    data.storeRelaxed(place &+ Self.version, version)
     data.storeRelaxed(
-      place + Self.header,
-      UInt64(byteCount) | operation.rawValue << 32 | (endOrdinal & Self.ordinalMask) << UInt64(Self.ordinalShift))
+      place &+ Self.header,
+      UInt64(truncatingIfNeeded: byteCount) | operation.rawValue << 32
+        | (ordinal & Self.ordinalMask) << UInt64(Self.ordinalShift))
   }
 
   /// - Returns: the new end.
   @inline(__always)
-  private func advance(_ end: UInt64, by count: Int, records: UInt64) -> UInt64 {
-    data.storeRelaxed(DataLayout.logEndOrdinal, endOrdinal + records)
+  private func advance(_ end: UInt64, by count: Int) -> UInt64 {
     // PAIR log-end. Other end: ChangeReader.read. Release: the record before the position that covers it.
-    data.storeRelease(DataLayout.logEndPosition, end + UInt64(count))
-    return end + UInt64(count)
+    data.storeRelease(DataLayout.logEndPosition, end &+ UInt64(truncatingIfNeeded: count))
+    return end &+ UInt64(truncatingIfNeeded: count)
   }
 
   /// Moves the tail past the records that the next `count` bytes behind the end will overwrite.
   @inline(__always)
   private func makeRoom(_ count: Int, behind end: UInt64) {
-    if end &+ UInt64(truncatingIfNeeded: count) &- tailPosition > byteCount { pushOut(count, behind: end) }
+    let needed = end &+ UInt64(truncatingIfNeeded: count)
+    if needed &- tailPosition > UInt64(truncatingIfNeeded: byteCount) { pushOut(upTo: needed) }
   }
 
-  private func pushOut(_ count: Int, behind end: UInt64) {
+  private func pushOut(upTo needed: UInt64) {
     var tail = tailPosition
     repeat {
-      tail += Self.byteCount(data.loadRelaxed(place(tail) + Self.header))
+      tail &+= Self.byteCount(data.loadRelaxed(place(tail) &+ Self.header))
       data.storeRelease(DataLayout.logTailPosition, tail)
-    } while end + UInt64(count) - tail > UInt64(byteCount)
+    } while needed &- tail > UInt64(truncatingIfNeeded: byteCount)
     // PAIR log-tail. Other end: ChangeReader.hasPassed. The tail must be seen past a record before the
     // record is seen overwritten.
     shm_fence_release()

@@ -49,8 +49,7 @@ struct Allocator {
     if code < SizeClasses.runCode {
       while true {
         if let block = findInSlab(code, purpose) ?? findInNewSlab(code, purpose) {
-          // Never one of the reserve: what is found here first is for everybody.
-          if purpose == .anything { recent[code] = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes }
+          noteRecent(block, purpose)
           return block
         }
         try growOneUnit()
@@ -58,6 +57,15 @@ struct Allocator {
     }
     let frames = code - SizeClasses.runCode
     return frames == 4 ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
+  }
+
+  /// The slab is looked at first from now on. Never one of the reserve: what is found there first is for everybody.
+  private func noteRecent(_ block: BlockRef, _ purpose: Purpose) {
+    let superframe = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes
+    let (unit, within) = superframe.quotientAndRemainder(dividingBy: Geometry.superframesPerUnit)
+    if purpose == .anything || usableSuperframes(unit, .anything) >> UInt64(within) & 1 != 0 {
+      recent[block.code] = superframe
+    }
   }
 
   /// The superframes of a unit that a search may look at, as bits.

@@ -110,14 +110,23 @@ struct Barriers {
   }
 
   /// Removes a key; only inside a barrier, on its thread.
-  /// - Returns: whether there was anything to remove.
+  /// - Returns: whether there was a value whose time had not come. One that had expired is removed all the same.
   @inline(__always)
-  func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
+  func remove(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> Bool {
     try unsafe segment.check(key: key)
     let record = try unsafe self.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {
-      return try unsafe KeyedBarriers(segment: segment).remove(key, in: buffer, record)
+      let keyed = KeyedBarriers(segment: segment)
+      let wasPresent = try unsafe keyed.find(key, in: buffer, record, clock) != nil
+      return try unsafe keyed.remove(key, in: buffer, record) && wasPresent
     }
+    return segment.foundEntry(try unsafe removeEntry(key), clock) != nil
+  }
+
+  /// Removes a key's entry from the table itself, whatever a barrier of some keys has in its buffer.
+  /// - Returns: the entry, expired or not, which stays until the barrier ends; 0 if there was none.
+  @inline(__always)
+  func removeEntry(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Int {
     let hash = unsafe segment.hash(key)
     return try inTransaction { transaction throws(EngineError) in try unsafe transaction.remove(key, hash: hash) }
   }

@@ -86,7 +86,7 @@ public struct ExpirySweeper {
         guard let found = unsafe newestInBarrier(bytes), found.meta.hasExpiry, found.expiry <= now,
           unsafe !isLocked(bytes)
         else { return false }
-        return try unsafe segment.barriers.remove(bytes)
+        return try unsafe segment.barriers.removeEntry(bytes) != 0
       }
     }
     return try result.get()

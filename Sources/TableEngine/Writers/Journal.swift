@@ -88,6 +88,12 @@ struct Journal {
     }
   }
 
+  /// How many records have pages.
+  @inline(__always)
+  var recordsWithPages: Int {
+    Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated) / UInt64(JournalLayout.recordBytes))
+  }
+
   private func grow(to needed: Int, _ backing: Backing) throws(EngineError) {
     guard needed <= regionBytes else { throw .full(.barrier) }
     let allocated = Int(ctl.loadRelaxed(ControlLayout.journalAllocated))

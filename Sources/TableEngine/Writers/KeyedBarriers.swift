@@ -85,7 +85,7 @@ struct KeyedBarriers {
     do throws(EngineError) {
       try buffer.forEach { found throws(EngineError) in
         if found.meta.isTombstone {
-          _ = try unsafe barrier.remove(found.key)
+          _ = try unsafe barrier.removeEntry(found.key)
         } else {
           try unsafe barrier.put(found.key, found.value, found.attributes)
         }

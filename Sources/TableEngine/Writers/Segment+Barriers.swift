@@ -28,8 +28,10 @@ extension Segment {
     try unsafe barriers.put(key, value, attributes)
   }
 
-  /// See ``Barriers/remove(_:)``.
-  public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) -> Bool { try unsafe barriers.remove(key) }
+  /// See ``Barriers/remove(_:_:)``.
+  public func remove(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> Bool {
+    try unsafe barriers.remove(key, clock)
+  }
 
   /// See ``Barriers/savepoint()``.
   public func savepoint() throws(EngineError) -> BarrierSavepoint { try barriers.savepoint() }

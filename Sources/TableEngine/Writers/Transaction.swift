@@ -17,13 +17,19 @@ struct Transaction {
     state.version = state.committed + 1
     state.keyDelta = 0
     state.inTransaction = true
+    let (limbo, superseded, retained) = (state.limbo, state.superseded, state.retained)
+    let (limboTail, supersededTail, retainedTail) = (limbo.tail, superseded.tail, retained.tail)
+    let (supersededHead, retainedHead) = (superseded.head, retained.head)
     journal.setVersion(state.version)
-    journal.save(JournalLayout.limboTail, state.limbo.tail)
-    journal.save(JournalLayout.limboBytes, state.limbo.bytesPushed)
-    journal.save(JournalLayout.supersededTail, state.superseded.tail)
-    journal.save(JournalLayout.supersededHeadAfter, state.superseded.head)
-    journal.save(JournalLayout.retainedTail, state.retained.tail)
-    journal.save(JournalLayout.retainedHeadAfter, state.retained.head)
+    journal.save(JournalLayout.limboTail, limboTail)
+    journal.save(JournalLayout.limboBytes, limbo.bytesPushed)
+    journal.save(JournalLayout.supersededTail, supersededTail)
+    journal.save(JournalLayout.supersededHeadAfter, supersededHead)
+    journal.save(JournalLayout.retainedTail, retainedTail)
+    journal.save(JournalLayout.retainedHeadAfter, retainedHead)
+    state.recordsWithRoom = recordsWithRoom(
+      limbo: limboTail &- limbo.head, superseded: supersededTail &- supersededHead,
+      retained: retainedTail &- retainedHead)
     journal.save(JournalLayout.garbageBytes, state.ctl.loadRelaxed(ControlLayout.garbageBytes))
     journal.save(JournalLayout.logEndPosition, state.log.endPosition)
     journal.save(JournalLayout.logEndOrdinal, state.log.endOrdinal)
@@ -75,11 +81,11 @@ struct Transaction {
   }
 
   /// Removes a key.
-  /// - Returns: whether there was anything to remove.
-  func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Bool {
+  /// - Returns: the entry that was removed, expired or not; 0 if there was none. It stays until the transaction ends.
+  func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Int {
     let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
     let previous = BucketWord.offset(location.word)
-    guard previous != 0, !state.isTombstone(previous) else { return false }
+    guard previous != 0, !state.isTombstone(previous) else { return 0 }
     try reserve(8)
     if state.variant == .rwlock {
       journal.append(.put, offset: location.wordOffset, value: location.word)
@@ -89,7 +95,7 @@ struct Transaction {
     }
     state.keyDelta -= 1
     unsafe state.log.append(.remove, key: key, version: state.version)
-    return true
+    return previous
   }
 
   @inline(__always)
@@ -170,9 +176,16 @@ struct Transaction {
     journal.append(.retire, count: garbage ? 1 : 0, value: block.raw)
   }
 
+  // MARK: - Room
+
   /// Room for `records` more records in the journal and in every ring they may lead to (I5).
   @inline(__always)
   func reserve(_ records: Int) throws(EngineError) {
+    if journal.count &+ records > state.recordsWithRoom { try makeRoom(for: records) }
+  }
+
+  @inline(never)
+  private func makeRoom(for records: Int) throws(EngineError) {
     try journal.reserve(records, state.backing)
     let pending = journal.count &+ records
     // Reclaiming must never need memory that it cannot have: the rings to which a record of *superseded* may move have room
@@ -181,5 +194,20 @@ struct Transaction {
     try state.limbo.reserve(superseded &+ state.retained.count, state.backing)
     try state.superseded.reserve(pending &* 2, state.backing)
     try state.retained.reserve(superseded, state.backing)
+    state.recordsWithRoom = recordsWithRoom(
+      limbo: UInt64(state.limbo.count), superseded: UInt64(state.superseded.count),
+      retained: UInt64(state.retained.count))
+  }
+
+  /// How many records the journal may have with the room that there is, if the rings hold so many. While a transaction is open
+  /// they get no fuller: a free pass inside it only takes from them.
+  @inline(__always)
+  private func recordsWithRoom(limbo: UInt64, superseded: UInt64, retained: UInt64) -> Int {
+    let kept = Int64(truncatingIfNeeded: superseded &+ retained)
+    let inLimbo = Int64(truncatingIfNeeded: state.limbo.mask &- limbo) &- kept
+    let inSuperseded = Int64(truncatingIfNeeded: state.superseded.mask &- superseded)
+    let inRetained = Int64(truncatingIfNeeded: state.retained.mask) &- kept
+    let inRings = min(inLimbo, inSuperseded, inRetained) >> 1
+    return min(Int(truncatingIfNeeded: inRings), journal.recordsWithPages)
   }
 }
