@@ -34,10 +34,11 @@ struct Collector {
   }
 
   /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.
-  /// - Returns: whether anything was unlinked or freed.
   ///
   /// - Parameter sparing: leaves what may go from now on to the next writes, which take it as it is (``Recycler``), unless
-  ///   much is kept. What they did not take by the next time is freed then.
+  ///   much is kept. What they did not take by the next time is freed then. What waits behind it to be unlinked waits as
+  ///   long, as part of what is kept.
+  /// - Returns: whether anything was unlinked or freed.
   @discardableResult
   func collect(sparing: Bool = false) -> Bool {
     guard state.variant == .rcu, !state.inTransaction, let scan = ReaderScan.take(state) else { return false }
