@@ -94,10 +94,11 @@
   C(SHM_JOURNAL_KIND_SHIFT, 60)                                                                                        \
   C(SHM_JOURNAL_COUNT_SHIFT, 44) /* 16 bits; below: offset / 8 */
 
-/* What rings' records say besides. */
+/* What rings' records say besides, and how many records a ring has room for at first: four times as many as a pass waits for, so
+   that one is due before a ring that cannot grow refuses a removal. */
 #define SHM_RING_CONSTANTS(C)                                                                                          \
-  C(SHM_RING_TOMBSTONE, 1)        /* in the offset of an entry: it is a tombstone */                                   \
-  C(SHM_RING_INITIAL_RECORDS, 512)
+  C(SHM_RING_TOMBSTONE, 1) /* in the offset of an entry: it is a tombstone */                                          \
+  C(SHM_RING_INITIAL_RECORDS, 2048)
 
 /* What a slot's words say. */
 #define SHM_SLOT_CONSTANTS(C)                                                                                          \

@@ -143,6 +143,8 @@ func playFullDeletes(_ arguments: [String]) throws {
 
   let expiring = fill(past, .after(.seconds(60)))
   var swept = 0
+  // Barriers that remove one key each find the rings as full as they ever are: a sweep is not tried a second time.
+  for _ in 0..<2000 { swept += try table.removeExpired(limit: 1) }
   while case let removed = try table.removeExpired(), removed > 0 { swept += removed }
   if swept != expiring { say("broken: \(variant): of \(expiring) expired keys \(swept) were swept") }
   let left = try table.check()

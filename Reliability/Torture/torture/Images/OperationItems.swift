@@ -13,7 +13,7 @@ struct TracedOperation {
   let version: UInt64
   let before: Contents
   let after: Contents
-  /// What `gc` has to keep for us.
+  /// What `gc` and `rings` have to keep for us.
   private let snapshot: SharedTable.Snapshot?
 
   /// Vector stores instead of string instructions, which single-step once a byte: what a killed string instruction
@@ -28,12 +28,13 @@ struct TracedOperation {
     tracee = try Tracee(
       "image-writer", ["\(variant)", operation.rawValue, name], environment: Self.environment, timeoutSeconds: 24 * 3600
     )
-    if operation == .gc {
+    var snapshot: SharedTable.Snapshot?
+    for _ in 0..<operation.snapshots {
       try tracee.runToMarker(Marker.snapshot)
-      snapshot = try Table.open(name, access: .participant).snapshot()
-    } else {
       snapshot = nil
+      snapshot = try Table.open(name, access: .participant).snapshot()
     }
+    self.snapshot = snapshot
     try tracee.runToMarker(Marker.begin)
     let words = tracee.text.split(whereSeparator: \.isWhitespace)
     guard words.count == 3, let version = UInt64(words[0]), let before = Contents(words[1]),
@@ -110,7 +111,7 @@ private struct RecoveryChoice {
 
 extension ImageOperation {
   func isFor(_ variant: Table.Variant) -> Bool {
-    variant == .rcu || ![.gc, .free, .merge, .recycle, .recycleAborted].contains(self)
+    variant == .rcu || ![.gc, .free, .merge, .recycle, .recycleAborted, .rings].contains(self)
   }
 }
 

@@ -6,10 +6,21 @@ import SharedTable
 enum ImageOperation: String, CaseIterable {
   case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
   case compaction, merge, shrink
+  /// A put for which the rings double: a snapshot keeps as much as they hold.
+  case rings
   /// Puts that take the blocks of superseded versions, of sizes that fit and others; a part is taken back, or all.
   case recycle, recycleAborted
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
+
+  /// How many it has the tracer take, one after the other.
+  var snapshots: Int {
+    switch self {
+    case .gc: 1
+    case .rings: 5
+    default: 0
+    }
+  }
 
   /// One transaction of one key: few enough stores to look at each of its recovery's, too.
   var isShort: Bool { [.put, .overwrite, .delete].contains(self) }
@@ -19,7 +30,7 @@ enum ImageOperation: String, CaseIterable {
 enum Marker {
   static let begin: UInt32 = 1
   static let end: UInt32 = 2
-  /// The tracer takes a snapshot, which it keeps.
+  /// The tracer takes a snapshot, which it keeps until the next of these.
   static let snapshot: UInt32 = 3
   /// A process that forks at each turn: its child is traced.
   static let turn: UInt32 = 4
@@ -112,6 +123,7 @@ struct Scene {
     case .compaction: return try compacting()
     case .merge: return try merging()
     case .shrink: return try shrinking()
+    case .rings: return try doublingRings()
     case .recycle: return try recycling(aborted: false)
     case .recycleAborted: return try recycling(aborted: true)
     case .rollback: return rollingBack(aborted: false)
@@ -135,7 +147,7 @@ struct Scene {
 
   struct ChangeOfMind: Error {}
 
-  /// 100 keys: 60 overwritten, 20 removed, 20 new. So much was superseded before that a ring doubles on the way.
+  /// 100 keys: 60 overwritten, 20 removed, 20 new.
   private mutating func barrier(aborted: Bool) throws -> () throws -> Void {
     for index in 20..<120 { try set(index, round: 29) }
     var after = model

@@ -1,0 +1,53 @@
+import CShims
+import CTrace
+import SharedTable
+import TableEngine
+
+/// A table whose rings are nearly full of what a snapshot keeps.
+extension Scene {
+  /// A barrier that needs more room in the rings than they have left: they double.
+  mutating func doublingRings() throws -> () throws -> Void {
+    for index in 0..<2200 { try setSmall(index, round: 0) }
+    // What comes after these records lies around the rings' ends: doubling moves it.
+    for _ in 1..<ImageOperation.rings.snapshots {
+      ct_mark(Marker.snapshot, 0)
+      for index in 0..<1200 { try setSmall(index, round: 0) }
+    }
+    ct_mark(Marker.snapshot, 0)
+    while try table.maintain() == true {}
+    let control = WatchedTable(table.name).control
+    var count = 0
+    while Self.roomInRings(control) > 2 * Self.putsToDouble {
+      guard count < 2200 else { throw Unavailable("the rings do not fill") }
+      try setSmall(count, round: 1)
+      count += 1
+    }
+    let changes: [Change] = (count..<count + Self.putsToDouble).map { (Self.smallKey($0), [2]) }
+    expect(changes)
+    let table = table
+    return {
+      try table.barrier { (tx: inout Transaction) in
+        for (key, value) in changes { try tx.set(key, value!) }
+      }
+    }
+  }
+
+  /// A put has two records in the journal. Room is claimed for twice as many, and a put before these claims less than they do.
+  private static let putsToDouble = 20
+
+  /// Records that fit beside those of all rings together.
+  private static func roomInRings(_ control: WatchedObject) -> Int {
+    _ = control.refresh()
+    let kept = [ControlLayout.limbo, ControlLayout.superseded, ControlLayout.retained].map { header in
+      control.word(header + shm_ring_tail_offset) - control.word(header + shm_ring_head_offset)
+    }
+    return Int(control.word(ControlLayout.limbo + shm_ring_mask_offset) - kept.reduce(0, +))
+  }
+
+  private static func smallKey(_ index: Int) -> [UInt8] { Array("s\(index)".utf8) }
+
+  private mutating func setSmall(_ index: Int, round: UInt8) throws {
+    try table.set(Self.smallKey(index), [round])
+    model[Self.smallKey(index)] = [round]
+  }
+}
