@@ -69,6 +69,7 @@ extension BarrierQueue {
   func checkAsynchrony() throws(TableError) {
     try checkProcess()
     if !WorkerPool.shared.isOfThisProcess { throw labelled(table.named(.unsupported(Self.forkedPool))) }
+    ExitFlush.register(self)
   }
 
   private static var forkedPool: String { "asynchronous work in a child whose parent had done some (exec first)" }

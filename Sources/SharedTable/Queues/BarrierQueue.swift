@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TableEngine
 
 /// GCD's concurrent queue with barriers, over a table and so across processes.
@@ -28,6 +29,9 @@ import TableEngine
 /// A read inside a section of the same table on the same thread joins it and never waits. Whatever else would wait for
 /// its own thread throws `wouldDeadlock` at once (G11), and every wait has a timeout whose error names the holder.
 ///
+/// A process that ends by `exit`, as by returning from `main`, first does the asynchronous work that was submitted, for as long
+/// as the table's timeout. One that is ended by a signal or `_exit` loses what had not begun, and nothing by halves.
+///
 /// After `fork()` the child's queues throw `forked`; make new ones over a table that was opened again.
 public final class BarrierQueue: Sendable {
   /// The table that its sections are of.
@@ -43,6 +47,8 @@ public final class BarrierQueue: Sendable {
   @usableFromInline let gate: ReaderGate
   let errorHandler: @Sendable (any Error) -> Void
   private let order: Locked<SubmissionOrder>
+  /// Asynchronous work was submitted to it. Only saves registering again, so relaxed.
+  let isFlushedAtExit = Atomic(false)
 
   /// How much asynchronous work may wait where the queue's maker does not say: 16,384 items.
   public static var defaultLimit: Int { 16_384 }
@@ -53,7 +59,8 @@ public final class BarrierQueue: Sendable {
   ///   - limit: how much asynchronous work may wait. With more, `async` throws `queueFull` and the `await` forms
   ///     suspend until there is room.
   ///   - errorHandler: told, on some thread, of each failure of asynchronous work that nobody can look at any more:
-  ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error.
+  ///     its ``WorkItem`` was dropped unasked. By default it writes a line to standard error; of equal ones in a row only
+  ///     the first, the tenth, the hundredth and so on.
   ///   - table: where it lies.
   /// - Throws: `invalid` for a label or limit that cannot be.
   public convenience init(
@@ -85,14 +92,17 @@ public final class BarrierQueue: Sendable {
     self.subject = subject
     barrierLabel = label.isEmpty ? nil : BarrierLabel(label)
     self.limit = limit
-    self.errorHandler =
-      errorHandler ?? { [name = table.name] error in Self.reportToStandardError(subject ?? "table '\(name)'", error) }
+    let report = FailureReport(subject ?? "table '\(table.name)'")
+    self.errorHandler = errorHandler ?? { error in report.add(error) }
     let gate = ReaderGate()
     self.gate = gate
     order = Locked(SubmissionOrder(gate, limit: limit))
   }
 
-  deinit { gate.deallocate() }
+  deinit {
+    if isFlushedAtExit.load(ordering: .relaxed) { ExitFlush.forget(self) }
+    gate.deallocate()
+  }
 
   static func isReverseDNS(_ label: String) -> Bool {
     let parts = label.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -103,13 +113,6 @@ public final class BarrierQueue: Sendable {
   }
 
   private static func isAlphanumeric(_ byte: UInt8) -> Bool { isalnum(Int32(byte)) != 0 }
-
-  /// Failures that nobody looks at would otherwise pass unseen.
-  private static func reportToStandardError(_ subject: String, _ error: any Error) {
-    let line = Array("SharedTable: \(subject): asynchronous work failed and nobody looked: \(error)\n".utf8)
-    // One call, so that lines of several threads stay whole. If it cannot be written there is nobody to tell.
-    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-  }
 
   // MARK: - Order
 
@@ -125,7 +128,7 @@ public final class BarrierQueue: Sendable {
     return result
   }
 
-  /// Nobody waits in it, runs in it, or has its work done by it: for tests.
+  /// Nobody waits in it, runs in it, or has its work done by it.
   package var isIdle: Bool {
     order.withLock { $0.waiting.count + $0.ready.count + $0.outside.count + $0.reads + $0.barriers == 0 }
       && !gate.isClosed && gate.isEmpty
@@ -135,6 +138,8 @@ public final class BarrierQueue: Sendable {
   package var isClosed: Bool { gate.isClosed }
   /// How many threads run its asynchronous work, or are about to: for tests.
   package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
+  /// Asynchronous work that has not begun, or runs.
+  var pendingCount: Int { order.withLock { $0.outside.count + $0.pendingWork + $0.turnsTaken } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
 }
 

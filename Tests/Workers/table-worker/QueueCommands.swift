@@ -15,6 +15,8 @@ private var queue: BarrierQueue {
   }
 }
 
+private struct CommandFailed: Error {}
+
 /// Nil for a command that is not one of these.
 func queueAnswer(_ words: [String]) throws -> String? {
   func timeout(_ index: Int) -> Duration? { words.count > index ? .milliseconds(Int(words[index])!) : nil }
@@ -31,6 +33,19 @@ func queueAnswer(_ words: [String]) throws -> String? {
       return try queue.async(flags: .barrier) { tx in try tx.increment(key) }
     }.last!
     return "\(try item.wait(timeout: .seconds(30)))"
+  case "queue-submit":
+    // Over a handle of its own timeout, if one is named.
+    if let timeout = timeout(2) {
+      madeQueue = try BarrierQueue(
+        Table.open(table.name, access: .participant, timeout: timeout), label: "org.example.worker")
+    }
+    for _ in 0..<Int(words[1])! {
+      try queue.async(flags: .barrier, timeout: .seconds(60)) { tx in try tx.increment("n") }
+    }
+    return "submitted"
+  case "queue-fail":
+    for _ in 0..<Int(words[1])! { try queue.async(flags: .barrier) { _ in throw CommandFailed() } }
+    return "submitted"
   case "queue-group":
     // Asynchronous barriers that follow each other, the last of which stops in its closure and says how many were
     // committed before its group: a slow machine may need more than one.

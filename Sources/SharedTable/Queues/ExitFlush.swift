@@ -1,0 +1,62 @@
+import CShims
+import Glibc
+import SharedMemory
+
+/// Does at `exit` what was submitted asynchronously: `main` may return before the lanes have come to it.
+///
+/// Every queue that was ever given asynchronous work is known here, weakly: what is under way holds its queue. A handler of
+/// `exit(3)` waits for each, at most as long as its table's timeout, counted from the handler's begin; what cannot be done
+/// is said in one line a queue. The other threads, and so the lanes, run on while handlers of `exit` run.
+enum ExitFlush {
+  private struct Entry {
+    weak var queue: BarrierQueue?
+  }
+
+  private struct Registry {
+    let forkGeneration: UInt64
+    let entries = Locked<[ObjectIdentifier: Entry]>([:])
+  }
+
+  /// Made with the first queue that is registered, and with it the handler.
+  private static let registry: Registry = {
+    atexit { ExitFlush.run() }
+    return Registry(forkGeneration: UInt64(shm_fork_generation()))
+  }()
+
+  /// A queue is about to be given asynchronous work.
+  static func register(_ queue: BarrierQueue) {
+    guard !queue.isFlushedAtExit.exchange(true, ordering: .relaxed) else { return }
+    registry.entries.withLock { $0[ObjectIdentifier(queue)] = Entry(queue: queue) }
+  }
+
+  /// By the queue's end.
+  static func forget(_ queue: BarrierQueue) {
+    guard isOfThisProcess else { return }
+    registry.entries.withLock { $0[ObjectIdentifier(queue)] = nil }
+  }
+
+  /// In a child that was forked since, the lock may be locked for ever, and the lanes are not there.
+  private static var isOfThisProcess: Bool { registry.forkGeneration == UInt64(shm_fork_generation()) }
+
+  private static func run() {
+    guard isOfThisProcess else { return }
+    let begin = HostClock.monotonicNanoseconds
+    let queues = registry.entries.withLock { entries in entries.values.compactMap(\.queue) }
+    for queue in queues { queue.flushAtExit(since: begin) }
+  }
+}
+
+extension BarrierQueue {
+  fileprivate func flushAtExit(since begin: UInt64) {
+    guard table.isUsable, pendingCount > 0 else { return }
+    let spent = HostClock.monotonicNanoseconds &- begin
+    let timeout = table.timeoutNanoseconds
+    do throws(TableError) {
+      try flush(timeout: .nanoseconds(Int64(clamping: timeout > spent ? timeout - spent : 0)))
+    } catch {
+      let subject = subject ?? "table '\(table.name)'"
+      FailureReport.write(
+        "\(subject): the process ends, and \(pendingCount) asynchronous items were not done: \(error)")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import SharedTable
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// Waiting for all that was submitted: by a call, and at the process's end.
+@Suite struct FlushTests {
+  @Test(arguments: Table.Variant.allCases) func whatWasSubmittedHasRun(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      try queue.flush()
+      for _ in 0..<1000 { try queue.async(flags: .barrier) { tx in try tx.increment("n") } }
+      try queue.flush()
+      #expect(try queue.table.get("n", as: Int.self) == 1000)
+      let (inside, leave) = (Door(), Door())
+      try queue.async { _ in
+        inside.open()
+        leave.wait()
+      }
+      inside.wait()
+      #expect(code { try queue.flush(timeout: .milliseconds(20)) } == .timedOut, "reads are waited for too")
+      leave.open()
+      try queue.flush(timeout: .seconds(200))
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whatWasSubmittedIsAwaited(_ variant: Table.Variant) async throws {
+    try await withQueue(variant) { queue in
+      for _ in 0..<1000 { try queue.async(flags: .barrier) { tx in try tx.increment("n") } }
+      try await queue.flush()
+      #expect(try queue.table.get("n", as: Int.self) == 1000)
+      try await queue.flush()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func inASectionItWouldWaitForItself(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      try queue.table.barrier { (_: inout Transaction) throws in
+        try queue.flush()
+        try queue.async(flags: .barrier) { tx in try tx.increment("n") }
+        #expect(code { try queue.flush() } == .wouldDeadlock)
+      }
+      try queue.flush()
+      #expect(try queue.table.get("n", as: Int.self) == 1)
+    }
+  }
+
+  // MARK: - At the end
+
+  @Test(arguments: Table.Variant.allCases) func aProcessThatReturnsFromMainLosesNothing(_ variant: Table.Variant) throws
+  {
+    try withTable(variant) { table throws in
+      let other = try worker(table)
+      try other.ask("queue-submit 5000", expecting: "submitted")
+      try other.finish()
+      #expect(try table.get("n", as: Int.self) == 5000)
+      #expect(other.standardError == "")
+    }
+  }
+
+  @Test func aProcessEndsThoughItsWorkCannotBeDone() throws {
+    try withTable(.rcu) { table throws in
+      let holder = try worker(table)
+      try holder.ask("barrier", expecting: "in")
+      let other = try worker(table)
+      try other.ask("queue-submit 7 200", expecting: "submitted")
+      try other.finish()
+      let lines = other.standardError.split(separator: "\n")
+      #expect(lines.count == 1, "\(lines)")
+      #expect(lines.first?.hasPrefix("SharedTable: queue 'org.example.worker': the process ends, and 7 ") == true)
+      #expect(lines.first?.contains("pid \(holder.pid)") == true, "\(lines)")
+      try holder.ask("commit", expecting: "ok")
+      try holder.finish()
+      #expect(try table.get("n", as: Int.self) == nil)
+    }
+  }
+
+  @Test func equalFailuresAreToldOfInFewLines() throws {
+    try withTable(.rcu) { table throws in
+      let other = try worker(table)
+      try other.ask("queue-fail 500", expecting: "submitted")
+      try other.finish()
+      let lines = other.standardError.split(separator: "\n")
+      #expect(lines.count == 3, "\(lines)")
+      #expect(lines.last?.contains("(100 times by now)") == true, "\(lines)")
+    }
+  }
+}
