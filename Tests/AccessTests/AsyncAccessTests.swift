@@ -21,6 +21,67 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func aSynchronousAccessSeesWhatItsThreadSubmitted(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let list = Guarded("list", in: table, initial: [UInt8]())
+      let count = list.accessor { $0.count }
+      let holder = try worker(table)
+      try holder.ask("barrier", expecting: "in")
+      // Longer than the look's own wait, which the holder keeps from its turn.
+      let item = try list.accessor { $0.append(1) }.accessAsync(timeout: .seconds(200))
+      let late = error { try count.accessSync(timeout: .milliseconds(20)) }
+      #expect(late?.code == .timedOut)
+      #expect(late?.message.contains("what was submitted before it") == true, "\(String(describing: late))")
+      try holder.ask("commit", expecting: "ok")
+      #expect(try count.accessSync(timeout: .seconds(200)) == 1)
+      try item.wait()
+      for number in 1...500 {
+        try list.accessor { $0.append(1) }.accessAsync()
+        if number % 2 == 0 { try list.accessor { $0.append(2) }.accessSync() }
+        #expect(try count.accessSync() == 1 + number + number / 2)
+      }
+      let order = try list.accessor { $0 }.accessSync()
+      #expect(order.dropFirst() == (0..<250).flatMap { _ in [1, 1, 2] as [UInt8] }[...])
+      try holder.finish()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func anAccessRunsOnAQueueOfOnesOwn(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let number = Guarded("n", in: table, initial: 0)
+      let queue = try BarrierQueue(table, label: "org.example.access")
+      let (add, look) = (number.accessor { $0 += 1 }, number.accessor { $0 })
+      for expected in 1...200 {
+        try add.accessAsync(on: queue)
+        // The queue's own work, between those of accessors.
+        #expect(try queue.sync { view in try view.get("n", as: Int.self) } == 2 * expected - 1)
+        try add.accessSync(on: queue)
+        #expect(try look.accessSync(on: queue) == 2 * expected)
+      }
+      #expect(try look.accessAsync(on: queue).wait() == 400)
+      try withTable(variant) { other throws in
+        let elsewhere = try BarrierQueue(other, label: "org.example.access")
+        #expect(code { try add.accessSync(on: elsewhere) } == .wrongTable)
+        #expect(code { try look.accessAsync(on: elsewhere) } == .wrongTable)
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func anAccessIsAwaitedOnAQueueOfOnesOwn(_ variant: Table.Variant)
+    async throws
+  {
+    try await withTable(variant) { table in
+      let number = Guarded("n", in: table, initial: 0)
+      let queue = try BarrierQueue(table, label: "org.example.access")
+      for expected in 1...100 {
+        try await number.accessor { $0 += 1 }.access(on: queue)
+        #expect(try await number.accessor { $0 }.access(on: queue) == expected)
+      }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func awaitingGivesTheResultOrTheError(_ variant: Table.Variant) async throws
   {
     try await withTable(variant) { table in

@@ -1,15 +1,36 @@
 import SharedMemory
+import Synchronization
 
 /// The queues behind the asynchronous forms of accessors: one for each table of this process.
 ///
 /// Kept by what is under way, and by the handles of it; a table that rests has none. Tables are told apart by their
-/// segments, so that all handles of one share a queue, and with it an order.
+/// segments, so that all handles of one share a queue, and with it an order. Synchronous accesses take their turn in it too, as
+/// long as there is one: else they would overtake what their own thread has submitted.
 enum AccessQueues {
   private struct Entry {
     weak var queue: BarrierQueue?
   }
 
   private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
+
+  /// Whether there are entries: set under their lock, with the first and the last of them. A thread that has made one sees
+  /// it set, and what other threads make at the same time has no order with it. So relaxed is enough.
+  private static let areThereAny = Atomic(false)
+
+  /// The queue of a table of which something is under way. One load where that is so of no table.
+  static func queueInUse(_ table: Table) -> BarrierQueue? {
+    guard areThereAny.load(ordering: .relaxed) else { return nil }
+    let key = ObjectIdentifier(table.segment)
+    return ForkLock.hold {
+      entries.withLock { entries in
+        guard let entry = entries[key] else { return nil }
+        if let queue = entry.queue { return queue }
+        entries[key] = nil
+        areThereAny.store(!entries.isEmpty, ordering: .relaxed)
+        return nil
+      }
+    }
+  }
 
   static func queue(_ table: Table) -> BarrierQueue {
     let key = ObjectIdentifier(table.segment)
@@ -27,6 +48,7 @@ enum AccessQueues {
         }
         let queue = BarrierQueue(table, subject: nil)
         entries[key] = Entry(queue: queue)
+        areThereAny.store(true, ordering: .relaxed)
         return queue
       }
     }

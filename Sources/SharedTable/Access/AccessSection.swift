@@ -1,17 +1,31 @@
-/// Where the sections of accessors come from: the table itself or, asynchronously, its queue.
+/// Where the sections of accessors come from: the table itself, in the turn of its queue; or a queue of the caller's own.
 enum AccessSection {
   static func read<Output>(
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws -> Output {
     let table = try accessor.scope.table(chosen)
-    return try table.read(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
+    guard let queue = AccessQueues.queueInUse(table) else { return try read(accessor, table, timeout) }
+    return try queue.withReadTurn(timeout ?? table.timeout) { timeout in try read(accessor, table, timeout) }
+  }
+
+  private static func read<Output>(
+    _ accessor: ReadAccessor<Output>, _ table: Table, _ timeout: Duration?
+  ) throws -> Output {
+    try table.read(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
   }
 
   static func barrier<Output>(
     _ accessor: Accessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws -> Output {
     let table = try accessor.scope.table(chosen)
-    return try table.barrier(timeout: timeout) { (_: inout Transaction) in try accessor.runInBarrier(table) }
+    guard let queue = AccessQueues.queueInUse(table) else { return try barrier(accessor, table, timeout) }
+    return try queue.withBarrierTurn(timeout ?? table.timeout) { timeout in try barrier(accessor, table, timeout) }
+  }
+
+  private static func barrier<Output>(
+    _ accessor: Accessor<Output>, _ table: Table, _ timeout: Duration?
+  ) throws -> Output {
+    try table.barrier(timeout: timeout) { (_: inout Transaction) in try accessor.runInBarrier(table) }
   }
 
   // MARK: - Asynchronously
@@ -52,6 +66,55 @@ enum AccessSection {
     return try await AccessQueues.queue(table).barrier(timeout: timeout ?? table.timeout) { (_: inout Transaction) in
       try accessor.runInBarrier(table)
     }
+  }
+}
+
+/// On a queue of the caller's own.
+extension AccessSection {
+  static func read<Output>(
+    _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?
+  ) throws -> Output {
+    let table = try accessor.scope.table(queue.table)
+    return try queue.sync(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
+  }
+
+  static func barrier<Output>(
+    _ accessor: Accessor<Output>, on queue: BarrierQueue, timeout: Duration?
+  ) throws -> Output {
+    let table = try accessor.scope.table(queue.table)
+    return try queue.sync(flags: .barrier, timeout: timeout) { (_: inout Transaction) in
+      try accessor.runInBarrier(table)
+    }
+  }
+
+  static func submit<Output: Sendable>(
+    _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?
+  ) throws(TableError) -> WorkItem<Output> {
+    let table = try accessor.scope.table(queue.table)
+    return try queue.async(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
+  }
+
+  static func submit<Output: Sendable>(
+    _ accessor: Accessor<Output>, on queue: BarrierQueue, timeout: Duration?
+  ) throws(TableError) -> WorkItem<Output> {
+    let table = try accessor.scope.table(queue.table)
+    return try queue.async(flags: .barrier, timeout: timeout) { (_: inout Transaction) in
+      try accessor.runInBarrier(table)
+    }
+  }
+
+  static func awaitRead<Output: Sendable>(
+    _ accessor: ReadAccessor<Output>, on queue: BarrierQueue, timeout: Duration?
+  ) async throws -> Output {
+    let table = try accessor.scope.table(queue.table)
+    return try await queue.read(timeout: timeout) { (view: borrowing ReadView) in try accessor.run(view, table) }
+  }
+
+  static func awaitBarrier<Output: Sendable>(
+    _ accessor: Accessor<Output>, on queue: BarrierQueue, timeout: Duration?
+  ) async throws -> Output {
+    let table = try accessor.scope.table(queue.table)
+    return try await queue.barrier(timeout: timeout) { (_: inout Transaction) in try accessor.runInBarrier(table) }
   }
 }
 

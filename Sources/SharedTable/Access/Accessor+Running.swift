@@ -1,7 +1,8 @@
 public import Dispatch
 
 extension ReadAccessor {
-  /// Runs the accessor in one read section and gives its result. Blocks as ``Table/read(timeout:_:)`` does.
+  /// Runs the accessor in one read section and gives its result. Blocks as ``Table/read(timeout:_:)`` does, and before that
+  /// until the changes of the table have ended that were begun asynchronously before it in this process: it sees them.
   ///
   /// Inside a read section of the same table on the same thread it joins that section's snapshot.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
@@ -50,7 +51,8 @@ extension ReadAccessor where Output: Sendable {
 }
 
 extension Accessor {
-  /// Runs the accessor in one barrier and gives its result. Blocks as ``Table/barrier(timeout:_:)`` does.
+  /// Runs the accessor in one barrier and gives its result. Blocks as ``Table/barrier(timeout:_:)`` does, and before that
+  /// until the accesses of the table have ended that were begun asynchronously before it in this process.
   ///
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait; nil = the table's.

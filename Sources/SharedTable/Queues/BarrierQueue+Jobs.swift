@@ -64,4 +64,20 @@ extension BarrierQueue {
     _ = try enterBarrier(timeout)
     leaveBarrier()
   }
+
+  /// Runs `body` on the calling thread when it is a read's turn; it opens its own section.
+  /// - Parameter body: gets how long it may still wait.
+  /// - Throws: as ``sync(timeout:_:)``.
+  func withReadTurn<R>(_ timeout: Duration?, _ body: (Duration?) throws -> R) throws -> R {
+    let pass = try enterRead(timeout)
+    defer { leaveRead(pass) }
+    return try body(pass.timeout)
+  }
+
+  /// The same when it is a barrier's.
+  func withBarrierTurn<R>(_ timeout: Duration?, _ body: (Duration?) throws -> R) throws -> R {
+    let timeout = try enterBarrier(timeout)
+    defer { leaveBarrier() }
+    return try body(timeout)
+  }
 }
