@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import Synchronization
 import TableTestSupport
@@ -178,6 +179,70 @@ import Testing
       try cache.setObject(String(repeating: "v", count: 500), forKey: "c", waitUntilDone: false)
       try cache.waitUntilWritten()
       #expect(errors.withLock { $0 } == [.tooLarge])
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func whatAThreadSubmittedIsSeenByWhatItDoesNext(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let cache = try StringCache("c", table, limit: .entries(10))
+      for number in 1...300 {
+        try cache.setObject("\(number)", forKey: "k", waitUntilDone: false)
+        #expect(try cache.value(forKey: "k") == "\(number)")
+        try cache.setObject("\(number)", forKey: "gone", waitUntilDone: false)
+        #expect(try cache.contains("gone"))
+        try cache.setObject("\(number)", forKey: "gone", waitUntilDone: false)
+        #expect(try cache.removeValue(forKey: "gone"))
+        #expect(try !cache.contains("gone"))
+        try cache.setObject("\(number)", forKey: "counted", waitUntilDone: false)
+        #expect(try cache.count == 2)
+        try cache.setObject("first", forKey: "k", waitUntilDone: false)
+        try cache.setValue("second", forKey: "k")
+        #expect(try cache.value(forKey: "k") == "second")
+        try cache.setObject("first", forKey: "k", waitUntilDone: false)
+        try cache.removeAll()
+        #expect(try cache.count == 0)
+      }
+    }
+  }
+
+  @Test func inASectionACacheIsWhatItWasAtItsBeginning() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache("c", table, limit: .entries(10))
+      try cache.setValue("old", forKey: "k")
+      let other = try worker(table)
+      try other.ask("barrier", expecting: "in")
+      try table.read { _ in
+        try cache.setObject("new", forKey: "k", waitUntilDone: false)
+        #expect(try cache.value(forKey: "k") == "old", "without waiting for the other's barrier")
+      }
+      try other.ask("commit", expecting: "ok")
+      #expect(try cache.value(forKey: "k") == "new")
+      try other.finish()
+    }
+  }
+
+  @Test func whoIsToldOfAFailedWriteMayUseTheCache() throws {
+    try withTable(.rcu) { table throws in
+      let cacheInHandler = Mutex<StringCache?>(nil)
+      let seen = Mutex<[String?]>([])
+      let cache = try StringCache(
+        "c", table, limit: .bytes(200),
+        onError: { _ in
+          let value = cacheInHandler.withLock { $0 }.flatMap { cache in try? cache.value(forKey: "k") }
+          seen.withLock { $0.append(value) }
+        })
+      cacheInHandler.withLock { $0 = cache }
+      try cache.setValue("v", forKey: "k")
+      for _ in 0..<20 {
+        try cache.setObject(String(repeating: "v", count: 500), forKey: "k", waitUntilDone: false)
+        try cache.waitUntilWritten()
+      }
+      // Who is told comes after who is waited for.
+      while seen.withLock({ $0.count }) < 20 { usleep(500) }
+      #expect(seen.withLock { $0 } == Array(repeating: "v", count: 20))
+      cacheInHandler.withLock { $0 = nil }
     }
   }
 

@@ -1,3 +1,4 @@
+import Synchronization
 import TableEngine
 
 /// A cache without its types: bytes in, bytes out, so that nothing generic runs inside a barrier.
@@ -11,6 +12,12 @@ final class CacheCore: Sendable {
   let limit: CacheLimit
   /// Of what nobody waits for in a blocking call. As each write may need several barriers, of jobs only.
   let queue: BarrierQueue
+  /// How many writes were submitted and not waited for, and have not ended.
+  ///
+  /// PAIR cache-writes. Other end: CacheCore.awaitWrites and CacheCore.submitWrite. A write's end is released, and acquired by
+  /// whoever finds no write on its way: then it reads a version that has them all. The count goes up in the submitting thread,
+  /// before the write is submitted.
+  @usableFromInline let writesOnTheWay = Atomic(0)
 
   init(_ table: Table, _ name: String, limit: CacheLimit) throws(TableError) {
     self.table = table
@@ -26,6 +33,44 @@ final class CacheCore: Sendable {
 
   /// How many writes may wait before whoever submits the next one does.
   private static let queueLimit = 1024
+
+  // MARK: - Soon
+
+  /// Submits a write that nobody waits for. Blocks only while the queue is full.
+  /// - Parameter write: gives what tells of its end, once others may go on.
+  func submitWrite(_ write: @escaping @Sendable () -> Announcement) throws(TableError) {
+    writesOnTheWay.wrappingAdd(1, ordering: .relaxed)
+    do throws(TableError) {
+      try queue.submitJobBlocking { @Sendable [self] in
+        defer { writesOnTheWay.wrappingSubtract(1, ordering: .releasing) }
+        return write()
+      }
+    } catch {
+      writesOnTheWay.wrappingSubtract(1, ordering: .relaxed)
+      throw error
+    }
+  }
+
+  /// What this thread has submitted and not waited for must be seen by what it does next with the cache. One load where
+  /// nothing is on its way.
+  ///
+  /// Not in a section of the table: that shows its own version, whatever is written meanwhile, and a write may be waiting for
+  /// its end.
+  @inlinable @inline(__always)
+  func awaitWrites(_ timeout: Duration? = nil) throws(TableError) {
+    if writesOnTheWay.load(ordering: .acquiring) != 0 { try awaitWritesOutsideSections(timeout) }
+  }
+
+  @usableFromInline @inline(never)
+  func awaitWritesOutsideSections(_ timeout: Duration?) throws(TableError) {
+    if table.segment.threadSection == .none { try queue.waitUntilEmpty(timeout: timeout) }
+  }
+
+  /// The same for async code: suspends.
+  func awaitWritesSuspending() async throws {
+    guard writesOnTheWay.load(ordering: .acquiring) != 0 else { return }
+    try await queue.runJob { () throws(TableError) in }
+  }
 
   // MARK: - Hits
 
@@ -58,6 +103,12 @@ final class CacheCore: Sendable {
 
   /// Bounds how long other writers wait for a flush: some 50 µs.
   private static let pagesPerBarrier = 64
+
+  /// The head with all that this thread has submitted.
+  func currentHead() throws(TableError) -> CacheHead? {
+    try awaitWrites()
+    return try readHead()
+  }
 
   /// The head as last committed; nil if there is no cache yet.
   /// - Throws: `damaged` until the next write, `typeMismatch`.

@@ -30,6 +30,7 @@ extension SharedCache {
     forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
     orInsert compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
+    try await core.awaitWritesSuspending()
     if let value = try value(forKey: key) { return value }
     return try await place(key, cost, expires).missingValue(timeout: timeout, compute)
   }

@@ -52,11 +52,12 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   // MARK: - Reading
 
   /// The value of a key, copied out; nil if it is absent or expired. Waits as `table.get` does: for
-  /// nobody, in the RCU variant.
-  /// - Throws: `typeMismatch` if the value is of another type.
+  /// nobody, in the RCU variant; and first for the writes that were submitted by this handle and not waited for.
+  /// - Throws: `typeMismatch` if the value is of another type; `timedOut` if such writes last longer than the table's timeout.
   @inlinable
   public func value(forKey key: Key) throws(TableError) -> Value? {
-    try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) -> Value? in
+    try core.awaitWrites()
+    return try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) -> Value? in
       let value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
       if value != nil { unsafe core.noteHit(bytes) }
       return value
@@ -65,25 +66,26 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
 
   /// Whether the key is present and not expired. Counts as no use.
   public func contains(_ key: Key) throws(TableError) -> Bool {
-    try core.table.contains(PrefixedKey(core.names.elementPrefix, key))
+    try core.awaitWrites()
+    return try core.table.contains(PrefixedKey(core.names.elementPrefix, key))
   }
 
   /// How many elements there are, expired ones that nobody removed yet included; as of the newest version. Never blocks
   /// in the RCU variant.
   /// - Throws: `typeMismatch` if the name holds something else; `damaged` until the next write heals it.
-  public var count: Int { get throws(TableError) { Int(clamping: try core.readHead()?.count ?? 0) } }
+  public var count: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.count ?? 0) } }
 
   /// What the elements cost in all: see ``CacheLimit/bytes(_:)``.
-  public var totalCost: Int { get throws(TableError) { Int(clamping: try core.readHead()?.cost ?? 0) } }
+  public var totalCost: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.cost ?? 0) } }
 
   /// How many elements were pushed out since the cache was made, expired ones included.
-  public var evictionCount: Int { get throws(TableError) { Int(clamping: try core.readHead()?.evictions ?? 0) } }
+  public var evictionCount: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.evictions ?? 0) } }
 
   // MARK: - Writing
 
   /// Stores a value, and evicts in the same barrier what it pushes out.
   ///
-  /// Waits as ``Table/barrier(timeout:_:)`` does. A full table is made room in by evicting more. Who is just computing a
+  /// Waits as ``Table/barrier(timeout:_:)`` does, after writes of this handle that were not waited for. A full table is made room in by evicting more. Who is just computing a
   /// value for the key gets this one instead.
   /// - Parameters:
   ///   - cost: what it counts towards a limit in bytes; nil = the bytes of key and value.
@@ -96,31 +98,31 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   public func setValue(
     _ value: Value, forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil
   ) throws(TableError) {
+    try core.awaitWrites(timeout)
     try core.store(element(key), value, cost: cost, expires: expiration(expires), timeout: timeout)
   }
 
   /// Stores a value now, or soon.
   ///
-  /// Writes of one handle happen in the order of these calls. A read does not wait for them: a value that was not
-  /// waited for appears when its barrier is done.
+  /// Writes of one handle happen in the order of these calls, and whatever a thread does next with the handle sees them: its
+  /// other methods wait for writes that were submitted and not waited for, wherever from. Not so in a section of the table,
+  /// which shows its own version.
   /// - Parameters:
-  ///   - done: true: as ``setValue(_:forKey:cost:expires:timeout:)``, after all that was submitted before. False:
-  ///     returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's `onError`.
+  ///   - done: true: as ``setValue(_:forKey:cost:expires:timeout:)``. False: returns at once (or, with 1,024 writes
+  ///     waiting, when they are done), and errors go to the cache's `onError`.
   ///   - key: the element's.
   ///   - value: what to store.
   /// - Throws: what ``waitUntilWritten(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had
   ///   done asynchronous work, if not waiting until done; then nothing was submitted.
   public func setObject(_ value: Value, forKey key: Key, waitUntilDone done: Bool) throws(TableError) {
-    if done {
-      try waitUntilWritten()
-      return try setValue(value, forKey: key)
-    }
+    if done { return try setValue(value, forKey: key) }
     let element = element(key)
-    try core.queue.submitJobBlocking { @Sendable [core, onError, expires = expiration(nil)] in
+    try core.submitWrite { @Sendable [core, onError, expires = expiration(nil)] in
       do throws(TableError) {
         try core.store(element, value, cost: nil, expires: expires, timeout: nil)
+        return {}
       } catch {
-        onError?(error)
+        return { onError?(error) }
       }
     }
   }
@@ -136,14 +138,18 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// - Returns: whether it was there.
   @discardableResult
   public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
-    try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) in
+    try core.awaitWrites(timeout)
+    return try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) in
       try unsafe core.remove(bytes, timeout: timeout)
     }
   }
 
   /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
   /// is not stored.
-  public func removeAll(timeout: Duration? = nil) throws(TableError) { try core.removeAll(timeout: timeout) }
+  public func removeAll(timeout: Duration? = nil) throws(TableError) {
+    try core.awaitWrites(timeout)
+    try core.removeAll(timeout: timeout)
+  }
 
   /// The key in the table.
   func element(_ key: Key) -> [UInt8] {

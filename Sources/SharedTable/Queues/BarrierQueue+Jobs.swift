@@ -33,11 +33,13 @@ extension BarrierQueue {
       })
   }
 
-  /// The same. If the queue is full, blocks until it is empty.
+  /// The same with a `body` that gives what to call once the queue has moved on. If the queue is full, blocks until it is
+  /// empty.
   /// - Throws: as ``waitUntilEmpty(timeout:)``, too.
-  func submitJobBlocking(_ body: @escaping @Sendable () -> Void) throws(TableError) {
+  func submitJobBlocking(_ body: @escaping @Sendable () -> Announcement) throws(TableError) {
+    let job = Job(body)
     while true {
-      do throws(TableError) { return try submitJob(body) } catch { guard error.code == .queueFull else { throw error } }
+      do throws(TableError) { return try submit(job) } catch { guard error.code == .queueFull else { throw error } }
       try waitUntilEmpty(timeout: nil)
     }
   }
