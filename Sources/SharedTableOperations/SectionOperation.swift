@@ -11,7 +11,15 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   private struct State: Sendable {
     var phase = Phase.new
     var item: WorkItem<R>?
+    /// Why somebody cancelled it who could not wait for it.
+    var refusal: TableError?
     var result: Result<R, any Error>?
+
+    /// A cancellation by ``SectionOperation/waitUntilFinished()`` says why.
+    func verdict(_ result: Result<R, any Error>) -> Result<R, any Error> {
+      guard let refusal, case .failure(let error) = result, error is CancellationError else { return result }
+      return .failure(refusal)
+    }
   }
 
   /// Where its section runs.
@@ -62,13 +70,32 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     state.withLock { $0.item }?.cancel()
   }
 
+  /// Blocks until it is finished.
+  ///
+  /// Inside a section of the same table on this thread it cannot: the operation may be waiting for that very section. If it
+  /// has not begun, it is cancelled then, never runs, and its ``result`` is `wouldDeadlock`. One that has begun is waited for
+  /// no longer than it waits for the table itself, by its timeout.
+  public final override func waitUntilFinished() {
+    guard !isFinished, let deadlock = queue.deadlock(of: "waiting for an operation") else {
+      return super.waitUntilFinished()
+    }
+    let item = state.withLock { state in
+      state.refusal = deadlock
+      return state.item
+    }
+    super.cancel()
+    // Not started yet: whoever starts it finds it cancelled. That may be after this section.
+    guard let item, !item.cancel() else { return }
+    super.waitUntilFinished()
+  }
+
   private func finish(_ result: Result<R, any Error>) {
     willChangeValue(for: \.isExecuting)
     willChangeValue(for: \.isFinished)
     state.withLock { state in
       guard state.phase != .finished else { return }
       state.phase = .finished
-      state.result = result
+      state.result = state.verdict(result)
       state.item = nil
     }
     didChangeValue(for: \.isExecuting)

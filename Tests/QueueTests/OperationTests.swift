@@ -125,6 +125,30 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func waitingForItInASectionEndsWithAnError(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      func expectDeadlock<R>(_ operation: SectionOperation<R>) {
+        if case .failure(let error as TableError)? = operation.result {
+          #expect(error.code == .wouldDeadlock)
+        } else {
+          Issue.record("\(String(describing: operation.result))")
+        }
+      }
+      let started = BarrierOperation(on: queue) { _ in Issue.record("it must not run") }
+      let unstarted = ReadOperation(on: queue) { _ in Issue.record("it must not run") }
+      try queue.sync(flags: .barrier) { _ in
+        started.start()
+        started.waitUntilFinished()
+        expectDeadlock(started)
+        unstarted.waitUntilFinished()
+      }
+      unstarted.start()
+      expectDeadlock(unstarted)
+      // What is finished is waited for anywhere.
+      try queue.sync { _ in started.waitUntilFinished() }
+    }
+  }
+
   @Test func aFullQueueFailsIt() throws {
     try withQueue(.rcu, limit: 1) { queue throws in
       let (inside, leave) = (Door(), Door())

@@ -20,6 +20,12 @@ extension BarrierQueue {
     if table.segment.threadSection != .none { throw wouldDeadlock(what) }
   }
 
+  /// What waiting for this queue's work would end in, on this thread; nil if it may wait.
+  package func deadlock(of what: String) -> TableError? {
+    guard table.isUsable, table.segment.threadSection != .none else { return nil }
+    return wouldDeadlock(what)
+  }
+
   func wouldDeadlock(_ what: String) -> TableError {
     let outer = table.segment.threadSection == .barrier ? "barrier" : "read section"
     return error(
