@@ -41,7 +41,7 @@ extension UInt: TableValue {
 /// Stored as the double of the same value, which is always exact. A double that no `Float` equals is `typeMismatch`.
 extension Float: TableValue {
   @inlinable public static var tableType: ValueType { .double }
-  @inlinable public static var tableAlignmentShift: Int { 3 }
+  @inlinable public static var tableAlignmentShift: Int { Double.tableAlignmentShift }
   public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try unsafe Double(self).withTableBytes(body)
   }

@@ -38,7 +38,7 @@ public protocol TableValue: Sendable {
   static var tableType: ValueType { get }
   /// Distinguishes layouts or schemas of one type; 0 where there is only one.
   static var tableFingerprint: UInt64 { get }
-  /// Base-2 logarithm of the alignment that the stored bytes need.
+  /// Base-2 logarithm of the alignment that the stored bytes need; 0 where they are only copied.
   static var tableAlignmentShift: Int { get }
   /// Calls `body` with the bytes to store, valid during the call.
   func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
@@ -76,12 +76,16 @@ extension String: TableValue {
   }
 }
 
+/// Not aligned: it is read by copying its bytes, and without padding behind its key the quick reads take it.
 extension Int: TableValue {
   @inlinable public static var tableType: ValueType { .integer }
+  @inlinable public static var tableAlignmentShift: Int { 0 }
 }
 
+/// Not aligned, as `Int`.
 extension Double: TableValue {
   @inlinable public static var tableType: ValueType { .double }
+  @inlinable public static var tableAlignmentShift: Int { 0 }
 }
 
 /// Fixed-size scalars: their bytes are the value.
