@@ -5,6 +5,8 @@ public enum BarrierReach {
   case table
   /// One key, and nothing below it: waits for the key locks that cover it.
   case key(UnsafeRawBufferPointer)
+  /// One key and all that begin with it and a slash: waits for the key locks of any of these, and of what they lie below.
+  case subtree(UnsafeRawBufferPointer)
   /// Keys to be locked, for a section that outlives the ownership of W.
   case keys(LockedKeys)
   /// What its thread has locked already.
@@ -23,6 +25,8 @@ public enum BarrierReach {
     switch self {
     case .table: KeyLocks.Request(slot: slot, keys: .table, isToHold: false)
     case .key(let key): KeyLocks.Request(slot: slot, keys: unsafe LockedKeys(writing: key, seed: seed), isToHold: false)
+    case .subtree(let key):
+      KeyLocks.Request(slot: slot, keys: unsafe LockedKeys(locking: key, seed: seed), isToHold: false)
     case .keys(let keys): KeyLocks.Request(slot: slot, keys: keys, isToHold: true)
     case .lockedKeys, .unlockedKeys: nil
     }

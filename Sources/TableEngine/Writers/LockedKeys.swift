@@ -26,12 +26,15 @@ public struct LockedKeys: Sendable {
 
   /// Of keys that are locked.
   init(locking keys: [[UInt8]], seed: UInt64) {
-    for key in keys {
-      unsafe key.withUnsafeBytes { key in
-        Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &whole)
-        unsafe insertPath(to: key, seed: seed)
-      }
-    }
+    for key in keys { unsafe key.withUnsafeBytes { unsafe insert(whole: $0, seed: seed) } }
+  }
+
+  /// Of one key and all that lies below it.
+  init(locking key: UnsafeRawBufferPointer, seed: UInt64) { unsafe insert(whole: key, seed: seed) }
+
+  private mutating func insert(whole key: UnsafeRawBufferPointer, seed: UInt64) {
+    Self.insert(unsafe shm_hash(key.baseAddress!, key.count, seed), &whole)
+    unsafe insertPath(to: key, seed: seed)
   }
 
   /// Of one key that is written, and nothing below it.
