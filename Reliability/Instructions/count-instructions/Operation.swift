@@ -14,6 +14,19 @@ enum Operation: String, CaseIterable {
   case setOfHundred = "set-of-100"
   /// An existing key goes, each in a barrier of its own.
   case remove
+  /// A number under a text key, copied out: what those of the layers above are compared with.
+  case getTyped = "get-typed"
+  case dictionaryGet = "dictionary-get"
+  case setContains = "set-contains"
+  case cacheHit = "cache-hit"
+  /// The same by the call that would compute what is missing.
+  case cacheHitOrCompute = "cache-hit-or-compute"
+  /// A property with the wrapper `@Shared`.
+  case sharedRead = "shared-read"
+  case onceRead = "once-read"
+  case guardedRead = "guarded-read"
+  /// An element that is there gets a new value, in a barrier of its own.
+  case dictionarySet = "dictionary-set"
 
   /// How often it is done in the shorter of the two runs; twice as often in the longer one.
   ///
@@ -24,6 +37,9 @@ enum Operation: String, CaseIterable {
     switch self {
     case .getParticipant, .getObserver, .getRWLock: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
+    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead:
+      100_000
+    case .dictionarySet: 20_000
     case .remove: 5_000
     }
   }

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A loaded table, and the keys in the order in which the operations take them.
 @safe final class Workload {
-  private let table: Table
+  let table: Table
   private let observer: Table
   private let keys: [Key]
   private let value = [UInt8](repeating: 0x5a, count: Workload.valueBytes)
@@ -40,6 +40,9 @@ import TestSupport
     case .sectionOfTen: try look(sections: times, each: 10)
     case .set: for index in 0..<times { try table.set(keys[index % keys.count], value) }
     case .setOfHundred: try setInBarriers(times, each: 100)
+    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead,
+      .dictionarySet:
+      try Layers(table).run(operation, times: times)
     case .remove: for index in 0..<times { guard try table.remove(keys[index]) else { throw Failure.missed } }
     }
   }

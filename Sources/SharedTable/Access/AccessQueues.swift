@@ -1,11 +1,12 @@
 import SharedMemory
-import Synchronization
+public import Synchronization
 
 /// The queues behind the asynchronous forms of accessors: one for each table of this process.
 ///
 /// Kept by what is under way, and by the handles of it; a table that rests has none. Tables are told apart by their
 /// segments, so that all handles of one share a queue, and with it an order. Synchronous accesses take their turn in it too, as
 /// long as there is one: else they would overtake what their own thread has submitted.
+@usableFromInline
 enum AccessQueues {
   private struct Entry {
     weak var queue: BarrierQueue?
@@ -15,11 +16,14 @@ enum AccessQueues {
 
   /// Whether there are entries: set under their lock, with the first and the last of them. A thread that has made one sees
   /// it set, and what other threads make at the same time has no order with it. So relaxed is enough.
-  private static let areThereAny = Atomic(false)
+  @usableFromInline static let areThereAny = Atomic(false)
+
+  @inlinable
+  static var areAnyInUse: Bool { areThereAny.load(ordering: .relaxed) }
 
   /// The queue of a table of which something is under way. One load where that is so of no table.
   static func queueInUse(_ table: Table) -> BarrierQueue? {
-    guard areThereAny.load(ordering: .relaxed) else { return nil }
+    guard areAnyInUse else { return nil }
     let key = ObjectIdentifier(table.segment)
     return ForkLock.hold {
       entries.withLock { entries in

@@ -10,7 +10,16 @@ extension ReadAccessor {
   /// - Throws: what a part of it throws; `wrongTable`, at once, if parts or `table` belong to different tables;
   ///   `typeMismatch`, and what ``Table/read(timeout:_:)`` throws.
   @available(*, noasync, message: "blocks a thread of the cooperative pool; use 'await access()'")
+  @inlinable
   public func accessSync(on table: Table? = nil, timeout: Duration? = nil) throws -> Output {
+    if let look, table == nil, !AccessQueues.areAnyInUse {
+      return try look.table.read(timeout: timeout, look.body)
+    }
+    return try accessGenerally(on: table, timeout: timeout)
+  }
+
+  @available(*, noasync) @usableFromInline @inline(never)
+  func accessGenerally(on table: Table?, timeout: Duration?) throws -> Output {
     try AccessSection.read(self, on: table, timeout: timeout)
   }
 }

@@ -14,9 +14,15 @@ public protocol TableAccessor<Output>: Sendable {
 public struct ReadAccessor<Output>: TableAccessor {
   let scope: AccessScope
   let body: @Sendable (AccessRun) throws -> Output
+  /// Of an accessor that looks at one value and is no composition: the same without a run, and specialised where it was
+  /// lifted.
+  @usableFromInline let look: AccessLook<Output>?
 
-  init(_ scope: AccessScope, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+  init(
+    _ scope: AccessScope, look: AccessLook<Output>? = nil, _ body: @escaping @Sendable (AccessRun) throws -> Output
+  ) {
     self.scope = scope
+    self.look = look
     self.body = body
   }
 
@@ -26,6 +32,19 @@ public struct ReadAccessor<Output>: TableAccessor {
   /// Gives a value without looking at any: the unit of composition.
   public static func pure(_ output: Output, on table: Table) -> ReadAccessor where Output: Sendable {
     ReadAccessor(.one(table)) { _ in output }
+  }
+}
+
+/// A look at one value in one section.
+@usableFromInline
+struct AccessLook<Output>: Sendable {
+  @usableFromInline let table: Table
+  @usableFromInline let body: @Sendable (borrowing ReadView) throws -> Output
+
+  @inlinable
+  init(_ table: Table, _ body: @escaping @Sendable (borrowing ReadView) throws -> Output) {
+    self.table = table
+    self.body = body
   }
 }
 

@@ -35,10 +35,22 @@ public struct Guarded<Value: TableValue>: Sendable {
   /// Of this and the other `accessor(_:)` the compiler takes the one that the function fits: if it changes its argument,
   /// only the other one does.
   /// - Parameter body: runs in a section, at each run of the accessor: keep it short, and do not use the table in it.
+  @inlinable
   public func accessor<Output>(
     _ body: @escaping @Sendable (Value) throws -> Output
   ) -> ReadAccessor<Output> {
-    ReadAccessor(.one(table)) { run in try run.read(self, body) }
+    lifted(
+      body,
+      AccessLook(table) { [key, initial] (view: borrowing ReadView) in
+        try body(view.get(key, as: Value.self) ?? initial)
+      })
+  }
+
+  @usableFromInline
+  func lifted<Output>(
+    _ body: @escaping @Sendable (Value) throws -> Output, _ look: AccessLook<Output>
+  ) -> ReadAccessor<Output> {
+    ReadAccessor(.one(table), look: look) { run in try run.read(self, body) }
   }
 
   /// Lifts a function that may change the value.

@@ -35,15 +35,15 @@ extension CacheCore {
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      return try table.withBarrier(timeout: timeout, body)
+      return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
       guard error.code == .damaged else { throw error }
-      try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+      try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
         var ledger = try CacheLedger.rebuild(table, names, hits, &tx)
         try ledger.makeRoom(limit, sparing: 0, &tx)
         try ledger.store(&tx)
       }
-      return try table.withBarrier(timeout: timeout, body)
+      return try names.withBarrier(of: table, timeout: timeout, body)
     }
   }
 

@@ -78,7 +78,8 @@ final class CacheCore: Sendable {
   @usableFromInline @inline(never)
   func flushHitsLater() {
     guard let hits, hits.takesTurn(version: table.version), !queue.isClosed else { return }
-    try? queue.submitJob { @Sendable [weak self] in try? self?.flushHits() }
+    // Not weakly: an object that was ever referred to so counts its references by a detour, in every hit.
+    try? queue.submitJob { @Sendable [self] in try? flushHits() }
   }
 
   /// Tells the table what this process has read, if elements were added since it last did: only they push others out.
@@ -91,7 +92,7 @@ final class CacheCore: Sendable {
     let byPage = Dictionary(grouping: hashes) { CacheHead.page($0, of: head.pageCount) }.values
     var rest = byPage[...]
     while !rest.isEmpty {
-      try table.withBarrier { tx throws(TableError) in
+      try names.withBarrier(of: table) { tx throws(TableError) in
         var ledger = try CacheLedger(table, names, hits, tx)
         try ledger.tellHits(of: rest.prefix(Self.pagesPerBarrier).joined(), tx)
         try ledger.store(&tx)

@@ -10,7 +10,7 @@
 @usableFromInline
 struct CacheNames: Sendable {
   @usableFromInline let elementPrefix: [UInt8]
-  let head: [UInt8]
+  @usableFromInline let head: [UInt8]
   let pagePrefix: [UInt8]
   let claimPrefix: [UInt8]
 
@@ -22,42 +22,20 @@ struct CacheNames: Sendable {
     claimPrefix = bytes + Array("#k".utf8)
   }
 
+  /// A barrier that changes this cache only: it waits for who has locked its name or an element's key, and not for who has
+  /// locked others.
+  func withBarrier<R>(
+    of table: Table, timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try unsafe head.withKeyBytes { name throws(TableError) in
+      try unsafe table.withBarrier(timeout: timeout, reach: .subtree(name), body)
+    }
+  }
+
   func page(_ index: Int) -> [UInt8] { pagePrefix + Array(String(index).utf8) }
 
   /// The claim that belongs to an element's key in the table.
   func claim(ofElement key: UnsafeRawBufferPointer) -> [UInt8] {
     unsafe claimPrefix + key.dropFirst(elementPrefix.count)
-  }
-}
-
-/// A key behind a prefix, put together on the stack.
-@usableFromInline @safe
-struct PrefixedKey<Key: TableKey>: TableKey {
-  @usableFromInline let prefix: [UInt8]
-  @usableFromInline let key: Key
-
-  @inlinable
-  init(_ prefix: [UInt8], _ key: Key) {
-    self.prefix = prefix
-    self.key = key
-  }
-
-  @inlinable
-  func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe key.withKeyBytes { bytes throws(E) -> R in
-      let length = prefix.count + bytes.count
-      let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
-        unsafe place.copyBytes(from: prefix)
-        if bytes.count > 0 {
-          unsafe UnsafeMutableRawBufferPointer(rebasing: place[prefix.count...]).copyMemory(from: bytes)
-        }
-        do throws(E) {
-          return .success(try unsafe body(UnsafeRawBufferPointer(place)))
-        } catch {
-          return .failure(error)
-        }
-      }
-      return try result.get()
-    }
   }
 }

@@ -69,7 +69,7 @@ extension ClaimedPlace {
   }
 
   private func releaseNow(_ claim: HostClaim) throws(TableError) {
-    _ = try table.withBarrier { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
+    _ = try withBarrier { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
   }
 
   /// Stores the value computed; whatever happens, the claim goes.

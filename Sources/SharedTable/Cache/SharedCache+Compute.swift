@@ -16,12 +16,20 @@ extension SharedCache {
   ///   inside a section of the table; what ``setValue(_:forKey:cost:expires:timeout:)`` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
   @available(*, noasync, message: "await value(forKey:cost:expires:timeout:orInsert:) instead") @_disfavoredOverload
+  @inlinable
   public func value(
     forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
     orInsert compute: () throws -> Value
   ) throws -> Value {
     if let value = try value(forKey: key) { return value }
-    return try place(key, cost, expires).missingValue(timeout: timeout, compute)
+    return try missingValue(key, cost, expires, timeout, compute)
+  }
+
+  @available(*, noasync) @usableFromInline @inline(never)
+  func missingValue(
+    _ key: Key, _ cost: Int?, _ expires: Expiration?, _ timeout: Duration?, _ compute: () throws -> Value
+  ) throws -> Value {
+    try place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 
   /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some

@@ -57,7 +57,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   @inlinable
   public func value(forKey key: Key) throws(TableError) -> Value? {
     try core.awaitWrites()
-    return try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) -> Value? in
+    return try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in
       let value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
       if value != nil { unsafe core.noteHit(bytes) }
       return value
@@ -65,9 +65,10 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   }
 
   /// Whether the key is present and not expired. Counts as no use.
+  @inlinable
   public func contains(_ key: Key) throws(TableError) -> Bool {
     try core.awaitWrites()
-    return try core.table.contains(PrefixedKey(core.names.elementPrefix, key))
+    return try unsafe withElementKey(key) { bytes throws(TableError) in try unsafe core.table.contains(RawKey(bytes)) }
   }
 
   /// How many elements there are, expired ones that nobody removed yet included; as of the newest version. Never blocks
@@ -139,7 +140,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   @discardableResult
   public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
     try core.awaitWrites(timeout)
-    return try unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { bytes throws(TableError) in
+    return try unsafe withElementKey(key) { bytes throws(TableError) in
       try unsafe core.remove(bytes, timeout: timeout)
     }
   }
@@ -152,8 +153,14 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   }
 
   /// The key in the table.
-  func element(_ key: Key) -> [UInt8] {
-    unsafe PrefixedKey(core.names.elementPrefix, key).withKeyBytes { unsafe [UInt8]($0) }
+  func element(_ key: Key) -> [UInt8] { unsafe withElementKey(key) { unsafe [UInt8]($0) } }
+
+  /// Calls `body` with the key in the table.
+  @inlinable @inline(__always)
+  func withElementKey<R, E: Error>(_ key: Key, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe key.withKeyBytes { bytes throws(E) in
+      try unsafe PrefixedKey(core.names.elementPrefix, bytes).withKeyBytes(body)
+    }
   }
 
   func expiration(_ expires: Expiration?) -> Expiration {

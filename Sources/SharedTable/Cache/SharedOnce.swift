@@ -11,7 +11,7 @@
 /// For threads, tasks and processes; after `fork()` the child opens the table again. Observers read what is there, and
 /// may not compute.
 public struct SharedOnce<Value: TableValue>: Sendable {
-  private let place: OncePlace<Value>
+  @usableFromInline let place: OncePlace<Value>
 
   /// Names the value; reads and writes nothing yet.
   /// - Parameters:
@@ -24,7 +24,8 @@ public struct SharedOnce<Value: TableValue>: Sendable {
 
   /// The value, if somebody made it already. Never waits in the RCU variant.
   /// - Throws: `typeMismatch` if the name holds something else.
-  public var current: Value? { get throws(TableError) { try place.find() } }
+  @inlinable
+  public var current: Value? { get throws(TableError) { try place.table.get(place.key) } }
 
   /// The value; if there is none, makes it.
   ///
@@ -37,9 +38,15 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   ///   itself, or inside a section of the table; what ``Table/barrier(timeout:_:)`` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
   @available(*, noasync, message: "await value(timeout:_:) instead") @_disfavoredOverload
+  @inlinable
   public func value(timeout: Duration? = nil, _ compute: () throws -> Value) throws -> Value {
-    if let value = try place.find() { return value }
-    return try place.missingValue(timeout: timeout, compute)
+    if let value = try current { return value }
+    return try missingValue(timeout: timeout, compute)
+  }
+
+  @available(*, noasync) @usableFromInline @inline(never)
+  func missingValue(timeout: Duration?, _ compute: () throws -> Value) throws -> Value {
+    try place.missingValue(timeout: timeout, compute)
   }
 
   /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
@@ -47,22 +54,23 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   nonisolated(nonsending) public func value(
     timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    if let value = try place.find() { return value }
+    if let value = try current { return value }
     return try await place.missingValue(timeout: timeout, compute)
   }
 }
 
+@usableFromInline
 struct OncePlace<Value: TableValue>: ClaimedPlace {
-  let table: Table
-  let key: [UInt8]
-  let claimKey: [UInt8]
+  @usableFromInline let table: Table
+  @usableFromInline let names: CacheNames
   let queue: BarrierQueue
+
+  @inlinable var key: [UInt8] { names.head }
+  var claimKey: [UInt8] { names.claimPrefix }
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
-    let names = try CacheNames(name, table: table)
-    key = names.head
-    claimKey = names.claimPrefix
+    names = try CacheNames(name, table: table)
     queue = BarrierQueue(table, subject: nil)
   }
 
@@ -73,13 +81,13 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
 
   func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
-    try table.withBarrier(body)
+    try names.withBarrier(of: table, body)
   }
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 { 0 }
 
   func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
-    try table.withBarrier { tx throws(TableError) in
+    try names.withBarrier(of: table) { tx throws(TableError) in
       _ = try tx.releaseClaim(claimKey, claim)
       // Set by hand meanwhile: then that is the value.
       if let present = try find(tx) { return present }

@@ -176,7 +176,10 @@ extension ArrayTree {
     }
     try tx.withSavepoint { tx throws(TableError) in
       for (id, value) in values {
-        if let value { try tx.set(place.name.key(id), value) } else { try tx.remove(place.name.key(id)) }
+        try unsafe place.name.withNumberedKey(id) { key throws(TableError) in
+          let key = unsafe RawKey(key)
+          if let value { try tx.set(key, value) } else { try tx.remove(key) }
+        }
       }
       let state = edit.state
       try place.setHeader([state.count, state.root, state.level, state.next], in: &tx)

@@ -5,6 +5,8 @@
 @usableFromInline
 struct CollectionName: Sendable {
   @usableFromInline let text: String
+  /// What the keys of all elements begin with.
+  @usableFromInline let prefix: [UInt8]
 
   /// - Throws: `invalid` unless the name has 1 to 200 bytes, and no slash, number sign or control character.
   @usableFromInline
@@ -17,26 +19,17 @@ struct CollectionName: Sendable {
           + "characters")
     }
     self.text = text
+    prefix = Array(text.utf8) + [UInt8(ascii: "/")]
   }
 
   private static func isForbidden(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte < 0x20 || byte == 0x7f
   }
 
-  /// What the keys of all elements begin with.
-  @usableFromInline var prefix: [UInt8] { Array(text.utf8) + [UInt8(ascii: "/")] }
-
-  /// The table's key of an element.
-  @usableFromInline
-  func key(_ element: some SharedKey) -> [UInt8] {
-    unsafe element.withElementKey { bytes in
-      var key: [UInt8] = []
-      key.reserveCapacity(text.utf8.count + 1 + bytes.count)
-      key.append(contentsOf: text.utf8)
-      key.append(UInt8(ascii: "/"))
-      unsafe key.append(contentsOf: bytes)
-      return key
-    }
+  /// Calls `body` with the table's key of an element.
+  @inlinable @inline(__always)
+  func withKey<R, E: Error>(_ element: some SharedKey, _ body: (PrefixedKey) throws(E) -> R) throws(E) -> R {
+    try unsafe element.withElementKey { bytes throws(E) in try unsafe body(PrefixedKey(prefix, bytes)) }
   }
 
   /// Calls `body` with the key of the element that is a number, 0 or more: as ``key(_:)``, without an allocation.

@@ -15,17 +15,27 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     try place.header(in: section)?[0] ?? 0
   }
 
-  @usableFromInline
+  @inlinable
   func get(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Value? {
-    try section.get(place.name.key(key), as: Value.self)
+    try unsafe key.withElementKey { bytes throws(TableError) in
+      try section.get(unsafe PrefixedKey(place.name.prefix, bytes), as: Value.self)
+    }
   }
 
+  @inlinable
   func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
-    try section.contains(place.name.key(key))
+    try unsafe key.withElementKey { bytes throws(TableError) in
+      try section.contains(unsafe PrefixedKey(place.name.prefix, bytes))
+    }
+  }
+
+  @inlinable
+  func contains(_ key: Key) throws(TableError) -> Bool {
+    try place.name.withKey(key) { key throws(TableError) in try table.contains(key) }
   }
 
   /// Visits each element until `body` returns false. Looks at the whole table.
@@ -53,15 +63,27 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
 
   // MARK: - Changes
 
+  /// Stores one element, and counts it if it was not there.
+  @inlinable
+  func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
+    try unsafe key.withElementKey { key throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        try unsafe place.setElement(key, bytes, StoredForm(of: Value.self), in: &tx)
+      }
+    }
+  }
+
   /// Stores some elements, and counts those that were not there.
   func set(_ elements: some Sequence<(key: Key, value: Value)>, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
     try tx.withSavepoint { tx throws(TableError) in
       var added = 0
       for (key, value) in elements {
-        let key = place.name.key(key)
-        let isNew = try !tx.contains(key)
-        try tx.set(key, value)
+        let isNew = try place.name.withKey(key) { key throws(TableError) in
+          let isNew = try !tx.contains(key)
+          try tx.set(key, value)
+          return isNew
+        }
         if isNew { added += 1 }
       }
       if added > 0 { try place.setHeader([count + added], in: &tx) }
@@ -74,7 +96,9 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     let count = try count(in: tx)
     var removed = 0
     try tx.withSavepoint { tx throws(TableError) in
-      for key in keys where try tx.remove(place.name.key(key)) { removed += 1 }
+      for key in keys {
+        if try place.name.withKey(key, { key throws(TableError) in try tx.remove(key) }) { removed += 1 }
+      }
       if removed > 0 { try place.setHeader([max(0, count - removed)], in: &tx) }
     }
     return removed

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// A ``SharedValue`` as a property.
 ///
@@ -18,8 +18,8 @@ import Synchronization
 /// waits as `table.get` does.
 @propertyWrapper
 public struct Shared<Value: TableValue>: Sendable {
-  private let value: SharedValue<Value>
-  private let memory: Memory
+  @usableFromInline let value: SharedValue<Value>
+  @usableFromInline let memory: Memory
 
   /// Traps for a name that cannot be: see ``SharedValue/init(_:_:default:)``, which throws instead.
   public init(wrappedValue: Value, _ name: String, _ table: Table) {
@@ -32,6 +32,7 @@ public struct Shared<Value: TableValue>: Sendable {
   }
 
   /// The value, or the last one that could be read.
+  @inlinable
   public var wrappedValue: Value {
     do throws(TableError) {
       return memory.note(try value.get())
@@ -46,20 +47,29 @@ public struct Shared<Value: TableValue>: Sendable {
   /// Why the last read of the property found no value; nil if it did. `_hits.failure` where the property is declared.
   public var failure: TableError? { memory.state.withLock { $0.failure } }
 
-  private final class Memory: Sendable {
+  @usableFromInline
+  final class Memory: Sendable {
+    @usableFromInline
     struct State {
-      var last: Value
-      var failure: TableError?
+      @usableFromInline var last: Value
+      @usableFromInline var failure: TableError?
+
+      init(last: Value) { self.last = last }
     }
-    let state: Mutex<State>
+    @usableFromInline let state: Mutex<State>
 
     init(_ value: Value) { state = Mutex(State(last: value)) }
 
+    @inlinable
     func note(_ value: Value) -> Value {
-      state.withLock { $0 = State(last: value) }
+      state.withLock { state in
+        state.last = value
+        if state.failure != nil { state.failure = nil }
+      }
       return value
     }
 
+    @usableFromInline
     func note(_ failure: TableError) -> Value {
       state.withLock { state in
         state.failure = failure

@@ -15,7 +15,7 @@ extension SharedArray {
   public func append(contentsOf elements: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
     // Encoded before the barrier, which holds up the others.
     let run = ArrayLeaf(elements)
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try append(run, in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try append(run, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -31,7 +31,7 @@ extension SharedArray {
   /// Inserts an element before the one at an index; the count is an index here too.
   /// - Throws: `outOfBounds`.
   public func insert(_ element: Element, at index: Int, timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try insert(element, at: index, in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try insert(element, at: index, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -44,7 +44,7 @@ extension SharedArray {
   /// Replaces the element at an index.
   /// - Throws: `outOfBounds`.
   public func set(_ element: Element, at index: Int, timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(element, at: index, in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try set(element, at: index, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -61,7 +61,7 @@ extension SharedArray {
   public func mutate<R>(
     at index: Int, timeout: Duration? = nil, _ body: (inout Element) throws -> R
   ) throws -> R {
-    try table.barrier(timeout: timeout) { tx in try mutate(at: index, in: &tx, body) }
+    try tree.place.barrier(timeout) { tx in try mutate(at: index, in: &tx, body) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -79,7 +79,7 @@ extension SharedArray {
   /// - Throws: `outOfBounds`.
   @discardableResult
   public func remove(at index: Int, timeout: Duration? = nil) throws(TableError) -> Element {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(at: index, in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try remove(at: index, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -92,7 +92,7 @@ extension SharedArray {
 
   /// Removes the first element and returns it; nil if there is none.
   public func popFirst(timeout: Duration? = nil) throws(TableError) -> Element? {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try popFirst(in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try popFirst(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -102,7 +102,7 @@ extension SharedArray {
 
   /// Removes the last element and returns it; nil if there is none.
   public func popLast(timeout: Duration? = nil) throws(TableError) -> Element? {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try popLast(in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try popLast(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -113,7 +113,7 @@ extension SharedArray {
 
   /// Removes all elements in one barrier, and the array's type: the name is free. Looks at the whole table.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
+    try tree.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.

@@ -2,19 +2,21 @@
 /// catches the error goes on as if it had not been tried.
 extension SharedDictionary {
   /// Stores a value.
+  @inlinable
   public func set(_ key: Key, _ value: Value, timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(key, value, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try set(key, value, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
-    try store.set(CollectionOfOne((key, value)), in: &tx)
+    try store.set(key, value, in: &tx)
   }
 
   /// Stores a value and returns the one before; nil if there was none.
   @discardableResult
   public func updateValue(_ value: Value, forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Value? {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+    try store.place.withBarrier(timeout) { tx throws(TableError) in
       try updateValue(value, forKey: key, in: &tx)
     }
   }
@@ -30,7 +32,7 @@ extension SharedDictionary {
   /// Removes a key and returns its value; nil if there was none.
   @discardableResult
   public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Value? {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeValue(forKey: key, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try removeValue(forKey: key, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -45,7 +47,7 @@ extension SharedDictionary {
   /// - Returns: how many were there.
   @discardableResult
   public func remove(_ keys: some Sequence<Key>, timeout: Duration? = nil) throws(TableError) -> Int {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try store.remove(keys, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try store.remove(keys, in: &tx) }
   }
 
   /// Changes a value in place, in one barrier; an absent one begins as `defaultValue`.
@@ -56,7 +58,7 @@ extension SharedDictionary {
     _ key: Key, default defaultValue: @autoclosure () -> Value, timeout: Duration? = nil,
     _ body: (inout Value) throws -> R
   ) throws -> R {
-    try table.barrier(timeout: timeout) { tx in try mutate(key, default: defaultValue(), in: &tx, body) }
+    try store.place.barrier(timeout) { tx in try mutate(key, default: defaultValue(), in: &tx, body) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -76,7 +78,7 @@ extension SharedDictionary {
   public func mutate<R>(
     _ key: Key, timeout: Duration? = nil, _ body: (inout Value?) throws -> R
   ) throws -> R {
-    try table.barrier(timeout: timeout) { tx in try mutate(key, in: &tx, body) }
+    try store.place.barrier(timeout) { tx in try mutate(key, in: &tx, body) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -99,7 +101,7 @@ extension SharedDictionary {
     _ elements: some Sequence<(Key, Value)>, timeout: Duration? = nil,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
   ) throws {
-    try table.barrier(timeout: timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
+    try store.place.barrier(timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -129,7 +131,7 @@ extension SharedDictionary {
 
   /// Removes all elements in one barrier, and the dictionary's type: the name is free. Looks at the whole table.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.

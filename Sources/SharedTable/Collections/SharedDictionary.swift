@@ -35,7 +35,9 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   /// The value of a key as of now; nil if there is none.
   @inlinable
   public subscript(key: Key) -> Value? {
-    get throws(TableError) { try store.table.get(store.place.name.key(key), as: Value.self) }
+    get throws(TableError) {
+      try store.place.name.withKey(key) { key throws(TableError) in try store.table.get(key, as: Value.self) }
+    }
   }
 
   /// The value of a key in a section; nil if there is none.
@@ -47,9 +49,11 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// Whether the key is there.
-  public func contains(_ key: Key) throws(TableError) -> Bool { try table.contains(store.place.name.key(key)) }
+  @inlinable
+  public func contains(_ key: Key) throws(TableError) -> Bool { try store.contains(key) }
 
   /// The same in a section.
+  @inlinable
   public func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {

@@ -8,7 +8,7 @@
 /// Element E lies under the key `NAME/E`, with the value true; the rest is as with ``SharedDictionary``, including what
 /// waits, what is thrown, and the forms with `in:` for use inside a section.
 public struct SharedSet<Element: SharedKey>: Sendable {
-  private let store: ElementStore<Element, Bool>
+  @usableFromInline let store: ElementStore<Element, Bool>
 
   /// Names it; reads and writes nothing yet.
   /// - Parameters:
@@ -25,11 +25,11 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   public var name: String { store.place.name.text }
 
   /// Whether the element is there.
-  public func contains(_ element: Element) throws(TableError) -> Bool {
-    try table.contains(store.place.name.key(element))
-  }
+  @inlinable
+  public func contains(_ element: Element) throws(TableError) -> Bool { try store.contains(element) }
 
   /// The same in a section.
+  @inlinable
   public func contains(
     _ element: Element, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
@@ -103,7 +103,7 @@ extension SharedSet {
   /// - Returns: whether the element was not there before.
   @discardableResult
   public func insert(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try insert(element, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try insert(element, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -111,7 +111,7 @@ extension SharedSet {
   public func insert(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
     _ = try store.count(in: tx)
     if try store.contains(element, in: tx) { return false }
-    try store.set(CollectionOfOne((element, true)), in: &tx)
+    try store.set(element, true, in: &tx)
     return true
   }
 
@@ -119,7 +119,7 @@ extension SharedSet {
   /// - Returns: whether the element was there.
   @discardableResult
   public func remove(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(element, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try remove(element, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -130,7 +130,7 @@ extension SharedSet {
 
   /// Inserts all of `other` in one barrier.
   public func formUnion(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try formUnion(other, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try formUnion(other, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -140,7 +140,7 @@ extension SharedSet {
 
   /// Removes all of `other` in one barrier.
   public func subtract(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try subtract(other, in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try subtract(other, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -150,7 +150,7 @@ extension SharedSet {
 
   /// Removes what `other` has not, in one barrier. Looks at the whole table.
   public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
-    try table.barrier(timeout: timeout) { tx in
+    try store.place.barrier(timeout) { tx in
       var gone: [Element] = []
       try store.forEach(in: tx) { element, _ in
         if !other.contains(element) { gone.append(element) }
@@ -162,7 +162,7 @@ extension SharedSet {
 
   /// Removes all elements in one barrier, and the set's type: the name is free. Looks at the whole table.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try removeAll(in: &tx) }
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.

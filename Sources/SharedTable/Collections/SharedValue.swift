@@ -1,3 +1,5 @@
+public import TableEngine
+
 /// One value under one name: all instances of that name, in all processes, are the same value.
 ///
 /// ```swift
@@ -45,7 +47,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
 
   /// Replaces the value, whatever it is by now. To change it depending on what it is, use ``mutate(timeout:_:)``.
   public func set(_ value: Value, timeout: Duration? = nil) throws(TableError) {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try set(value, in: &tx) }
+    try withBarrier(timeout) { tx throws(TableError) in try set(value, in: &tx) }
   }
 
   /// Replaces the value as part of a barrier.
@@ -59,7 +61,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   /// - Returns: whether one was stored.
   @discardableResult
   public func remove(timeout: Duration? = nil) throws(TableError) -> Bool {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try remove(in: &tx) }
+    try withBarrier(timeout) { tx throws(TableError) in try remove(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -67,6 +69,16 @@ public struct SharedValue<Value: TableValue>: Sendable {
   public func remove(in tx: inout Transaction) throws(TableError) -> Bool {
     try checkType(in: tx)
     return try tx.remove(name)
+  }
+
+  /// A barrier that changes this value only: it waits for who has locked its key, and not for who has locked others.
+  @inlinable
+  func withBarrier<R>(
+    _ timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try unsafe name.withKeyBytes { key throws(TableError) in
+      try unsafe table.withBarrier(timeout: timeout, reach: .key(key), body)
+    }
   }
 
   /// What lies under the name is nobody else's. Its bytes need not be valid: a write is the way to repair them.
@@ -90,7 +102,10 @@ extension SharedValue {
   /// - Returns: what `body` returns.
   @discardableResult
   public func mutate<R>(timeout: Duration? = nil, _ body: (inout Value) throws -> R) throws -> R {
-    try table.barrier(timeout: timeout) { tx in try mutate(in: &tx, body) }
+    try unsafe name.withKeyBytes { key in
+      try unsafe table.beginBarrier(timeout, reach: .key(key))
+      return try table.runBarrier { tx in try mutate(in: &tx, body) }
+    }
   }
 
   /// Changes the value in place, as part of a barrier.
@@ -104,7 +119,7 @@ extension SharedValue {
 
   /// Replaces the value and returns the one before, in one barrier.
   public func exchange(_ value: Value, timeout: Duration? = nil) throws(TableError) -> Value {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+    try withBarrier(timeout) { tx throws(TableError) in
       let original = try get(in: tx)
       try tx.set(name, value)
       return original
@@ -117,7 +132,7 @@ extension SharedValue {
   public func compareExchange(
     expected: Value, desired: Value, timeout: Duration? = nil
   ) throws(TableError) -> (exchanged: Bool, original: Value) where Value: Equatable {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in
+    try withBarrier(timeout) { tx throws(TableError) in
       try compareExchange(expected: expected, desired: desired, in: &tx)
     }
   }
@@ -140,7 +155,7 @@ extension SharedValue where Value: FixedWidthInteger {
   /// - Throws: `invalid` if the sum does not fit; the value stays then.
   @discardableResult
   public func increment(by amount: Value = 1, timeout: Duration? = nil) throws(TableError) -> Value {
-    try table.withBarrier(timeout: timeout) { tx throws(TableError) in try increment(by: amount, in: &tx) }
+    try withBarrier(timeout) { tx throws(TableError) in try increment(by: amount, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
@@ -154,7 +169,7 @@ extension SharedValue where Value: FixedWidthInteger {
 
   /// Subtracts in one barrier.
   public static func -= (value: Self, amount: Value) throws(TableError) {
-    try value.table.withBarrier { tx throws(TableError) in
+    try value.withBarrier { tx throws(TableError) in
       _ = try value.replace(in: &tx) { $0.subtractingReportingOverflow(amount) }
     }
   }
@@ -174,19 +189,19 @@ extension SharedValue where Value: FixedWidthInteger {
 extension SharedValue where Value: FloatingPoint {
   /// Adds in one barrier.
   public static func += (value: Self, amount: Value) throws(TableError) {
-    try value.table.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) + amount) }
+    try value.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) + amount) }
   }
 
   /// Subtracts in one barrier.
   public static func -= (value: Self, amount: Value) throws(TableError) {
-    try value.table.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) - amount) }
+    try value.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) - amount) }
   }
 }
 
 extension SharedValue where Value: RangeReplaceableCollection {
   /// Appends in one barrier.
   public static func += (value: Self, tail: some Sequence<Value.Element>) throws(TableError) {
-    try value.table.withBarrier { tx throws(TableError) in
+    try value.withBarrier { tx throws(TableError) in
       var whole = try value.get(in: tx)
       whole.append(contentsOf: tail)
       try tx.set(value.name, whole)

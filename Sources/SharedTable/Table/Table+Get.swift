@@ -74,7 +74,8 @@ extension Table {
   /// Whether the key is present and not expired.
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool {
-    try withEntry(key) { _ in true } ?? false
+    if let isThere = unsafe quickly(key, nil, { _ in true }) { return isThere ?? false }
+    return try withEntry(key) { _ in true } ?? false
   }
 
   /// The values of several keys, all of one snapshot; nil where absent or expired.

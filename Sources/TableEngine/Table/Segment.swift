@@ -124,8 +124,10 @@ public final class Segment: Sendable {
   }
 
   /// The newest committed version.
+  @inlinable @inline(__always)
   public var committed: UInt64 { data.loadAcquire(DataLayout.committed) }
 
+  @inlinable @inline(__always)
   public func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
     unsafe shm_hash(key.baseAddress!, key.count, hashSeed)
   }

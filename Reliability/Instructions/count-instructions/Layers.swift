@@ -1,0 +1,64 @@
+import SharedTable
+
+/// What stands on the table, each with some hundred elements: a key that lies in another bucket than its first costs more, and
+/// only the mean of many is the same in each run.
+struct Layers {
+  private let table: Table
+  private let dictionary: SharedDictionary<String, Int>
+  private let set: SharedSet<String>
+  private let cache: SharedCache<String, Int>
+  private let onces: [SharedOnce<Int>]
+  private let looks: [ReadAccessor<Int>]
+  private let properties: [Property]
+  private let keys: [String]
+
+  private static let count = 400
+
+  private struct Property {
+    @Shared var value: Int
+  }
+
+  init(_ table: Table) throws {
+    self.table = table
+    keys = (100..<100 + Self.count).map { "element-\($0)" }
+    dictionary = try SharedDictionary("dictionary", table)
+    set = try SharedSet("set", table)
+    cache = try SharedCache("cache", table, limit: .entries(1000))
+    onces = try keys.map { try SharedOnce("once-\($0)", table) }
+    looks = keys.map { Guarded("guarded-\($0)", in: table, initial: 0).accessor { $0 } }
+    properties = keys.map { Property(value: Shared(wrappedValue: 0, "shared-\($0)", table)) }
+    for key in keys {
+      try table.set(key, 1)
+      try dictionary.set(key, 1)
+      try set.insert(key)
+      try cache.setValue(1, forKey: key)
+      try table.set("shared-\(key)", 1)
+      try table.set("guarded-\(key)", 1)
+      try table.set("once-\(key)", 1)
+    }
+  }
+
+  func run(_ operation: Operation, times: Int) throws {
+    var sum = 0
+    for _ in 0..<times / Self.count { sum += try runOnAll(operation) }
+    guard sum == times else { throw Failure.missed }
+  }
+
+  private func runOnAll(_ operation: Operation) throws -> Int {
+    var sum = 0
+    switch operation {
+    case .dictionaryGet: for key in keys { sum += try dictionary[key] ?? 0 }
+    case .setContains: for key in keys { sum += try set.contains(key) ? 1 : 0 }
+    case .cacheHit: for key in keys { sum += try cache.value(forKey: key) ?? 0 }
+    case .cacheHitOrCompute: for key in keys { sum += try cache.value(forKey: key) { throw Failure.missed } }
+    case .sharedRead: for property in properties { sum += property.value }
+    case .onceRead: for once in onces { sum += try once.value { throw Failure.missed } }
+    case .guardedRead: for look in looks { sum += try look.accessSync() }
+    case .dictionarySet:
+      for key in keys { try dictionary.set(key, 1) }
+      sum = keys.count
+    default: for key in keys { sum += try table.get(key, as: Int.self) ?? 0 }
+    }
+    return sum
+  }
+}

@@ -1,0 +1,33 @@
+/// Bytes behind a prefix, put together on the stack: the key of a collection's or a cache's element.
+@usableFromInline @safe
+struct PrefixedKey: TableKey {
+  @usableFromInline let prefix: [UInt8]
+  @usableFromInline let rest: UnsafeRawBufferPointer
+
+  /// - Parameter rest: kept valid by the caller as long as this key is used.
+  @inlinable @unsafe
+  init(_ prefix: [UInt8], _ rest: UnsafeRawBufferPointer) {
+    self.prefix = prefix
+    unsafe self.rest = rest
+  }
+
+  @inlinable @inline(__always)
+  func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let length = unsafe prefix.count &+ rest.count
+    let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
+      unsafe prefix.withUnsafeBytes { prefix in
+        guard let source = prefix.baseAddress else { return }
+        unsafe place.baseAddress!.copyMemory(from: source, byteCount: prefix.count)
+      }
+      if let source = unsafe rest.baseAddress {
+        unsafe (place.baseAddress! + prefix.count).copyMemory(from: source, byteCount: rest.count)
+      }
+      do throws(E) {
+        return .success(try unsafe body(UnsafeRawBufferPointer(rebasing: place[..<length])))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

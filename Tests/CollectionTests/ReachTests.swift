@@ -1,0 +1,63 @@
+import SharedTable
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// Whom a collection's or a value's own changes wait for: who locked its name or a key below it, and nobody else.
+@Suite struct ReachTests {
+  /// Each does one change of the thing named "x".
+  private static let changes: [(what: String, change: @Sendable (Table) throws -> Void)] = [
+    ("value", { try SharedValue("x", $0, default: 0).set(1) }),
+    ("value's mutate", { try SharedValue("x", $0, default: 0).mutate { $0 += 1 } }),
+    ("counter", { try SharedCounter("x", $0).add() }),
+    ("dictionary", { try SharedDictionary<String, Int>("x", $0).set("k", 1) }),
+    ("dictionary's mutate", { try SharedDictionary<String, Int>("x", $0).mutate("k", default: 0) { $0 += 1 } }),
+    ("dictionary's merge", { try SharedDictionary<String, Int>("x", $0).merge(["k": 1]) }),
+    ("dictionary's removal", { try SharedDictionary<String, Int>("x", $0).removeValue(forKey: "k") }),
+    ("set", { try SharedSet<String>("x", $0).insert("k") }),
+    ("array", { try SharedArray<Int>("x", $0).append(1) }),
+    ("cache", { try SharedCache<String, Int>("x", $0, limit: .entries(10)).setValue(1, forKey: "k") }),
+    ("cache's removal", { try SharedCache<String, Int>("x", $0, limit: .entries(10)).removeAll() }),
+    ("computed value", { _ = try SharedCache<String, Int>("x", $0, limit: .entries(10)).value(forKey: "k") { 1 } }),
+    ("once", { _ = try SharedOnce<Int>("x", $0).value { 1 } }),
+  ]
+
+  @Test(arguments: changes.indices, Table.Variant.allCases) func nobodyWaitsForTheKeysOfOthers(
+    _ index: Int, _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let holder = try worker(table)
+      try holder.ask("keyed xy,y/x", expecting: "in")
+      // Not the worker's patience, which ends with the test.
+      let patient = try Table.open(table.name, access: .participant, timeout: .seconds(20))
+      #expect(throws: Never.self, "\(Self.changes[index].what)") { try Self.changes[index].change(patient) }
+      try holder.ask("commit", expecting: "ok")
+      try holder.finish()
+    }
+  }
+
+  @Test(arguments: changes.indices) func whoHasLockedTheNameIsWaitedFor(_ index: Int) throws {
+    try withTable(.rcu) { table throws in
+      let hasty = try Table.open(table.name, access: .participant, timeout: .milliseconds(20))
+      let holder = try worker(table)
+      try holder.ask("keyed x", expecting: "in")
+      let refusal = error { try Self.changes[index].change(hasty) }
+      #expect(refusal?.code == .timedOut, "\(Self.changes[index].what)")
+      #expect(refusal?.holder?.pid == holder.pid)
+      try holder.ask("commit", expecting: "ok")
+      try Self.changes[index].change(table)
+      try holder.finish()
+    }
+  }
+
+  @Test func whoHasLockedAnElementIsWaitedFor() throws {
+    try withTable(.rcu) { table throws in
+      let hasty = try Table.open(table.name, access: .participant, timeout: .milliseconds(20))
+      let holder = try worker(table)
+      try holder.ask("keyed x/other", expecting: "in")
+      #expect(code { try SharedDictionary<String, Int>("x", hasty).set("k", 1) } == .timedOut)
+      try holder.ask("commit", expecting: "ok")
+      try holder.finish()
+    }
+  }
+}
