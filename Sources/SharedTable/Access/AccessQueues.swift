@@ -24,36 +24,34 @@ enum AccessQueues {
   /// The queue of a table of which something is under way. One load where that is so of no table.
   static func queueInUse(_ table: Table) -> BarrierQueue? {
     guard areAnyInUse else { return nil }
-    let key = ObjectIdentifier(table.segment)
-    return ForkLock.hold {
-      entries.withLock { entries in
-        guard let entry = entries[key] else { return nil }
-        if let queue = entry.queue { return queue }
-        entries[key] = nil
-        areThereAny.store(!entries.isEmpty, ordering: .relaxed)
-        return nil
-      }
-    }
+    return withEntries { entries in entries[ObjectIdentifier(table.segment)]?.queue }
   }
 
   static func queue(_ table: Table) -> BarrierQueue {
-    let key = ObjectIdentifier(table.segment)
+    withEntries { entries in
+      let key = ObjectIdentifier(table.segment)
+      if let queue = entries[key]?.queue { return queue }
+      let queue = BarrierQueue(table, subject: nil)
+      entries[key] = Entry(queue: queue)
+      return queue
+    }
+  }
+
+  /// Runs `body` with the entries of living queues: those of queues that ended are cleared first.
+  private static func withEntries<R: Sendable>(_ body: (inout [ObjectIdentifier: Entry]) -> R) -> R {
     // Dropped after the locks: the last reference to a queue may end its table's segment, which takes ForkLock itself.
     var living: [BarrierQueue] = []
     defer { withExtendedLifetime(living) {} }
     return ForkLock.hold {
       entries.withLock { entries in
-        if let queue = entries[key]?.queue { return queue }
-        // Each new queue clears the entries of those that ended.
         entries = entries.filter { entry in
           guard let queue = entry.value.queue else { return false }
           living.append(queue)
           return true
         }
-        let queue = BarrierQueue(table, subject: nil)
-        entries[key] = Entry(queue: queue)
-        areThereAny.store(true, ordering: .relaxed)
-        return queue
+        let result = body(&entries)
+        areThereAny.store(!entries.isEmpty, ordering: .relaxed)
+        return result
       }
     }
   }
