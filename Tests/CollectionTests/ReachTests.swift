@@ -19,6 +19,7 @@ import Testing
     ("cache", { try SharedCache<String, Int>("x", $0, limit: .entries(10)).setValue(1, forKey: "k") }),
     ("cache's removal", { try SharedCache<String, Int>("x", $0, limit: .entries(10)).removeAll() }),
     ("computed value", { _ = try SharedCache<String, Int>("x", $0, limit: .entries(10)).value(forKey: "k") { 1 } }),
+    ("guarded value", { try Guarded("x", in: $0, initial: 0).accessor { $0 += 1 }.accessSync() }),
     ("once", { _ = try SharedOnce<Int>("x", $0).value { 1 } }),
   ]
 

@@ -25,7 +25,13 @@ enum AccessSection {
   private static func barrier<Output>(
     _ accessor: Accessor<Output>, _ table: Table, _ timeout: Duration?
   ) throws -> Output {
-    try table.barrier(timeout: timeout) { (_: inout Transaction) in try accessor.runInBarrier(table) }
+    guard let key = accessor.key else {
+      return try table.barrier(timeout: timeout) { (_: inout Transaction) in try accessor.runInBarrier(table) }
+    }
+    return try unsafe key.withKeyBytes { key throws in
+      try unsafe table.beginBarrier(timeout, reach: .key(key))
+      return try table.runBarrier { (_: inout Transaction) throws in try accessor.runInBarrier(table) }
+    }
   }
 
   // MARK: - Asynchronously

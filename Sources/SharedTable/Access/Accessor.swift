@@ -54,9 +54,12 @@ struct AccessLook<Output>: Sendable {
 public struct Accessor<Output>: TableAccessor {
   let scope: AccessScope
   let body: @Sendable (AccessRun) throws -> Output
+  /// Of an accessor that changes one value and is no composition: the value's key.
+  let key: [UInt8]?
 
-  init(_ scope: AccessScope, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+  init(_ scope: AccessScope, key: [UInt8]? = nil, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
     self.scope = scope
+    self.key = key
     self.body = body
   }
 

@@ -62,6 +62,6 @@ public struct Guarded<Value: TableValue>: Sendable {
   public func accessor<Output>(
     _ body: @escaping @Sendable (inout Value) throws -> Output
   ) -> Accessor<Output> {
-    Accessor(.one(table)) { run in try run.change(self, body) }
+    Accessor(.one(table), key: key) { run in try run.change(self, body) }
   }
 }
