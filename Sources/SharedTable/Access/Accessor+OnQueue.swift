@@ -21,7 +21,7 @@ extension ReadAccessor where Output: Sendable {
   }
 
   /// Runs the accessor as a read of `queue` while the task is suspended, as ``BarrierQueue/read(timeout:_:)`` does.
-  /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before it began.
+  /// - Throws: what ``accessSync(on:timeout:)-(BarrierQueue,_)`` throws; `CancellationError` if the task was cancelled before it began.
   public func access(on queue: BarrierQueue, timeout: Duration? = nil) async throws -> Output {
     try await AccessSection.awaitRead(self, on: queue, timeout: timeout)
   }
@@ -50,7 +50,7 @@ extension Accessor where Output: Sendable {
 
   /// Runs the accessor as a barrier of `queue` while the task is suspended, as ``BarrierQueue/barrier(flags:timeout:_:)``
   /// does.
-  /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before it began.
+  /// - Throws: what ``accessSync(on:timeout:)-(BarrierQueue,_)`` throws; `CancellationError` if the task was cancelled before it began.
   public func access(on queue: BarrierQueue, timeout: Duration? = nil) async throws -> Output {
     try await AccessSection.awaitBarrier(self, on: queue, timeout: timeout)
   }

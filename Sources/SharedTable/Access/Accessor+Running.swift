@@ -49,10 +49,10 @@ extension ReadAccessor where Output: Sendable {
     return item
   }
 
-  /// Runs the accessor in one read section, while the task is suspended; in the order of ``accessAsync(on:timeout:)``.
+  /// Runs the accessor in one read section, while the task is suspended; in the order of ``accessAsync(on:timeout:)-(Table?,_)``.
   ///
   /// In the RCU variant, with no change before it, at once and on the task's thread: nothing there waits.
-  /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before the
+  /// - Throws: what ``accessSync(on:timeout:)-(Table?,_)`` throws; `CancellationError` if the task was cancelled before the
   ///   section began.
   public func access(on table: Table? = nil, timeout: Duration? = nil) async throws -> Output {
     try await AccessSection.awaitRead(self, on: table, timeout: timeout)
@@ -102,8 +102,8 @@ extension Accessor where Output: Sendable {
   }
 
   /// Runs the accessor in one barrier on another thread, while the task is suspended; in the order of
-  /// ``accessAsync(on:timeout:)``, and committed with others as there.
-  /// - Throws: what ``accessSync(on:timeout:)`` throws; `CancellationError` if the task was cancelled before the
+  /// ``accessAsync(on:timeout:)-(Table?,_)``, and committed with others as there.
+  /// - Throws: what ``accessSync(on:timeout:)-(Table?,_)`` throws; `CancellationError` if the task was cancelled before the
   ///   barrier began. A barrier that has begun goes on to its end.
   public func access(on table: Table? = nil, timeout: Duration? = nil) async throws -> Output {
     try await AccessSection.awaitBarrier(self, on: table, timeout: timeout)
