@@ -18,19 +18,3 @@ extension TableValue where Self: RawRepresentable, RawValue: TableValue {
     self.init(rawValue: rawValue)
   }
 }
-
-/// An enum is also `BitwiseCopyable`, whose form would be the case's number: this one is meant.
-extension TableValue where Self: RawRepresentable & BitwiseCopyable, RawValue: TableValue {
-  @inlinable public static var tableAlignmentShift: Int { RawValue.tableAlignmentShift }
-
-  @inlinable
-  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe rawValue.withTableBytes(body)
-  }
-
-  @inlinable
-  public init?(tableBytes: UnsafeRawBufferPointer) {
-    guard let rawValue = unsafe RawValue(tableBytes: tableBytes) else { return nil }
-    self.init(rawValue: rawValue)
-  }
-}

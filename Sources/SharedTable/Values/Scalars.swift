@@ -30,12 +30,12 @@ extension UInt8: WidenedInteger {}
 /// one or count on it as one. `UInt` is stored the same.
 extension UInt64: TableValue {
   @inlinable public static var tableType: ValueType { .structure }
-  public static var tableFingerprint: UInt64 { Fingerprints.unsigned }
+  public static var tableFingerprint: UInt64 { Fingerprint.unsigned }
 }
 
 extension UInt: TableValue {
   @inlinable public static var tableType: ValueType { .structure }
-  public static var tableFingerprint: UInt64 { Fingerprints.unsigned }
+  public static var tableFingerprint: UInt64 { Fingerprint.unsigned }
 }
 
 /// Stored as the double of the same value, which is always exact. A double that no `Float` equals is `typeMismatch`.
@@ -51,7 +51,7 @@ extension Float: TableValue {
   }
 }
 
-extension Fingerprints {
+extension Fingerprint {
   /// The stored form of `UInt64`.
   static let unsigned = named("SharedTable.UInt64")
 }

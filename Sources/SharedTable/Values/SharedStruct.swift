@@ -1,5 +1,3 @@
-@_spi(Reflection) import Swift
-import Synchronization
 import TableEngine
 
 /// A `BitwiseCopyable` struct that processes share as it lies in memory.
@@ -15,7 +13,13 @@ import TableEngine
 /// type. Any difference changes the fingerprint, and reading the other's values throws `typeMismatch`: migrate them in
 /// one barrier, reading with the old struct and writing with the new one.
 ///
-/// Pointers mean nothing in another process: a struct with a pointer field is refused when it is first used.
+/// A field may be a number, a `Bool`, a `Unicode.Scalar`, an enum without associated values that is `CaseIterable`, an
+/// optional of one of these, a tuple, an `InlineArray` or a struct of fields. Where not every pattern of bits is a value, as
+/// in a `Bool` or an enum, a read looks at the bits first, whoever stored them: others than a value's are `typeMismatch`.
+/// An enum's cases are part of the fingerprint, so a program that knows a case more has another layout.
+///
+/// Any other field ends the process when the type is first used, with a line that says which and why: a pointer means nothing
+/// in another process, and bits of an enum whose cases are not listed cannot be checked.
 public protocol SharedStruct: TableValue, BitwiseCopyable {
   /// Names the type across programs: module and type names differ between executables.
   static var schemaName: String { get }
@@ -25,53 +29,21 @@ extension SharedStruct {
   /// `structure`.
   public static var tableType: ValueType { .structure }
   /// Of schema name, size, alignment and fields; never 0.
-  public static var tableFingerprint: UInt64 { Fingerprints.of(Self.self, schemaName) }
-}
+  public static var tableFingerprint: UInt64 { StructLayouts.of(Self.self).fingerprint }
 
-/// Layout fingerprints, computed once a type: FNV-1a over schema name, size, alignment and fields.
-enum Fingerprints {
-  private static let known = Mutex<[ObjectIdentifier: UInt64]>([:])
+  /// The struct's own: it may be read in place.
+  @inlinable public static var tableAlignmentShift: Int { MemoryLayout<Self>.alignment.trailingZeroBitCount }
 
-  static func of<T>(_ type: T.Type, _ schemaName: String) -> UInt64 {
-    let id = ObjectIdentifier(type)
-    if let known = known.withLock({ $0[id] }) { return known }
-    let fingerprint = compute(type, schemaName)
-    known.withLock { $0[id] = fingerprint }
-    return fingerprint
+  @inlinable
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe withUnsafeBytes(of: self) { bytes throws(E) in try unsafe body(bytes) }
   }
 
-  /// The fingerprint of a stored form that has a name and no layout to take apart.
-  static func named(_ name: String) -> UInt64 { fold(0xcbf2_9ce4_8422_2325, name) | 1 }
-
-  private static func compute<T>(_ type: T.Type, _ schemaName: String) -> UInt64 {
-    var hash = fold(0xcbf2_9ce4_8422_2325, schemaName)
-    hash = fold(hash, "\(MemoryLayout<T>.size) \(MemoryLayout<T>.alignment)")
-    describe(type, at: 0, into: &hash)
-    return hash | 1
-  }
-
-  /// Folds in every stored field, nested structs by their own fields: a module's name must not matter.
-  private static func describe(_ type: Any.Type, at base: Int, into hash: inout UInt64) {
-    var fields: [(String, Int, Any.Type)] = []
-    _ = unsafe _forEachField(of: type) { name, offset, fieldType, _ in
-      unsafe fields.append((String(cString: name), base + offset, fieldType))
-      return true
+  /// Nil for bytes of another size, and for those that are no value of a field.
+  public init?(tableBytes: UnsafeRawBufferPointer) {
+    guard tableBytes.count == MemoryLayout<Self>.size, unsafe StructLayouts.of(Self.self).accepts(tableBytes) else {
+      return nil
     }
-    if fields.isEmpty {
-      let name = String(describing: type)
-      precondition(
-        !name.contains("Pointer"), "a SharedStruct holds a \(name): pointers mean nothing in another process")
-      hash = fold(hash, name)
-    }
-    for (name, offset, fieldType) in fields {
-      hash = fold(hash, "\(name)@\(offset)")
-      describe(fieldType, at: offset, into: &hash)
-    }
-  }
-
-  private static func fold(_ start: UInt64, _ text: String) -> UInt64 {
-    var hash = start
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    return (hash ^ 0xff) &* 0x0000_0100_0000_01b3
+    self = unsafe tableBytes.loadUnaligned(as: Self.self)
   }
 }

@@ -88,8 +88,8 @@ extension Double: TableValue {
   @inlinable public static var tableAlignmentShift: Int { 0 }
 }
 
-/// Fixed-size scalars: their bytes are the value.
-extension TableValue where Self: BitwiseCopyable {
+/// Numbers: their bytes are the value, and any bytes of their size are one.
+extension TableValue where Self: Numeric & BitwiseCopyable {
   @inlinable public static var tableAlignmentShift: Int { MemoryLayout<Self>.alignment.trailingZeroBitCount }
 
   @inlinable
@@ -106,6 +106,10 @@ extension TableValue where Self: BitwiseCopyable {
 
 extension Bool: TableValue {
   @inlinable public static var tableType: ValueType { .bool }
+  @inlinable
+  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe withUnsafeBytes(of: self) { bytes throws(E) in try unsafe body(bytes) }
+  }
   /// Nil for a byte that is neither 0 nor 1: loading such a byte as Bool would be undefined.
   @inlinable
   public init?(tableBytes: UnsafeRawBufferPointer) {

@@ -1,0 +1,90 @@
+/// A field of a ``SharedStruct`` not all of whose patterns of bits are values: which ones are. To load others would be
+/// undefined behaviour, whoever stored them.
+struct FieldCheck: Sendable {
+  /// In bytes, from the struct's start.
+  let offset: Int
+  let values: Values
+
+  enum Values: Sendable {
+    /// One byte, less than this.
+    case below(UInt8)
+    /// So many bytes, one of these patterns.
+    case among([[UInt8]])
+    /// Four bytes, a Unicode scalar value.
+    case unicodeScalar
+  }
+
+  init(offset: Int, _ values: Values) {
+    self.offset = offset
+    self.values = values
+  }
+
+  /// - Parameter patterns: all that are values, of one length.
+  init(offset: Int, patterns: [[UInt8]]) {
+    let isCounted = patterns.count <= 255 && patterns.enumerated().allSatisfy { $1 == [UInt8(truncatingIfNeeded: $0)] }
+    self.init(offset: offset, isCounted ? .below(UInt8(patterns.count)) : .among(patterns))
+  }
+
+  /// - Parameter bytes: all of a struct.
+  func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch values {
+    case .below(let end): unsafe bytes[offset] < end
+    case .among(let patterns): patterns.contains { unsafe bytes[offset..<offset + $0.count].elementsEqual($0) }
+    case .unicodeScalar:
+      unsafe Unicode.Scalar(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) != nil
+    }
+  }
+}
+
+/// A type's values as patterns of bits.
+enum FieldPatterns {
+  /// Of all cases.
+  static func of<Cases: CaseIterable>(_ type: Cases.Type) -> [[UInt8]] {
+    Cases.allCases.map { value in unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) } }
+  }
+
+  /// Of all cases, and of nil.
+  static func ofOptional<Cases: CaseIterable>(_ type: Cases.Type) -> [[UInt8]] {
+    (Cases.allCases.map(Optional.some) + [nil]).map { value in
+      unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
+    }
+  }
+
+  /// What the cases are called.
+  static func names<Cases: CaseIterable>(_ type: Cases.Type) -> [String] {
+    Cases.allCases.map { String(describing: $0) }
+  }
+
+  /// Has a case something with it? Then the cases are not all values.
+  static func haveAssociatedValues<Cases: CaseIterable>(_ type: Cases.Type) -> Bool {
+    Cases.allCases.contains { !Mirror(reflecting: $0).children.isEmpty }
+  }
+}
+
+/// What a field of type `Optional` holds.
+protocol OptionalField {
+  static var wrapped: Any.Type { get }
+  /// The size of the wrapped type, at which the byte lies that tells nil; nil if nil is told by bits of the wrapped type.
+  static var tagOffset: Int? { get }
+}
+
+extension Optional: OptionalField {
+  static var wrapped: Any.Type { Wrapped.self }
+  static var tagOffset: Int? {
+    MemoryLayout<Self>.size == MemoryLayout<Wrapped>.size + 1 ? MemoryLayout<Wrapped>.size : nil
+  }
+}
+
+/// What a field of type `InlineArray` holds.
+protocol InlineArrayField {
+  static var element: Any.Type { get }
+  static var elementCount: Int { get }
+  /// In bytes, from one element to the next.
+  static var stride: Int { get }
+}
+
+extension InlineArray: InlineArrayField {
+  static var element: Any.Type { Element.self }
+  static var elementCount: Int { count }
+  static var stride: Int { MemoryLayout<Element>.stride }
+}

@@ -1,0 +1,144 @@
+@_spi(Reflection) import Swift
+
+/// What the fields of a ``SharedStruct`` say about its bytes.
+final class StructLayout: Sendable {
+  /// The type that it is of.
+  let type: ObjectIdentifier
+  let fingerprint: UInt64
+  private let checks: [FieldCheck]
+
+  /// - Throws: ``LayoutRefusal`` for a field that cannot be shared.
+  init<T>(_ type: T.Type, schemaName: String) throws(LayoutRefusal) {
+    var walk = FieldWalk(schemaName: schemaName)
+    walk.fingerprint.fold(schemaName)
+    walk.fingerprint.fold("\(MemoryLayout<T>.size) \(MemoryLayout<T>.alignment)")
+    try walk.visit(type, at: 0, "")
+    self.type = ObjectIdentifier(type)
+    fingerprint = walk.fingerprint.value
+    checks = walk.checks
+  }
+
+  /// Are these bytes, of the struct's size, a value?
+  func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool { checks.allSatisfy { unsafe $0.accepts(bytes) } }
+}
+
+/// A struct has a field that cannot be shared.
+struct LayoutRefusal: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Goes through all fields, nested ones too: a struct is what its fields are, since its own name holds a module's, which
+/// differs between programs.
+private struct FieldWalk {
+  let schemaName: String
+  var fingerprint = Fingerprint()
+  var checks: [FieldCheck] = []
+
+  init(schemaName: String) { self.schemaName = schemaName }
+
+  /// - Parameters:
+  ///   - base: where the field lies in the struct, in bytes.
+  ///   - path: what it is called there, as `origin.x`.
+  mutating func visit(_ type: Any.Type, at base: Int, _ path: String) throws(LayoutRefusal) {
+    if type == Bool.self { checks.append(FieldCheck(offset: base, .below(2))) }
+    if type == Unicode.Scalar.self { checks.append(FieldCheck(offset: base, .unicodeScalar)) }
+    if let array = type as? any InlineArrayField.Type { return try visit(array, at: base, path) }
+    switch kind(of: type) {
+    case .struct, .tuple: try visitFields(of: type, at: base, path)
+    case .optional: try visit(optional: type, at: base, path)
+    case .enum: visit(cases: try cases(of: type, path), at: base, isOptional: false)
+    case .opaque: fingerprint.fold(String(describing: type))
+    default: throw refusal(path, "is a \(type), which means nothing in another process")
+    }
+  }
+
+  private mutating func visitFields(of type: Any.Type, at base: Int, _ path: String) throws(LayoutRefusal) {
+    if type == StaticString.self || String(describing: type).contains("Pointer") {
+      throw refusal(path, "is a \(type), and pointers mean nothing in another process")
+    }
+    var fields: [(name: String, offset: Int, type: Any.Type)] = []
+    _ = unsafe _forEachField(of: type) { name, offset, fieldType, _ in
+      unsafe fields.append((String(cString: name), base + offset, fieldType))
+      return true
+    }
+    if fields.isEmpty { fingerprint.fold(String(describing: type)) }
+    for (name, offset, fieldType) in fields {
+      fingerprint.fold("\(name)@\(offset)")
+      try visit(fieldType, at: offset, path.isEmpty ? name : "\(path).\(name)")
+    }
+  }
+
+  private mutating func visit(
+    _ array: any InlineArrayField.Type, at base: Int, _ path: String
+  ) throws(LayoutRefusal) {
+    fingerprint.fold("InlineArray \(array.elementCount)")
+    guard array.elementCount > 0 else { return }
+    let first = checks.count
+    try visit(array.element, at: base, "\(path)[0]")
+    let ofElement = checks[first...]
+    for index in 1..<array.elementCount {
+      checks += ofElement.map { FieldCheck(offset: $0.offset + index * array.stride, $0.values) }
+    }
+  }
+
+  // MARK: - Enums and optionals
+
+  private mutating func visit(optional type: Any.Type, at base: Int, _ path: String) throws(LayoutRefusal) {
+    guard let optional = type as? any OptionalField.Type else {
+      throw refusal(path, "is a \(type), whose bits cannot be checked")
+    }
+    fingerprint.fold("Optional")
+    let wrapped = optional.wrapped
+    if wrapped == Bool.self {
+      fingerprint.fold("Bool")
+      checks.append(FieldCheck(offset: base, .below(3)))
+    } else if kind(of: wrapped) == .enum {
+      visit(cases: try cases(of: wrapped, path), at: base, isOptional: true)
+    } else if let tag = optional.tagOffset {
+      // Nil leaves zeros where the wrapped value lies, so what is checked there holds for nil too.
+      try visit(wrapped, at: base, path)
+      checks.append(FieldCheck(offset: base + tag, .below(2)))
+    } else {
+      throw refusal(path, "is a \(type), whose nil cannot be told from other bits; use a field of its own for that")
+    }
+  }
+
+  private func cases(of type: Any.Type, _ path: String) throws(LayoutRefusal) -> any CaseIterable.Type {
+    guard let cases = type as? any CaseIterable.Type else {
+      throw refusal(
+        path, "is the enum \(type), whose bits cannot be checked; make it CaseIterable, or store its raw value")
+    }
+    guard !FieldPatterns.haveAssociatedValues(cases) else {
+      throw refusal(path, "is the enum \(type) with associated values, whose bits cannot be checked")
+    }
+    return cases
+  }
+
+  /// The cases' names belong to the layout: another program's case of the same bits may be another.
+  private mutating func visit(cases type: any CaseIterable.Type, at base: Int, isOptional: Bool) {
+    FieldPatterns.names(type).forEach { fingerprint.fold($0) }
+    let patterns = isOptional ? FieldPatterns.ofOptional(type) : FieldPatterns.of(type)
+    patterns.forEach { fingerprint.fold($0) }
+    // An enum of one case has no bits.
+    if patterns.first?.isEmpty == false { checks.append(FieldCheck(offset: base, patterns: patterns)) }
+  }
+
+  /// A struct, an enum, or something else? Reflection tells that of fields only.
+  private func kind<T>(of type: T.Type) -> _MetadataKind {
+    var kind = _MetadataKind.unknown
+    _ = unsafe _forEachField(of: Holder<T>.self) { _, _, _, fieldKind in
+      kind = fieldKind
+      return true
+    }
+    return kind
+  }
+
+  private func refusal(_ path: String, _ why: String) -> LayoutRefusal {
+    LayoutRefusal(
+      description:
+        "the SharedStruct '\(schemaName)' cannot be shared: \(path.isEmpty ? "it" : "its field '\(path)'") \(why)")
+  }
+}
+
+/// Has a field of any type.
+private struct Holder<T> { let field: T }

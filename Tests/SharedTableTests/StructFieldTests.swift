@@ -1,0 +1,170 @@
+import Testing
+
+@testable import SharedTable
+
+/// Which fields a SharedStruct may have, and that bits which are no value of a field are never loaded.
+@Suite struct StructFieldTests {
+  enum Light: CaseIterable { case red, amber, green }
+  /// The same name and size, one case more: a newer program's.
+  enum Newer { enum Light: CaseIterable { case red, amber, green, flashing } }
+  enum Renamed { enum Light: CaseIterable { case red, yellow, green } }
+  enum Lonely: CaseIterable { case only }
+
+  struct Crossing: SharedStruct, Equatable {
+    static let schemaName = "example.crossing"
+    var id: UInt32 = 7
+    var light = Light.amber
+    var isBusy = true
+    var next: Light? = .green
+    var wait: Int32? = 30
+    var isOpen: Bool?
+    var letter: Unicode.Scalar = "ß"
+    var lanes: [3 of Bool] = [true, false, true]
+    var only = Lonely.only
+    var pair: (Int8, Bool) = (1, true)
+
+    static func == (a: Self, b: Self) -> Bool {
+      a.id == b.id && a.light == b.light && a.isBusy == b.isBusy && a.next == b.next && a.wait == b.wait
+        && a.isOpen == b.isOpen && a.letter == b.letter && a.lanes[0] == b.lanes[0] && a.lanes[1] == b.lanes[1]
+        && a.lanes[2] == b.lanes[2] && a.pair == b.pair
+    }
+  }
+
+  @Test func everyKindOfFieldComesBackAsItWent() throws {
+    let table = try Table.temporary()
+    var crossing = Crossing()
+    for (next, wait, isOpen) in [(Light?.none, Int32?.none, Bool?.none), (.red, -1, true), (.green, 0, false)] {
+      (crossing.next, crossing.wait, crossing.isOpen) = (next, wait, isOpen)
+      for light in Light.allCases {
+        crossing.light = light
+        try table.set("c", crossing)
+        #expect(try table.get("c") == crossing)
+      }
+    }
+  }
+
+  /// Every byte of the struct in turn is made each of 256 values. What the table then gives is a value, or nothing.
+  @Test func bitsThatAreNoValueAreATypeMismatch() throws {
+    let table = try Table.temporary()
+    let good = unsafe Crossing().withTableBytes { unsafe [UInt8]($0) }
+    var refused: [Int: Int] = [:]
+    for index in good.indices {
+      for byte in UInt8.min...UInt8.max {
+        var bytes = good
+        bytes[index] = byte
+        try table.set("c", Forged(bytes: bytes))
+        do {
+          let read = try #require(try table.get("c", as: Crossing.self))
+          #expect(Light.allCases.contains(read.light))
+        } catch let error as TableError {
+          #expect(error.code == .typeMismatch)
+          refused[index, default: 0] += 1
+        }
+      }
+    }
+    let offset = { (path: PartialKeyPath<Crossing>) in MemoryLayout<Crossing>.offset(of: path)! }
+    #expect(refused[offset(\.light)] == 253)
+    #expect(refused[offset(\.isBusy)] == 254)
+    #expect(refused[offset(\.next)] == 252)
+    #expect(refused[offset(\.wait) + 4] == 254, "what tells nil from a number")
+    #expect(refused[offset(\.isOpen)] == 253)
+    #expect(refused[offset(\.lanes) + 2] == 254, "the last element")
+    #expect(refused[offset(\.pair) + 1] == 254)
+    #expect(refused[offset(\.letter) + 3] == 255, "no scalar is as large")
+    #expect(refused[offset(\.letter) + 1] == 8, "surrogates")
+    #expect(refused[offset(\.id)] == nil, "of a number every pattern is a value")
+  }
+
+  /// Bytes under the fingerprint of `Crossing`: what a program could store that means harm, or has a defect.
+  struct Forged: TableValue {
+    var bytes: [UInt8]
+    static var tableType: ValueType { .structure }
+    static var tableFingerprint: UInt64 { Crossing.tableFingerprint }
+    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      try unsafe bytes.withTableBytes(body)
+    }
+    init(bytes: [UInt8]) { self.bytes = bytes }
+    init?(tableBytes: UnsafeRawBufferPointer) { unsafe self.init(bytes: [UInt8](tableBytes)) }
+  }
+
+  func layout<T>(of type: T.Type) -> Result<StructLayout, LayoutRefusal> {
+    Result { () throws(LayoutRefusal) in try StructLayout(type, schemaName: "example") }
+  }
+
+  func fingerprint<T>(_ type: T.Type) throws -> UInt64 { try layout(of: type).get().fingerprint }
+
+  @Test func theCasesOfAnEnumBelongToTheLayout() throws {
+    struct Now { var light: Light }
+    let now = try fingerprint(Now.self)
+    struct WithAnother { var light: Newer.Light }
+    #expect(try fingerprint(WithAnother.self) != now)
+    struct WithARenamed { var light: Renamed.Light }
+    #expect(try fingerprint(WithARenamed.self) != now)
+    struct Again { var light: Light }
+    #expect(try fingerprint(Again.self) == now)
+    struct Four { var lanes: [4 of Bool] }
+    struct Three { var lanes: [3 of Bool] }
+    #expect(try fingerprint(Four.self) != fingerprint(Three.self))
+  }
+
+  // MARK: - Refused
+
+  enum Unlisted { case a, b }
+  enum Loaded: CaseIterable {
+    case none, some(Int)
+    static var allCases: [Loaded] { [.none, .some(1)] }
+  }
+  struct Inner { var flag: Bool }
+
+  @Test func aFieldThatCannotBeCheckedIsRefusedByItsName() {
+    func refusal<T>(_ type: T.Type) -> String? {
+      if case .failure(let refusal) = layout(of: type) { return refusal.description }
+      return nil
+    }
+    let start = "the SharedStruct 'example' cannot be shared: its field"
+    struct A { var state: Unlisted }
+    #expect(
+      refusal(A.self)
+        == "\(start) 'state' is the enum Unlisted, whose bits cannot be checked; make it CaseIterable, or store its raw value"
+    )
+    struct B { var inner: (Int, Loaded) }
+    #expect(
+      refusal(B.self)
+        == "\(start) 'inner..1' is the enum Loaded with associated values, whose bits cannot be checked")
+    struct C { var inner: Inner? }
+    #expect(
+      refusal(C.self)
+        == "\(start) 'inner' is a Optional<Inner>, whose nil cannot be told from other bits; use a field of its own for that"
+    )
+    struct D { var lanes: [2 of Unlisted?] }
+    #expect(refusal(D.self)?.hasPrefix("\(start) 'lanes[0]' is the enum Unlisted") == true)
+    for type in [
+      unsafe HasPointer.self, unsafe HasOptionalPointer.self, HasType.self, HasFunction.self, unsafe HasUnmanaged.self,
+      HasText.self,
+    ] as [Any.Type] {
+      func refusalOf<T>(_ type: T.Type) -> String? { refusal(type) }
+      #expect(refusalOf(type)?.contains("in another process") == true, "\(type)")
+    }
+  }
+
+  @unsafe struct HasPointer { var field: UnsafeRawPointer }
+  @unsafe struct HasOptionalPointer { var field: UnsafeMutablePointer<Int>? }
+  struct HasType { var field: Any.Type }
+  struct HasFunction { var field: @convention(c) (Int) -> Int }
+  @unsafe struct HasUnmanaged { var field: Unmanaged<AnyObject> }
+  struct HasText { var field: StaticString }
+
+  @Test func theProcessEndsAtTheFirstUseOfARefusedType() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let table = try Table.temporary()
+      try table.set("a", Unshareable(state: .a))
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("its field 'state' is the enum Unlisted"))
+  }
+
+  struct Unshareable: SharedStruct {
+    static let schemaName = "example.unshareable"
+    var state: Unlisted
+  }
+}
