@@ -36,7 +36,7 @@ count() {
 
 "$work/program" --list >"$work/operations"
 status=0
-printf '%-18s %12s %8s\n' operation instructions bar
+printf '%-26s %12s %8s\n' operation instructions bar
 while read -r operation times; do
   case " ${OPERATIONS:-$operation} " in *" $operation "*) ;; *) continue ;; esac
   bar=$(awk -v name="$operation" '$1 == name { print $2 }' "$here/bars.txt")
@@ -48,6 +48,6 @@ while read -r operation times; do
   fi
   note=
   [ "$count" -le "$bar" ] || { note='above its bar'; status=1; }
-  printf '%-18s %12s %8s  %s\n' "$operation" "$count" "$bar" "$note"
+  printf '%-26s %12s %8s  %s\n' "$operation" "$count" "$bar" "$note"
 done <"$work/operations"
 exit $status

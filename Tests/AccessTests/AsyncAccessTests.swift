@@ -30,12 +30,12 @@ import Testing
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
       // Longer than the look's own wait, which the holder keeps from its turn.
-      let item = try list.accessor { $0.append(1) }.accessAsync(timeout: .seconds(200))
+      let item = try list.accessor { $0.append(1) }.accessAsync(timeout: .seconds(600))
       let late = error { try count.accessSync(timeout: .milliseconds(20)) }
       #expect(late?.code == .timedOut)
       #expect(late?.message.contains("what was submitted before it") == true, "\(String(describing: late))")
       try holder.ask("commit", expecting: "ok")
-      #expect(try count.accessSync(timeout: .seconds(200)) == 1)
+      #expect(try count.accessSync(timeout: .seconds(600)) == 1)
       try item.wait()
       for number in 1...500 {
         try list.accessor { $0.append(1) }.accessAsync()
@@ -213,7 +213,7 @@ import Testing
     _ variant: Table.Variant
   ) async throws {
     try await withTable(variant) { table in
-      let other = try Table.open(table.name, timeout: .seconds(200))
+      let other = try Table.open(table.name, timeout: .seconds(600))
       let value = Guarded("n", in: table, initial: 0)
       let increment = value.accessor { $0 += 1 }
       for round in 1...50 {
@@ -270,10 +270,10 @@ import Testing
       #expect(code { try second.wait() } == .timedOut, "by the timeout of its own handle")
       try holder.ask("commit", expecting: "ok")
       try patient.wait()
-      try second.wait(timeout: .seconds(200))
+      try second.wait(timeout: .seconds(600))
       try holder.ask("barrier", expecting: "in")
       let third = try increment.accessAsync(on: hasty)
-      let late = error { try third.wait(timeout: .seconds(200)) }
+      let late = error { try third.wait(timeout: .seconds(600)) }
       #expect(late?.code == .timedOut)
       #expect(late?.holder?.pid == holder.pid)
       for message in [waiting, late].map({ $0?.description ?? "" }) {

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  static let all = views + transactions + spans + accessors
+  static let all = views + transactions + spans + accessors + writes
 
   static let views = [
     Misuse(
@@ -141,7 +141,7 @@ import Testing
       private func pause() async {}
       private func use(_ table: Table) async throws {
         ⟨|await pause()⟩
-        try table.barrier { (tx: inout Transaction) in
+        try await table.barrier { (tx: inout Transaction) in
           ⟨await pause()|⟩
           try tx.set("k", 1)
         }
@@ -309,6 +309,65 @@ import Testing
       "a blocking wait in a task", "'wait' is unavailable from asynchronous contexts",
       """
       private func use(_ item: WorkItem<Int>) ⟨async|⟩ throws -> Int { try item.wait() }
+      """),
+  ]
+
+  /// Of the two forms with one name, the one that suspends is meant in a task.
+  static let writes = [
+    Misuse(
+      "a blocking write in a task: t.set('k', 1)", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ t: Table) async throws { try ⟨|await ⟩t.set("k", 1) }
+      """),
+    Misuse(
+      "a blocking write in a task: t.increment('k')", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ t: Table) async throws { try ⟨|await ⟩t.increment("k") }
+      """),
+    Misuse(
+      "a blocking write in a task: t.remove('k')", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ t: Table) async throws { try ⟨|await ⟩t.remove("k") }
+      """),
+    Misuse(
+      "a blocking write in a task: t.barrier", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ t: Table) async throws { try ⟨|await ⟩t.barrier { tx in try tx.set("k", 1) } }
+      """),
+    Misuse(
+      "a blocking write in a task: t.barrier(keys: ['k'])", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ t: Table) async throws { try ⟨|await ⟩t.barrier(keys: ["k"]) { tx in try tx.set("k", 1) } }
+      """),
+    Misuse(
+      "a blocking write in a task: v.mutate", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ v: SharedValue<Int>) async throws { try ⟨|await ⟩v.mutate { $0 += 1 } }
+      """),
+    Misuse(
+      "a blocking write in a task: c.add()", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ c: SharedCounter) async throws { try ⟨|await ⟩c.add() }
+      """),
+    Misuse(
+      "a blocking write in a task: a.append(1)", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ a: SharedArray<Int>) async throws { try ⟨|await ⟩a.append(1) }
+      """),
+    Misuse(
+      "a blocking write in a task: d.set('a', 1)", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ d: SharedDictionary<String, Int>) async throws { try ⟨|await ⟩d.set("a", 1) }
+      """),
+    Misuse(
+      "a blocking write in a task: s.insert('a')", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ s: SharedSet<String>) async throws { try ⟨|await ⟩s.insert("a") }
+      """),
+    Misuse(
+      "a blocking write in a task: c.setValue(1, forKey: 'a')", "is 'async' but is not marked with 'await'",
+      """
+      private func use(_ c: SharedCache<String, Int>) async throws { try ⟨|await ⟩c.setValue(1, forKey: "a") }
       """),
   ]
 

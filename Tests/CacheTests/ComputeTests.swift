@@ -20,7 +20,7 @@ import Testing
         let arrived = Counter()
         onThreads(60) { _ in
           arrived.increment()
-          let value = try? cache.value(forKey: "key\(round)", timeout: .seconds(200)) {
+          let value = try? cache.value(forKey: "key\(round)", timeout: .seconds(600)) {
             try table.increment("computations")
             // Not before the others of this process ask too.
             while arrived.value < 60 { sched_yield() }
@@ -64,7 +64,7 @@ import Testing
       try computing.ask("cache-compute k theirs", expecting: "computing")
       try computing.send("exec")
       let cache = try StringCache("c", table, limit: .entries(100))
-      #expect(try cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } == "mine")
+      #expect(try cache.value(forKey: "k", timeout: .seconds(600)) { "mine" } == "mine")
       try computing.ask("open \(table.name)", expecting: "ok")
     }
   }
@@ -159,7 +159,7 @@ import Testing
       let answers = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<200 {
           group.addTask {
-            try await cache.value(forKey: "k", timeout: .seconds(200)) {
+            try await cache.value(forKey: "k", timeout: .seconds(600)) {
               computations.increment()
               for _ in 0..<50 { await Task.yield() }
               return "computed"
@@ -179,7 +179,7 @@ import Testing
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", table, limit: .entries(100))
-      async let waited = cache.value(forKey: "k", timeout: .seconds(200)) { "mine" }
+      async let waited = cache.value(forKey: "k", timeout: .seconds(600)) { "mine" }
       try computing.killAndWait()
       #expect(try await waited == "mine")
     }
@@ -190,7 +190,7 @@ import Testing
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       let cache = try StringCache("c", table, limit: .entries(100))
-      let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(200)) { "mine" } }
+      let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(600)) { "mine" } }
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
       try computing.ask("finish", expecting: "theirs")

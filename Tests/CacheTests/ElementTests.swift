@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SharedTable
 import Synchronization
@@ -170,14 +171,21 @@ import Testing
   @Test func aWriteThatNobodyWaitsForComesInOrder() throws {
     try withTable(.rcu) { table throws in
       let errors = Mutex<[TableError.Code]>([])
+      let told = DispatchSemaphore(value: 0)
       let cache = try StringCache(
-        "c", table, limit: .bytes(200), onError: { error in errors.withLock { $0.append(error.code) } })
+        "c", table, limit: .bytes(200),
+        onError: { error in
+          errors.withLock { $0.append(error.code) }
+          told.signal()
+        })
       for index in 0..<3000 { try cache.setObject("\(index)", forKey: "a", waitUntilDone: false) }
       try cache.setObject("b", forKey: "b", waitUntilDone: true)
       #expect(try cache.value(forKey: "a") == "2999")
       #expect(try cache.value(forKey: "b") == "b")
       try cache.setObject(String(repeating: "v", count: 500), forKey: "c", waitUntilDone: false)
       try cache.waitUntilWritten()
+      // It is told of once the queue has moved on.
+      #expect(told.wait(timeout: .now() + .seconds(60)) == .success)
       #expect(errors.withLock { $0 } == [.tooLarge])
     }
   }

@@ -31,7 +31,7 @@ import Testing
       let arrived = Counter()
       onThreads(50) { _ in
         arrived.increment()
-        let value = try? once.value(timeout: .seconds(200)) {
+        let value = try? once.value(timeout: .seconds(600)) {
           runs.increment()
           while arrived.value < 50 { sched_yield() }
           return 42
@@ -54,8 +54,8 @@ import Testing
       onThreads(names.count) { thread in
         for round in 0..<2000 {
           do {
-            let table = try Table.open(names[thread], timeout: .seconds(200))
-            _ = try SharedOnce<Int>("o", table).value(timeout: .seconds(200)) { round }
+            let table = try Table.open(names[thread], timeout: .seconds(600))
+            _ = try SharedOnce<Int>("o", table).value(timeout: .seconds(600)) { round }
             _ = try table.remove("o")
           } catch {
             failures.increment()
@@ -78,7 +78,7 @@ import Testing
       try first.killAndWait()
       try second.expectLine("computing")
       try second.killAndWait()
-      #expect(try SharedOnce<String>("o", table).value(timeout: .seconds(200)) { "third" } == "third")
+      #expect(try SharedOnce<String>("o", table).value(timeout: .seconds(600)) { "third" } == "third")
     }
   }
 
@@ -89,7 +89,7 @@ import Testing
       let values = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<100 {
           group.addTask {
-            try await once.value(timeout: .seconds(200)) {
+            try await once.value(timeout: .seconds(600)) {
               runs.increment()
               await Task.yield()
               return 42

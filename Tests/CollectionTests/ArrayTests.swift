@@ -49,6 +49,12 @@ import Testing
         let last = random.below(2) == 0
         let popped = last ? model.removeLast() : model.removeFirst()
         #expect(try (last ? shared.popLast() : shared.popFirst()) == popped)
+      case 3, 4:
+        let element = make(&random)
+        if random.below(100) < growth {
+          try shared.append(element)
+          model.append(element)
+        }
       default:
         let element = make(&random)
         if random.below(100) < growth {
@@ -136,6 +142,78 @@ import Testing
         #expect(try shared[index] == model[index])
       }
     }
+  }
+
+  /// One element more changes one node as long as the tail has room for it, and so does another value of an element.
+  @Test func anAppendStoresTheTailAndNothingElse() throws {
+    try withTable(.rcu) { table throws in
+      let array = try SharedArray<Int>("a", table)
+      let limits = array.tree.limits
+      for index in 0..<3 * limits.leafElements + 2 {
+        let before = (version: table.version, keys: table.count)
+        try array.append(index)
+        let changed = try changedKeys(table, before)
+        // A new tail and the header; from the second old one on, the root too.
+        let expected = index % limits.leafElements > 0 ? 1 : index <= limits.leafElements ? 2 : 3
+        #expect(changed == expected, "element \(index)")
+      }
+      #expect(try array.allElements() == Array(0..<3 * limits.leafElements + 2))
+      #expect(try array.problems() == [])
+      for index in [0, limits.leafElements, 3 * limits.leafElements, 3 * limits.leafElements + 1] {
+        let before = (version: table.version, keys: table.count)
+        try array.set(-index, at: index)
+        #expect(try changedKeys(table, before) == 1)
+        #expect(try array[index] == -index)
+      }
+      let state = try table.read { view in try array.tree.state(in: view) }
+      #expect(state.rooted == 3 * limits.leafElements && state.tailCount == 2 && state.level == 1)
+    }
+  }
+
+  /// Shorter elements make leaves small, as removals do.
+  @Test func leavesWhoseElementsGetShorterAreJoined() throws {
+    let table = try Table.temporary()
+    let limits = ArrayNode.Limits(leafElements: 16, leafBytes: 64, children: 4)
+    let array = try SharedArray<String>("a", table, limits: limits)
+    for _ in 0..<14 { try array.append(String(repeating: "x", count: 32)) }
+    let nodes = table.count
+    for index in 0..<14 { try array.set("\(index)", at: index) }
+    #expect(table.count < nodes - 3)
+    #expect(try array.allElements() == (0..<14).map { "\($0)" })
+    #expect(try array.problems() == [])
+  }
+
+  /// What is made of a leaf's bytes is, byte for byte, what is made of its elements.
+  @Test func aLeafChangedInItsBytesIsTheLeafMadeAnew() throws {
+    var random = SplitMix(seed: 17)
+    for _ in 0..<2000 {
+      let alignment = 1 << random.below(5)
+      func element() -> [UInt8] { (0..<random.below(40)).map { _ in UInt8(1 + random.below(255)) } }
+      func run(_ bytes: [UInt8]) -> ArrayLeaf {
+        bytes.withUnsafeBytes { ArrayLeaf(bytes: $0, alignment: alignment) }
+      }
+      var leaf = ArrayLeaf(alignment: alignment)
+      for _ in 0..<random.below(20) { leaf.append(run(element())) }
+      let place = random.below(leaf.count + 1)
+      let range = place..<min(leaf.count, place + random.below(2))
+      let new = element()
+      var expected = leaf
+      expected.replace(range, with: run(new))
+      let changed = changed(leaf, range, new, alignment)
+      #expect(changed == expected.bytes, "alignment \(alignment), \(leaf.ends), \(range), \(new.count) bytes")
+    }
+  }
+
+  private func changed(_ leaf: ArrayLeaf, _ range: Range<Int>, _ element: [UInt8], _ alignment: Int) -> [UInt8]? {
+    let bytes = leaf.bytes
+    guard let node = ArrayNodeSpan(bytes.span.bytes),
+      let change = ArrayLeafChange(node, range, length: element.count, alignment: alignment)
+    else { return nil }
+    var result = [UInt8](repeating: 0xaa, count: change.byteCount)
+    result.withUnsafeMutableBytes { place in
+      element.withUnsafeBytes { change.write($0, to: place.baseAddress!) }
+    }
+    return result
   }
 
   /// How many keys the newest version changed.
@@ -268,7 +346,8 @@ import Testing
     #expect(code { try SharedArray<String>("a", table).append("x") } == .typeMismatch)
     #expect(code { _ = try SharedArray<String>("a", table).count } == .typeMismatch)
     #expect(code { try SharedArray<Point>("a", table).removeAll() } == .typeMismatch)
-    #expect(String(decoding: try #require(try table.entry("a")).bytes, as: UTF8.self) == "array of integer: 1 1 0 2")
+    let header = try #require(try table.get("a", as: CollectionHeader.self))
+    #expect(header.signature == "array of integer" && header.numbers[4] == 1)
     try array.removeAll()
     #expect(table.count == 0)
     try SharedArray<Point>("a", table).append(Point(x: 1, tag: 2))

@@ -18,6 +18,7 @@ import Testing
     let changes: [(inout Transaction) throws -> Void] = [
       { tx in try array.append("x", in: &tx) }, { tx in try array.insert("x", at: 20, in: &tx) },
       { tx in _ = try array.remove(at: 11, in: &tx) }, { tx in try array.set("y", at: 30, in: &tx) },
+      { tx in try array.set("z", at: 39, in: &tx) }, { tx in try array.insert("x", at: 39, in: &tx) },
       { tx in _ = try array.popFirst(in: &tx) }, { tx in _ = try array.popLast(in: &tx) },
       { tx in try array.removeAll(in: &tx) },
     ]
@@ -67,11 +68,23 @@ import Testing
       }
       #expect(damaged > 400)
       for _ in 0..<200 {
-        let text = "array of string: \(random.below(60)) \(random.below(40)) \(random.below(5)) \(random.below(60))"
-        try table.set("a", CollectionHeader(unchecked: text))
+        let numbers: CollectionHeader.Numbers = [
+          random.below(60), random.below(40), random.below(5), random.below(60), random.below(40),
+        ]
+        try table.set("a", CollectionHeader("array of string", numbers))
         try useAll(table, array)
       }
-      for numbers in [[Int.max, 1, 0, 2], [40, 1, 48, 2], [40, 1, 49, 2], [40, Int.max, 2, Int.max], [0, 0, 3, 9]] {
+      let impossible: [CollectionHeader.Numbers] = [
+        [Int.max, 1, 0, 2, 0], [40, 1, 49, 2, 0], [40, Int.max, 2, Int.max, 0], [0, 0, 3, 9, 0], [0, 1, 0, 9, 0],
+        [40, 0, 0, 9, 0], [40, 1, 1, Int.max, 0], [0, 0, 0, 5, 5], [40, 9, 0, 9, 0], [-1, 1, 0, 2, 0],
+      ]
+      for numbers in impossible {
+        try table.set("a", CollectionHeader("array of string", numbers))
+        #expect(code { _ = try array.count } == .damaged)
+        try useAll(table, array)
+      }
+      let most = 1 << 60 - 1
+      for numbers in [[40, 1, 48, 2, 0], [most, 1, 0, most, 1], [most, 1, 0, 60, 2]] as [CollectionHeader.Numbers] {
         try table.set("a", CollectionHeader("array of string", numbers))
         try useAll(table, array)
       }
@@ -89,7 +102,7 @@ import Testing
       let child = ArrayInner.Child(id: level, count: 1 << level)
       try table.set("a/\(level + 1)", ArrayNodeBytes(.inner(ArrayInner(level: level, children: [child, child]))))
     }
-    try table.set("a", CollectionHeader("array of string", [1 << 40, 40, 39, 41]))
+    try table.set("a", CollectionHeader("array of string", [1 << 40, 40, 39, 41, 0]))
     var seen = 0
     #expect(
       code {
@@ -112,5 +125,37 @@ import Testing
     try array.removeAll()
     try array.append(1)
     #expect(try array.allElements() == [1])
+  }
+
+  /// What is read of a leaf that is to be changed lies within it.
+  @Test func aLeafWhoseEndsDoNotFitItsLengthIsNotChanged() throws {
+    let good = ArrayLeaf(["ab", "", "cde", "f"]).bytes
+    func changes(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+      guard let node = ArrayNodeSpan(bytes.span.bytes) else { return false }
+      return ArrayLeafChange(node, range, length: 3, alignment: 1) != nil
+    }
+    func isRefused(_ bytes: [UInt8]) -> Bool { (0...4).allSatisfy { !changes(bytes, $0..<min(4, $0 + 1)) } }
+    for range in [0..<0, 0..<1, 3..<4, 4..<4] { #expect(changes(good, range)) }
+    for range in [4..<5, 5..<5, -1..<0] { #expect(!changes(good, range)) }
+    for length in 0..<good.count { #expect(isRefused(Array(good[..<length])), "cut to \(length) bytes") }
+    for more in 1...40 { #expect(isRefused(good + [UInt8](repeating: 0, count: more)), "\(more) bytes more") }
+    // The last end, and the ends on both sides of the third element.
+    for (end, refused) in [(3, [4..<4, 3..<4, 0..<1]), (2, [2..<3]), (1, [2..<3])] {
+      var bytes = good
+      bytes[8 + 4 * end + 1] = 1
+      for range in refused { #expect(!changes(bytes, range), "end \(end)") }
+    }
+  }
+
+  /// A leaf of another length than the header says is found out when more comes behind it.
+  @Test func aRootThatIsShorterThanTheHeaderSaysIsDamage() throws {
+    let table = try Table.temporary()
+    let array = try SharedArray<Int>("a", table, limits: smallNodes)
+    try array.append(contentsOf: 0..<8)
+    var numbers = try #require(try table.get("a", as: CollectionHeader.self)).numbers
+    #expect(numbers[0] == 4 && numbers[2] == 0)
+    numbers[0] = 5
+    try table.set("a", CollectionHeader("array of integer", numbers))
+    #expect(code { try array.append(8) } == .damaged)
   }
 }

@@ -96,10 +96,13 @@ import Testing
     try ages.merge(["ann": 41, "bob": 7])
     try SharedDictionary<String, Int>("agesOfOthers", table).set("eve", 1)
     #expect(
-      try table.read { view in try view.keys(prefix: "ages/") } == [Array("ages/ann".utf8), Array("ages/bob".utf8)])
+      try table.read { view in try view.keys(prefix: "ages/") } == [
+        Array("ages/ann".utf8), Array("ages/bob".utf8), Array("ages/".utf8) + [255, 48],
+      ])
     #expect(try table.get("ages/ann", as: Int.self) == 41)
-    let header = try #require(try table.entry("ages"))
-    #expect(String(decoding: header.bytes, as: UTF8.self) == "dictionary of string to integer: 2")
+    let header = try #require(try table.get("ages", as: CollectionHeader.self))
+    #expect(header.signature == "dictionary of string to integer")
+    #expect((0..<3).map { header.numbers[$0] } == [2, 14, 1])
   }
 
   @Test func forEachStopsEarlyAndPassesErrorsOn() throws {
@@ -148,21 +151,22 @@ import Testing
   @Test func whatOthersLeftUnderTheNameIsAnError() throws {
     let table = try Table.temporary()
     let d = try SharedDictionary<Int, Int>("d", table)
-    try d.set(1, 1)
+    try d.merge([1: 1, 2: 2])
     try table.set("d/2", "text")
     #expect(code { try d.forEach { _, _ in true } } == .typeMismatch)
     try table.set("d/2", 2)
     try table.set("d/02", 2)
-    #expect(code { try d.forEach { _, _ in true } } == .typeMismatch)
-    try table.remove("d/02")
-    #expect(try d.allElements() == [1: 1, 2: 2])
-    for text in [
-      "", "dictionary of integer to integer", "dictionary of integer to integer: -1",
-      "dictionary of integer to integer: 1 2", "dictionary of integer to integer: x",
-    ] {
-      try table.barrier { tx in try tx.set("d", CollectionHeader(unchecked: text)) }
-      #expect(code { _ = try d.count } == .damaged, "\(text)")
+    #expect(try d.allElements() == [1: 1, 2: 2], "what is not listed is not visited")
+    let good = try #require(try table.bytes("d"))
+    for bytes in [[], Array(good.dropLast()), good + [32], Array(good[..<40]), [255] + good.dropFirst()] {
+      try table.set("d", ForgedHeader(bytes: bytes))
+      let outcome = code { _ = try d.count }
+      #expect(outcome == .damaged || outcome == .typeMismatch, "\(bytes)")
+      #expect(code { try d.set(9, 9) } == outcome)
     }
+    // As an earlier release stored it.
+    try table.set("d", "dictionary of integer to integer: 2 10 1 77")
+    #expect(code { _ = try d.count } == .typeMismatch)
   }
 
   @Test func keysAndValuesOfAllKindsGoTogether() throws {
@@ -200,6 +204,14 @@ import Testing
   }
 }
 
-extension CollectionHeader {
-  init(unchecked text: String) { self = Array(text.utf8).withUnsafeBytes { CollectionHeader(tableBytes: $0)! } }
+/// What a program with a defect could store as a header.
+struct ForgedHeader: TableValue {
+  let bytes: [UInt8]
+  static var tableType: ValueType { CollectionHeader.tableType }
+  static var tableFingerprint: UInt64 { CollectionHeader.tableFingerprint }
+  func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe bytes.withTableBytes(body)
+  }
+  init(bytes: [UInt8]) { self.bytes = bytes }
+  init?(tableBytes: UnsafeRawBufferPointer) { unsafe bytes = [UInt8](tableBytes) }
 }

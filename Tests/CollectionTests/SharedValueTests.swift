@@ -121,7 +121,7 @@ import Testing
       let name = table.name
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
         do {
-          let table = try Table.open(name, access: .participant, timeout: .seconds(200))
+          let table = try Table.open(name, access: .participant, timeout: .seconds(600))
           @Shared("hits", table) var hits = 0
           let text = try SharedValue("text", table, default: "")
           let ratio = try SharedValue("ratio", table, default: 0.0)

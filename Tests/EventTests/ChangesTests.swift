@@ -46,9 +46,9 @@ import Testing
   func replayedChangesOfKilledWritersGiveTheTable(_ variant: Table.Variant, _ access: Table.Access) async throws {
     try await withTableName { (name: String) async throws -> Void in
       let table = try Table.create(
-        name, .init(variant: variant, capacityBytes: 64 << 20), timeout: .seconds(200))
-      for round in 0..<100 { try table.set("key \(round)", round) }
-      let reader = try Table.open(name, access: access, timeout: .seconds(200))
+        name, .init(variant: variant, capacityBytes: 64 << 20), timeout: .seconds(600))
+      for round in 0..<100 { try await table.set("key \(round)", round) }
+      let reader = try Table.open(name, access: access, timeout: .seconds(600))
       var replica = try Replica.of(table)
       let changes = reader.changes(from: table.version)
       let told = Counter()
@@ -71,7 +71,7 @@ import Testing
         try writer.killAndWait()
       }
       try table.maintain()
-      try table.set("end", 1)
+      try await table.set("end", 1)
       let replayed = try await replay.value
       #expect(replayed.versions == (try Replica.of(table)).versions)
       #expect(replayed.missed == 0 && replayed.isInOrder)
@@ -86,7 +86,7 @@ import Testing
       let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
       let start = table.version
       for round in 0..<30 {
-        try table.barrier { tx in
+        try await table.barrier { tx in
           for part in 0..<3 { try tx.set("key \(round) \(part)", part) }
         }
       }
@@ -113,8 +113,8 @@ import Testing
       let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
       let users = table.changes(prefix: "user.")
       let one = table.changes(forKey: "user.1")
-      for key in ["a", "user.1", "user.10", "user", "user.2", "user.1"] { try table.set(key, 1) }
-      try table.remove("user.1")
+      for key in ["a", "user.1", "user.10", "user", "user.2", "user.1"] { try await table.set(key, 1) }
+      try await table.remove("user.1")
       func names(_ changes: TableChanges, _ count: Int) async throws -> [String] {
         var names: [String] = []
         for try await change in changes {
@@ -133,11 +133,11 @@ import Testing
     try await withTableName { (name: String) async throws -> Void in
       let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
       var slow = table.changes().makeAsyncIterator()
-      try table.set("first", 0)
+      try await table.set("first", 0)
       #expect(try await slow.next()?.name == "first")
       let total = 9000
-      for round in 0..<total { try table.set("a key of 21 bytes \(round % 100)", round) }
-      try table.set("last", 0)
+      for round in 0..<total { try await table.set("a key of 21 bytes \(round % 100)", round) }
+      try await table.set("last", 0)
       guard case .missed(let missed) = try await slow.next() else { return #expect(Bool(false), "nothing missed") }
       var told = 0
       while let change = try await slow.next() {
@@ -184,7 +184,7 @@ import Testing
           return (told, (error as? TableError)?.code)
         }
       }
-      try table.set("key", 1)
+      try await table.set("key", 1)
       try Table.drop(name)
       let (told, code) = await watching.value
       #expect(told == 1)

@@ -14,7 +14,7 @@ import Testing
       let writer = try worker(table)
       for round in 1...10 {
         let waiter = TestThread {
-          try reader.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 == "\(round)" } == "\(round)"
+          try reader.waitUntil("n", as: String.self, timeout: .seconds(600)) { $0 == "\(round)" } == "\(round)"
         }
         waiter.waitUntilAsleep()
         try writer.ask("set other x", expecting: "ok")
@@ -22,7 +22,7 @@ import Testing
         #expect(try waiter.join())
       }
       let waiter = TestThread {
-        try reader.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 == nil } == nil
+        try reader.waitUntil("n", as: String.self, timeout: .seconds(600)) { $0 == nil } == nil
       }
       waiter.waitUntilAsleep()
       try writer.ask("remove n", expecting: "ok")
@@ -38,9 +38,9 @@ import Testing
       let reader = try Table.open(name, access: access)
       // More than the pool has threads.
       let waiters = (0..<64).map { index in
-        Task { try await reader.waitUntil("n", as: Int.self, timeout: .seconds(200)) { ($0 ?? 0) > index } }
+        Task { try await reader.waitUntil("n", as: Int.self, timeout: .seconds(600)) { ($0 ?? 0) > index } }
       }
-      for value in 1...64 { try table.set("n", value) }
+      for value in 1...64 { try await table.set("n", value) }
       for (index, waiter) in waiters.enumerated() { #expect(try await waiter.value! > index) }
     }
   }
@@ -53,7 +53,7 @@ import Testing
       let writer = try worker(table)
       try writer.ask("barrier", expecting: "in")
       let waiters = (0..<64).map { _ in
-        Task { try await table.waitUntil("n", as: String.self, timeout: .seconds(200)) { $0 != nil } }
+        Task { try await table.waitUntil("n", as: String.self, timeout: .seconds(600)) { $0 != nil } }
       }
       for _ in 0..<20 { await Task.yield() }
       try writer.ask("set n 1", expecting: "ok")
@@ -70,13 +70,13 @@ import Testing
       await #expect { try await table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } throws: {
         ($0 as? TableError)?.code == .timedOut
       }
-      let cancelled = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { $0 != nil } }
+      let cancelled = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { $0 != nil } }
       for _ in 0..<20 { await Task.yield() }
       cancelled.cancel()
       await #expect(throws: CancellationError.self) { try await cancelled.value }
       struct Refusal: Error {}
       await #expect(throws: Refusal.self) { try await table.waitUntil("n", as: Int.self) { _ in throw Refusal() } }
-      let orphan = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { $0 != nil } }
+      let orphan = Task { try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { $0 != nil } }
       try Table.drop(name)
       await #expect { try await orphan.value } throws: { ($0 as? TableError)?.code == .unlinked }
     }
@@ -91,6 +91,42 @@ import Testing
       try table.read { _ in
         #expect(code { try table.waitUntil("n", as: String.self) { $0 != nil } } == .wouldDeadlock)
       }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func onValuesCountersAndDictionaries(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let reader = try Table.open(name, access: access)
+      let value = try SharedValue("v", reader, default: 5)
+      let counter = try SharedCounter("c", reader)
+      let numbers = try SharedDictionary<String, Int>("d", reader)
+      let patience = Duration.seconds(600)
+      // Absent: the default, 0 and nil.
+      #expect(try await value.waitUntil { _ in true } == 5)
+      #expect(try await counter.waitUntil { _ in true } == 0)
+      #expect(try await numbers.waitUntil(forKey: "k") { _ in true } == nil)
+      let threads = [
+        TestThread { try value.waitUntil(timeout: patience) { $0 == 10 } == 10 },
+        TestThread { try counter.waitUntil(timeout: patience) { $0 == 10 } == 10 },
+        TestThread { try numbers.waitUntil(forKey: "k", timeout: patience) { $0 == 10 } == 10 },
+      ]
+      async let reached = (
+        value.waitUntil(timeout: patience) { $0 == 10 }, counter.waitUntil(timeout: patience) { $0 == 10 },
+        numbers.waitUntil(forKey: "k", timeout: patience) { $0 == 10 }
+      )
+      for thread in threads { thread.waitUntilAsleep() }
+      let writer = try worker(table)
+      for key in ["v", "c", "d/k"] { try writer.ask("increment \(key) 10", expecting: "ok") }
+      for thread in threads { #expect(try thread.join()) }
+      #expect(try await reached == (10, 10, 10))
+      // Absent again.
+      for key in ["v", "c", "d/k"] { try writer.ask("remove \(key)", expecting: "ok") }
+      try await value.waitUntil { $0 == 5 }
+      try await counter.waitUntil { $0 == 0 }
+      try await numbers.waitUntil(forKey: "k") { $0 == nil }
+      try writer.finish()
     }
   }
 
@@ -113,14 +149,14 @@ import Testing
         let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20)) {
           clock.now.load(ordering: .relaxed)
         }
-        try table.set("n", 1, expires: .after(.milliseconds(20)))
+        try await table.set("n", 1, expires: .after(.milliseconds(20)))
         if blocks {
           let waiter = TestThread {
-            try table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { clock.look($0) } == nil
+            try table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { clock.look($0) } == nil
           }
           #expect(try waiter.join())
         } else {
-          #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(200)) { clock.look($0) } == nil)
+          #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { clock.look($0) } == nil)
         }
         try Table.drop(name)
       }

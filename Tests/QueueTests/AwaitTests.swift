@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 import SharedTable
 import TestSupport
 import Testing
@@ -44,6 +45,9 @@ import Testing
   ) async throws {
     try await withQueue(variant, limit: 1) { queue async throws in
       let (inside, leave) = (Door(), Door())
+      // Behind this it waits for its turn, and does not block a thread of the tasks' once it runs.
+      let submitted = Door()
+      let first = try queue.async { _ in submitted.wait() }
       let running = Task {
         try await queue.barrier { tx in
           inside.open()
@@ -51,7 +55,10 @@ import Testing
           return try tx.increment("n")
         }
       }
+      while queue.waitingCount == 0 { await Task.yield() }
+      submitted.open()
       while !inside.isOpen { await Task.yield() }
+      _ = try await first.value
       // One waits inside the queue, the others outside: there is room for one.
       let waiting = (0..<3).map { _ in Task { try await queue.barrier { tx in try tx.increment("n", by: 100) } } }
       let reading = Task { try await queue.read { _ in Issue.record("it must not run") } }
@@ -63,6 +70,67 @@ import Testing
       leave.open()
       #expect(try await running.value == 1, "what has begun runs to its end")
       #expect(try queue.table.get("n") == 1)
+    }
+  }
+
+  /// Readers of the rwlock variant may be waited for, so there a barrier is the queue's threads' from the beginning.
+  @Test func withNothingInTheWayABarrierRunsOnTheTasksThread() async throws {
+    try await withQueue(.rcu) { queue async throws in
+      let (here, inside) = try await Task.detached {
+        (ProcessIdentity.tid, try await queue.barrier { _ in ProcessIdentity.tid })
+      }.value
+      #expect(inside == here)
+      #expect(queue.isIdle)
+      // Also on an actor: it is not left.
+      try await onTheMainActor(queue)
+    }
+  }
+
+  @MainActor private func onTheMainActor(_ queue: BarrierQueue) async throws {
+    let here = ProcessIdentity.tid
+    #expect(try await queue.barrier { _ in ProcessIdentity.tid } == here)
+    #expect(try await queue.read { _ in ProcessIdentity.tid } == here)
+  }
+
+  /// A barrier of the table, and one of a key, of which the queue knows nothing.
+  @Test(arguments: [true, false]) func whileTheTableIsHeldTheTasksThreadIsNotHeldUp(_ isOfKey: Bool) async throws {
+    try await withQueue(.rcu) { queue async throws in
+      let (inside, leave) = (Door(), Door())
+      let holder = TestThread {
+        let hold = { (_: inout Transaction) in
+          inside.open()
+          leave.wait()
+        }
+        if isOfKey { try queue.table.barrier(keys: ["k"], hold) } else { try queue.table.barrier(hold) }
+      }
+      defer { leave.open() }
+      while !inside.isOpen { await Task.yield() }
+      // Once a thread of the queue's waits for the table.
+      let opener = TestThread {
+        waitUntil { queue.turns > 0 }
+        leave.open()
+      }
+      let (here, there) = try await Task.detached {
+        (ProcessIdentity.tid, try await queue.barrier { _ in ProcessIdentity.tid })
+      }.value
+      #expect(here != there)
+      try opener.join()
+      try holder.join()
+    }
+  }
+
+  /// A task may begin inside a section of its thread. There its barrier has to wait for the section's end, and may.
+  @available(*, noasync)
+  private func beginInASection(_ queue: BarrierQueue) throws -> Task<Int, any Error> {
+    try queue.table.read { _ in Task.immediate { try await queue.barrier { tx in try tx.increment("n") } } }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aTaskThatBeginsInASectionHasItsBarrierAfterIt(
+    _ variant: Table.Variant
+  ) async throws {
+    try await withQueue(variant) { queue async throws in
+      let begin = beginInASection
+      #expect(try await begin(queue).value == 1)
     }
   }
 

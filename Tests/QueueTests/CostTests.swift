@@ -26,8 +26,8 @@ import Testing
         "threads of a process: \(answer[0]) before, \(answer[1]) with 1000 idle queues, at most \(answer[2]) with 500 busy ones"
       )
       #expect(answer[1] == answer[0], "idle queues cost no threads")
-      // The lanes, and Dispatch's own.
-      #expect(answer[2] <= answer[0] + 2 * 16 + 4)
+      // The lanes at work, those that wait for the table, and Dispatch's own, which stay for a moment when a lane ends.
+      #expect(answer[2] <= answer[0] + 3 * 16)
     }
   }
 
@@ -37,11 +37,11 @@ import Testing
         let other = try worker(held)
         try other.ask("barrier", expecting: "in")
         let waiting = try BarrierQueue(held, label: "org.example.waiting")
-        let stuck = try (0..<20).map { _ in try waiting.async(flags: .barrier, timeout: .seconds(200)) { _ in } }
+        let stuck = try (0..<20).map { _ in try waiting.async(flags: .barrier, timeout: .seconds(600)) { _ in } }
         let queue = try BarrierQueue(table, label: "org.example.test")
-        #expect(try queue.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: .seconds(200)) == 1)
+        #expect(try queue.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: .seconds(600)) == 1)
         try other.ask("commit", expecting: "ok")
-        for item in stuck { try item.wait(timeout: .seconds(200)) }
+        for item in stuck { try item.wait(timeout: .seconds(600)) }
       }
     }
   }

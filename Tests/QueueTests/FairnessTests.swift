@@ -63,8 +63,8 @@ import Testing
       for _ in 0..<2 { try queue.async(flags: .barrier) { tx in try again(&tx) } }
       waitUntil { barriers.value > 20 }
       for _ in 0..<50 {
-        try queue.async { _ in }.wait(timeout: .seconds(200))
-        try queue.sync(timeout: .seconds(200)) { _ in }
+        try queue.async { _ in }.wait(timeout: .seconds(600))
+        try queue.sync(timeout: .seconds(600)) { _ in }
       }
       stop.open()
     }
@@ -97,9 +97,9 @@ import Testing
       let workers = try (0..<3).map { _ in try worker(queue.table) }
       for worker in workers { try worker.send("queue-increments n 300") }
       for _ in 0..<300 {
-        _ = try queue.sync(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
+        _ = try queue.sync(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
       }
-      for _ in 0..<100 { try queue.sync(timeout: .seconds(200)) { _ in } }
+      for _ in 0..<100 { try queue.sync(timeout: .seconds(600)) { _ in } }
       for worker in workers { _ = try worker.readLine() }
       #expect(try queue.table.get("n") == 1200)
     }

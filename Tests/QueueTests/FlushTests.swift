@@ -19,7 +19,7 @@ import Testing
       inside.wait()
       #expect(code { try queue.flush(timeout: .milliseconds(20)) } == .timedOut, "reads are waited for too")
       leave.open()
-      try queue.flush(timeout: .seconds(200))
+      try queue.flush(timeout: .seconds(600))
     }
   }
 
@@ -81,7 +81,8 @@ import Testing
       try other.finish()
       let lines = other.standardError.split(separator: "\n")
       #expect(lines.count == 3, "\(lines)")
-      #expect(lines.last?.contains("(100 times by now)") == true, "\(lines)")
+      // Two threads may write at a time.
+      #expect(lines.contains { $0.contains("(100 times by now)") }, "\(lines)")
     }
   }
 }

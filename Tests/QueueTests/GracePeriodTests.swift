@@ -56,7 +56,7 @@ import Testing
     try withTable(variant) { table throws in
       let reader = try worker(table)
       #expect(try reader.ask("read").hasPrefix("in"))
-      let other = TestThread { try table.synchronize(timeout: .seconds(200)) }
+      let other = TestThread { try table.synchronize(timeout: .seconds(600)) }
       try reader.killAndWait()
       try other.join()
     }
@@ -92,7 +92,7 @@ import Testing
       try observer.ask("open \(table.name) observer", expecting: "ok")
       #expect(try observer.ask("read").hasPrefix("in"))
       let snapshot = try table.snapshot()
-      try table.synchronize(timeout: .seconds(200))
+      try table.synchronize(timeout: .seconds(600))
       #expect(try snapshot.get("k") == "old")
       #expect(
         try snapshot.read { _ in error { try table.synchronize() } }?.code == .wouldDeadlock, "its use is a section")

@@ -30,7 +30,7 @@ import Testing
           try queue.async(flags: .barrier) { tx in try tx.set("async\(index % 100)", index) }
         }
       }
-      for item in items { try item.wait(timeout: .seconds(200)) }
+      for item in items { try item.wait(timeout: .seconds(600)) }
       let end = queue.table.version
       print("\(variant): \(count) barriers took \(between - start) versions by sync, \(end - between) by async")
       #expect((end - between) * 4 < between - start)
@@ -83,7 +83,7 @@ import Testing
           }
         }
       }
-      for item in items { try item.wait(timeout: .seconds(200)) }
+      for item in items { try item.wait(timeout: .seconds(600)) }
       // On a busy machine each may have had a barrier to itself.
       print("\(variant): 12 barriers that fill the table ran \(runs.value) times")
       waitUntil { queue.isIdle }
@@ -104,7 +104,7 @@ import Testing
         }
       }
       for (index, item) in items.enumerated() {
-        #expect(error { try item.wait(timeout: .seconds(200)) }?.code == (index == 4 ? .full : nil))
+        #expect(error { try item.wait(timeout: .seconds(600)) }?.code == (index == 4 ? .full : nil))
         #expect(try table.get("small\(index)") == (index == 4 ? nil : index))
       }
       waitUntil { queue.isIdle }
@@ -124,7 +124,7 @@ import Testing
       }
       var messages: Set<String> = []
       for item in items {
-        let late = error { _ = try item.wait(timeout: .seconds(200)) }
+        let late = error { _ = try item.wait(timeout: .seconds(600)) }
         messages.insert(late?.description ?? "")
         guard late?.code == .timedOut, late?.holder?.pid == other.pid else {
           Issue.record("\(String(describing: late))")
@@ -133,9 +133,9 @@ import Testing
       }
       #expect(messages.allSatisfy { $0.contains("'org.example.test'") })
       #expect(messages.count < 50, "they waited one after the other")
-      let after = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
+      let after = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
       try other.ask("commit", expecting: "ok")
-      #expect(try after.wait(timeout: .seconds(200)) == 1)
+      #expect(try after.wait(timeout: .seconds(600)) == 1)
     }
   }
 
@@ -149,7 +149,7 @@ import Testing
       let earlier = try #require(Int(answer[1]))
       try victim.killAndWait()
       #expect(
-        try queue.sync(flags: .barrier, timeout: .seconds(200)) { tx throws in try tx.increment("n") } == earlier + 1)
+        try queue.sync(flags: .barrier, timeout: .seconds(600)) { tx throws in try tx.increment("n") } == earlier + 1)
     }
   }
 
@@ -196,7 +196,7 @@ import Testing
       #expect(try reader.ask("queue-read").hasPrefix("in"))
       let items = try together(queue) {
         try (0..<4).map { index in
-          try queue.async(flags: index == 1 ? [.barrier, .waitForReaders] : .barrier, timeout: .seconds(200)) { tx in
+          try queue.async(flags: index == 1 ? [.barrier, .waitForReaders] : .barrier, timeout: .seconds(600)) { tx in
             try tx.increment("n")
           }
         }
@@ -208,7 +208,7 @@ import Testing
         #expect(!items[1].isFinished)
       }
       try reader.ask("end", expecting: "ok")
-      #expect(try items[1].wait(timeout: .seconds(200)) == 2)
+      #expect(try items[1].wait(timeout: .seconds(600)) == 2)
     }
   }
 
@@ -221,11 +221,11 @@ import Testing
       let hasty = try (0..<2).map { _ in
         try queue.async(flags: .barrier, timeout: .milliseconds(20)) { tx in try tx.increment("n") }
       }
-      let patient = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
-      for item in hasty { #expect(error { _ = try item.wait(timeout: .seconds(200)) }?.code == .timedOut) }
+      let patient = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
+      for item in hasty { #expect(error { _ = try item.wait(timeout: .seconds(600)) }?.code == .timedOut) }
       #expect(!patient.isFinished)
       try other.ask("commit", expecting: "ok")
-      #expect(try patient.wait(timeout: .seconds(200)) == 1)
+      #expect(try patient.wait(timeout: .seconds(600)) == 1)
     }
   }
 }

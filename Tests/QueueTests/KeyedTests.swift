@@ -71,6 +71,52 @@ import Testing
     }
   }
 
+  /// How asynchronous work may wait for a table.
+  enum Wait: CaseIterable { case forAKey, forTheTable, forAReader }
+
+  /// More queues wait for a held table than there were threads for all queues of the process.
+  @Test(arguments: Wait.allCases) func whatWaitsForOneTableHoldsUpNoOthersWork(_ wait: Wait) throws {
+    try withQueue(wait == .forAReader ? .rwlock : .rcu) { queue throws in
+      let (inside, leave) = (Door(), Door())
+      let table = queue.table
+      let holder = TestThread {
+        let hold = {
+          inside.open()
+          leave.wait()
+        }
+        switch wait {
+        case .forAKey: try table.barrier(keys: ["k"]) { _ in hold() }
+        case .forTheTable: try table.barrier { _ in hold() }
+        case .forAReader: try table.read { _ in hold() }
+        }
+      }
+      defer { leave.open() }
+      inside.wait()
+      let long = Duration.seconds(60)
+      let queues = try (0..<20).map { try BarrierQueue(table, label: "org.example.q\($0)") }
+      let items = try queues.map { other in
+        if wait == .forAKey { return try other.async(keys: ["k"], timeout: long) { tx in _ = try tx.increment("k") } }
+        return try other.async(flags: .barrier, timeout: long) { tx in _ = try tx.increment("k") }
+      }
+      let temporary = try Table.temporary()
+      let free = try BarrierQueue(temporary, label: "org.example.free")
+      #expect(try free.async(flags: .barrier) { tx in try tx.increment("n") }.wait() == 1)
+      if wait == .forAKey {
+        // More of one queue than it may have threads at work, and then its own reads.
+        let more = try (0..<10).map { _ in
+          try queue.async(keys: ["k"], timeout: long) { tx in _ = try tx.increment("k") }
+        }
+        #expect(try queue.async { view in try view.count() }.wait() == 0)
+        leave.open()
+        for item in more { try item.wait(timeout: long) }
+      }
+      leave.open()
+      for item in items { try item.wait(timeout: long) }
+      try holder.join()
+      #expect(try table.get("k") == (wait == .forAKey ? 30 : 20))
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func errorsNameTheQueueAndLeaveIt(_ variant: Table.Variant) throws {
     try withQueue(variant) { queue throws in
       try queue.table.barrier(keys: ["other"]) { _ in

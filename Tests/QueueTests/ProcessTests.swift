@@ -14,11 +14,11 @@ import Testing
       let victim = try worker(queue.table)
       try victim.ask("queue-barrier", expecting: "in")
       try victim.ask("set k new", expecting: "ok")
-      let barrier = try queue.async(flags: .barrier, timeout: .seconds(200)) { tx in try tx.increment("n") }
+      let barrier = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
       let read = try queue.async { view in try view.get("k", as: String.self) }
       try victim.killAndWait()
-      #expect(try barrier.wait(timeout: .seconds(200)) == 1)
-      #expect(try read.wait(timeout: .seconds(200)) == "old")
+      #expect(try barrier.wait(timeout: .seconds(600)) == 1)
+      #expect(try read.wait(timeout: .seconds(600)) == "old")
     }
   }
 
@@ -28,11 +28,11 @@ import Testing
     try withQueue(variant) { queue throws in
       let victim = try worker(queue.table)
       #expect(try victim.ask("queue-read").hasPrefix("in"))
-      let barrier = try queue.async(flags: [.barrier, .waitForReaders], timeout: .seconds(200)) { tx in
+      let barrier = try queue.async(flags: [.barrier, .waitForReaders], timeout: .seconds(600)) { tx in
         try tx.increment("n")
       }
       try victim.killAndWait()
-      #expect(try barrier.wait(timeout: .seconds(200)) == 1)
+      #expect(try barrier.wait(timeout: .seconds(600)) == 1)
     }
   }
 

@@ -152,7 +152,7 @@ import Testing
       }
       waitUntil { !queue.isIdle && (barrier.all.count > 0 || queue.isClosed) }
       // It comes after the barrier, and begins when that gives up: the first reader is still inside.
-      try queue.sync(timeout: .seconds(200)) { _ in #expect(!leave.isOpen) }
+      try queue.sync(timeout: .seconds(600)) { _ in #expect(!leave.isOpen) }
       try waiting.join()
       #expect(barrier.all.first??.code == .timedOut)
       #expect(barrier.all.first??.holder?.pid == getpid(), "the reader of this process is named")
@@ -209,7 +209,7 @@ import Testing
       try other.ask("commit", expecting: "ok")
       try other.ask("barrier", expecting: "in")
       // Who waits in the queue behind a barrier that waits for the table is told who has the table.
-      let first = try queue.async(flags: .barrier, timeout: .seconds(200)) { _ in }
+      let first = try queue.async(flags: .barrier, timeout: .seconds(600)) { _ in }
       let behind = error { try queue.sync(timeout: .milliseconds(30)) { _ in } }
       #expect(behind?.holder?.pid == other.pid)
       try other.ask("commit", expecting: "ok")

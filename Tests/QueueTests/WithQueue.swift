@@ -27,9 +27,10 @@ func withQueue(
   }
 }
 
-/// Waits for what other threads are about to do; 60 seconds at most, for a failure instead of a hang.
+/// Waits for what other threads are about to do; ten minutes at most, for a failure instead of a hang. A task of a test has its
+/// turn among those of all tests, and each suspension puts it behind them: a minute was not enough.
 func waitUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-  let deadline = ContinuousClock.now + .seconds(60)
+  let deadline = ContinuousClock.now + .seconds(600)
   while !condition() {
     guard ContinuousClock.now < deadline else {
       Issue.record("it never came to pass", sourceLocation: sourceLocation)
@@ -56,3 +57,26 @@ final class Notes<T: Sendable>: Sendable {
 }
 
 struct Refusal: Error, Equatable {}
+
+/// A barrier of a table that a thread is in until it is told to leave.
+struct Holder {
+  private let thread: TestThread<Void>
+  private let door = Door()
+
+  /// Returns once the thread is in the barrier.
+  init(_ table: Table) throws {
+    let (inside, door) = (Door(), door)
+    thread = TestThread {
+      try table.barrier { _ in
+        inside.open()
+        door.wait()
+      }
+    }
+    inside.wait()
+  }
+
+  func leave() { door.open() }
+
+  /// After ``leave()``: waits for the barrier's end.
+  func join() throws { try thread.join() }
+}

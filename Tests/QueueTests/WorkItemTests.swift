@@ -25,6 +25,76 @@ import Testing
     }
   }
 
+  /// Results travel without their type: what is nothing at all must come out as what went in.
+  @Test func resultsOfAnyTypeComeOutAsTheyWentIn() throws {
+    try withQueue(.rcu) { queue throws in
+      #expect(try queue.async(flags: .barrier) { _ in Int?.none }.wait() == nil)
+      #expect(try queue.async { _ in Int??.some(nil) }.wait() == .some(nil))
+      #expect(try queue.async { _ in ["a": [1, 2]] }.wait() == ["a": [1, 2]])
+      #expect(try queue.async(keys: ["k"]) { _ in (any Sendable)?.none }.wait() == nil)
+      let nested: any Sendable = try queue.async { _ in 5 as any Sendable }.wait()
+      #expect(nested as? Int == 5)
+    }
+  }
+
+  /// Threads ask for the result while the work ends: before, at that moment, and after.
+  @Test func whoeverAsksIsToldOnce() throws {
+    try withQueue(.rcu) { queue throws in
+      let (told, threads, rounds) = (Notes<Int>(), 4, 500)
+      for round in 0..<rounds {
+        let go = Door()
+        let item = try queue.async(flags: .barrier) { _ in
+          go.open()
+          return round
+        }
+        let asking = (0..<threads).map { _ in
+          TestThread {
+            go.wait()
+            for _ in 0..<4 { item.whenFinished { result in told.add((try? result.get()) ?? -1) } }
+          }
+        }
+        for thread in asking { try thread.join() }
+        #expect(try item.wait() == round)
+      }
+      waitUntil { told.all.count >= 4 * threads * rounds }
+      let counts = Dictionary(told.all.map { ($0, 1) }, uniquingKeysWith: +)
+      #expect(counts == Dictionary(uniqueKeysWithValues: (0..<rounds).map { ($0, 4 * threads) }))
+    }
+  }
+
+  @Test func observersAreToldInTheirOrder() throws {
+    try withQueue(.rcu) { queue throws in
+      let (leave, told) = (Door(), Notes<Int>())
+      let item = try queue.async(flags: .barrier) { _ in leave.wait() }
+      for number in 0..<10 { item.whenFinished { _ in told.add(number) } }
+      leave.open()
+      try item.wait()
+      waitUntil { told.all.count == 10 }
+      #expect(told.all == Array(0..<10))
+    }
+  }
+
+  /// The handle's end and the work's may come in either order, or at once: the error handler is told of each failure once.
+  @Test func aHandleThatEndsWithTheWorkIsReportedOnce() throws {
+    let reports = Counter()
+    try withQueue(.rcu, errorHandler: { _ in reports.increment() }) { queue throws in
+      let rounds = 2000
+      for _ in 0..<rounds {
+        let go = Door()
+        var item: WorkItem<Void>? = try queue.async(flags: .barrier) { _ in
+          go.open()
+          throw Refusal()
+        }
+        go.wait()
+        #expect(item != nil)
+        item = nil
+      }
+      waitUntil { queue.isIdle }
+      waitUntil { reports.value >= rounds }
+      #expect(reports.value == rounds)
+    }
+  }
+
   @Test func notifyIsCalledOnItsQueueBeforeAndAfterTheEnd() throws {
     try withQueue(.rcu) { queue throws in
       let place = DispatchQueue(label: "org.example.place")
@@ -178,7 +248,7 @@ import Testing
         try queue.async(flags: .barrier, timeout: .milliseconds(20)) { tx in try tx.increment("n") }
       }
       for item in items {
-        let late = error { _ = try item.wait(timeout: .seconds(200)) }
+        let late = error { _ = try item.wait(timeout: .seconds(600)) }
         #expect(late?.code == .timedOut)
         #expect(late?.holder?.pid == other.pid)
         #expect(late?.description.contains("'org.example.test'") == true)

@@ -157,7 +157,7 @@ import Testing
       let observer = try Table.open(table.name, access: .observer)
       let version = table.version
       let waiters = [table, observer].map { handle in
-        TestThread { code { try handle.waitForCommit(after: version, timeout: .seconds(200)) } == .unlinked }
+        TestThread { code { try handle.waitForCommit(after: version, timeout: .seconds(600)) } == .unlinked }
       }
       for waiter in waiters { waiter.waitUntilAsleep() }
       try Table.drop(table.name)
@@ -169,7 +169,7 @@ import Testing
     let table = try Table.temporary()
     #expect(try !table.waitForCommit(after: table.version, timeout: .milliseconds(150)))
     let version = table.version
-    let waiter = TestThread { try table.waitForCommit(after: version, timeout: .seconds(200)) }
+    let waiter = TestThread { try table.waitForCommit(after: version, timeout: .seconds(600)) }
     waiter.waitUntilAsleep()
     try table.set("key", 1)
     #expect(try waiter.join())

@@ -6,12 +6,27 @@ public func error<R>(_ body: () throws -> R, sourceLocation: SourceLocation = #_
   do {
     _ = try body()
     return nil
-  } catch let error as TableError {
-    return error
   } catch {
-    Issue.record("another error: \(error)", sourceLocation: sourceLocation)
-    return nil
+    return tableError(error, sourceLocation)
   }
+}
+
+/// The same of asynchronous code.
+nonisolated(nonsending) public func error<R>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: nonisolated(nonsending) () async throws -> R
+) async -> TableError? {
+  do {
+    _ = try await body()
+    return nil
+  } catch {
+    return tableError(error, sourceLocation)
+  }
+}
+
+private func tableError(_ error: any Error, _ sourceLocation: SourceLocation) -> TableError? {
+  if let error = error as? TableError { return error }
+  Issue.record("another error: \(error)", sourceLocation: sourceLocation)
+  return nil
 }
 
 /// The code of the error that `body` throws; nil if it throws none.

@@ -37,7 +37,7 @@ private func create(
   _ name: String, _ variant: Table.Variant, _ capacityBytes: Int, _ clock: TestClock?
 ) throws -> Table {
   try Table.create(
-    name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(200), clock: clock?.read)
+    name, .init(variant: variant, capacityBytes: capacityBytes), timeout: .seconds(600), clock: clock?.read)
 }
 
 /// A clock that stands still until the test moves it.

@@ -41,7 +41,7 @@ public final class WorkerProcess: Sendable {
   ///   - environment: is added to our own.
   ///   - timeoutSeconds: how long the process may live in all.
   public init(
-    _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], timeoutSeconds: Int = 240
+    _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], timeoutSeconds: Int = 900
   ) throws {
     let path = executable.contains("/") ? executable : Self.productDirectory + "/" + executable
     name = executable
@@ -274,7 +274,7 @@ extension WorkerProcess {
   /// Runs a process to its end.
   public static func run(
     _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], input: String? = nil,
-    timeoutSeconds: Int = 240
+    timeoutSeconds: Int = 900
   ) throws -> (exit: Exit, output: String, errors: String) {
     let process = try WorkerProcess(executable, arguments, environment: environment, timeoutSeconds: timeoutSeconds)
     if let input { try process.send(input) }

@@ -5,8 +5,10 @@ import SharedTable
 struct Layers {
   private let table: Table
   private let dictionary: SharedDictionary<String, Int>
+  private let few: SharedDictionary<String, Int>
   private let set: SharedSet<String>
   private let cache: SharedCache<String, Int>
+  private let array: SharedArray<Int>
   private let onces: [SharedOnce<Int>]
   private let looks: [ReadAccessor<Int>]
   private let properties: [Property]
@@ -22,8 +24,12 @@ struct Layers {
     self.table = table
     keys = (100..<100 + Self.count).map { "element-\($0)" }
     dictionary = try SharedDictionary("dictionary", table)
+    few = try SharedDictionary("few", table)
+    try few.merge(keys.prefix(10).map { ($0, 1) })
     set = try SharedSet("set", table)
     cache = try SharedCache("cache", table, limit: .entries(1000))
+    array = try SharedArray("array", table)
+    try array.append(contentsOf: keys.map { _ in 1 })
     onces = try keys.map { try SharedOnce("once-\($0)", table) }
     looks = keys.map { Guarded("guarded-\($0)", in: table, initial: 0).accessor { $0 } }
     properties = keys.map { Property(value: Shared(wrappedValue: 0, "shared-\($0)", table)) }
@@ -40,11 +46,11 @@ struct Layers {
 
   func run(_ operation: Operation, times: Int) throws {
     var sum = 0
-    for _ in 0..<times / Self.count { sum += try runOnAll(operation) }
+    for round in 0..<times / Self.count { sum += try runOnAll(operation, round) }
     guard sum == times else { throw Failure.missed }
   }
 
-  private func runOnAll(_ operation: Operation) throws -> Int {
+  private func runOnAll(_ operation: Operation, _ round: Int) throws -> Int {
     var sum = 0
     switch operation {
     case .dictionaryGet: for key in keys { sum += try dictionary[key] ?? 0 }
@@ -54,8 +60,29 @@ struct Layers {
     case .sharedRead: for property in properties { sum += property.value }
     case .onceRead: for once in onces { sum += try once.value { throw Failure.missed } }
     case .guardedRead: for look in looks { sum += try look.accessSync() }
+    case .arrayElement: for index in 0..<Self.count { sum += try array[index] }
+    case .arrayAppend:
+      for _ in keys { try array.append(1) }
+      sum = keys.count
+    case .arraySet:
+      for index in 0..<Self.count { try array.set(1, at: index) }
+      sum = keys.count
+    case .cacheSet:
+      for key in keys { try cache.setValue(1, forKey: key) }
+      sum = keys.count
+    case .cacheSetNew:
+      for key in keys { try cache.setValue(1, forKey: "\(round)-\(key)") }
+      sum = keys.count
     case .dictionarySet:
       for key in keys { try dictionary.set(key, 1) }
+      sum = keys.count
+    case .dictionaryWalk: for _ in keys { sum += try few.allElements().count / 10 }
+    case .dictionaryEmpty:
+      let other = try SharedDictionary<String, Int>("other", table)
+      for _ in keys {
+        for key in keys.prefix(10) { try other.set(key, 1) }
+        try other.removeAll()
+      }
       sum = keys.count
     default: for key in keys { sum += try table.get(key, as: Int.self) ?? 0 }
     }

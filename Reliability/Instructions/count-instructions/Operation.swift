@@ -25,8 +25,22 @@ enum Operation: String, CaseIterable {
   case sharedRead = "shared-read"
   case onceRead = "once-read"
   case guardedRead = "guarded-read"
+  /// An element of an array with 400 of them.
+  case arrayElement = "array-element"
+  /// One element more, in a barrier of its own.
+  case arrayAppend = "array-append"
+  /// An element of an array gets a new value, in a barrier of its own.
+  case arraySet = "array-set"
+  /// An element that is there gets a new value.
+  case cacheSet = "cache-set"
+  /// A new element pushes another one out of a full cache.
+  case cacheSetNew = "cache-set-new"
   /// An element that is there gets a new value, in a barrier of its own.
   case dictionarySet = "dictionary-set"
+  /// All of a dictionary of ten elements, beside ten thousand other keys.
+  case dictionaryWalk = "dictionary-walk"
+  /// Ten elements more, and emptied again.
+  case dictionaryEmpty = "dictionary-fill-and-empty"
 
   /// How often it is done in the shorter of the two runs; twice as often in the longer one.
   ///
@@ -37,9 +51,12 @@ enum Operation: String, CaseIterable {
     switch self {
     case .getParticipant, .getObserver, .getRWLock: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
-    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead:
+    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead,
+      .arrayElement:
       100_000
-    case .dictionarySet: 20_000
+    case .dictionarySet, .cacheSet, .arraySet: 20_000
+    case .arrayAppend, .cacheSetNew: 6_000
+    case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000
     }
   }

@@ -41,7 +41,8 @@ import TestSupport
     case .set: for index in 0..<times { try table.set(keys[index % keys.count], value) }
     case .setOfHundred: try setInBarriers(times, each: 100)
     case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead,
-      .dictionarySet:
+      .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
+      .dictionaryEmpty:
       try Layers(table).run(operation, times: times)
     case .remove: for index in 0..<times { guard try table.remove(keys[index]) else { throw Failure.missed } }
     }

@@ -42,18 +42,18 @@ enum AccessSection {
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
     let table = try accessor.scope.table(chosen)
-    return try AccessQueues.queue(table).submitRead(table, timeout ?? table.timeout) { (view: borrowing ReadView) in
-      try accessor.run(view, table)
-    }
+    let queue = AccessQueues.queue(table)
+    let work = try queue.submitRead(timeout ?? table.timeout) { view in try accessor.run(view, table) }
+    return WorkItem(queue, work, table)
   }
 
   static func submit<Output: Sendable>(
     _ accessor: Accessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
     let table = try accessor.scope.table(chosen)
-    return try AccessQueues.queue(table).submitBarrier(table, timeout ?? table.timeout) { (_: inout Transaction) in
-      try accessor.runInBarrier(table)
-    }
+    let queue = AccessQueues.queue(table)
+    let work = try queue.submitBarrier(timeout ?? table.timeout, .barrier) { _ in try accessor.runInBarrier(table) }
+    return WorkItem(queue, work, table)
   }
 
   static func awaitRead<Output: Sendable>(

@@ -60,14 +60,14 @@ extension ReadAccessor where Output: Sendable {
 }
 
 extension Accessor {
-  /// Runs the accessor in one barrier and gives its result. Blocks as ``Table/barrier(timeout:_:)`` does, and before that
+  /// Runs the accessor in one barrier and gives its result. Blocks as `Table.barrier(timeout:_:)` does, and before that
   /// until the accesses of the table have ended that were begun asynchronously before it in this process.
   ///
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait; nil = the table's.
   /// - Throws: what a part of it throws, after undoing everything; `wrongTable`, at once, if parts or `table` belong to
   ///   different tables; `wouldDeadlock` inside any section of this table on this thread, `typeMismatch`, and what
-  ///   ``Table/barrier(timeout:_:)`` throws.
+  ///   `Table.barrier(timeout:_:)` throws.
   @available(*, noasync, message: "blocks a thread of the cooperative pool; use 'await access()'")
   public func accessSync(on table: Table? = nil, timeout: Duration? = nil) throws -> Output {
     try AccessSection.barrier(self, on: table, timeout: timeout)

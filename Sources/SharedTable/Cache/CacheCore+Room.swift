@@ -6,7 +6,7 @@ extension CacheCore {
     _ body: (inout Transaction, inout CacheLedger) throws(TableError) -> R
   ) throws(TableError) -> R {
     try withRoom(bytes: bytes, timeout: timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(table, names, hits, tx)
+      var ledger = try CacheLedger(self, tx)
       let result = try body(&tx, &ledger)
       try ledger.store(&tx)
       return result
@@ -39,7 +39,7 @@ extension CacheCore {
     } catch {
       guard error.code == .damaged else { throw error }
       try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
-        var ledger = try CacheLedger.rebuild(table, names, hits, &tx)
+        var ledger = try CacheLedger.rebuild(self, &tx)
         try ledger.makeRoom(limit, sparing: 0, &tx)
         try ledger.store(&tx)
       }
@@ -63,7 +63,7 @@ extension CacheCore {
 
   private func evictSome(_ count: Int, _ timeout: Duration?, keepingLedger: Bool) throws(TableError) -> Int {
     try healing(timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(table, names, hits, tx)
+      var ledger = try CacheLedger(self, tx)
       var removed = 0
       while removed < count, ledger.head.count > 0 { removed += try ledger.evict(sparing: nil, &tx) }
       if keepingLedger { try ledger.store(&tx) }

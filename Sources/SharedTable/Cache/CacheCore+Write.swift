@@ -1,14 +1,25 @@
 import TableEngine
 
 /// One write: what is stored, and what of a claim has to hold for it.
-@unsafe
+@usableFromInline @unsafe
 struct CacheWrite {
   /// The element's key in the table, prefix included.
-  let key: UnsafeRawBufferPointer
-  let bytes: UnsafeRawBufferPointer
-  let form: StoredForm
-  let cost: Int?
-  let expires: Expiration
+  @usableFromInline let key: UnsafeRawBufferPointer
+  @usableFromInline let bytes: UnsafeRawBufferPointer
+  @usableFromInline let form: StoredForm
+  @usableFromInline let cost: Int?
+  @usableFromInline let expires: Expiration
+
+  @inlinable
+  init(
+    key: UnsafeRawBufferPointer, bytes: UnsafeRawBufferPointer, form: StoredForm, cost: Int?, expires: Expiration
+  ) {
+    unsafe self.key = key
+    unsafe self.bytes = bytes
+    unsafe self.form = form
+    unsafe self.cost = cost
+    unsafe self.expires = expires
+  }
 }
 
 extension CacheCore {
@@ -43,7 +54,8 @@ extension CacheCore {
   }
 
   /// Stores an element, and evicts in the same barrier what it pushes out.
-  private func write(_ write: CacheWrite, timeout: Duration?) throws(TableError) {
+  @usableFromInline
+  func write(_ write: CacheWrite, timeout: Duration?) throws(TableError) {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
     try change(bytes: unsafe write.bytes.count, timeout: timeout) { tx, ledger throws(TableError) in
@@ -111,19 +123,20 @@ extension CacheCore {
 
   private func removeAllAtOnce(_ timeout: Duration?) throws(TableError) {
     try healing(timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(table, names, hits, tx)
+      var ledger = try CacheLedger(self, tx)
       for index in 0..<ledger.head.pageCount {
         try ledger.load(index, tx)
-        let page = ledger.pages[index]!
+        let page = ledger.pages[index]
         for line in 0..<page.count { try ledger.removeElements(page[line].hash, &tx) }
-        if index > 0 { try tx.remove(names.page(index)) }
+        if index > 0 { _ = try names.withPage(index) { key throws(TableError) in try tx.remove(key) } }
       }
       var head = CacheHead()
       head.insertions = ledger.head.insertions
       head.evictions = ledger.head.evictions
       head.epoch = ledger.version
       ledger.head = head
-      ledger.pages = [0: CachePage()]
+      ledger.pages = CachePages()
+      ledger.pages.enter(CachePage(), at: 0)
       try ledger.store(&tx)
     }
   }

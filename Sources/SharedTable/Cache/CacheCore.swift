@@ -93,7 +93,7 @@ final class CacheCore: Sendable {
     var rest = byPage[...]
     while !rest.isEmpty {
       try names.withBarrier(of: table) { tx throws(TableError) in
-        var ledger = try CacheLedger(table, names, hits, tx)
+        var ledger = try CacheLedger(self, tx)
         try ledger.tellHits(of: rest.prefix(Self.pagesPerBarrier).joined(), tx)
         try ledger.store(&tx)
       }
@@ -114,15 +114,24 @@ final class CacheCore: Sendable {
   /// The head as last committed; nil if there is no cache yet.
   /// - Throws: `damaged` until the next write, `typeMismatch`.
   func readHead() throws(TableError) -> CacheHead? {
-    let read = try table.withEntry(names.head) { found -> Result<CacheHead?, TableError> in
-      do throws(TableError) {
-        return .success(try CacheHead(found, table: self.table, name: self.names.head))
-      } catch {
-        return .failure(error)
-      }
+    let read = try table.withEntry(names.head) { found -> Result<CacheHead, TableError> in
+      do throws(TableError) { return .success(try self.head(found)) } catch { return .failure(error) }
     }
-    guard let read else { return nil }
-    guard let head = try read.get() else { throw CacheLedger(new: table, names, nil).damaged("its head") }
-    return head
+    return try read?.get()
+  }
+
+  /// What lies under the cache's name, as a head.
+  /// - Throws: `damaged`; `typeMismatch` if it is no cache's at all.
+  func head(_ found: FoundEntry) throws(TableError) -> CacheHead {
+    if let head = CacheHead(found) { return head }
+    if CacheHead.isOfACache(found) { throw damaged("its head") }
+    throw TableError(
+      .typeMismatch, table: table.name, "the value of '\(name)' is no cache; choose another name, or remove it")
+  }
+
+  func damaged(_ what: String) -> TableError {
+    TableError(
+      .damaged, table: table.name,
+      "the ledger of the cache '\(name)' contradicts itself in \(what); the next write to the cache makes it anew")
   }
 }

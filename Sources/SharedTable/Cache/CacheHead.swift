@@ -48,18 +48,10 @@ struct CacheHead: Equatable {
 
   init() {}
 
-  /// - Returns: nil if the words are a cache's, but cannot be right.
-  /// - Throws: `typeMismatch` if they are no cache's at all.
-  init?(_ found: FoundEntry, table: Table, name: [UInt8]) throws(TableError) {
+  /// Nil if the bytes are no cache's, or cannot be right.
+  init?(_ found: FoundEntry) {
     let bytes = unsafe found.value
-    guard found.meta.type == ValueType.bytes.rawValue, bytes.count >= 8,
-      unsafe bytes.loadUnaligned(as: UInt64.self) == Self.magic
-    else {
-      throw TableError(
-        .typeMismatch, table: table.name,
-        "the value of '\(String(decoding: name, as: UTF8.self))' is no cache; choose another name, or remove it")
-    }
-    guard bytes.count == Self.wordCount * 8 else { return nil }
+    guard Self.isOfACache(found), bytes.count == Self.wordCount * 8 else { return nil }
     func word(_ index: Int) -> UInt64 { unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
     count = word(1)
     cost = word(2)
@@ -72,8 +64,19 @@ struct CacheHead: Equatable {
     else { return nil }
   }
 
-  var words: [UInt64] {
-    [Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions]
+  /// Whether it was meant for a cache's head, be it a wrong one.
+  static func isOfACache(_ found: FoundEntry) -> Bool {
+    let bytes = unsafe found.value
+    return found.meta.type == ValueType.bytes.rawValue && bytes.count >= 8
+      && (unsafe bytes.loadUnaligned(as: UInt64.self)) == magic
+  }
+
+  /// As it lies in the table.
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let words: InlineArray<8, UInt64> = [
+      Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions,
+    ]
+    return try unsafe withUnsafeBytes(of: words) { bytes throws(E) in try unsafe body(bytes) }
   }
 
   // MARK: - Which page

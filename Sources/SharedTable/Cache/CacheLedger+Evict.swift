@@ -23,22 +23,24 @@ extension CacheLedger {
     for _ in 0..<head.pageCount {
       let home = hash.map { pageIndex($0) } ?? head.hand
       try load(home, tx)
+      enterHits(home)
       var (page, victim) = (home, oldest(home, sparing: hash, tx))
       // A page with few lines is a poor sample.
-      if pages[home]!.count < Self.fairSample, head.hand != home {
+      if pages[home].count < Self.fairSample, head.hand != home {
         try load(head.hand, tx)
+        enterHits(head.hand)
         if let other = oldest(head.hand, sparing: hash, tx), victim.map({ other.used < $0.used }) ?? true {
           (page, victim) = (head.hand, other)
         }
       }
       head.hand = head.hand + 1 < head.pageCount ? head.hand + 1 : 0
       guard let victim else { continue }
-      let evicted = pages[page]![victim.line].hash
+      let evicted = pages[page][victim.line].hash
       strike(page: page, line: victim.line)
       head.evictions &+= 1
       return try removeElements(evicted, &tx)
     }
-    throw damaged("its sums")
+    throw core.damaged("its sums")
   }
 
   private static let fairSample = 24
@@ -46,7 +48,7 @@ extension CacheLedger {
   private func oldest(
     _ index: Int, sparing hash: UInt64?, _ tx: borrowing Transaction
   ) -> (line: Int, used: UInt64)? {
-    pages[index]!.oldest(sparing: hash, now: pages[index]!.hasExpiries ? tx.now : 0)
+    pages[index].oldest(sparing: hash, now: pages[index].hasExpiries ? tx.now : 0)
   }
 
   /// Tells the pages of some keys what this process has read, so that others' evictions know.
@@ -54,7 +56,8 @@ extension CacheLedger {
     for hash in hashes {
       let index = pageIndex(hash)
       try load(index, tx)
-      if pages[index]!.hasNews { pages[index]!.isDirty = true }
+      enterHits(index)
+      if pages[index].hasNews { pages[index].isDirty = true }
     }
   }
 }

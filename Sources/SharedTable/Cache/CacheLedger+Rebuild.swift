@@ -6,10 +6,9 @@ extension CacheLedger {
   /// Looks at the whole table. Costs that writes named are forgotten for the size in bytes; what was last used, for what
   /// was last written. What has expired counts no more: it is invisible, and goes when its key is written again or
   /// whoever keeps the table sweeps.
-  static func rebuild(
-    _ table: Table, _ names: CacheNames, _ hits: RecentHits?, _ tx: inout Transaction
-  ) throws(TableError) -> CacheLedger {
-    var ledger = CacheLedger(new: table, names, hits)
+  static func rebuild(_ core: CacheCore, _ tx: inout Transaction) throws(TableError) -> CacheLedger {
+    let names = core.names
+    var ledger = CacheLedger(new: core)
     // Old pages may be anything; an epoch beyond any that a claim can name ends what is being computed.
     ledger.head.epoch = ledger.version
     for key in try tx.keys(prefix: names.pagePrefix) { try tx.remove(key) }
@@ -18,14 +17,14 @@ extension CacheLedger {
       let cost = unsafe found.key.count - names.elementPrefix.count + found.value.count
       lines.append(
         CachePage.Line(
-          hash: unsafe table.segment.hash(found.key), used: used(atCommit: found.version), cost: UInt64(cost),
+          hash: unsafe core.table.segment.hash(found.key), used: used(atCommit: found.version), cost: UInt64(cost),
           expiry: found.expiry))
       return true
     }
     ledger.head.pageCount = max(1, min(CacheHead.maximumPageCount, lines.count / Int(fullPage) + 1))
-    for index in 0..<ledger.head.pageCount { ledger.pages[index] = CachePage() }
+    for index in 0..<ledger.head.pageCount { ledger.pages.enter(CachePage(), at: index) }
     for line in lines {
-      ledger.pages[ledger.pageIndex(line.hash)]!.append(line)
+      ledger.pages[ledger.pageIndex(line.hash)].append(line)
       ledger.head.count &+= 1
       ledger.head.cost = ledger.head.cost &+ line.cost
     }
@@ -43,13 +42,14 @@ extension ReadView {
       return true
     }
     guard let found = try find(names.head) else { return elements.isEmpty ? [] : ["elements without a head"] }
-    guard let head = try CacheHead(found, table: table, name: names.head) else { return ["the head cannot be right"] }
+    guard let head = CacheHead(found) else { return ["the head cannot be right"] }
     var problems: [String] = []
     var known: Set<UInt64> = []
     var cost: UInt64 = 0
     var count: UInt64 = 0
     for index in 0..<head.pageCount {
-      guard let found = try find(names.page(index)), let page = unsafe CachePage(found.value) else {
+      let found = try names.withPage(index) { key throws(TableError) in try find(key) }
+      guard let found, let page = unsafe CachePage(found.value) else {
         problems.append("page \(index) is missing or cannot be right")
         continue
       }
@@ -63,7 +63,8 @@ extension ReadView {
         count += 1
       }
     }
-    if try contains(names.page(head.pageCount)) { problems.append("a page too many") }
+    let isPageTooMany = try names.withPage(head.pageCount) { key throws(TableError) in try contains(key) }
+    if isPageTooMany { problems.append("a page too many") }
     if !elements.isSubset(of: known) { problems.append("an element without its line") }
     if count != head.count { problems.append("the head counts \(head.count) of \(count) lines") }
     if cost != head.cost { problems.append("the head says the cost is \(head.cost), not \(cost)") }

@@ -6,11 +6,11 @@ import TableEngine
 /// and stores it; what changed is stored by ``store(_:)`` in the barrier that changes the elements, so that the two
 /// agree after any death. The rest of the table never matters.
 struct CacheLedger {
-  let table: Table
-  let names: CacheNames
-  let hits: RecentHits?
+  let core: CacheCore
   var head: CacheHead
-  var pages: [Int: CachePage] = [:]
+  var pages = CachePages()
+  /// The head as it lies in the table; nil if there is none, or none that is to stay.
+  private var stored: CacheHead?
   /// The version that this barrier commits as.
   let version: UInt64
 
@@ -20,45 +20,43 @@ struct CacheLedger {
 
   /// The ledger as the barrier sees it; a new one if there is none.
   /// - Throws: `typeMismatch` if something else has the cache's name; `damaged` if it cannot be right: ``rebuild(_:)`` it.
-  init(
-    _ table: Table, _ names: CacheNames, _ hits: RecentHits?, _ tx: borrowing Transaction
-  ) throws(TableError) {
-    self.init(new: table, names, hits)
+  init(_ core: CacheCore, _ tx: borrowing Transaction) throws(TableError) {
+    self.init(new: core)
     if let found = try tx.find(names.head) {
-      guard let head = try CacheHead(found, table: table, name: names.head) else { throw damaged("its head") }
+      let head = try core.head(found)
       self.head = head
-    } else if try tx.contains(names.page(0)) {
+      stored = head
+    } else if try names.withPage(0, { key throws(TableError) in try tx.contains(key) }) {
       throw damaged("its head, which is missing")
     } else {
-      pages[0] = CachePage()
+      pages.enter(CachePage(), at: 0)
     }
   }
 
-  init(new table: Table, _ names: CacheNames, _ hits: RecentHits?) {
-    self.table = table
-    self.names = names
-    self.hits = hits
+  /// Without anything.
+  init(new core: CacheCore) {
+    self.core = core
     head = CacheHead()
-    version = table.segment.committed + 1
+    version = core.table.segment.committed + 1
   }
 
-  func damaged(_ what: String) -> TableError {
-    TableError(
-      .damaged, table: table.name,
-      "the ledger of the cache '\(String(decoding: names.head, as: UTF8.self))' contradicts itself in \(what); the next "
-        + "write to the cache makes it anew")
-  }
+  private var names: CacheNames { core.names }
+
+  private func damaged(_ what: String) -> TableError { core.damaged(what) }
 
   func pageIndex(_ hash: UInt64) -> Int { CacheHead.page(hash, of: head.pageCount) }
 
   mutating func load(_ index: Int, _ tx: borrowing Transaction) throws(TableError) {
-    if pages[index] != nil { return }
-    guard let found = try tx.find(names.page(index)), var page = unsafe CachePage(found.value) else {
-      throw damaged("page \(index)")
-    }
-    // What this process has read is told on the way; by itself it is no reason to store the page.
-    if let hits { page.update(hits) }
-    pages[index] = page
+    if pages.loaded(index) != nil { return }
+    let found = try names.withPage(index) { key throws(TableError) in try tx.find(key) }
+    guard let found, let page = unsafe CachePage(found.value) else { throw damaged("page \(index)") }
+    pages.enter(page, at: index)
+  }
+
+  /// Enters into a loaded page what this process has read: before it is asked what was used longest ago, and where others will be
+  /// asked that, since elements are added. By itself no reason to store the page.
+  func enterHits(_ index: Int) {
+    if let hits = core.hits { pages[index].enter(hits) }
   }
 
   static func used(atCommit version: UInt64) -> UInt64 { version &* 2 }
@@ -74,11 +72,13 @@ struct CacheLedger {
     try load(index, tx)
     try removeExpired(page: index, sparing: hash, &tx)
     let new = CachePage.Line(hash: hash, used: Self.used(atCommit: version), cost: cost, expiry: expiry)
-    if let line = pages[index]!.line(ofHash: hash) {
-      head.cost = head.cost &- pages[index]![line].cost &+ cost
-      pages[index]![line] = new
+    let page = pages[index]
+    if let line = page.line(ofHash: hash) {
+      head.cost = head.cost &- page[line].cost &+ cost
+      page[line] = new
     } else {
-      pages[index]!.append(new)
+      enterHits(index)
+      page.append(new)
       head.cost = head.cost &+ cost
       head.count &+= 1
       head.insertions &+= 1
@@ -90,13 +90,13 @@ struct CacheLedger {
   mutating func strike(_ hash: UInt64, _ tx: inout Transaction) throws(TableError) {
     let index = pageIndex(hash)
     try load(index, tx)
-    guard let line = pages[index]!.line(ofHash: hash) else { return }
+    guard let line = pages[index].line(ofHash: hash) else { return }
     strike(page: index, line: line)
     if head.pageCount > 1, head.count < UInt64(head.pageCount) * Self.sparsePage { try merge(&tx) }
   }
 
   mutating func strike(page index: Int, line: Int) {
-    let removed = pages[index]!.remove(line)
+    let removed = pages[index].remove(line)
     head.count &-= 1
     head.cost = head.cost &- removed.cost
   }
@@ -106,7 +106,7 @@ struct CacheLedger {
   @discardableResult
   func removeElements(_ hash: UInt64, _ tx: inout Transaction) throws(TableError) -> Int {
     var removed = 0
-    for key in table.segment.keysInBarrier(hash: hash) where key.starts(with: names.elementPrefix) {
+    for key in core.table.segment.keysInBarrier(hash: hash) where key.starts(with: names.elementPrefix) {
       try tx.remove(key)
       removed += 1
     }
@@ -117,11 +117,11 @@ struct CacheLedger {
   private mutating func removeExpired(
     page index: Int, sparing hash: UInt64, _ tx: inout Transaction
   ) throws(TableError) {
-    guard pages[index]!.hasExpiries else { return }
+    guard pages[index].hasExpiries else { return }
     let now = tx.now
     for _ in 0..<8 {
-      guard let oldest = pages[index]!.oldest(sparing: hash, now: now), oldest.used == 0 else { return }
-      let expired = pages[index]![oldest.line].hash
+      guard let oldest = pages[index].oldest(sparing: hash, now: now), oldest.used == 0 else { return }
+      let expired = pages[index][oldest.line].hash
       strike(page: index, line: oldest.line)
       try removeElements(expired, &tx)
     }
@@ -135,10 +135,12 @@ struct CacheLedger {
     let old = CacheHead.parent(new)
     try load(old, tx)
     head.pageCount += 1
-    let both = pages[old]!
-    pages[old] = CachePage()
-    pages[new] = CachePage()
-    for line in 0..<both.count { pages[pageIndex(both[line].hash)]?.append(both[line]) }
+    let both = pages[old]
+    pages.enter(CachePage(), at: old)
+    pages.enter(CachePage(), at: new)
+    for line in 0..<both.count {
+      pages.loaded(pageIndex(both[line].hash))?.append(both[line])
+    }
   }
 
   private mutating func merge(_ tx: inout Transaction) throws(TableError) {
@@ -146,16 +148,23 @@ struct CacheLedger {
     let parent = CacheHead.parent(last)
     try load(last, tx)
     try load(parent, tx)
-    let given = pages.removeValue(forKey: last)!
-    for line in 0..<given.count { pages[parent]!.append(given[line]) }
-    try tx.remove(names.page(last))
+    let given = pages[last]
+    pages.remove(last)
+    for line in 0..<given.count { pages[parent].append(given[line]) }
+    _ = try names.withPage(last) { key throws(TableError) in try tx.remove(key) }
     head.pageCount = last
     if head.hand >= last { head.hand = 0 }
   }
 
   /// Stores what changed.
   func store(_ tx: inout Transaction) throws(TableError) {
-    for (index, page) in pages where page.isDirty { try tx.set(words: page.words, forKey: names.page(index)) }
-    try tx.set(words: head.words, forKey: names.head)
+    try pages.forEach { index, page throws(TableError) in
+      guard page.isDirty else { return }
+      try names.withPage(index) { key throws(TableError) in
+        try unsafe page.withBytes { bytes throws(TableError) in try unsafe tx.set(key, bytes: bytes, type: .bytes) }
+      }
+    }
+    if head == stored { return }
+    try unsafe head.withBytes { bytes throws(TableError) in try unsafe tx.set(names.head, bytes: bytes, type: .bytes) }
   }
 }

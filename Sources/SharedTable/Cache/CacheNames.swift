@@ -6,9 +6,11 @@
 /// NAME/KEY    an element
 /// NAME#kKEY   the claim of who computes it; no KEY where the value is the name's own
 /// ```
+/// A class, so that whoever hands it on counts one reference and not one for each key.
+///
 /// A ``CollectionName`` has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
 @usableFromInline
-struct CacheNames: Sendable {
+final class CacheNames: Sendable {
   @usableFromInline let elementPrefix: [UInt8]
   @usableFromInline let head: [UInt8]
   let pagePrefix: [UInt8]
@@ -32,10 +34,13 @@ struct CacheNames: Sendable {
     }
   }
 
-  func page(_ index: Int) -> [UInt8] { pagePrefix + Array(String(index).utf8) }
+  /// Calls `body` with the key of a page.
+  func withPage<R>(_ index: Int, _ body: (RawKey) throws(TableError) -> R) throws(TableError) -> R {
+    try unsafe pagePrefix.withNumberedKey(index) { key throws(TableError) in try body(unsafe RawKey(key)) }
+  }
 
-  /// The claim that belongs to an element's key in the table.
-  func claim(ofElement key: UnsafeRawBufferPointer) -> [UInt8] {
-    unsafe claimPrefix + key.dropFirst(elementPrefix.count)
+  /// The claim that belongs to an element's key in the table; valid as long as that.
+  func claim(ofElement key: UnsafeRawBufferPointer) -> PrefixedKey {
+    unsafe PrefixedKey(claimPrefix, UnsafeRawBufferPointer(rebasing: key.dropFirst(elementPrefix.count)))
   }
 }

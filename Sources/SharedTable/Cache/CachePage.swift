@@ -1,3 +1,5 @@
+import Glibc
+
 /// One page of a cache's ledger: lines of four words, one line an element, in no order.
 ///
 /// ```
@@ -5,8 +7,10 @@
 /// ```
 /// `hash` is that of the element's key in the table. `used` is twice the table's version when the element was stored, or
 /// twice that of a hit plus one: a hit comes after the commit that it saw. `expiry` in nanoseconds since 1970, 0 = never.
-/// Kept as words, as they lie in the table: a write copies the page in and out and touches few lines.
-struct CachePage {
+/// Kept as they lie in the table: a write copies the page in and out and touches few lines. A class with memory of its own: to
+/// make an array of them took more than to copy it.
+@safe
+final class CachePage {
   struct Line: Equatable {
     var hash: UInt64
     var used: UInt64
@@ -14,118 +18,113 @@ struct CachePage {
     var expiry: UInt64
   }
 
-  private(set) var words: [UInt64]
+  /// Not by Swift's `allocate`, which asks for aligned memory: that takes four times as many instructions.
+  private var lines: UnsafeMutablePointer<Line>
+  private var capacity: Int
+  private(set) var count: Int
   /// Differs from what is stored, in what matters.
   var isDirty: Bool
-  /// This process's hits, entered when it was loaded, say more than what is stored.
+  /// This process's hits were entered, and say more than what is stored.
   private(set) var hasNews = false
+  private var hasHits = false
+  /// Whether a line may expire. Stays as long as the page is loaded, also when that line is gone.
+  private(set) var hasExpiries = false
 
-  static let lineWords = 4
-
+  /// An empty one.
   init() {
-    words = []
+    capacity = 8
+    unsafe lines = Self.memory(capacity)
+    count = 0
     isDirty = true
   }
 
   /// Nil if the bytes are no page.
   init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count % (Self.lineWords * 8) == 0 else { return nil }
-    words = unsafe [UInt64](unsafeUninitializedCapacity: bytes.count / 8 + Self.lineWords) { place, count in
-      if bytes.count > 0 { unsafe UnsafeMutableRawBufferPointer(place).copyMemory(from: bytes) }
-      count = bytes.count / 8
+    guard bytes.count % MemoryLayout<Line>.stride == 0 else { return nil }
+    count = bytes.count / MemoryLayout<Line>.stride
+    capacity = count &+ 1
+    unsafe lines = Self.memory(capacity)
+    if let bytes = bytes.baseAddress {
+      unsafe UnsafeMutableRawPointer(lines).copyMemory(from: bytes, byteCount: count &* MemoryLayout<Line>.stride)
     }
     isDirty = false
+    var expiries: UInt64 = 0
+    for index in 0..<count { unsafe expiries |= lines[index].expiry }
+    hasExpiries = expiries != 0
   }
 
-  var count: Int { words.count / Self.lineWords }
+  deinit { unsafe free(lines) }
+
+  private static func memory(_ capacity: Int) -> UnsafeMutablePointer<Line> {
+    unsafe malloc(capacity &* MemoryLayout<Line>.stride)!.bindMemory(to: Line.self, capacity: capacity)
+  }
+
+  private var all: UnsafeMutableBufferPointer<Line> {
+    unsafe UnsafeMutableBufferPointer(start: lines, count: count)
+  }
+
+  /// As it lies in the table.
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe body(UnsafeRawBufferPointer(all))
+  }
 
   subscript(line: Int) -> Line {
     get {
-      let start = line * Self.lineWords
-      return Line(hash: words[start], used: words[start + 1], cost: words[start + 2], expiry: words[start + 3])
+      precondition(0..<count ~= line)
+      return unsafe lines[line]
     }
     set {
-      let start = line * Self.lineWords
-      words[start] = newValue.hash
-      words[start + 1] = newValue.used
-      words[start + 2] = newValue.cost
-      words[start + 3] = newValue.expiry
-      isDirty = true
+      precondition(0..<count ~= line)
+      unsafe lines[line] = newValue
+      noteChange(newValue)
     }
   }
 
-  mutating func append(_ line: Line) {
-    words.append(line.hash)
-    words.append(line.used)
-    words.append(line.cost)
-    words.append(line.expiry)
+  func append(_ line: Line) {
+    if count == capacity { grow() }
+    unsafe (lines + count).initialize(to: line)
+    count += 1
+    noteChange(line)
+  }
+
+  private func noteChange(_ line: Line) {
     isDirty = true
+    if line.expiry != 0 { hasExpiries = true }
+  }
+
+  private func grow() {
+    capacity *= 2
+    unsafe lines = realloc(lines, capacity * MemoryLayout<Line>.stride)!.assumingMemoryBound(to: Line.self)
   }
 
   /// The last line takes the place of the one removed.
-  mutating func remove(_ line: Int) -> Line {
+  func remove(_ line: Int) -> Line {
     let removed = self[line]
-    let last = count - 1
-    if line != last { self[line] = self[last] }
-    words.removeLast(Self.lineWords)
-    isDirty = true
+    self[line] = self[count - 1]
+    count -= 1
     return removed
   }
 
-  func line(ofHash hash: UInt64) -> Int? {
-    unsafe words.withUnsafeBufferPointer { words in
-      var index = 0
-      while index < words.count {
-        if unsafe words[index] == hash { return index / Self.lineWords }
-        index += Self.lineWords
-      }
-      return nil
-    }
+  /// Enters what this process has read, once.
+  func enter(_ hits: RecentHits) {
+    if hasHits { return }
+    hasHits = true
+    hasNews = unsafe hits.enter(all)
   }
 
-  /// Whether any line can expire.
-  var hasExpiries: Bool {
-    unsafe words.withUnsafeBufferPointer { words in
-      var index = 3
-      while index < words.count {
-        if unsafe words[index] != 0 { return true }
-        index += Self.lineWords
-      }
-      return false
-    }
+  func line(ofHash hash: UInt64) -> Int? {
+    for index in 0..<count where unsafe lines[index].hash == hash { return index }
+    return nil
   }
 
   /// The line that was used longest ago, but for one hash; what has expired by `now` counts as never used.
   func oldest(sparing hash: UInt64?, now: UInt64) -> (line: Int, used: UInt64)? {
-    unsafe words.withUnsafeBufferPointer { words in
-      var best: (line: Int, used: UInt64)?
-      var index = 0
-      while index < words.count {
-        let expiry = unsafe words[index + 3]
-        let used = expiry != 0 && expiry <= now ? 0 : unsafe words[index + 1]
-        if best == nil || used < best!.used, unsafe words[index] != hash {
-          best = (index / Self.lineWords, used)
-        }
-        index += Self.lineWords
-      }
-      return best
+    var best: (line: Int, used: UInt64)?
+    for index in 0..<count {
+      let line = unsafe lines[index]
+      let used = line.expiry != 0 && line.expiry <= now ? 0 : line.used
+      if best == nil || used < best!.used, line.hash != hash { best = (index, used) }
     }
-  }
-
-  /// Enters what this process has read.
-  mutating func update(_ hits: RecentHits) {
-    hasNews = unsafe words.withUnsafeMutableBufferPointer { words in
-      var hasNews = false
-      var index = 0
-      while index < words.count {
-        let used = hits.used(unsafe words[index])
-        if used > (unsafe words[index + 1]) {
-          unsafe words[index + 1] = used
-          hasNews = true
-        }
-        index += Self.lineWords
-      }
-      return hasNews
-    }
+    return best
   }
 }

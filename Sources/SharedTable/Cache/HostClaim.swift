@@ -73,22 +73,17 @@ struct HostClaim: Sendable, Equatable {
 
 extension Transaction {
   mutating func setClaim(_ key: [UInt8], _ claim: HostClaim) throws(TableError) {
-    try set(words: claim.words, forKey: key)
+    try unsafe claim.words.withUnsafeBufferPointer { words throws(TableError) in
+      try unsafe set(key, bytes: UnsafeRawBufferPointer(words), type: .bytes)
+    }
   }
 
-  func claim(_ key: [UInt8]) throws(TableError) -> HostClaim? { try find(key).flatMap { HostClaim($0) } }
+  func claim(_ key: some TableKey) throws(TableError) -> HostClaim? { try find(key).flatMap { HostClaim($0) } }
 
   /// Removes a claim if it still stands.
   /// - Returns: whether it did.
-  mutating func releaseClaim(_ key: [UInt8], _ claim: HostClaim) throws(TableError) -> Bool {
+  mutating func releaseClaim(_ key: some TableKey, _ claim: HostClaim) throws(TableError) -> Bool {
     guard try self.claim(key) == claim else { return false }
     return try remove(key)
-  }
-
-  /// Stores words as bytes, in the machine's order.
-  mutating func set(words: [UInt64], forKey key: [UInt8]) throws(TableError) {
-    try unsafe words.withUnsafeBufferPointer { words throws(TableError) in
-      try unsafe set(key, bytes: UnsafeRawBufferPointer(words), type: .bytes)
-    }
   }
 }

@@ -46,8 +46,22 @@ final class RecentHits: @unchecked Sendable {
     return version &- looked.load(ordering: .relaxed) >= stride
   }
 
+  /// Enters into a page's lines when this process last hit their keys.
+  /// - Returns: whether that was later than they say.
+  func enter(_ lines: UnsafeMutableBufferPointer<CachePage.Line>) -> Bool {
+    var isLater = false
+    for index in 0..<lines.count {
+      let used = used(unsafe lines[index].hash)
+      if used > (unsafe lines[index].used) {
+        unsafe lines[index].used = used
+        isLater = true
+      }
+    }
+    return isLater
+  }
+
   /// When this process last hit a key, as far as remembered, as a ledger says it; 0 if not.
-  func used(_ hash: UInt64) -> UInt64 {
+  private func used(_ hash: UInt64) -> UInt64 {
     let cell = unsafe cells + (Int(truncatingIfNeeded: hash) & mask) &* Self.cellBytes
     return unsafe shm_load_relaxed(cell) == hash ? CacheLedger.used(atHit: shm_load_relaxed(cell + 8)) : 0
   }

@@ -6,14 +6,14 @@ extension SharedCache {
   /// calling thread while another computes; a hit is a read. Not for async code: there, await the other form.
   /// - Parameters:
   ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait by the table's as ever.
-  ///   - cost: as for ``setValue(_:forKey:cost:expires:timeout:)``.
+  ///   - cost: as for `setValue(_:forKey:cost:expires:timeout:)`.
   ///   - expires: as there.
   ///   - compute: makes the value.
   ///   - key: the element's.
   /// - Returns: the value that the cache has now. If the key was removed while it was computed, the computed value,
   ///   which is not stored: it may be from before.
   /// - Throws: what `compute` throws; `timedOut` naming who computes; `wouldDeadlock` if `compute` asks for the same key, or
-  ///   inside a section of the table; what ``setValue(_:forKey:cost:expires:timeout:)`` throws.
+  ///   inside a section of the table; what `setValue(_:forKey:cost:expires:timeout:)` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
   @available(*, noasync, message: "await value(forKey:cost:expires:timeout:orInsert:) instead") @_disfavoredOverload
   @inlinable
@@ -57,7 +57,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
   let expires: Expiration
 
   var table: Table { core.table }
-  var claimKey: [UInt8] { unsafe key.withUnsafeBytes { unsafe core.names.claim(ofElement: $0) } }
+  var claimKey: [UInt8] { core.names.claimPrefix + key.dropFirst(core.names.elementPrefix.count) }
   var queue: BarrierQueue { core.queue }
   var title: String {
     let shown = key.dropFirst(core.names.elementPrefix.count).prefix(64)
@@ -77,7 +77,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
   }
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 {
-    try CacheLedger(table, core.names, nil, tx).head.epoch
+    try CacheLedger(core, tx).head.epoch
   }
 
   func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {

@@ -86,8 +86,8 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
 
   /// Stores a value, and evicts in the same barrier what it pushes out.
   ///
-  /// Waits as ``Table/barrier(timeout:_:)`` does, after writes of this handle that were not waited for. A full table is made room in by evicting more. Who is just computing a
-  /// value for the key gets this one instead.
+  /// Waits as `Table.barrier(timeout:_:)` does, after writes of this handle that were not waited for. If the table is full, the
+  /// writer evicts more elements. A process that is just computing a value for the key gets this one instead.
   /// - Parameters:
   ///   - cost: what it counts towards a limit in bytes; nil = the bytes of key and value.
   ///   - expires: nil = by the cache's time to live.
@@ -96,11 +96,18 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   ///   - value: what to store.
   /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if nothing is left to evict;
   ///   `typeMismatch` if something else has the cache's name; what a barrier throws.
+  @inlinable
   public func setValue(
     _ value: Value, forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil
   ) throws(TableError) {
     try core.awaitWrites(timeout)
-    try core.store(element(key), value, cost: cost, expires: expiration(expires), timeout: timeout)
+    try unsafe withElementKey(key) { key throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        let write = unsafe CacheWrite(
+          key: key, bytes: bytes, form: StoredForm(of: Value.self), cost: cost, expires: expiration(expires))
+        try unsafe core.write(write, timeout: timeout)
+      }
+    }
   }
 
   /// Stores a value now, or soon.
@@ -109,7 +116,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// other methods wait for writes that were submitted and not waited for, wherever from. Not so in a section of the table,
   /// which shows its own version.
   /// - Parameters:
-  ///   - done: true: as ``setValue(_:forKey:cost:expires:timeout:)``. False: returns at once (or, with 1,024 writes
+  ///   - done: true: as `setValue(_:forKey:cost:expires:timeout:)`. False: returns at once (or, with 1,024 writes
   ///     waiting, when they are done), and errors go to the cache's `onError`.
   ///   - key: the element's.
   ///   - value: what to store.
@@ -128,7 +135,8 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// Blocks until everything is done that was submitted before and not waited for.
+  /// Blocks until everything is done that was submitted before and not waited for. `onError` may be told of a failure just
+  /// after.
   /// - Parameter timeout: nil = the table's. The writes go on when it is over.
   /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.
   public func waitUntilWritten(timeout: Duration? = nil) throws(TableError) {
@@ -163,6 +171,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
     }
   }
 
+  @inlinable
   func expiration(_ expires: Expiration?) -> Expiration {
     expires ?? timeToLive.map { .after($0) } ?? .never
   }

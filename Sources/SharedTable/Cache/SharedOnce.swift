@@ -35,7 +35,7 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   ///   - timeout: for that wait; nil = the table's. Barriers wait by the table's as ever.
   ///   - compute: makes the value.
   /// - Throws: what `compute` throws; `timedOut` naming who is making it; `wouldDeadlock` if `compute` asks for the value
-  ///   itself, or inside a section of the table; what ``Table/barrier(timeout:_:)`` throws.
+  ///   itself, or inside a section of the table; what `Table.barrier(timeout:_:)` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
   @available(*, noasync, message: "await value(timeout:_:) instead") @_disfavoredOverload
   @inlinable

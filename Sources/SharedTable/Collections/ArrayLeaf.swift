@@ -17,6 +17,12 @@ struct ArrayLeaf {
     for element in elements { append(element) }
   }
 
+  /// One element.
+  init(bytes: UnsafeRawBufferPointer, alignment: Int) {
+    self.alignment = alignment
+    unsafe append(bytes)
+  }
+
   static func alignment<Element: TableValue>(of type: Element.Type) -> Int {
     1 << max(0, min(4, Element.tableAlignmentShift))
   }
@@ -36,7 +42,7 @@ struct ArrayLeaf {
   }
 
   var bytes: [UInt8] {
-    let start = roundUp(8 + 4 * count, to: 16)
+    let start = ArrayNodeSpan.dataStart(count)
     var bytes = [UInt8](repeating: 0, count: start)
     bytes.reserveCapacity(start + data.count)
     unsafe bytes.withUnsafeMutableBytes { bytes in
@@ -52,7 +58,11 @@ struct ArrayLeaf {
   // MARK: - Changes
 
   mutating func append<Element: TableValue>(_ element: Element) {
-    unsafe element.withTableBytes { bytes in unsafe data.append(contentsOf: bytes) }
+    unsafe element.withTableBytes { bytes in unsafe append(bytes) }
+  }
+
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    unsafe data.append(contentsOf: bytes)
     ends.append(data.count)
     pad()
   }
@@ -82,7 +92,7 @@ struct ArrayLeaf {
   /// - Parameter filling: whether leaves are filled to the brim: for elements that came in at the end, where more will
   ///   follow, and for many at once. Otherwise it is cut in the middle.
   func leaves(_ limits: ArrayNode.Limits, filling: Bool) -> [ArrayLeaf] {
-    if count <= limits.leafElements, data.count <= limits.leafBytes || count <= 1 { return count == 0 ? [] : [self] }
+    if limits.admitLeaf(count, data.count) { return count == 0 ? [] : [self] }
     let halves = !filling && count <= 2 * limits.leafElements && data.count <= 2 * limits.leafBytes
     let most = halves && count > limits.leafElements ? (count + 1) / 2 : limits.leafElements
     let mostBytes = halves && data.count > limits.leafBytes ? (data.count + 1) / 2 : limits.leafBytes

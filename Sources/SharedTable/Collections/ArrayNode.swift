@@ -13,13 +13,18 @@ enum ArrayNode {
   case leaf(ArrayLeaf)
   case inner(ArrayInner)
 
-  static let fingerprint = Fingerprints.named("SharedTable.ArrayNode")
+  static let fingerprint = Fingerprint.named("SharedTable.ArrayNode")
 
   /// What a node may hold before it is split. A policy of whoever writes: readers take any.
   struct Limits: Sendable {
     var leafElements = 128
     var leafBytes = 8192
     var children = 128
+
+    /// May a leaf have so many elements in so many bytes? One that is alone may be of any length.
+    func admitLeaf(_ elements: Int, _ bytes: Int) -> Bool {
+      elements <= leafElements && (bytes <= leafBytes || elements <= 1)
+    }
 
     /// More levels than any array can have whose nodes have two children each.
     static var levels: Int { 48 }
@@ -68,17 +73,25 @@ struct ArrayNodeSpan: ~Escapable {
   // MARK: - Leaves
 
   /// Where the elements begin.
-  var dataStart: Int { roundUp(8 + 4 * count, to: 16) }
+  var dataStart: Int { Self.dataStart(count) }
+
+  static func dataStart(_ count: Int) -> Int { (8 &+ 4 &* count &+ 15) & ~15 }
+
+  /// Where element `index` begins in the data, or would if there was one more; nil if the end before it cannot be.
+  func start(_ index: Int, alignment: Int) -> Int? {
+    if index == 0 { return 0 }
+    return span.word32(at: 8 + 4 * (index - 1)).map { padded($0, alignment: alignment) }
+  }
+
+  /// What an element of so many bytes takes. An alignment is a power of two.
+  func padded(_ length: Int, alignment: Int) -> Int { (length &+ alignment &- 1) & ~(alignment &- 1) }
 
   /// Where element `index` lies; nil if the node's ends contradict each other.
   func range(_ index: Int, alignment: Int) -> Range<Int>? {
-    guard level == 0, index >= 0, index < count, dataStart <= span.byteCount else { return nil }
-    var start = 0
-    if index > 0 {
-      guard let before = span.word32(at: 8 + 4 * (index - 1)) else { return nil }
-      start = roundUp(before, to: alignment)
-    }
-    guard let end = span.word32(at: 8 + 4 * index), start <= end, end <= span.byteCount - dataStart else { return nil }
+    guard level == 0, index >= 0, index < count, dataStart <= span.byteCount,
+      let start = start(index, alignment: alignment), let end = span.word32(at: 8 + 4 * index), start <= end,
+      end <= span.byteCount - dataStart
+    else { return nil }
     return dataStart + start..<dataStart + end
   }
 
@@ -91,6 +104,27 @@ struct ArrayNodeSpan: ~Escapable {
   }
 
   // MARK: - Inner nodes
+
+  /// The child that element `index` is below, and how many elements lie before that child; nil if there is none.
+  ///
+  /// The frequent step of a look-up, so it checks the node's length once and no child that it passes.
+  func child(holding index: Int) -> (id: Int, before: Int)? {
+    guard level > 0, index >= 0, 8 + 16 * count <= span.byteCount else { return nil }
+    return unsafe span.withUnsafeBytes { bytes in
+      var rest = UInt64(index)
+      var at = 8
+      for _ in 0..<count {
+        let below = unsafe bytes.loadUnaligned(fromByteOffset: at &+ 8, as: UInt64.self)
+        if below > rest {
+          let id = unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+          return id > 0 ? Int(exactly: id).map { ($0, index - Int(rest)) } : nil
+        }
+        rest &-= below
+        at &+= 16
+      }
+      return nil
+    }
+  }
 
   /// A child; nil if there is none of that number, or none that can be.
   func child(_ index: Int) -> ArrayInner.Child? {

@@ -17,33 +17,90 @@ extension ArrayTree {
 
   /// Puts the elements of `run` in place of `range`, which is empty or one element.
   ///
-  /// Touches the nodes from the root to one leaf, and on each level at most two neighbours; further ones only for what
-  /// `run` fills.
+  /// Touches the tail; or the nodes from the root to one leaf, and on each level at most two neighbours; further ones only
+  /// for what `run` fills.
   func replace(_ range: Range<Int>, with run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
     let before = try state(in: tx)
     var edit = Edit(state: before)
     edit.isAppending = range.lowerBound == before.count
     edit.isShrinking = !range.isEmpty
-    var top: [ArrayInner.Child]
-    if before.count == 0 {
-      top = store(run, &edit)
+    if range.lowerBound >= before.rooted {
+      let inside = range.lowerBound - before.rooted..<range.upperBound - before.rooted
+      try replaceInTail(inside, with: run, &edit, in: tx)
     } else {
-      let root = ArrayInner.Child(id: before.root, count: before.count)
-      top = try replace(range, with: run, below: root, before.level, &edit, in: tx)
+      let root = ArrayInner.Child(id: before.root, count: before.rooted)
+      let top = try replace(range, with: run, below: root, before.level, &edit, in: tx)
+      edit.state.rooted += run.count - range.count
+      setTop(top, &edit)
+      try lowerRoot(&edit, in: tx)
     }
+    try write(edit, before.header, in: &tx)
+  }
+
+  /// The same for elements of the tail. What it cannot hold goes below the root.
+  private func replaceInTail(
+    _ range: Range<Int>, with run: ArrayLeaf, _ edit: inout Edit, in tx: borrowing Transaction
+  ) throws(TableError) {
+    let tail = ArrayInner.Child(id: edit.state.tail, count: edit.state.tailCount)
+    var leaf = tail.id > 0 ? try leaf(tail, in: tx) : ArrayLeaf(alignment: alignment)
+    leaf.replace(range, with: run)
+    var leaves = store(leaf, as: tail.id > 0 ? tail.id : nil, &edit)
+    let last = leaves.popLast()
+    edit.state.tail = last?.id ?? 0
+    edit.state.tailCount = last?.count ?? 0
+    if !leaves.isEmpty { try add(leaves, &edit, in: tx) }
+  }
+
+  /// Begins a new tail with one element. The old one, which has no room for it, goes below the root as it is.
+  func beginTail(with run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
+    let before = try state(in: tx)
+    var edit = Edit(state: before)
+    edit.isAppending = true
+    edit.state.tail = edit.newID()
+    edit.state.tailCount = run.count
+    edit.nodes[edit.state.tail] = .leaf(run)
+    if before.tail > 0 { try add([.init(id: before.tail, count: before.tailCount)], &edit, in: tx) }
+    try write(edit, before.header, in: &tx)
+  }
+
+  /// Adds leaves behind the last one of the tree.
+  private func add(
+    _ leaves: [ArrayInner.Child], _ edit: inout Edit, in tx: borrowing Transaction
+  ) throws(TableError) {
+    if edit.state.root > 0 {
+      let root = ArrayInner.Child(id: edit.state.root, count: edit.state.rooted)
+      setTop(try add(leaves, below: root, edit.state.level, &edit, in: tx), &edit)
+    } else {
+      setTop(leaves, &edit)
+    }
+    edit.state.rooted += leaves.reduce(0) { $0 + $1.count }
+  }
+
+  /// Adds leaves behind the last one below a node.
+  /// - Returns: what takes the node's place: itself, or several nodes.
+  private func add(
+    _ leaves: [ArrayInner.Child], below node: ArrayInner.Child, _ level: Int, _ edit: inout Edit,
+    in tx: borrowing Transaction
+  ) throws(TableError) -> [ArrayInner.Child] {
+    if level == 0 {
+      guard try withNode(node.id, 0, in: tx, { $0.count }) == node.count else { throw damaged(node.id) }
+      return [node] + leaves
+    }
+    var children = try inner(node, level: level, in: tx).children
+    let last = children.removeLast()
+    children += try add(leaves, below: last, level - 1, &edit, in: tx)
+    return store(children, as: node.id, level: level, &edit)
+  }
+
+  /// Makes a tree of the nodes of the highest level: one of them is the root, several get one.
+  private func setTop(_ nodes: [ArrayInner.Child], _ edit: inout Edit) {
+    var top = nodes
     while top.count > 1 {
       edit.state.level += 1
       top = store(top, level: edit.state.level, &edit)
     }
-    edit.state.count += run.count - range.count
-    if let root = top.first {
-      edit.state.root = root.id
-      try lowerRoot(&edit, in: tx)
-    } else {
-      edit.state.root = 0
-      edit.state.level = 0
-    }
-    try write(edit, in: &tx)
+    edit.state.root = top.first?.id ?? 0
+    if top.isEmpty { edit.state.level = 0 }
   }
 
   /// The same below one node.
@@ -129,8 +186,8 @@ extension ArrayTree {
 
   /// A root with a single child is none.
   private func lowerRoot(_ edit: inout Edit, in tx: borrowing Transaction) throws(TableError) {
-    while edit.state.level > 0 {
-      let root = ArrayInner.Child(id: edit.state.root, count: edit.state.count)
+    while edit.state.root > 0, edit.state.level > 0 {
+      let root = ArrayInner.Child(id: edit.state.root, count: edit.state.rooted)
       guard case .inner(let inner) = try node(root, edit.state.level, edit, in: tx), inner.children.count == 1
       else { return }
       edit.nodes[root.id] = .some(nil)
@@ -167,7 +224,10 @@ extension ArrayTree {
     }
   }
 
-  private func write(_ edit: Edit, in tx: inout Transaction) throws(TableError) {
+  /// - Parameter header: as it is stored.
+  private func write(
+    _ edit: Edit, _ header: CollectionHeader.Numbers, in tx: inout Transaction
+  ) throws(TableError) {
     let most = table.maximumValueLength
     let values = edit.nodes.sorted { $0.key < $1.key }.map { id, node in (id, node.map(ArrayNodeBytes.init)) }
     for case (_, let value?) in values where value.bytes.count > most {
@@ -181,8 +241,39 @@ extension ArrayTree {
           if let value { try tx.set(key, value) } else { try tx.remove(key) }
         }
       }
-      let state = edit.state
-      try place.setHeader([state.count, state.root, state.level, state.next], in: &tx)
+      let new = edit.state.header
+      let isOld = new.indices.allSatisfy { new[$0] == header[$0] }
+      if !isOld { try place.setHeader(new, in: &tx) }
     }
+  }
+
+  /// Removes all nodes and the header: the name is free for another type.
+  func removeAll(in tx: inout Transaction) throws(TableError) {
+    var nodes: [Int] = []
+    do throws(TableError) {
+      guard try place.header(in: tx) != nil else { return }
+      let state = try state(in: tx)
+      if state.root > 0 { try collect(.init(id: state.root, count: state.rooted), state.level, &nodes, in: tx) }
+      if state.tail > 0 { nodes.append(state.tail) }
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return try place.removeDamaged(in: &tx)
+    }
+    try tx.withSavepoint { tx throws(TableError) in
+      for node in nodes {
+        try unsafe place.name.withNumberedKey(node) { key throws(TableError) in _ = try tx.remove(unsafe RawKey(key)) }
+      }
+      try tx.remove(place.name.text)
+    }
+  }
+
+  /// - Throws: `damaged`, also for a tree that leads to the same nodes again and again.
+  private func collect(
+    _ child: ArrayInner.Child, _ level: Int, _ nodes: inout [Int], in tx: borrowing Transaction
+  ) throws(TableError) {
+    nodes.append(child.id)
+    guard nodes.count <= table.capacityBytes / 64 else { throw damaged(child.id) }
+    if level == 0 { return }
+    for below in try inner(child, level: level, in: tx).children { try collect(below, level - 1, &nodes, in: tx) }
   }
 }

@@ -1,10 +1,13 @@
-/// A ``SharedArray``'s tree in its table: node N lies under the key `NAME/N`, and the header holds the number of elements,
-/// the root's number, its level, and the next number that no node has yet.
+/// A ``SharedArray``'s nodes in its table: node N lies under the key `NAME/N`, and the header holds what ``State`` says.
+///
+/// The last elements are in a leaf that is below no other node: the *tail*. It alone knows how many it has. So an append,
+/// and any other change within the tail, stores one node and nothing else.
 ///
 /// Knows elements as bytes only: what is generic is not specialised for other modules' types, and would take several
-/// times as long. ``SharedArray`` makes bytes of elements and elements of bytes, where they are used.
+/// times as long. ``SharedArray`` makes bytes of elements and elements of bytes, where they are used. A class, for what
+/// captures it counts one reference instead of five.
 @usableFromInline
-struct ArrayTree: Sendable {
+final class ArrayTree: Sendable {
   let table: Table
   let place: CollectionPlace
   let limits: ArrayNode.Limits
@@ -19,23 +22,47 @@ struct ArrayTree: Sendable {
     alignment = ArrayLeaf.alignment(of: type)
     place = CollectionPlace(
       table: table, name: try CollectionName(name, table),
-      signature: "array of \(SharedTable.signature(of: type))", numbers: 4)
+      signature: "array of \(SharedTable.signature(of: type))")
   }
 
+  /// What the header says, and how many elements the tail has.
   @usableFromInline
   struct State: Equatable {
-    var count = 0
+    /// Elements below the root.
+    var rooted = 0
+    /// 0 if there is none; and its level.
     var root = 0
     var level = 0
+    /// The next number that no node has yet.
     var next = 1
+    /// The number of the leaf that has the elements behind those of the tree; 0 if there is none.
+    var tail = 0
+    /// 0 where only the header was read.
+    var tailCount = 0
+
+    /// Of all elements.
+    var count: Int { rooted + tailCount }
+
+    var header: CollectionHeader.Numbers { [rooted, root, level, next, tail] }
+
+    /// Can a barrier have left this?
+    var isPossible: Bool {
+      level <= ArrayNode.Limits.levels && root < next && tail < next && (rooted == 0) == (root == 0)
+        && (rooted > 0 || level == 0)
+    }
   }
 
   func state(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State {
+    var state = try stateOfHeader(in: section)
+    if state.tail > 0 { state.tailCount = try withNode(state.tail, 0, in: section) { node in node.count } }
+    return state
+  }
+
+  /// The same without the number of elements in the tail: one look-up.
+  func stateOfHeader(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State {
     guard let numbers = try place.header(in: section) else { return State() }
-    let state = State(count: numbers[0], root: numbers[1], level: numbers[2], next: numbers[3])
-    guard state.level <= ArrayNode.Limits.levels, state.root < state.next, (state.count == 0) == (state.root == 0),
-      state.count > 0 || state.level == 0
-    else { throw place.damaged("its header contradicts itself") }
+    let state = State(rooted: numbers[0], root: numbers[1], level: numbers[2], next: numbers[3], tail: numbers[4])
+    guard state.isPossible else { throw place.damaged("its header contradicts itself") }
     return state
   }
 
@@ -53,16 +80,20 @@ struct ArrayTree: Sendable {
     _ id: Int, _ level: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (borrowing ArrayNodeSpan) throws(TableError) -> R
   ) throws(TableError) -> R {
-    let result = try unsafe place.name.withNumberedKey(id) { key throws(TableError) -> R?? in
-      try unsafe section.withEntry(RawKey(key)) { entry throws(TableError) -> R? in
-        guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
-          let node = ArrayNodeSpan(entry.bytes), node.level == level
-        else { return nil }
-        return try body(node)
-      }
+    let result = try unsafe place.name.withNumberedKey(id) { key throws(TableError) in
+      try unsafe section.withEntry(RawKey(key)) { entry throws(TableError) in try body(node(entry, id, level)) }
     }
-    guard let result = result ?? nil else { throw damaged(id) }
+    guard let result else { throw damaged(id) }
     return result
+  }
+
+  /// What an entry says, if it is a node of that level.
+  @inline(__always) @_lifetime(copy entry)
+  func node(_ entry: borrowing EntryView, _ id: Int, _ level: Int) throws(TableError) -> ArrayNodeSpan {
+    guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
+      let node = ArrayNodeSpan(entry.bytes), node.level == level
+    else { throw damaged(id) }
+    return node
   }
 
   func leaf(
@@ -90,7 +121,7 @@ struct ArrayTree: Sendable {
   @usableFromInline
   func withElement(at index: Int, _ body: (UnsafeRawBufferPointer) -> Bool) throws(TableError) {
     try table.withSection(timeout: nil) { view throws(TableError) in
-      try unsafe withElement(at: index, state(in: view), in: view, body)
+      try unsafe withElement(at: index, stateOfHeader(in: view), in: view, body)
     }
   }
 
@@ -103,40 +134,42 @@ struct ArrayTree: Sendable {
   }
 
   /// Calls `body` with the bytes of one element, where they lie; it says whether they are one. As many look-ups as the
-  /// tree has levels, and no node copied.
+  /// tree has levels, or the one of the tail, and no node copied. Needs of the state what the header says.
   func withElement(
     at index: Int, _ state: State, inSection section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (UnsafeRawBufferPointer) -> Bool
   ) throws(TableError) {
-    guard index >= 0, index < state.count else { throw outOfBounds(index, state.count) }
+    let (leaf, place) = try place(of: index, state, in: section)
+    let isOne = try withNode(leaf, 0, in: section) { node throws(TableError) in
+      try checkTail(leaf, place, node.count, state)
+      return unsafe node.withElement(place, alignment: alignment, body) ?? false
+    }
+    guard isOne else { throw damaged(leaf) }
+  }
+
+  /// The leaf that has an element, and where in it. In the tail it may be one too far.
+  /// - Throws: `outOfBounds`, `damaged`.
+  func place(
+    of index: Int, _ state: State, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws(TableError) -> (leaf: Int, place: Int) {
+    guard index >= 0 else { throw outOfBounds(index, try self.state(in: section).count) }
+    if index >= state.rooted {
+      guard state.tail > 0 else { throw outOfBounds(index, state.rooted) }
+      return (state.tail, index - state.rooted)
+    }
     var id = state.root
     var rest = index
     var level = state.level
     while level > 0 {
       let (child, before) = try withNode(id, level, in: section) { node throws(TableError) in
-        try descend(node, id, rest)
+        guard let found = node.child(holding: rest) else { throw damaged(id) }
+        return found
       }
       id = child
       rest -= before
       level -= 1
     }
-    let isOne = try withNode(id, 0, in: section) { node in
-      unsafe node.withElement(rest, alignment: alignment, body) ?? false
-    }
-    guard isOne else { throw damaged(id) }
-  }
-
-  /// The child that element `rest` is below, and how many elements lie before it.
-  private func descend(
-    _ node: borrowing ArrayNodeSpan, _ id: Int, _ rest: Int
-  ) throws(TableError) -> (child: Int, before: Int) {
-    var before = 0
-    for index in 0..<node.count {
-      guard let child = node.child(index) else { break }
-      if rest - before < child.count { return (child.id, before) }
-      before += child.count
-    }
-    throw damaged(id)
+    return (id, rest)
   }
 
   /// Visits the bytes of the elements of a range in order, until `body` returns false; nil if they are no element.
@@ -149,7 +182,14 @@ struct ArrayTree: Sendable {
     }
     if range.isEmpty { return }
     var walk = Walk(range: range, bytesLeft: table.capacityBytes)
-    _ = try unsafe visit(.init(id: state.root, count: state.count), state.level, 0, &walk, in: section, body)
+    if range.lowerBound < state.rooted {
+      let root = ArrayInner.Child(id: state.root, count: state.rooted)
+      guard try unsafe visit(root, state.level, 0, &walk, in: section, body) else { return }
+    }
+    if range.upperBound > state.rooted {
+      let tail = ArrayInner.Child(id: state.tail, count: state.tailCount)
+      _ = try unsafe visitLeaf(tail, state.rooted, &walk, in: section, body)
+    }
   }
 
   struct Walk {

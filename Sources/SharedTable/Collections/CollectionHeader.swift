@@ -1,86 +1,80 @@
 import Glibc
 
-/// What lies under a collection's name: a line of text that says what it is and how many elements it has, such as
-/// `dictionary of string to integer: 12`.
+/// What lies under a collection's name: what it is and how many elements it has.
 ///
-/// The text up to the colon is the collection's *signature*; the numbers behind it are its state. A fingerprint keeps
-/// others from taking it for a string.
+/// ```
+/// five numbers u64 | signature, such as "dictionary of string to integer"
+/// ```
+/// The numbers are the collection's state; what they mean is its own business, and those that it has no use for are 0.
+/// The *signature* is its kind and its types. A fingerprint keeps others from taking it for a struct of theirs.
 struct CollectionHeader: TableValue {
-  let text: String
+  let numbers: Numbers
+  let signature: String
 
-  static var tableType: ValueType { .string }
-  static let tableFingerprint = Fingerprints.named("SharedTable.collection")
+  /// A collection's state.
+  typealias Numbers = InlineArray<5, Int>
 
-  init(_ signature: String, _ numbers: [Int]) {
-    text = numbers.reduce(signature + ":") { "\($0) \($1)" }
+  static var tableType: ValueType { .structure }
+  static let tableFingerprint = Fingerprint.named("SharedTable.CollectionHeader")
+
+  private static var numberBytes: Int { 8 * Numbers.count }
+
+  init(_ signature: String, _ numbers: Numbers) {
+    self.signature = signature
+    self.numbers = numbers
   }
 
   func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe text.withTableBytes(body)
-  }
-
-  init?(tableBytes: UnsafeRawBufferPointer) {
-    guard let text = unsafe String(tableBytes: tableBytes) else { return nil }
-    self.text = text
-  }
-
-  /// The state, read from the stored bytes where they are just what ``init(_:_:)`` writes; nil leaves it to
-  /// ``read(_:count:)``, which is slower and knows why not.
-  static func numbers(_ bytes: RawSpan, _ signature: String, count: Int) -> [Int]? {
-    var rest = signature.utf8.count
-    guard bytes.byteCount > rest, bytes.isPrefixed(by: signature), byte(bytes, rest) == UInt8(ascii: ":") else {
-      return nil
-    }
-    var numbers: [Int] = []
-    numbers.reserveCapacity(count)
-    rest += 1
-    while rest < bytes.byteCount, numbers.count < count {
-      guard byte(bytes, rest) == UInt8(ascii: " ") else { return nil }
-      rest += 1
-      let first = rest
-      var number = 0
-      while rest < bytes.byteCount, case let digit = byte(bytes, rest) &- UInt8(ascii: "0"), digit < 10 {
-        number = number &* 10 &+ Int(digit)
-        rest += 1
+    let length = Self.numberBytes + signature.utf8.count
+    let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
+      for index in numbers.indices {
+        unsafe place.storeBytes(of: numbers[index], toByteOffset: 8 * index, as: Int.self)
       }
-      // 18 digits fit into an `Int`.
-      guard (1...18).contains(rest - first) else { return nil }
-      numbers.append(number)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: place[Self.numberBytes..<length]).copyBytes(from: signature.utf8)
+      do throws(E) {
+        return .success(try unsafe body(UnsafeRawBufferPointer(rebasing: place[..<length])))
+      } catch {
+        return .failure(error)
+      }
     }
-    return numbers.count == count && rest == bytes.byteCount ? numbers : nil
+    return try result.get()
   }
 
-  private static func byte(_ bytes: RawSpan, _ offset: Int) -> UInt8 {
-    unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+  /// Nil if the bytes are no header: too short, a number that is negative, a signature that is no UTF-8.
+  init?(tableBytes: UnsafeRawBufferPointer) {
+    guard let numbers = unsafe Self.numbers(tableBytes),
+      let signature = unsafe String(tableBytes: UnsafeRawBufferPointer(rebasing: tableBytes[Self.numberBytes...]))
+    else { return nil }
+    self.init(signature, numbers)
   }
 
-  /// The state, if this is a collection of that signature and the state can be: `count` numbers, none negative.
-  enum Reading {
-    case numbers([Int])
-    case other(String)
-    case unreadable
+  /// The state, read where it lies; nil if this is no collection of that signature, or the state cannot be.
+  static func numbers(_ bytes: RawSpan, _ signature: String) -> Numbers? {
+    guard isOf(bytes, signature) else { return nil }
+    return unsafe bytes.withUnsafeBytes { bytes in unsafe numbers(bytes) }
   }
 
-  func read(_ signature: String, count: Int) -> Reading {
-    guard let colon = text.lastIndex(of: ":") else { return .unreadable }
-    guard text[..<colon] == signature else { return .other(String(text[..<colon].prefix(200))) }
-    var numbers: [Int] = []
-    for word in text[text.index(after: colon)...].split(separator: " ") {
-      guard let number = Int(word), number >= 0, numbers.count < count else { return .unreadable }
-      numbers.append(number)
-    }
-    return numbers.count == count ? .numbers(numbers) : .unreadable
-  }
-}
-
-extension RawSpan {
-  fileprivate func isPrefixed(by text: String) -> Bool {
-    unsafe withUnsafeBytes { bytes in
-      let isEqual = unsafe text.utf8.withContiguousStorageIfAvailable { wanted in
-        unsafe bytes.count >= wanted.count && memcmp(bytes.baseAddress!, wanted.baseAddress!, wanted.count) == 0
+  /// Is it a header of this signature, whatever its state?
+  static func isOf(_ bytes: RawSpan, _ signature: String) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      let isEqual = unsafe signature.utf8.withContiguousStorageIfAvailable { wanted in
+        unsafe bytes.count == numberBytes + wanted.count
+          && memcmp(bytes.baseAddress! + numberBytes, wanted.baseAddress!, wanted.count) == 0
       }
       return isEqual ?? false
     }
+  }
+
+  /// Nil if one is missing, negative, or so large that sums of some of them would be no `Int`.
+  private static func numbers(_ bytes: UnsafeRawBufferPointer) -> Numbers? {
+    guard bytes.count >= numberBytes else { return nil }
+    var numbers = Numbers(repeating: 0)
+    var all = 0
+    for index in numbers.indices {
+      numbers[index] = unsafe bytes.loadUnaligned(fromByteOffset: 8 * index, as: Int.self)
+      all |= numbers[index]
+    }
+    return all >> 60 == 0 ? numbers : nil
   }
 }
 

@@ -26,19 +26,58 @@ struct CollectionName: Sendable {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte < 0x20 || byte == 0x7f
   }
 
+  /// What keys begin with behind the slash that are no elements'. An element's key that begins with it gets it twice. No UTF-8
+  /// has it.
+  @usableFromInline static var reserved: UInt8 { 0xff }
+
+  /// Calls `body` with the table's key of the value or the collection's header: the name itself.
+  @inlinable @inline(__always)
+  func withOwnKey<R, E: Error>(_ body: (RawKey) throws(E) -> R) throws(E) -> R {
+    try unsafe prefix.withKeyBytes { prefix throws(E) in
+      try unsafe body(RawKey(UnsafeRawBufferPointer(start: prefix.baseAddress, count: prefix.count &- 1)))
+    }
+  }
+
   /// Calls `body` with the table's key of an element.
   @inlinable @inline(__always)
   func withKey<R, E: Error>(_ element: some SharedKey, _ body: (PrefixedKey) throws(E) -> R) throws(E) -> R {
-    try unsafe element.withElementKey { bytes throws(E) in try unsafe body(PrefixedKey(prefix, bytes)) }
+    try unsafe element.withElementKey { bytes throws(E) in try unsafe withKey(bytes: bytes, body) }
   }
 
-  /// Calls `body` with the key of the element that is a number, 0 or more: as ``key(_:)``, without an allocation.
+  /// The same of the element's own bytes.
+  @inlinable @inline(__always)
+  func withKey<R, E: Error>(
+    bytes: UnsafeRawBufferPointer, _ body: (PrefixedKey) throws(E) -> R
+  ) throws(E) -> R {
+    if unsafe !bytes.isEmpty && bytes[0] == Self.reserved { return try unsafe withDoubledKey(bytes, body) }
+    return try unsafe body(PrefixedKey(prefix, bytes))
+  }
+
+  @usableFromInline @inline(never)
+  func withDoubledKey<R, E: Error>(
+    _ bytes: UnsafeRawBufferPointer, _ body: (PrefixedKey) throws(E) -> R
+  ) throws(E) -> R {
+    try unsafe ([Self.reserved] + bytes).withKeyBytes { bytes throws(E) in try unsafe body(PrefixedKey(prefix, bytes)) }
+  }
+
+  /// Calls `body` with the key of the element that is a number, 0 or more.
   func withNumberedKey<R>(
     _ number: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
   ) throws(TableError) -> R {
-    var result: Result<R, TableError>?
-    // The longest name, the slash, and the digits of the largest number, written from the end.
-    unsafe withUnsafeTemporaryAllocation(byteCount: 200 + 1 + 20, alignment: 1) { buffer in
+    try unsafe prefix.withNumberedKey(number, body)
+  }
+}
+
+extension [UInt8] {
+  /// Calls `body` with these bytes and a number behind them, 0 or more, put together on the stack: the key of a page or node.
+  /// They are a name and at most two bytes more.
+  @inline(__always)
+  func withNumberedKey<R>(
+    _ number: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    // The longest name, two bytes, and the digits of the largest number, written from the end.
+    var place = InlineArray<222, UInt8>(repeating: 0)
+    let start = unsafe Swift.withUnsafeMutableBytes(of: &place) { buffer in
       var start = buffer.count
       var rest = number
       repeat {
@@ -46,23 +85,14 @@ struct CollectionName: Sendable {
         unsafe buffer[start] = UInt8(ascii: "0") + UInt8(rest % 10)
         rest /= 10
       } while rest > 0
-      start -= 1
-      unsafe buffer[start] = UInt8(ascii: "/")
-      start -= text.utf8.count
-      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyBytes(from: text.utf8)
-      do throws(TableError) {
-        result = .success(try unsafe body(UnsafeRawBufferPointer(rebasing: buffer[start...])))
-      } catch {
-        result = .failure(error)
+      start -= count
+      unsafe withUnsafeBytes { prefix in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + count]).copyMemory(from: prefix)
       }
+      return start
     }
-    return try result!.get()
-  }
-
-  /// The part of an element's key behind the prefix.
-  func element<Key: SharedKey>(_ key: RawSpan, as type: Key.Type) -> Key? {
-    unsafe key.withUnsafeBytes { bytes in
-      unsafe Key(keyBytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst(text.utf8.count + 1)))
+    return try unsafe Swift.withUnsafeBytes(of: &place) { buffer throws(TableError) in
+      try unsafe body(UnsafeRawBufferPointer(rebasing: buffer[start...]))
     }
   }
 }

@@ -6,53 +6,61 @@ struct CollectionPlace: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let name: CollectionName
   let signature: String
-  /// How many numbers the header holds.
-  let numbers: Int
 
   /// The header's numbers; nil if the collection has none yet.
   /// - Throws: `typeMismatch` if the name is another collection's or a value's, `damaged`.
-  func header(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> [Int]? {
-    let reading = try section.withEntry(name.text) { entry -> CollectionHeader.Reading in
-      guard entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint else {
-        return .other("a value of type \(entry.type?.name ?? "unknown")")
-      }
-      if let numbers = CollectionHeader.numbers(entry.bytes, signature, count: numbers) { return .numbers(numbers) }
-      return entry.value(as: CollectionHeader.self)?.read(signature, count: numbers) ?? .unreadable
-    }
-    switch reading {
-    case nil: return nil
-    case .numbers(let numbers): return numbers
-    case .other(let what):
-      throw TableError(
-        .typeMismatch, table: table.name, "'\(name.text)' is \(what), not \(signature); use another name")
-    case .unreadable: throw damaged("its header cannot be read")
-    }
-  }
-
-  func setHeader(_ numbers: [Int], in tx: inout Transaction) throws(TableError) {
-    try tx.set(name.text, CollectionHeader(signature, numbers))
-  }
-
-  /// Stores an element's bytes under a key below the name; the header holds the number of elements.
-  ///
-  /// Knows elements as bytes only: what is generic is not specialised for other modules' types.
-  @usableFromInline
-  func setElement(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, in tx: inout Transaction
-  ) throws(TableError) {
-    let count = try header(in: tx)?[0] ?? 0
-    try unsafe PrefixedKey(name.prefix, key).withKeyBytes { key throws(TableError) in
-      if try tx.contains(unsafe RawKey(key)) { return try unsafe tx.store(key, bytes, form, .never) }
-      try tx.withSavepoint { tx throws(TableError) in
-        try unsafe tx.store(key, bytes, form, .never)
-        try setHeader([count + 1], in: &tx)
+  func header(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> CollectionHeader
+    .Numbers?
+  {
+    let numbers = try name.withOwnKey { key throws(TableError) in
+      try section.withEntry(key) { entry throws(TableError) in
+        guard Self.isHeader(entry), let numbers = CollectionHeader.numbers(entry.bytes, signature) else {
+          throw unreadable(entry)
+        }
+        return numbers
       }
     }
+    return numbers
   }
 
-  /// Removes the header and all that lies behind the name: it is free for another type.
-  func removeAll(in tx: inout Transaction) throws(TableError) {
-    guard try header(in: tx) != nil else { return }
+  /// Whether the collection has a header. Reads no numbers.
+  /// - Throws: as ``header(in:)``, but for numbers that cannot be.
+  func hasHeader(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Bool {
+    let isOurs = try name.withOwnKey { key throws(TableError) in
+      try section.withEntry(key) { entry throws(TableError) in
+        guard Self.isHeader(entry), CollectionHeader.isOf(entry.bytes, signature) else { throw unreadable(entry) }
+        return true
+      }
+    }
+    return isOurs ?? false
+  }
+
+  private static func isHeader(_ entry: borrowing EntryView) -> Bool {
+    entry.type == CollectionHeader.tableType && entry.fingerprint == CollectionHeader.tableFingerprint
+  }
+
+  /// What is wrong with what lies under the name: it is something else, or no header that can be.
+  @inline(never)
+  private func unreadable(_ entry: borrowing EntryView) -> TableError {
+    guard Self.isHeader(entry) else { return mismatch("a value of type \(entry.type?.name ?? "unknown")") }
+    guard let header = entry.value(as: CollectionHeader.self), header.signature != signature else {
+      return damaged("its header cannot be read")
+    }
+    return mismatch(String(header.signature.prefix(200)))
+  }
+
+  private func mismatch(_ what: String) -> TableError {
+    TableError(
+      .typeMismatch, table: table.name, "'\(name.text)' is \(what), not \(signature); use another name")
+  }
+
+  func setHeader(_ numbers: CollectionHeader.Numbers, in tx: inout Transaction) throws(TableError) {
+    try name.withOwnKey { key throws(TableError) in try tx.set(key, CollectionHeader(signature, numbers)) }
+  }
+
+  /// Removes the header and all that lies behind the name, for a collection that does not know its elements any more. Looks at
+  /// the whole table.
+  func removeDamaged(in tx: inout Transaction) throws(TableError) {
     let keys = try tx.keys(prefix: name.prefix)
     try tx.withSavepoint { tx throws(TableError) in
       for key in keys { try tx.remove(key) }
@@ -88,8 +96,6 @@ extension CollectionPlace {
 
   @inlinable
   func withReach<R, E: Error>(_ body: (BarrierReach) throws(E) -> R) throws(E) -> R {
-    try unsafe name.prefix.withKeyBytes { prefix throws(E) in
-      try unsafe body(.subtree(UnsafeRawBufferPointer(rebasing: prefix.dropLast())))
-    }
+    try name.withOwnKey { key throws(E) in try unsafe body(.subtree(key.bytes)) }
   }
 }

@@ -1,36 +1,32 @@
-/// What dictionaries and sets are made of: one key of the table for each element, and their number in the header.
-///
-/// The number is exact, since every change of it is in the barrier of the change that it counts.
+/// What dictionaries and sets are made of: one key of the table for each element, and an ``ElementIndex`` of them.
 @usableFromInline
 struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let place: CollectionPlace
 
+  private var index: ElementIndex { ElementIndex(place: place) }
+
   init(_ name: String, _ table: Table, signature: String) throws(TableError) {
     self.table = table
-    place = CollectionPlace(table: table, name: try CollectionName(name, table), signature: signature, numbers: 1)
+    place = CollectionPlace(table: table, name: try CollectionName(name, table), signature: signature)
   }
 
   func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
-    try place.header(in: section)?[0] ?? 0
+    try index.state(in: section)?.count ?? 0
   }
 
   @inlinable
   func get(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Value? {
-    try unsafe key.withElementKey { bytes throws(TableError) in
-      try section.get(unsafe PrefixedKey(place.name.prefix, bytes), as: Value.self)
-    }
+    try place.name.withKey(key) { key throws(TableError) in try section.get(key, as: Value.self) }
   }
 
   @inlinable
   func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
-    try unsafe key.withElementKey { bytes throws(TableError) in
-      try section.contains(unsafe PrefixedKey(place.name.prefix, bytes))
-    }
+    try place.name.withKey(key) { key throws(TableError) in try section.contains(key) }
   }
 
   @inlinable
@@ -38,19 +34,26 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     try place.name.withKey(key) { key throws(TableError) in try table.contains(key) }
   }
 
-  /// Visits each element until `body` returns false. Looks at the whole table.
+  /// Visits each element until `body` returns false.
   func forEach(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, EntryView) throws -> Bool
   ) throws {
-    // Nothing there is the frequent end of a walk that need not be: the header of another type is found in any case.
-    guard try place.header(in: section) != nil else { return }
-    try section.forEach(prefix: place.name.prefix) { bytes, entry in
-      guard let key = place.name.element(bytes, as: Key.self) else {
-        throw TableError(
-          .typeMismatch, table: table.name,
-          "under '\(place.name.text)/' lies a key that is none of \(place.signature); remove it")
+    try unsafe index.forEachKey(in: section) { bytes in
+      guard let key = unsafe Key(keyBytes: bytes) else {
+        throw place.damaged("its index lists a key that is none of a \(place.signature)")
       }
-      return try body(key, entry)
+      // `withEntry` passes on only its own kind of error.
+      var failure: (any Error)?
+      let goesOn = try unsafe place.name.withKey(bytes: bytes) { stored throws(TableError) in
+        try section.withEntry(stored) { entry in
+          do { return try body(key, entry) } catch {
+            failure = error
+            return false
+          }
+        }
+      }
+      if let failure { throw failure }
+      return goesOn ?? true
     }
   }
 
@@ -63,44 +66,79 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
 
   // MARK: - Changes
 
-  /// Stores one element, and counts it if it was not there.
+  /// Stores one element, and lists it if it was not there.
   @inlinable
   func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
     try unsafe key.withElementKey { key throws(TableError) in
       try unsafe value.withTableBytes { bytes throws(TableError) in
-        try unsafe place.setElement(key, bytes, StoredForm(of: Value.self), in: &tx)
+        try unsafe set(key, bytes, StoredForm(of: Value.self), in: &tx)
       }
     }
   }
 
-  /// Stores some elements, and counts those that were not there.
+  /// Knows elements as bytes only: what is generic is not specialised for other modules' types.
+  @usableFromInline
+  func set(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, in tx: inout Transaction
+  ) throws(TableError) {
+    let hasHeader = try place.hasHeader(in: tx)
+    try unsafe place.name.withKey(bytes: key) { stored throws(TableError) in
+      try unsafe stored.withKeyBytes { stored throws(TableError) in
+        if hasHeader, try tx.contains(unsafe RawKey(stored)) { return try unsafe tx.store(stored, bytes, form, .never) }
+        let state = try index.state(in: tx)
+        try tx.withSavepoint { tx throws(TableError) in
+          try unsafe tx.store(stored, bytes, form, .never)
+          var edit = ElementIndexEdit(index, state)
+          try unsafe edit.list(key, in: tx)
+          try edit.store(in: &tx)
+        }
+      }
+    }
+  }
+
+  /// Stores some elements, and lists those that were not there.
   func set(_ elements: some Sequence<(key: Key, value: Value)>, in tx: inout Transaction) throws(TableError) {
-    let count = try count(in: tx)
+    let state = try index.state(in: tx)
     try tx.withSavepoint { tx throws(TableError) in
-      var added = 0
+      var edit = ElementIndexEdit(index, state)
+      var isAny = false
       for (key, value) in elements {
         let isNew = try place.name.withKey(key) { key throws(TableError) in
-          let isNew = try !tx.contains(key)
+          let wasThere = try tx.contains(key)
           try tx.set(key, value)
-          return isNew
+          return state == nil || !wasThere
         }
-        if isNew { added += 1 }
+        guard isNew else { continue }
+        isAny = true
+        try unsafe key.withElementKey { key throws(TableError) in _ = try unsafe edit.list(key, in: tx) }
       }
-      if added > 0 { try place.setHeader([count + added], in: &tx) }
+      if isAny { try edit.store(in: &tx) }
     }
   }
 
   /// - Returns: how many of the keys were there.
   @discardableResult
   func remove(_ keys: some Sequence<Key>, in tx: inout Transaction) throws(TableError) -> Int {
-    let count = try count(in: tx)
+    guard let state = try index.state(in: tx) else { return 0 }
     var removed = 0
     try tx.withSavepoint { tx throws(TableError) in
+      var edit = ElementIndexEdit(index, state)
       for key in keys {
         if try place.name.withKey(key, { key throws(TableError) in try tx.remove(key) }) { removed += 1 }
+        try unsafe key.withElementKey { key throws(TableError) in _ = try unsafe edit.unlist(key, in: tx) }
       }
-      if removed > 0 { try place.setHeader([max(0, count - removed)], in: &tx) }
+      if edit.state != state { try edit.store(in: &tx) }
     }
     return removed
+  }
+
+  /// Removes all elements and the header: the name is free for another type.
+  func removeAll(in tx: inout Transaction) throws(TableError) {
+    do throws(TableError) {
+      try index.removeAll(in: &tx)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      try place.removeDamaged(in: &tx)
+    }
   }
 }

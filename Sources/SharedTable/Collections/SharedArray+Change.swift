@@ -2,13 +2,15 @@
 /// catches the error goes on as if it had not been tried.
 extension SharedArray {
   /// Adds an element at the end.
+  @inlinable
   public func append(_ element: Element, timeout: Duration? = nil) throws(TableError) {
-    try append(contentsOf: CollectionOfOne(element), timeout: timeout)
+    try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe tree.append(bytes, timeout: timeout) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func append(_ element: Element, in tx: inout Transaction) throws(TableError) {
-    try append(contentsOf: CollectionOfOne(element), in: &tx)
+    try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe tree.append(bytes, in: &tx) }
   }
 
   /// Appends many elements in one barrier: cheaper than one by one, and all of them or none.
@@ -23,7 +25,7 @@ extension SharedArray {
     try append(ArrayLeaf(elements), in: &tx)
   }
 
-  private func append(_ run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
+  func append(_ run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
     if run.count > 0 { try tree.replace(count..<count, with: run, in: &tx) }
   }
@@ -43,14 +45,17 @@ extension SharedArray {
 
   /// Replaces the element at an index.
   /// - Throws: `outOfBounds`.
+  @inlinable
   public func set(_ element: Element, at index: Int, timeout: Duration? = nil) throws(TableError) {
-    try tree.place.withBarrier(timeout) { tx throws(TableError) in try set(element, at: index, in: &tx) }
+    try unsafe element.withTableBytes { bytes throws(TableError) in
+      try unsafe tree.set(bytes, at: index, timeout: timeout)
+    }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func set(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
-    try check(index, in: tx)
-    try tree.replace(index..<index + 1, with: ArrayLeaf(CollectionOfOne(element)), in: &tx)
+    try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe tree.set(bytes, at: index, in: &tx) }
   }
 
   /// Changes the element at an index in place, in one barrier.
@@ -111,16 +116,11 @@ extension SharedArray {
     return count == 0 ? nil : try remove(at: count - 1, in: &tx)
   }
 
-  /// Removes all elements in one barrier, and the array's type: the name is free. Looks at the whole table.
+  /// Removes all elements in one barrier, and the array's type: the name is free.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
-  public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.place.removeAll(in: &tx) }
-
-  private func check(_ index: Int, in tx: borrowing Transaction) throws(TableError) {
-    let count = try count(in: tx)
-    guard index >= 0, index < count else { throw tree.outOfBounds(index, count) }
-  }
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.removeAll(in: &tx) }
 }

@@ -9,14 +9,14 @@
 /// }
 /// ```
 /// A B+-tree over the table's keys, whose nodes count the elements below them: reading, inserting and removing an
-/// element at any index touches a few nodes of some kilobytes, also among millions. Under NAME lies what the array is and
-/// how many elements it has, its nodes under `NAME/1`, `NAME/2` and so on.
+/// element at any index touches a few nodes of some kilobytes, also among millions; appending touches one. Under NAME lies
+/// what the array is, its nodes under `NAME/1`, `NAME/2` and so on.
 ///
 /// An index is valid as long as nobody changes the array: other processes may. A wrong one is `outOfBounds`, an index
 /// that meanwhile means another element is not noticed; who counts first and indexes then does both in one section: in
 /// ``read(timeout:_:)``, or with the forms with `in:`.
 ///
-/// Reads wait as ``Table/read(timeout:_:)`` does, changes are one barrier each and wait as ``Table/barrier(timeout:_:)``
+/// Reads wait as ``Table/read(timeout:_:)`` does, changes are one barrier each and wait as `Table.barrier(timeout:_:)`
 /// does; both throw what those throw, `typeMismatch` if the name belongs to something else, and `damaged` if the nodes
 /// contradict each other. Inside a section of the table use the forms with `in:`: they wait for nothing, and several
 /// of them see, or make, one state. What is returned is a copy. Safe to use from any thread.
@@ -39,7 +39,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// The name that it has in the table.
   public var name: String { tree.place.name.text }
 
-  /// The number of elements, which is kept: one look-up.
+  /// The number of elements, which is kept: two look-ups.
   public var count: Int {
     get throws(TableError) { try table.withSection(timeout: nil) { view throws(TableError) in try count(in: view) } }
   }

@@ -4,10 +4,10 @@
 /// time on the whole host, so stripes would make reads dearer and additions no cheaper. Who counts very often adds up
 /// in a local variable first.
 ///
-/// It lies under the key NAME as an integer: `shmctl incr`, ``Table/increment(_:by:timeout:)`` and a
+/// It lies under the key NAME as an integer: `shmctl incr`, `Table.increment(_:by:timeout:)` and a
 /// `SharedValue<Int>` of the same name count on the same number. Waits and throws as ``SharedValue`` does.
 public struct SharedCounter: Sendable {
-  private let number: SharedValue<Int>
+  let number: SharedValue<Int>
 
   /// Names it; reads and writes nothing yet.
   /// - Parameters:
@@ -51,8 +51,22 @@ public struct SharedCounter: Sendable {
 
   /// The same as part of a barrier; throws what the transaction throws.
   public func reset(in tx: inout Transaction) throws(TableError) -> Int {
-    let count = try number.get(in: tx)
-    try number.set(0, in: &tx)
-    return count
+    try number.exchange(0, in: &tx)
+  }
+}
+
+/// Changes from asynchronous code: what the blocking forms of the same names do. They run at once on the task's thread if
+/// nothing is in their way; else the task suspends. A closure that finds no room (`full`) is undone and run once more.
+extension SharedCounter {
+  /// Adds, and returns the sum.
+  /// - Throws: `invalid` if it does not fit into 64 bits; the count stays then.
+  @discardableResult
+  nonisolated(nonsending) public func add(_ amount: Int = 1, timeout: Duration? = nil) async throws -> Int {
+    try await number.increment(by: amount, timeout: timeout)
+  }
+
+  /// Sets the count to 0 and returns what it was, in one barrier: nothing is counted twice or not at all.
+  nonisolated(nonsending) public func reset(timeout: Duration? = nil) async throws -> Int {
+    try await number.exchange(0, timeout: timeout)
   }
 }

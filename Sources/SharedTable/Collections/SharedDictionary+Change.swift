@@ -129,11 +129,11 @@ extension SharedDictionary {
     try merge(elements.lazy.map { ($0.key, $0.value) }, timeout: timeout, uniquingKeysWith: combine)
   }
 
-  /// Removes all elements in one barrier, and the dictionary's type: the name is free. Looks at the whole table.
+  /// Removes all elements in one barrier, and the dictionary's type: the name is free.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
-  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.place.removeAll(in: &tx) }
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

@@ -6,11 +6,12 @@
 /// try ages.mutate("ann", default: 0) { $0 += 1 }
 /// let age = try ages["ann"]
 /// ```
-/// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it; under NAME lies what the dictionary is and
-/// how many elements it has. Whoever adds or removes elements by way of the table's own API leaves that number behind.
+/// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it, beside the index of all keys; under NAME lies what the
+/// dictionary is and how many elements it has. What is put there by way of the table's own API is found by its key, but neither
+/// counted nor visited.
 ///
 /// Reads wait as `table.get` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
-/// ``Table/barrier(timeout:_:)`` does; both throw what those throw, and `typeMismatch` if the name belongs to something
+/// `Table.barrier(timeout:_:)` does; both throw what those throw, and `typeMismatch` if the name belongs to something
 /// else. A read of one element looks at that element's type only. Inside a section of the table use the forms with
 /// `in:`: they wait for nothing, and several of them see, or make, one state. What is returned is a copy. Safe to use
 /// from any thread.
@@ -79,8 +80,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// Visits the elements of one snapshot, in no particular order, until `body` returns false.
   ///
-  /// Looks at the whole table: its work grows with the table, not with the dictionary. Writers of the rwlock variant wait
-  /// meanwhile.
+  /// Its work grows with the dictionary, not with the table. Writers of the rwlock variant wait meanwhile.
   public func forEach(timeout: Duration? = nil, _ body: (Key, Value) throws -> Bool) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
@@ -92,7 +92,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     try store.forEach(in: section) { key, entry in try body(key, store.value(entry, key)) }
   }
 
-  /// The keys of one snapshot. Looks at the whole table.
+  /// The keys of one snapshot.
   public func keys() throws -> [Key] {
     var keys: [Key] = []
     try table.read { view in
@@ -104,7 +104,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     return keys
   }
 
-  /// The values of one snapshot. Looks at the whole table.
+  /// The values of one snapshot.
   public func values() throws -> [Value] {
     var values: [Value] = []
     try forEach { _, value in
@@ -114,13 +114,17 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     return values
   }
 
-  /// A copy of one snapshot. Looks at the whole table.
+  /// A copy of one snapshot.
   public func allElements() throws -> [Key: Value] {
-    var elements: [Key: Value] = [:]
-    try forEach { key, value in
-      elements[key] = value
-      return true
+    try table.read { view in
+      var elements: [Key: Value] = [:]
+      // A count that is wrong costs no memory.
+      elements.reserveCapacity(min(try count(in: view), 4096))
+      try forEach(in: view) { key, value in
+        elements[key] = value
+        return true
+      }
+      return elements
     }
-    return elements
   }
 }

@@ -53,7 +53,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     get throws(TableError) { try count == 0 }
   }
 
-  /// Visits the elements of one snapshot, in no particular order, until `body` returns false. Looks at the whole table.
+  /// Visits the elements of one snapshot, in no particular order, until `body` returns false.
   public func forEach(timeout: Duration? = nil, _ body: (Element) throws -> Bool) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
@@ -65,7 +65,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     try store.forEach(in: section) { element, _ in try body(element) }
   }
 
-  /// A copy of one snapshot. Looks at the whole table.
+  /// A copy of one snapshot.
   public func allElements() throws -> Set<Element> {
     var elements: Set<Element> = []
     try forEach { element in
@@ -75,7 +75,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     return elements
   }
 
-  /// The elements of both. A copy; looks at the whole table.
+  /// The elements of both. A copy.
   public func union(_ other: Set<Element>) throws -> Set<Element> { try allElements().union(other) }
 
   /// The elements that are in both, in one snapshot: one look-up for each of `other`.
@@ -87,7 +87,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     }
   }
 
-  /// The elements that `other` has not. A copy; looks at the whole table.
+  /// The elements that `other` has not. A copy.
   public func subtracting(_ other: Set<Element>) throws -> Set<Element> { try allElements().subtracting(other) }
 
   /// Whether all elements of `other` are in this set, in one snapshot.
@@ -148,23 +148,16 @@ extension SharedSet {
     try store.remove(other, in: &tx)
   }
 
-  /// Removes what `other` has not, in one barrier. Looks at the whole table.
+  /// Removes what `other` has not, in one barrier.
   public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
-    try store.place.barrier(timeout) { tx in
-      var gone: [Element] = []
-      try store.forEach(in: tx) { element, _ in
-        if !other.contains(element) { gone.append(element) }
-        return true
-      }
-      try store.remove(gone, in: &tx)
-    }
+    try removeAll(timeout: timeout) { element in !other.contains(element) }
   }
 
-  /// Removes all elements in one barrier, and the set's type: the name is free. Looks at the whole table.
+  /// Removes all elements in one barrier, and the set's type: the name is free.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
-  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.place.removeAll(in: &tx) }
+  public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

@@ -11,7 +11,7 @@ public import TableEngine
 /// An absent (or expired) value reads as the default, which is not stored. Two instances of one name and different types
 /// get `typeMismatch`.
 ///
-/// Reads wait as `table.get` does, changes are barriers and wait as ``Table/barrier(timeout:_:)`` does; both
+/// Reads wait as `table.get` does, changes are barriers and wait as `Table.barrier(timeout:_:)` does; both
 /// throw what those throw, and `wouldDeadlock` inside a barrier of the table on the same thread: the forms with `in:`
 /// are for there, and make several values change at once. What they return is a copy, and valid for ever.
 /// Safe to use from any thread.
@@ -45,7 +45,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
     try section.get(name, as: Value.self) ?? defaultValue
   }
 
-  /// Replaces the value, whatever it is by now. To change it depending on what it is, use ``mutate(timeout:_:)``.
+  /// Replaces the value, whatever it is by now. To change it depending on what it is, use `mutate(timeout:_:)`.
   public func set(_ value: Value, timeout: Duration? = nil) throws(TableError) {
     try withBarrier(timeout) { tx throws(TableError) in try set(value, in: &tx) }
   }
@@ -119,11 +119,14 @@ extension SharedValue {
 
   /// Replaces the value and returns the one before, in one barrier.
   public func exchange(_ value: Value, timeout: Duration? = nil) throws(TableError) -> Value {
-    try withBarrier(timeout) { tx throws(TableError) in
-      let original = try get(in: tx)
-      try tx.set(name, value)
-      return original
-    }
+    try withBarrier(timeout) { tx throws(TableError) in try exchange(value, in: &tx) }
+  }
+
+  /// The same as part of a barrier; throws what the transaction throws.
+  public func exchange(_ value: Value, in tx: inout Transaction) throws(TableError) -> Value {
+    let original = try get(in: tx)
+    try tx.set(name, value)
+    return original
   }
 
   /// Replaces the value if it equals `expected`, in one barrier.
@@ -169,9 +172,11 @@ extension SharedValue where Value: FixedWidthInteger {
 
   /// Subtracts in one barrier.
   public static func -= (value: Self, amount: Value) throws(TableError) {
-    try value.withBarrier { tx throws(TableError) in
-      _ = try value.replace(in: &tx) { $0.subtractingReportingOverflow(amount) }
-    }
+    try value.withBarrier { tx throws(TableError) in try value.decrement(by: amount, in: &tx) }
+  }
+
+  func decrement(by amount: Value, in tx: inout Transaction) throws(TableError) {
+    _ = try replace(in: &tx) { $0.subtractingReportingOverflow(amount) }
   }
 
   private func replace(

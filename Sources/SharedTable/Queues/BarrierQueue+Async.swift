@@ -1,3 +1,5 @@
+import TableEngine
+
 /// Sections that run on other threads.
 extension BarrierQueue {
   /// Submits a read and returns at once. Never blocks.
@@ -9,21 +11,27 @@ extension BarrierQueue {
   ///   - body: gets the view, which is valid until it returns.
   /// - Returns: a handle, which may be dropped.
   /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
-  @discardableResult
+  @discardableResult @inlinable
   public func async<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    try submitRead(table, timeout, body)
+    WorkItem(self, try submitRead(timeout) { view in try body(view) }, table)
   }
 
-  /// - Parameter table: the caller's handle of the table; its timeout is that of waiting for the item.
-  func submitRead<R: Sendable>(
-    _ table: Table, _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
-  ) throws(TableError) -> WorkItem<R> {
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    let work = TypedRead(timeout, outcome, body)
+  @usableFromInline
+  func submitRead(
+    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> any Sendable
+  ) throws(TableError) -> Work {
+    let work = readWork(timeout, body)
     try submit(work)
-    return WorkItem(self, work, outcome, table)
+    return work
+  }
+
+  @usableFromInline
+  func readWork(
+    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> any Sendable
+  ) -> Work {
+    ReadWork(self, timeout, body)
   }
 
   /// Submits a barrier and returns at once. Never blocks.
@@ -38,22 +46,27 @@ extension BarrierQueue {
   ///   - flags: `.barrier`, and what else it waits for.
   /// - Returns: a handle, which may be dropped.
   /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
-  @discardableResult
+  @discardableResult @inlinable
   public func async<R: Sendable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    try submitBarrier(table, timeout, waitsForReaders: flags.contains(.waitForReaders), body)
+    WorkItem(self, try submitBarrier(timeout, flags) { tx in try body(&tx) }, table)
   }
 
-  /// - Parameter table: the caller's handle of the table; its timeout is that of waiting for the item.
-  func submitBarrier<R: Sendable>(
-    _ table: Table, _ timeout: Duration?, waitsForReaders: Bool = false,
-    _ body: @escaping @Sendable (inout Transaction) throws -> R
-  ) throws(TableError) -> WorkItem<R> {
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    let work = TypedBarrier(timeout, waitsForReaders: waitsForReaders, outcome, body)
+  @usableFromInline
+  func submitBarrier(
+    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> any Sendable
+  ) throws(TableError) -> Work {
+    let work = barrierWork(timeout, flags, body)
     try submit(work)
-    return WorkItem(self, work, outcome, table)
+    return work
+  }
+
+  @usableFromInline
+  func barrierWork(
+    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> any Sendable
+  ) -> Work {
+    BarrierWork(self, timeout, waitsForReaders: flags.contains(.waitForReaders), body)
   }
 
   func submit(_ work: Work) throws(TableError) {
@@ -87,14 +100,79 @@ extension BarrierQueue {
   /// Runs one read, or one group of barriers.
   func takeTurn() {
     guard let work = withOrder({ $0.beginTurn() }) else { return withOrder { $0.endTurn() } }
-    (work as? Work)?.take(turnOf: self)
+    work.take(turnOf: self)
   }
 
-  func endRead(_ announce: Announcement) {
+  /// On a lane, in a turn: has other work begin while `body` waits for the table.
+  func whileWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    withOrder { $0.beginWait() }
+    defer { withOrder { $0.endWait() } }
+    return try WorkerPool.shared.whileWaiting(body)
+  }
+
+  /// Opens a read section in a turn, as ``beginBarrierInTurn(_:)`` opens a barrier.
+  func beginReadInTurn(_ timeout: Duration?) throws(TableError) -> ReadSection {
+    let deadline = Deadline(table.nanoseconds(timeout))
+    if let hold = try beginSoon(deadline, beginRead) { return hold }
+    return try whileWaiting { () throws(TableError) in try beginRead(deadline.left) }
+  }
+
+  /// Opens a barrier of the table in a turn. Who has waited for some milliseconds may wait long: other work begins then.
+  /// Not before, for many queues of one table wait for each other all the time, and each for a moment.
+  /// - Returns: false, with the turn ended, if too many wait for this table: the barrier gets another turn.
+  func beginBarrierInTurn(_ work: BarrierWork) throws(TableError) -> Bool {
+    let deadline = work.turnDeadline ?? Deadline(table.nanoseconds(work.timeout))
+    work.turnDeadline = deadline
+    let begin = { timeout throws(TableError) in try self.beginBarrier(timeout, work.reach) }
+    if try beginSoon(deadline, begin) != nil { return true }
+    guard work.reach.isTable else {
+      // It may wait for somebody's key, and others of the table for other keys.
+      try whileWaiting { () throws(TableError) in try begin(deadline.left) }
+      return true
+    }
+    if try whileWaitingForTable({ () throws(TableError) in try begin(deadline.left) }) != nil { return true }
+    stepBack(work, until: deadline)
+    return false
+  }
+
+  /// - Returns: nil with nothing done if too many wait for this table.
+  private func whileWaitingForTable<R>(_ body: () throws(TableError) -> R) throws(TableError) -> R? {
+    withOrder { $0.beginWait() }
+    defer { withOrder { $0.endWait() } }
+    return try WorkerPool.shared.whileWaiting(forBarrierOf: table.segment, body)
+  }
+
+  /// - Returns: nil if some milliseconds were too few. Whatever the reason: it has waited, for W (`timedOut`), for a
+  ///   stalled reader (`full`), or as an observer (`busy`).
+  private func beginSoon<R>(
+    _ deadline: Deadline, _ begin: (Duration?) throws(TableError) -> R
+  ) throws(TableError) -> R? {
+    let first = Deadline(min(deadline.left, .milliseconds(10)))
+    do throws(TableError) { return try begin(first.left) } catch {
+      // The engine may count from an instant that is a tick ago, and so time out before `first` is past.
+      guard error.code == .timedOut || first.isPast, !deadline.isPast else { throw error }
+      return nil
+    }
+  }
+
+  /// Gives the lane to other work until fewer wait for the table, or the deadline: then the next turn says what is in the way.
+  private func stepBack(_ work: BarrierWork, until deadline: Deadline) {
+    withOrder { $0.stepBack(work) }
+    guard WorkerPool.shared.addToCrowd(self) else { return comeBack() }
+    WorkerPool.shared.at(deadline) { [self] in comeBack() }
+  }
+
+  /// Has a turn asked for the barrier that stepped back, if it is still there.
+  func comeBack() { withOrder { $0.comeBack() } }
+
+  /// Has the queue move on, and then tells of the outcome: whoever is told may use the queue.
+  func endTurn(_ finish: (inout SubmissionOrder) -> Void, telling announce: () -> Void) {
+    ExitFlush.telling.enter()
     withOrder { order in
       order.endTurn()
-      order.finishRead()
+      finish(&order)
     }
     announce()
+    ExitFlush.telling.leave()
   }
 }

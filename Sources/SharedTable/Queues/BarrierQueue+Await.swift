@@ -1,3 +1,5 @@
+public import TableEngine
+
 /// The same sections from asynchronous code. They suspend and never block the task's thread; the closures stay
 /// synchronous, so no section ever spans a suspension.
 extension BarrierQueue {
@@ -12,39 +14,48 @@ extension BarrierQueue {
   ///   - body: gets the view, which is valid until it returns.
   /// - Throws: what `body` and ``Table/read(timeout:_:)`` throw; `CancellationError` if the task was cancelled before
   ///   the closure began. What has begun runs to its end and gives its result.
-  public func read<R: Sendable>(
+  @inlinable
+  nonisolated(nonsending) public func read<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
     if let result = try readAtOnce(body) { return result }
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    return try await perform(TypedRead(timeout, outcome, body), outcome)
+    return try await perform(readWork(timeout) { view in try body(view) })
   }
 
   /// Runs `body` alone on the whole host, after everything submitted to this queue before.
   ///
-  /// On one of the queue's threads. While the queue is full this suspends, and has its place in the order from the
-  /// moment when there is room. When it returns, every section that begins anywhere on the host sees the changes (G4).
+  /// In the RCU variant, when nothing runs in the queue and nobody on the host holds or awaits the table or a key of it, the
+  /// closure runs at once on the task's thread: nothing there waits. Else on one of the queue's threads. While the queue is
+  /// full this suspends, and has its place in the order from the moment when there is room. When it returns, every section
+  /// that begins anywhere on the host sees the changes (G4).
   /// - Parameters:
   ///   - timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
   ///     the turn, cancel the task.
   ///   - flags: `.barrier`, and what else it waits for.
   ///   - body: gets the transaction, which is valid until it returns.
-  /// - Throws: what `body` and ``Table/barrier(timeout:_:)`` throw; `CancellationError` if the task was cancelled
+  /// - Throws: what `body` and `Table.barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled
   ///   before the closure began. What has begun runs to its end, is committed and gives its result.
-  public func barrier<R: Sendable>(
+  @inlinable
+  nonisolated(nonsending) public func barrier<R: Sendable>(
     flags: BarrierFlags = .barrier, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    let waits = flags.contains(.waitForReaders)
-    return try await perform(TypedBarrier(timeout, waitsForReaders: waits, outcome, body), outcome)
+    if !flags.contains(.waitForReaders), try enterBarrierAtOnce() {
+      defer { leaveBarrier() }
+      return try table.runBarrier(body)
+    }
+    return try await perform(barrierWork(timeout, flags) { tx in try body(&tx) })
   }
 
-  /// Nil: its turn has not come, or it might have to wait for the table.
-  private func readAtOnce<R: Sendable>(_ body: (borrowing ReadView) throws -> R) throws -> R? {
-    guard table.variant == .rcu, !table.isObserver, let stripe = gate.enter(thread: table.segment.threadNumber) else {
+  /// - Returns: nil if its turn has not come, or it might have to wait for the table.
+  @inlinable
+  func readAtOnce<R: Sendable>(_ body: (borrowing ReadView) throws -> R) throws -> R? {
+    // In a job of a host actor over the table its barrier is in the way; it ends when the task suspends.
+    guard runsAtOnce, segment.with({ $0.threadSection }) == .none,
+      let stripe = gate.enter(thread: segment.with { $0.threadNumber })
+    else {
       return nil
     }
     let pass = ReadPass(stripe: stripe, timeout: nil)
@@ -52,11 +63,30 @@ extension BarrierQueue {
     return try table.run(try beginRead(nil), body)
   }
 
-  func perform<R>(_ work: Work, _ outcome: Outcome<R>) async throws -> R {
+  /// - Returns: false with nothing done if its turn has not come, or it might have to wait for the table; else it is in the
+  ///   table's barrier.
+  @usableFromInline
+  func enterBarrierAtOnce() throws(TableError) -> Bool {
+    guard runsAtOnce else { return false }
+    try checkProcess()
+    guard withOrder({ $0.submitBarrierAtOnce() }) else { return false }
+    do throws(TableError) {
+      if try beginBarrierAtOnce() { return true }
+    } catch {
+      leaveBarrier()
+      throw error
+    }
+    leaveBarrier()
+    return false
+  }
+
+  /// - Returns: the work's result, which is of that type.
+  @usableFromInline
+  nonisolated(nonsending) func perform<R: Sendable>(_ work: Work, as type: R.Type = R.self) async throws -> R {
     try checkAsynchrony()
     return try await withTaskCancellationHandler {
       submitPatiently(work)
-      return try await outcome.value
+      return try await work.value()
     } onCancel: {
       _ = cancel(work)
     }

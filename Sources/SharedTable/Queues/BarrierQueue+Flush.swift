@@ -22,7 +22,6 @@ extension BarrierQueue {
   public func flush() async throws {
     try checkProcess()
     if isIdle { return }
-    let outcome = Outcome<Void>(errorHandler: errorHandler)
-    try await perform(Job { { outcome.finish(.success(())) } }, outcome)
+    try await perform(Job(self, resultOf: {}), as: Void.self)
   }
 }

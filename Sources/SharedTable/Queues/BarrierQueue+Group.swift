@@ -21,87 +21,94 @@ extension BarrierQueue {
 
   /// What became of the barriers of a turn.
   private struct Group {
-    /// Of those whose barrier on the table has begun, in their order.
-    var announcements: [Announcement] = []
+    /// Those of whose results nobody has been told, in their order.
+    var ended: [BarrierWork] = []
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version.
-    var waiting: (work: BarrierWork, version: UInt64, announcement: Announcement)?
+    var waiting: (work: BarrierWork, version: UInt64)?
+
+    /// Neither of the two, so another may join.
+    var mayGoOn: Bool { postponed == nil && waiting == nil }
   }
 
   /// On a worker thread: runs the barrier whose turn it is, and those that follow it.
   func run(_ first: BarrierWork) {
     var group = Group(postponed: first)
     let wait = Deadline(table.nanoseconds(first.timeout))
-    while let leader = group.postponed.take() { runGroup(of: leader, &group) }
-    withOrder { order in
-      order.endTurn()
-      order.finishBarrier()
+    while let leader = group.postponed.take() {
+      guard runGroup(of: leader, &group) else { return }
     }
-    for announce in group.announcements { announce() }
-    guard let (work, version, announcement) = group.waiting else { return }
+    endTurn({ $0.finishBarrier() }) { for work in group.ended { work.tell() } }
+    guard let (work, version) = group.waiting else { return }
     do throws(TableError) {
-      try waitAfterCommit(of: version, wait)
-      announcement()
+      try WorkerPool.shared.whileWaiting { () throws(TableError) in try waitAfterCommit(of: version, wait) }
+      work.tell()
     } catch {
       work.fail(error)
     }
   }
 
-  private func runGroup(of leader: BarrierWork, _ group: inout Group) {
+  /// - Returns: false if the turn has ended with nothing done: the leader gets another.
+  private func runGroup(of leader: BarrierWork, _ group: inout Group) -> Bool {
     let newest = withOrder { $0.newest }
     do throws(TableError) {
-      try beginBarrier(leader.timeout)
+      if group.ended.isEmpty {
+        guard try beginBarrierInTurn(leader) else { return false }
+      } else {
+        // Those whose results are there would be told only after this one's next turn.
+        try whileWaiting { () throws(TableError) in try beginBarrier(leader.timeout, leader.reach) }
+      }
     } catch {
-      return fail(leader, upTo: newest, error, &group)
+      fail(leader, upTo: newest, error, &group)
+      return true
     }
     let version = table.segment.versionInBarrier
     let end = HostClock.monotonicNanoseconds &+ Self.groupNanoseconds
     table.runBarrier { tx in
-      var next: BarrierWork? = leader
-      var count = 0
-      while let work = next {
-        runPart(work, &tx, isFirst: count == 0, version, &group)
+      runPart(leader, &tx, isFirst: true, version, &group)
+      var count = 1
+      while group.mayGoOn, count < Self.groupLimit, HostClock.monotonicNanoseconds < end, let work = following() {
+        runPart(work, &tx, isFirst: false, version, &group)
         count += 1
-        let isLast = group.postponed != nil || work.waitsForReaders
-        next = isLast || count == Self.groupLimit || HostClock.monotonicNanoseconds >= end ? nil : following()
       }
     }
+    return true
   }
 
   private func runPart(
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
   ) {
     do {
-      let announcement = try tx.withSavepoint { (part: inout Transaction) throws in try work.run(&part) }
+      work.setResult(.success(try tx.withSavepoint { part in try work.run(&part) }))
       if work.waitsForReaders {
-        group.waiting = (work, version, announcement)
+        group.waiting = (work, version)
       } else {
-        group.announcements.append(announcement)
+        group.ended.append(work)
       }
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
       group.postponed = work
     } catch {
-      group.announcements.append { work.fail(error) }
+      work.setResult(.failure(error))
+      group.ended.append(work)
     }
   }
 
   /// Takes out the barrier that comes right after the one that runs; nil if what comes next is something else.
   /// - Parameter patience: of those only that would wait for the table no longer than this, in nanoseconds.
   private func following(upTo number: UInt64 = .max, patience: UInt64 = .max) -> BarrierWork? {
-    withOrder { order in
-      guard let next = order.waiting.first as? BarrierWork, table.nanoseconds(next.timeout) <= patience else {
-        return nil
-      }
-      return order.continueBarrier(upTo: number) as? BarrierWork
-    }
+    withOrder { order in order.continueBarrier(upTo: number) { table.nanoseconds($0.timeout) <= patience } }
   }
 
   /// The table cannot be had. Those that were waiting with the leader are told the same, as each would wait as long
   /// again; up to the first that is ready to wait longer, which has a turn of its own.
   private func fail(_ leader: BarrierWork, upTo newest: UInt64, _ error: TableError, _ group: inout Group) {
-    group.announcements.append { leader.fail(error) }
     let patience = table.nanoseconds(leader.timeout)
-    while let work = following(upTo: newest, patience: patience) { group.announcements.append { work.fail(error) } }
+    var refused: BarrierWork? = leader
+    while let work = refused {
+      work.setResult(work.refuse(error))
+      group.ended.append(work)
+      refused = following(upTo: newest, patience: patience)
+    }
   }
 }

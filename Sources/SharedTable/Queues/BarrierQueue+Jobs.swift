@@ -1,33 +1,10 @@
-/// Asynchronous work that opens its own sections of the table, or none: what the library does for itself.
-///
-/// It has a barrier's place in the order, and so is alone in its queue. It shares no barrier of the table with others:
-/// it may need several of them, one after the other.
-final class Job: Work, @unchecked Sendable {
-  // Sendable because nothing in it changes.
-  private let body: @Sendable () -> Announcement
-
-  init(_ body: @escaping @Sendable () -> Announcement) {
-    self.body = body
-    super.init(.barrier, nil)
-  }
-
-  override func take(turnOf queue: BarrierQueue) {
-    let announce = body()
-    queue.withOrder { order in
-      order.endTurn()
-      order.finishBarrier()
-    }
-    announce()
-  }
-}
-
-/// For queues that the library makes for itself.
+/// Jobs, for queues that the library makes for itself.
 extension BarrierQueue {
   /// Runs `body` after everything that was submitted before, and returns at once.
   /// - Throws: `queueFull`, `forked`, `unsupported`; nothing was submitted then.
   func submitJob(_ body: @escaping @Sendable () -> Void) throws(TableError) {
     try submit(
-      Job {
+      Job(self) { _ in
         body()
         return {}
       })
@@ -37,7 +14,7 @@ extension BarrierQueue {
   /// empty.
   /// - Throws: as ``waitUntilEmpty(timeout:)``, too.
   func submitJobBlocking(_ body: @escaping @Sendable () -> Announcement) throws(TableError) {
-    let job = Job(body)
+    let job = Job(self) { _ in body() }
     while true {
       do throws(TableError) { return try submit(job) } catch { guard error.code == .queueFull else { throw error } }
       try waitUntilEmpty(timeout: nil)
@@ -48,13 +25,9 @@ extension BarrierQueue {
   /// what became of it.
   func runJob<R: Sendable>(_ body: @escaping @Sendable () throws(TableError) -> R) async throws -> R {
     try checkAsynchrony()
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    let job = Job {
-      let result = Result<R, any Error> { try body() }
-      return { outcome.finish(result) }
-    }
+    let job = Job(self, resultOf: body)
     submitPatiently(job)
-    return try await outcome.value
+    return try await job.value()
   }
 
   /// Blocks until everything that was submitted before has ended.

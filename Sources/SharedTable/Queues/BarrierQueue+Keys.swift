@@ -1,4 +1,4 @@
-/// Barriers of some keys: see ``Table/barrier(keys:timeout:_:)``.
+/// Barriers of some keys: see `Table.barrier(keys:timeout:_:)`.
 ///
 /// In the queue's order they are what reads are: after the barriers of the whole table that were submitted before, before
 /// those submitted later, and beside reads and each other. What they exclude, they exclude on the whole host, by their keys,
@@ -6,12 +6,12 @@
 extension BarrierQueue {
   /// Runs `body`, on the calling thread, beside everything that uses none of these keys.
   ///
-  /// Waits for barriers submitted to this queue before, then as ``Table/barrier(keys:timeout:_:)`` does.
+  /// Waits for barriers submitted to this queue before, then as `Table.barrier(keys:timeout:_:)` does.
   /// - Parameters:
   ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
   ///   - timeout: for the wait for its turn and for its keys together; and once more for the commit. Nil = the table's.
   ///   - body: gets the transaction, which shows and takes these keys only and is valid until it returns.
-  /// - Throws: what ``Table/barrier(keys:timeout:_:)`` throws; `wouldDeadlock` inside any section of this table on this
+  /// - Throws: what `Table.barrier(keys:timeout:_:)` throws; `wouldDeadlock` inside any section of this table on this
   ///   thread.
   @available(*, noasync, message: "use `await queue.barrier(keys:)`")
   @inlinable
@@ -26,7 +26,7 @@ extension BarrierQueue {
 
   /// Submits a barrier of some keys and returns at once. Never blocks.
   ///
-  /// While it waits for its keys it holds up one of the queue's threads.
+  /// While it waits for its keys it holds up a thread, and other work of the process gets another one, up to 16 for this queue.
   /// - Parameters:
   ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
   ///   - timeout: for the wait for its keys once its turn has come, and once more for the commit; nil = the table's.
@@ -38,36 +38,41 @@ extension BarrierQueue {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    let work = KeyedWork(timeout, outcome) { queue in try queue.runInTurn(keys, timeout, body) }
+    let work = KeyedWork(self, timeout) { queue in try queue.runInTurn(keys, timeout, body) }
     try submit(work)
-    return WorkItem(self, work, outcome, table)
+    return WorkItem(self, work, table)
   }
 
   /// Runs `body` beside everything that uses none of these keys.
   ///
-  /// On one of the queue's threads, which it holds up while it waits for its keys. While the queue is full this suspends.
+  /// On one of the queue's threads, as ``async(keys:timeout:_:)``. While the queue is full this suspends.
   /// - Parameters:
   ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
   ///   - timeout: for the wait for its keys once its turn has come, and once more for the commit; nil = the table's.
   ///   - body: gets the transaction, which shows and takes these keys only and is valid until it returns.
-  /// - Throws: what ``Table/barrier(keys:timeout:_:)`` throws; `CancellationError` if the task was cancelled before the
+  /// - Throws: what `Table.barrier(keys:timeout:_:)` throws; `CancellationError` if the task was cancelled before the
   ///   closure began. What has begun runs to its end, is committed and gives its result.
-  public func barrier<R: Sendable>(
+  nonisolated(nonsending) public func barrier<R: Sendable>(
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    let outcome = Outcome<R>(errorHandler: errorHandler)
-    let work = KeyedWork(timeout, outcome) { queue in try queue.runInTurn(keys, timeout, body) }
-    return try await perform(work, outcome)
+    return try await perform(KeyedWork(self, timeout) { queue in try queue.runInTurn(keys, timeout, body) })
   }
 
   private func runInTurn<R>(
     _ keys: [some TableKey], _ timeout: Duration?, _ body: (inout Transaction) throws -> R
   ) throws -> R {
-    try beginKeyedBarrier(keys, timeout)
+    if try !beginKeyedBarrierAtOnce(keys, timeout) {
+      try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout) }
+    }
     return try table.runKeyedBarrier(body)
+  }
+
+  /// - Parameter timeout: for the commit.
+  /// - Returns: false with nothing done if it might have to wait.
+  private func beginKeyedBarrierAtOnce(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) -> Bool {
+    do throws(TableError) { return try table.beginKeyedBarrierAtOnce(keys, timeout) } catch { throw labelled(error) }
   }
 
   @usableFromInline
@@ -80,24 +85,4 @@ extension BarrierQueue {
   func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
     do throws(TableError) { try table.beginKeyedBarrier(keys, timeout) } catch { throw labelled(error) }
   }
-}
-
-/// Has its turn as a read has, and does in it what it was made with.
-private final class KeyedWork<R: Sendable>: Work, @unchecked Sendable {
-  // Sendable because nothing in it changes.
-  private let outcome: Outcome<R>
-  private let body: @Sendable (BarrierQueue) throws -> R
-
-  init(_ timeout: Duration?, _ outcome: Outcome<R>, _ body: @escaping @Sendable (BarrierQueue) throws -> R) {
-    self.outcome = outcome
-    self.body = body
-    super.init(.read, timeout)
-  }
-
-  override func take(turnOf queue: BarrierQueue) {
-    let result = Result { try body(queue) }
-    queue.endRead { [outcome] in outcome.finish(result) }
-  }
-
-  override func fail(_ error: any Error) { outcome.finish(.failure(error)) }
 }

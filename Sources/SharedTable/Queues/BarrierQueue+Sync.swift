@@ -32,7 +32,7 @@ extension BarrierQueue {
   ///   - flags: `.barrier`, and what else it waits for.
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` throws, after undoing everything; `timedOut` naming the holder, `wouldDeadlock` inside any
-  ///   section of this table on this thread, and what ``Table/barrier(timeout:_:)`` throws; with `.waitForReaders`
+  ///   section of this table on this thread, and what `Table.barrier(timeout:_:)` throws; with `.waitForReaders`
   ///   `readersRemain`.
   @available(*, noasync, message: "use `await queue.barrier`")
   @inlinable
@@ -85,7 +85,8 @@ extension BarrierQueue {
 
   @inlinable
   func enterRead(_ timeout: Duration?) throws(TableError) -> ReadPass {
-    if table.segment.threadSection != .barrier, let stripe = gate.enter(thread: table.segment.threadNumber) {
+    if segment.with({ $0.threadSection }) != .barrier, let stripe = gate.enter(thread: segment.with { $0.threadNumber })
+    {
       return ReadPass(stripe: stripe, timeout: timeout)
     }
     return try enterReadInOrder(timeout)
@@ -147,9 +148,23 @@ extension BarrierQueue {
   }
 
   @usableFromInline
-  func beginBarrier(_ timeout: Duration?) throws(TableError) {
-    do throws(TableError) { try table.beginBarrier(timeout) } catch { throw labelled(error) }
+  func beginBarrier(_ timeout: Duration?) throws(TableError) { try beginBarrier(timeout, .table) }
+
+  /// - Parameter reach: what the barrier may change.
+  func beginBarrier(_ timeout: Duration?, _ reach: OwnedReach) throws(TableError) {
+    do throws(TableError) {
+      try reach.withReach { reach throws(TableError) in try table.beginBarrier(timeout, reach: reach) }
+    } catch {
+      throw labelled(error)
+    }
     if let barrierLabel { table.segment.noteBarrier(barrierLabel) }
+  }
+
+  /// - Returns: false with nothing done if it might have to wait.
+  func beginBarrierAtOnce() throws(TableError) -> Bool {
+    do throws(TableError) { guard try table.beginBarrierAtOnce() else { return false } } catch { throw labelled(error) }
+    if let barrierLabel { segment.with { $0.noteBarrier(barrierLabel) } }
+    return true
   }
 
   // MARK: - Waiting

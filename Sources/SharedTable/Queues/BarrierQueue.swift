@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import TableEngine
+public import TableEngine
 
 /// GCD's concurrent queue with barriers, over a table and so across processes.
 ///
@@ -45,6 +45,10 @@ public final class BarrierQueue: Sendable {
   /// How much asynchronous work may wait at a time.
   public let limit: Int
   @usableFromInline let gate: ReaderGate
+  /// The table's, which holds it. The segment is referred to weakly, so each counted use costs more than a look at a value.
+  @usableFromInline let segment: Uncounted<Segment>
+  /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
+  @usableFromInline let runsAtOnce: Bool
   let errorHandler: @Sendable (any Error) -> Void
   private let order: Locked<SubmissionOrder>
   /// Asynchronous work was submitted to it. Only saves registering again, so relaxed.
@@ -91,6 +95,8 @@ public final class BarrierQueue: Sendable {
     self.label = label
     self.subject = subject
     barrierLabel = label.isEmpty ? nil : BarrierLabel(label)
+    unsafe segment = Uncounted(table.segment)
+    runsAtOnce = table.variant == .rcu && !table.isObserver
     self.limit = limit
     let report = FailureReport(subject ?? "table '\(table.name)'")
     self.errorHandler = errorHandler ?? { error in report.add(error) }
@@ -122,7 +128,9 @@ public final class BarrierQueue: Sendable {
   func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
     let (result, turns) = order.withLock { order in
       let result = change(&order)
-      return (result, order.ready.count == 0 ? 0 : order.turnsToRequest(width: WorkerPool.shared.width))
+      let pool = WorkerPool.shared
+      let isAny = order.ready.count > 0
+      return (result, isAny ? order.turnsToRequest(width: pool.width, mostWaiting: pool.mostWaiting) : 0)
     }
     if turns > 0 { WorkerPool.shared.request(turns, of: self) }
     return result
@@ -138,6 +146,10 @@ public final class BarrierQueue: Sendable {
   package var isClosed: Bool { gate.isClosed }
   /// How many threads run its asynchronous work, or are about to: for tests.
   package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
+  /// How many of them wait for the table: for tests.
+  package var turnsWaiting: Int { order.withLock { $0.turnsWaiting } }
+  /// Its barrier left its lane, for too many wait for the table: for tests.
+  package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
   var pendingCount: Int { order.withLock { $0.outside.count + $0.pendingWork + $0.turnsTaken } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }

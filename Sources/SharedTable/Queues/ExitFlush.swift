@@ -1,4 +1,5 @@
 import CShims
+import Dispatch
 import Glibc
 import SharedMemory
 
@@ -6,7 +7,9 @@ import SharedMemory
 ///
 /// Every queue that was ever given asynchronous work is known here, weakly: what is under way holds its queue. A handler of
 /// `exit(3)` waits for each, at most as long as its table's timeout, counted from the handler's begin; what cannot be done
-/// is said in one line a queue. The other threads, and so the lanes, run on while handlers of `exit` run.
+/// is said in one line a queue. Then it waits until those who want to know have been told what became of the work, so that
+/// no failure goes unsaid; for five seconds at most, since what is told may be a closure of the program's. The other threads,
+/// and so the lanes, run on while handlers of `exit` run.
 enum ExitFlush {
   private struct Entry {
     weak var queue: BarrierQueue?
@@ -17,6 +20,9 @@ enum ExitFlush {
     let entries = Locked<[ObjectIdentifier: Entry]>([:])
   }
 
+  /// Entered by lanes whose queue has moved on, left once they have told of the outcomes.
+  static let telling = DispatchGroup()
+
   /// Made with the first queue that is registered, and with it the handler.
   private static let registry: Registry = {
     atexit { ExitFlush.run() }
@@ -25,7 +31,9 @@ enum ExitFlush {
 
   /// A queue is about to be given asynchronous work.
   static func register(_ queue: BarrierQueue) {
-    guard !queue.isFlushedAtExit.exchange(true, ordering: .relaxed) else { return }
+    // The load alone costs less than the exchange, and is enough but once.
+    if queue.isFlushedAtExit.load(ordering: .relaxed) { return }
+    if queue.isFlushedAtExit.exchange(true, ordering: .relaxed) { return }
     registry.entries.withLock { $0[ObjectIdentifier(queue)] = Entry(queue: queue) }
   }
 
@@ -43,6 +51,9 @@ enum ExitFlush {
     let begin = HostClock.monotonicNanoseconds
     let queues = registry.entries.withLock { entries in entries.values.compactMap(\.queue) }
     for queue in queues { queue.flushAtExit(since: begin) }
+    // On a lane it is one of those who are told that ended the process: it would wait for itself.
+    if WorkerPool.isOnLane { return }
+    _ = telling.wait(timeout: Deadline(Table.defaultTimeout).dispatchTime)
   }
 }
 

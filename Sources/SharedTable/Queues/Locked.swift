@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 
 /// State that one thread at a time may touch.
@@ -29,9 +30,19 @@ package final class Locked<State>: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
+  /// Tries for about a microsecond, many times as long as anybody holds it. Who sleeps for a mutex that inherits priorities is handed
+  /// it by the kernel; two threads that each need it often then wake each other every time.
+  private func lockContended() {
+    for _ in 0..<100 {
+      shm_pause()
+      if unsafe pthread_mutex_trylock(mutex) == 0 { return }
+    }
+    unsafe pthread_mutex_lock(mutex)
+  }
+
   /// Waits for nobody for long: `body` must not, and must not come back here.
   package func withLock<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
-    unsafe pthread_mutex_lock(mutex)
+    if unsafe pthread_mutex_trylock(mutex) != 0 { lockContended() }
     defer { unsafe pthread_mutex_unlock(mutex) }
     return try unsafe body(&state.pointee)
   }

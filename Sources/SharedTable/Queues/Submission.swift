@@ -1,6 +1,7 @@
 import Dispatch
 
 /// One read or barrier on its way through a queue. What is mutable in it belongs to the queue's lock.
+@usableFromInline
 class Submission: @unchecked Sendable {
   // Sendable because everything mutable is touched under the queue's lock only.
   enum Kind { case read, barrier }
@@ -22,13 +23,20 @@ class Submission: @unchecked Sendable {
   final var place = Place.new
   /// Grows in the order of submission.
   final var number: UInt64 = 0
-  fileprivate final var next: Submission?
-  fileprivate final unowned var previous: Submission?
+  /// Its neighbours in a list, which holds them.
+  fileprivate final unowned(unsafe) var next: Submission?
+  fileprivate final unowned(unsafe) var previous: Submission?
 
   init(_ kind: Kind) { self.kind = kind }
 
   /// A thread waits for it; else it is asynchronous work.
   var waitingThread: WaitingThread? { nil }
+
+  /// If it is an asynchronous barrier: it may share one of the table with those beside it.
+  var barrier: BarrierWork? { nil }
+
+  /// Asynchronous work only, on a worker thread: does it, its turn having come.
+  func take(turnOf queue: BarrierQueue) {}
 }
 
 /// A `sync`: the calling thread sleeps until its turn and then runs the section itself.
@@ -44,34 +52,45 @@ final class WaitingThread: Submission, @unchecked Sendable {
 }
 
 /// Submissions in order. Doubly linked, since one that gives up leaves from the middle.
+///
+/// It holds one reference to each of them; the links are addresses, for each counted link would cost two atomic operations
+/// on the way in and two on the way out. What is still in it at its end stays in memory: that is so in forked children only.
 struct SubmissionList {
-  private(set) var first: Submission?
-  private var last: Submission?
+  private unowned(unsafe) var head: Submission?
+  private unowned(unsafe) var last: Submission?
   private(set) var count = 0
 
+  var first: Submission? { unsafe head }
+
   mutating func append(_ submission: Submission) {
-    if let last {
-      last.next = submission
-      submission.previous = last
+    _ = unsafe Unmanaged.passRetained(submission)
+    if let last = unsafe last {
+      unsafe last.next = submission
+      unsafe submission.previous = last
     } else {
-      first = submission
+      unsafe head = submission
     }
-    last = submission
+    unsafe last = submission
     count += 1
   }
 
   mutating func remove(_ submission: Submission) {
-    let (previous, next) = (submission.previous, submission.next)
-    if let previous { previous.next = next } else { first = next }
-    if let next { next.previous = previous } else { last = previous }
-    submission.previous = nil
-    submission.next = nil
-    count -= 1
+    unlink(submission)
+    unsafe Unmanaged.passUnretained(submission).release()
   }
 
   mutating func popFirst() -> Submission? {
     guard let first else { return nil }
-    remove(first)
-    return first
+    unlink(first)
+    return unsafe Unmanaged.passUnretained(first).takeRetainedValue()
+  }
+
+  private mutating func unlink(_ submission: Submission) {
+    let (previous, next) = unsafe (submission.previous, submission.next)
+    if let previous { unsafe previous.next = next } else { unsafe head = next }
+    if let next { unsafe next.previous = previous } else { unsafe last = previous }
+    unsafe submission.previous = nil
+    unsafe submission.next = nil
+    count -= 1
   }
 }

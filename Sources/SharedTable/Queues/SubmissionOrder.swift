@@ -26,6 +26,10 @@ struct SubmissionOrder {
   /// Turns asked of the worker threads, and those under way.
   private(set) var turnsRequested = 0
   private(set) var turnsTaken = 0
+  /// Of the turns under way, those that wait for the table.
+  private(set) var turnsWaiting = 0
+  /// The barrier in `ready` gets no turn for now.
+  private(set) var isSteppedBack = false
 
   init(_ gate: ReaderGate, limit: Int) {
     self.gate = gate
@@ -58,6 +62,20 @@ struct SubmissionOrder {
     let thread = WaitingThread(.barrier)
     append(thread)
     return thread
+  }
+
+  /// A barrier that does not wait.
+  /// - Returns: whether its turn has come; else nothing was submitted.
+  mutating func submitBarrierAtOnce() -> Bool {
+    guard barriers == 0, waiting.count == 0, outside.count == 0 else { return false }
+    announceBarrier()
+    if isFree {
+      isBarrierOn = true
+      return true
+    }
+    barriers -= 1
+    proceed()
+    return false
   }
 
   mutating func submit(_ work: Submission) {
@@ -163,6 +181,7 @@ struct SubmissionOrder {
       ready.remove(submission)
       pendingWork -= 1
       if submission.kind == .barrier {
+        isSteppedBack = false
         isBarrierOn = false
         barriers -= 1
       } else {
@@ -176,9 +195,12 @@ struct SubmissionOrder {
 
   // MARK: - Worker threads
 
-  /// How many turns to ask of the worker threads now, so that at most `width` of them serve this queue.
-  mutating func turnsToRequest(width: Int) -> Int {
-    let turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - turnsTaken))
+  /// How many turns to ask of the worker threads now, so that at most `width` of them serve this queue, besides at most
+  /// `mostWaiting` that wait for the table.
+  mutating func turnsToRequest(width: Int, mostWaiting: Int) -> Int {
+    if isSteppedBack { return 0 }
+    let atWork = turnsTaken - min(turnsWaiting, mostWaiting)
+    let turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - atWork))
     turnsRequested += turns
     return turns
   }
@@ -196,17 +218,33 @@ struct SubmissionOrder {
 
   /// Takes out the next asynchronous barrier if it comes right after the one that runs: to share that one's fate on the
   /// table.
-  mutating func continueBarrier(upTo number: UInt64 = .max) -> Submission? {
-    guard let next = waiting.first, next.kind == .barrier, next.waitingThread == nil, next.number <= number else {
+  /// - Parameter mayJoin: the last word about it.
+  mutating func continueBarrier(upTo number: UInt64 = .max, if mayJoin: (BarrierWork) -> Bool) -> BarrierWork? {
+    guard let next = waiting.first, next.number <= number, let barrier = next.barrier, mayJoin(barrier) else {
       return nil
     }
-    waiting.remove(next)
-    next.place = .gone
+    waiting.remove(barrier)
+    barrier.place = .gone
     pendingWork -= 1
     barriers -= 1
     if outside.count > 0 { proceed() }
-    return next
+    return barrier
   }
 
   mutating func endTurn() { turnsTaken -= 1 }
+
+  /// Ends the turn of a barrier that has not begun. It is ready still, and gets another turn once it has come back.
+  mutating func stepBack(_ barrier: Submission) {
+    endTurn()
+    pendingWork += 1
+    barrier.place = .ready
+    ready.append(barrier)
+    isSteppedBack = true
+  }
+
+  mutating func comeBack() { isSteppedBack = false }
+
+  mutating func beginWait() { turnsWaiting += 1 }
+
+  mutating func endWait() { turnsWaiting -= 1 }
 }

@@ -1,79 +1,133 @@
-/// Asynchronous work: a submission with a closure, run by a worker thread.
-class Work: Submission, @unchecked Sendable {
-  // Sendable because what a subclass adds never changes.
-  let timeout: Duration?
+import Dispatch
+import Synchronization
 
-  init(_ kind: Kind, _ timeout: Duration?) {
+/// What a closure returned or threw. Without its type: so everything between submitting and telling is code that knows no types.
+/// (Unspecialised generic code looks types up at run time; that took half of a submission's instructions.)
+@usableFromInline typealias WorkResult = Result<any Sendable, any Error>
+
+/// Asynchronous work: a submission that a worker thread takes, what came of it, and who wants to know.
+@usableFromInline
+class Work: Submission, @unchecked Sendable {
+  // Sendable because `result` belongs to the thread that runs the work until `progress` says that it has ended, and does not
+  // change from then on. What a subclass adds never changes.
+  final let timeout: Duration?
+  private final let errorHandler: @Sendable (any Error) -> Void
+  private final var result: WorkResult?
+  /// Flags, and above them the observers (``WorkObserver``): an address, whose lowest four bits are 0. None once the work has ended.
+  private final let progress = Atomic<UInt>(0)
+
+  private static var hasEnded: UInt { 1 }
+  /// Somebody looked at the result, or will.
+  private static var isLookedAt: UInt { 2 }
+  /// Nobody has a handle any more, so nobody new will look.
+  private static var isHandleGone: UInt { 4 }
+  private static var flags: UInt { 7 }
+
+  /// - Parameter queue: its error handler is told of a failure that nobody can look at.
+  init(_ kind: Kind, _ queue: BarrierQueue, _ timeout: Duration?) {
     self.timeout = timeout
+    errorHandler = queue.errorHandler
     super.init(kind)
   }
 
-  /// On a worker thread, when its turn has come.
-  func take(turnOf queue: BarrierQueue) {}
+  // For work that never ended: in a forked child nobody takes it.
+  deinit { _ = WorkObserver.take(progress.load(ordering: .relaxed) & ~Self.flags) }
 
-  /// Tells whoever waits that it will not run, or that its changes could not be committed.
-  func fail(_ error: any Error) {}
+  // MARK: - Ending
+
+  /// Once: ends the work, and tells whoever wants to know.
+  final func finish(_ result: WorkResult) {
+    setResult(result)
+    tell()
+  }
+
+  /// Ends it with an error: it will not run, or what it did could not be committed.
+  final func fail(_ error: any Error) { finish(.failure(error)) }
+
+  /// Once, by the thread that runs it. Nobody sees the result before ``tell()``.
+  final func setResult(_ result: WorkResult) { self.result = result }
+
+  /// After ``setResult(_:)``.
+  final func tell() {
+    guard let result else { return }
+    var seen = progress.load(ordering: .relaxed)
+    var hasSwapped = false
+    while !hasSwapped {
+      // PAIR work-result. Other end: Work.ended; also Work.observe, Work.handleIsGone. Releases the result: who finds that the
+      // work has ended would else see none. Acquires what Work.observe released, the observers' contents.
+      (hasSwapped, seen) = progress.weakCompareExchange(
+        expected: seen, desired: seen & Self.flags | Self.hasEnded, ordering: .acquiringAndReleasing)
+    }
+    for observer in WorkObserver.take(seen & ~Self.flags) { observer.tell(result) }
+    if seen & (Self.isLookedAt | Self.isHandleGone) == Self.isHandleGone { report(result) }
+  }
+
+  // MARK: - Looking
+
+  /// The result once there is one.
+  final var ended: WorkResult? {
+    // PAIR work-result. Other end: Work.tell.
+    progress.load(ordering: .acquiring) & Self.hasEnded == 0 ? nil : result
+  }
+
+  /// Calls `tell` with the result: at once if there is one, else on the thread that brings it.
+  final func observe(_ tell: @escaping @Sendable (WorkResult) -> Void) {
+    let observer = WorkObserver(tell)
+    let reference = unsafe Unmanaged.passRetained(observer)
+    let address = unsafe UInt(bitPattern: reference.toOpaque())
+    // PAIR work-result. Other end: Work.tell. Acquires the result, as the exchange does where it fails.
+    var seen = progress.load(ordering: .acquiring)
+    while seen & Self.hasEnded == 0 {
+      observer.older = seen & ~Self.flags
+      let hasSwapped: Bool
+      // Releases the observer's contents to Work.tell, which takes them.
+      (hasSwapped, seen) = progress.weakCompareExchange(
+        expected: seen, desired: address | seen & Self.flags | Self.isLookedAt,
+        successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+      if hasSwapped { return }
+    }
+    unsafe reference.release()
+    // No order: it is for Work.handleIsGone, which comes after the last handle's last use.
+    progress.bitwiseOr(Self.isLookedAt, ordering: .relaxed)
+    if let result { tell(result) }
+  }
+
+  /// By the last handle.
+  @usableFromInline
+  final func handleIsGone() {
+    // PAIR work-result. Other end: Work.tell. Whichever of the two comes second reports.
+    let seen = progress.bitwiseOr(Self.isHandleGone, ordering: .acquiringAndReleasing).oldValue
+    if seen & (Self.hasEnded | Self.isLookedAt) == Self.hasEnded, let result { report(result) }
+  }
+
+  /// A cancelled item is no error: somebody wanted it so.
+  private func report(_ result: WorkResult) {
+    if case .failure(let error) = result, !(error is CancellationError) { errorHandler(error) }
+  }
+
+  /// Sleeps until there is a result.
+  /// - Returns: nil when the time is over.
+  final func wait(_ deadline: Deadline) -> WorkResult? {
+    let done = DispatchSemaphore(value: 0)
+    observe { _ in done.signal() }
+    _ = done.wait(timeout: deadline.dispatchTime)
+    return ended
+  }
+
+  /// Suspends until there is a result, which is of that type.
+  nonisolated(nonsending) final func value<R: Sendable>(as type: R.Type = R.self) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      observe { continuation.resume(with: $0.typed(R.self)) }
+    }
+  }
 }
 
-/// Tells of an outcome. Not called before the queue has moved on: whoever is told may use it.
-typealias Announcement = @Sendable () -> Void
-
-/// An asynchronous barrier that gives nobody its type.
-class BarrierWork: Work, @unchecked Sendable {
-  // Sendable because nothing in it changes.
-  let waitsForReaders: Bool
-
-  init(_ timeout: Duration?, waitsForReaders: Bool) {
-    self.waitsForReaders = waitsForReaders
-    super.init(.barrier, timeout)
+extension WorkResult {
+  /// - Parameter type: what the work's closure returns.
+  func typed<R: Sendable>(_ type: R.Type) -> Result<R, any Error> {
+    map { value in
+      guard let value = value as? R else { preconditionFailure("the work's closure returned another type") }
+      return value
+    }
   }
-
-  override final func take(turnOf queue: BarrierQueue) { queue.run(self) }
-
-  /// Runs the closure in an open barrier.
-  /// - Returns: what tells of the outcome, once the barrier is committed.
-  func run(_ tx: inout Transaction) throws -> Announcement { {} }
-}
-
-final class TypedRead<R: Sendable>: Work, @unchecked Sendable {
-  // Sendable because nothing in it changes.
-  let outcome: Outcome<R>
-  private let body: @Sendable (borrowing ReadView) throws -> R
-
-  init(
-    _ timeout: Duration?, _ outcome: Outcome<R>, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
-  ) {
-    self.outcome = outcome
-    self.body = body
-    super.init(.read, timeout)
-  }
-
-  override func take(turnOf queue: BarrierQueue) {
-    let result = Result { try queue.table.run(try queue.beginRead(timeout), body) }
-    queue.endRead { [outcome] in outcome.finish(result) }
-  }
-
-  override func fail(_ error: any Error) { outcome.finish(.failure(error)) }
-}
-
-final class TypedBarrier<R: Sendable>: BarrierWork, @unchecked Sendable {
-  // Sendable because nothing in it changes.
-  let outcome: Outcome<R>
-  private let body: @Sendable (inout Transaction) throws -> R
-
-  init(
-    _ timeout: Duration?, waitsForReaders: Bool, _ outcome: Outcome<R>,
-    _ body: @escaping @Sendable (inout Transaction) throws -> R
-  ) {
-    self.outcome = outcome
-    self.body = body
-    super.init(timeout, waitsForReaders: waitsForReaders)
-  }
-
-  override func run(_ tx: inout Transaction) throws -> Announcement {
-    let result = try body(&tx)
-    return { [outcome] in outcome.finish(.success(result)) }
-  }
-
-  override func fail(_ error: any Error) { outcome.finish(.failure(error)) }
 }

@@ -9,24 +9,24 @@ public import Dispatch
 ///
 /// In a child that was forked since, nothing is known of the work: it never ends there.
 public final class WorkItem<R: Sendable>: Sendable {
-  private let queue: BarrierQueue
+  @usableFromInline let queue: BarrierQueue
   /// Whoever asked for the work knows the table by this handle.
-  private let table: Table
-  private let work: Work
-  private let outcome: Outcome<R>
+  @usableFromInline let table: Table
+  /// Its result is an `R`.
+  @usableFromInline let work: Work
 
-  init(_ queue: BarrierQueue, _ work: Work, _ outcome: Outcome<R>, _ table: Table? = nil) {
+  @inlinable
+  init(_ queue: BarrierQueue, _ work: Work, _ table: Table) {
     self.queue = queue
-    self.table = table ?? queue.table
+    self.table = table
     self.work = work
-    self.outcome = outcome
   }
 
-  // In a child the outcome's lock may be locked for ever.
-  deinit { if table.isUsable { outcome.handleIsGone() } }
+  // In a forked child nobody is told.
+  deinit { if table.isUsable { work.handleIsGone() } }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
-  public var isFinished: Bool { table.isUsable && outcome.isFinished }
+  public var isFinished: Bool { table.isUsable && work.ended != nil }
 
   /// Blocks until the work has ended.
   ///
@@ -40,10 +40,10 @@ public final class WorkItem<R: Sendable>: Sendable {
   public func wait(timeout: Duration? = nil) throws -> R {
     try queue.checkProcess()
     if !isFinished { try queue.checkOutsideSections(toDo: "waiting for asynchronous work") }
-    guard let result = outcome.wait(Deadline(table.nanoseconds(timeout))) else {
+    guard let result = work.wait(Deadline(table.nanoseconds(timeout))) else {
       throw queue.timedOut(waitingFor: "asynchronous work")
     }
-    return try result.get()
+    return try result.typed(R.self).get()
   }
 
   /// Calls `block` on `queue` with the result when the work has ended; at once if it has. Never blocks.
@@ -53,7 +53,7 @@ public final class WorkItem<R: Sendable>: Sendable {
 
   /// The same on whatever thread ends the work, or on this one: for short and harmless blocks.
   package func whenFinished(_ block: @escaping @Sendable (Result<R, any Error>) -> Void) {
-    if table.isUsable { outcome.observe(block) }
+    if table.isUsable { work.observe { block($0.typed(R.self)) } }
   }
 
   /// What the closure returned, once it has ended. Suspends and never blocks; cancelling the task that awaits it
@@ -62,7 +62,7 @@ public final class WorkItem<R: Sendable>: Sendable {
   public var value: R {
     get async throws {
       try queue.checkProcess()
-      return try await outcome.value
+      return try await work.value()
     }
   }
 

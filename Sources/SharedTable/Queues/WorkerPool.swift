@@ -1,11 +1,18 @@
 import CShims
 import Dispatch
+import TableEngine
 
 /// The threads that run asynchronous sections: few, shared by all queues of the process, and only while there is work.
 ///
 /// Sections may wait long, for another process's barrier. On Dispatch's global queues that would hold up everybody
 /// else's work and, on Linux, the Swift tasks that run there; so they run in *lanes*, serial Dispatch queues, each of
 /// which gets a thread of its own when it has work and loses it a few seconds after. Queues with work take turns.
+///
+/// A lane whose section waits for the table says so, and another may begin in its place: what waits for one table does not
+/// hold up the work of others. Only so many may wait (``most``): beyond that, queues do wait for each other.
+///
+/// The barrier of one table is worth waiting for in ``limit`` lanes only, since it comes to one of them at a time. Further
+/// queues *step back*: they keep their place in their own order and have no lane until one of these lanes waits no longer.
 final class WorkerPool: Sendable {
   static let shared = WorkerPool()
 
@@ -13,14 +20,38 @@ final class WorkerPool: Sendable {
     var turns = TurnQueue()
     var idleLanes: [DispatchQueue] = []
     var lanes = 0
+    /// Of the lanes, those whose section waits.
+    var waiting = 0
+    /// By segment. Only tables for whose barrier a lane waits are here.
+    var crowds: [ObjectIdentifier: Crowd] = [:]
+    /// Ever made.
+    var newest = 0
   }
 
-  /// The most lanes, and so threads, in the process: more than processors, since a section may be waiting.
+  /// Who in this process waits for one table's barrier.
+  private struct Crowd {
+    /// In a lane.
+    var waiting = 0
+    /// Not before one of these lanes waits no longer.
+    var steppedBack: [BarrierQueue] = []
+  }
+
+  /// The most lanes that are at work, or idle: more than processors, since what a closure does may wait, too.
   let limit = max(16, 2 * ReaderGate.stripesPerGate)
-  /// The most that one queue occupies, so that a few that wait for their tables do not hold up the others.
+  /// The most lanes, and so threads, in the process, with those that wait for a table.
+  var most: Int { 8 * limit }
+  /// The most that one queue occupies with work, so that a few closures that wait do not hold up the others.
   var width: Int { limit / 4 }
+  /// The most lanes of one queue that wait, so that one queue does not take all.
+  var mostWaiting: Int { limit }
+
+  private static let laneMark = DispatchSpecificKey<Void>()
+
+  /// Does the calling thread serve a lane?
+  static var isOnLane: Bool { DispatchQueue.getSpecific(key: laneMark) != nil }
 
   private let state = Locked(State())
+  private let clock = DispatchQueue(label: "SharedTable.clock")
   private let forkGeneration = shm_fork_generation()
 
   /// False in a child whose parent had used the pool: the lanes' threads stayed there.
@@ -29,23 +60,93 @@ final class WorkerPool: Sendable {
   /// Has one of the threads call `takeTurn` on the queue, as often as asked.
   func request(_ turns: Int, of queue: BarrierQueue) {
     for _ in 0..<turns {
-      let lane = state.withLock { state -> DispatchQueue? in
-        state.turns.append(queue)
-        if let lane = state.idleLanes.popLast() { return lane }
-        guard state.lanes < limit else { return nil }
-        state.lanes += 1
-        return DispatchQueue(label: "SharedTable.lane.\(state.lanes)")
-      }
-      if let lane { lane.async { @Sendable [self] in serve(lane) } }
+      start(
+        state.withLock { state in
+          state.turns.append(queue)
+          return state.idleLanes.popLast() ?? newLane(&state)
+        })
     }
+  }
+
+  /// On a lane: has another one begin while `body` waits for a table.
+  func whileWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    start(
+      state.withLock { state in
+        state.waiting += 1
+        return state.turns.isEmpty ? nil : newLane(&state)
+      })
+    defer { state.withLock { $0.waiting -= 1 } }
+    return try body()
+  }
+
+  /// On a lane: the same while `body` waits for the barrier of a table.
+  /// - Returns: nil if ``limit`` lanes wait for that one; `body` was not called then.
+  func whileWaiting<R, E: Error>(forBarrierOf table: Segment, _ body: () throws(E) -> R) throws(E) -> R? {
+    let id = ObjectIdentifier(table)
+    let isOneOfFew = state.withLock { state in
+      guard state.crowds[id, default: Crowd()].waiting < limit else { return false }
+      state.crowds[id, default: Crowd()].waiting += 1
+      return true
+    }
+    guard isOneOfFew else { return nil }
+    defer {
+      // All of them, for one that finds the table free at once would call nobody else. Those too many step back again.
+      for queue in state.withLock({ leaveCrowd(id, &$0) }) { queue.comeBack() }
+    }
+    return try whileWaiting(body)
+  }
+
+  /// Has ``BarrierQueue/comeBack()`` called when a lane no longer waits for the barrier of the queue's table.
+  /// - Returns: false if fewer than ``limit`` wait by now; it will not be called.
+  func addToCrowd(_ queue: BarrierQueue) -> Bool {
+    let id = ObjectIdentifier(queue.table.segment)
+    return state.withLock { state in
+      guard let crowd = state.crowds[id], crowd.waiting == limit else { return false }
+      state.crowds[id]?.steppedBack.append(queue)
+      return true
+    }
+  }
+
+  /// Calls `body`, which is short, when the deadline is past. There may be none.
+  func at(_ deadline: Deadline, _ body: @escaping @Sendable () -> Void) {
+    if deadline.instant < .max { clock.asyncAfter(deadline: deadline.dispatchTime, execute: body) }
+  }
+
+  /// - Returns: the queues that come back.
+  private func leaveCrowd(_ id: ObjectIdentifier, _ state: inout State) -> [BarrierQueue] {
+    guard var crowd = state.crowds.removeValue(forKey: id) else { return [] }
+    crowd.waiting -= 1
+    let queues = crowd.steppedBack
+    crowd.steppedBack = []
+    if crowd.waiting > 0 { state.crowds[id] = crowd }
+    return queues
+  }
+
+  /// Nil if there are enough.
+  private func newLane(_ state: inout State) -> DispatchQueue? {
+    guard state.lanes - state.waiting < limit, state.lanes < most else { return nil }
+    state.lanes += 1
+    state.newest += 1
+    let lane = DispatchQueue(label: "SharedTable.lane.\(state.newest)")
+    lane.setSpecific(key: Self.laneMark, value: ())
+    return lane
+  }
+
+  private func start(_ lane: DispatchQueue?) {
+    if let lane { lane.async { @Sendable [self] in serve(lane) } }
   }
 
   private func serve(_ lane: DispatchQueue) {
     while let queue = next(lane) { queue.takeTurn() }
   }
 
+  /// - Returns: nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer.
   private func next(_ lane: DispatchQueue) -> BarrierQueue? {
     state.withLock { state in
+      if state.lanes - state.waiting > limit {
+        state.lanes -= 1
+        return nil
+      }
       let queue = state.turns.popFirst()
       if queue == nil { state.idleLanes.append(lane) }
       return queue
@@ -57,6 +158,8 @@ final class WorkerPool: Sendable {
 private struct TurnQueue {
   private var queues: [BarrierQueue?] = []
   private var first = 0
+
+  var isEmpty: Bool { first == queues.count }
 
   mutating func append(_ queue: BarrierQueue) { queues.append(queue) }
 

@@ -6,6 +6,9 @@ struct Deadline: Sendable {
   /// By the monotonic clock, in nanoseconds.
   let instant: UInt64
 
+  /// The end of time.
+  static var never: Deadline { Deadline(UInt64.max) }
+
   init(_ timeoutNanoseconds: UInt64) {
     let (sum, overflow) = HostClock.monotonicNanoseconds.addingReportingOverflow(timeoutNanoseconds)
     instant = overflow ? .max : sum

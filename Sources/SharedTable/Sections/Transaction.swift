@@ -125,8 +125,9 @@ public struct Transaction: ~Copyable, ~Escapable {
   @inlinable
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {
+      let clock = table.clock
       return try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        try unsafe table.segment.findInBarrier(bytes, table.clock)
+        try segment.with { segment throws(EngineError) in try unsafe segment.findInBarrier(bytes, clock) }
       }
     } catch {
       throw table.named(error)

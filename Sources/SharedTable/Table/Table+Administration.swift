@@ -63,7 +63,7 @@ extension Table {
     public var isAtEnd: Bool { cursor.isAtEnd }
   }
 
-  /// One bounded step of a round that removes expired keys. Waits as ``barrier(timeout:_:)`` does if there are any.
+  /// One bounded step of a round that removes expired keys. Waits as `barrier(timeout:_:)` does if there are any.
   ///
   /// - Parameters:
   ///   - sweep: where to go on; begin a new round with a new one.

@@ -5,7 +5,7 @@ extension Table {
   ///
   /// Writers wait meanwhile, in the rwlock variant readers too. The work grows with the table.
   /// - Returns: what is wrong, one sentence each; empty if all is well.
-  /// - Throws: what ``barrier(timeout:_:)`` throws.
+  /// - Throws: what `barrier(timeout:_:)` throws.
   public func check(timeout: Duration = .seconds(60)) throws(TableError) -> [String] {
     do { return try Checker(segment).run(timeoutNanoseconds: nanoseconds(timeout)) } catch { throw named(error) }
   }

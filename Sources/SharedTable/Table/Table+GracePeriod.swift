@@ -25,10 +25,10 @@ extension Table {
     }
   }
 
-  /// Runs `body` as ``barrier(timeout:_:)`` does, and returns when no read section that began before it committed is
+  /// Runs `body` as `barrier(timeout:_:)` does, and returns when no read section that began before it committed is
   /// left: GCD's promise, which the RCU variant by itself does not make.
   ///
-  /// Blocks like ``barrier(timeout:_:)``, and after it like ``synchronize(timeout:)``: other barriers run meanwhile.
+  /// Blocks like `barrier(timeout:_:)`, and after it like ``synchronize(timeout:)``: other barriers run meanwhile.
   /// - Throws: what a barrier throws, with nothing changed. `readersRemain` naming a reader, if the *changes are
   ///   committed* and some section did not end in time: do not run the barrier again, call ``synchronize(timeout:)``.
   @available(*, noasync, message: "it blocks its thread until the readers have left")

@@ -21,7 +21,7 @@ extension Table {
   ///     once, so that no two such barriers can wait for each other.
   ///   - timeout: for each of the two waits, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.
-  /// - Throws: what `body` throws, after forgetting everything; what ``barrier(timeout:_:)`` throws, also after `body` has
+  /// - Throws: what `body` throws, after forgetting everything; what `barrier(timeout:_:)` throws, also after `body` has
   ///   run: nothing was changed then. `invalid` for no keys, too many, and for a key that was not named.
   @inlinable
   public func barrier<R: ~Copyable>(
@@ -33,13 +33,29 @@ extension Table {
 
   @usableFromInline
   func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
-    if keys.isEmpty { throw TableError(.invalid, table: name, "a barrier of keys needs at least one key") }
-    let keys = keys.map { unsafe $0.withKeyBytes { unsafe [UInt8]($0) } }
+    let keys = try bytes(of: keys)
     do throws(EngineError) {
       try segment.beginKeyedBarrier(keys, timeoutNanoseconds: nanoseconds(timeout))
     } catch {
       throw named(error)
     }
+  }
+
+  /// The same if that needs no waiting.
+  /// - Parameter timeout: for the commit.
+  /// - Returns: false with nothing done if it might have to wait.
+  func beginKeyedBarrierAtOnce(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) -> Bool {
+    let keys = try bytes(of: keys)
+    do throws(EngineError) {
+      return try segment.beginKeyedBarrierAtOnce(keys, timeoutNanoseconds: nanoseconds(timeout))
+    } catch {
+      throw named(error)
+    }
+  }
+
+  private func bytes(of keys: [some TableKey]) throws(TableError) -> [[UInt8]] {
+    if keys.isEmpty { throw TableError(.invalid, table: name, "a barrier of keys needs at least one key") }
+    return keys.map { unsafe $0.withKeyBytes { unsafe [UInt8]($0) } }
   }
 
   /// Runs `body` with what was claimed and closes the barrier: committed, or forgotten if it throws.

@@ -102,6 +102,12 @@ extension Table {
     }
   }
 
+  /// The same for the whole table if that needs no waiting.
+  /// - Returns: false with nothing done if it might have to wait, and inside a section of this table on this thread.
+  func beginBarrierAtOnce() throws(TableError) -> Bool {
+    do throws(EngineError) { return try segment.beginBarrierAtOnce() } catch { throw named(error) }
+  }
+
   /// Runs `body` in the open barrier and closes it: committed, or undone if it throws.
   @inlinable
   func runBarrier<R: ~Copyable, E: Error>(_ body: (inout Transaction) throws(E) -> R) throws(E) -> R {
@@ -114,5 +120,11 @@ extension Table {
       segment.abortBarrier()
       throw error
     }
+  }
+
+  /// Runs `body` in the barrier that this thread is in; if it throws, undoes what it changed.
+  func runPart<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    var transaction = Transaction(self)
+    return try transaction.withSavepoint(body)
   }
 }

@@ -1,8 +1,8 @@
 public import TableEngine
 
 /// Single writes: each is a barrier of its own, and starts over once after gc when the table was full.
-/// Of the barriers of some keys (``barrier(keys:timeout:_:)``) they wait only for those of their own key.
-/// All wait as ``barrier(timeout:_:)`` does and throw what it throws.
+/// Of the barriers of some keys (`barrier(keys:timeout:_:)`) they wait only for those of their own key.
+/// All wait as `barrier(timeout:_:)` does and throw what it throws.
 extension Table {
   /// What must hold for a write to happen.
   public enum Condition: Sendable, Equatable {
@@ -80,11 +80,7 @@ extension Table {
   /// - Returns: how many were there.
   @discardableResult
   public func remove(_ keys: [some TableKey], timeout: Duration? = nil) throws(TableError) -> Int {
-    try withBarrier(timeout: timeout) { tx throws(TableError) in
-      var removed = 0
-      for key in keys where try tx.remove(key) { removed += 1 }
-      return removed
-    }
+    try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.remove(keys) }
   }
 
   /// Adds to an integer and returns the sum: see ``Transaction/increment(_:by:)``.
@@ -131,6 +127,14 @@ extension Table {
 }
 
 extension Transaction {
+  /// - Returns: how many were there.
+  mutating func remove(_ keys: [some TableKey]) throws(TableError) -> Int {
+    var removed = 0
+    for key in keys where try remove(key) { removed += 1 }
+    return removed
+  }
+
+  @usableFromInline
   func holds(_ condition: Table.Condition, _ key: some TableKey) throws(TableError) -> Bool {
     switch condition {
     case .always: true

@@ -3,7 +3,7 @@ import CShims
 /// One mapped object, addressed by byte offset: the only place where the engine turns offsets into pointers.
 ///
 /// Every access names its memory order. Nothing here validates an offset: participants trust each other's
-/// offsets (see "Three ways in" in the README), and an observer checks each one before it comes here
+/// offsets (see "Three ways in" in docs/administration.md), and an observer checks each one before it comes here
 /// (``ObserverMemory``). Offsets of words are multiples of 8.
 @frozen @safe
 public struct Memory: @unchecked Sendable {

@@ -38,6 +38,12 @@ extension Segment {
     return unsafe record.pointee.readDepth != 0 ? .read : .none
   }
 
+  /// Is the calling thread in a barrier that excludes every other section of the table that changes something?
+  public var isInWholeBarrier: Bool {
+    guard let record = unsafe shm_thread_quick_find(id) else { return false }
+    return unsafe record.pointee.inBarrier == Barriers.wholeMark
+  }
+
   /// A small number that no other living thread of this process has, once it has used the table; else 0.
   @inlinable public var threadNumber: Int {
     guard let record = unsafe shm_thread_quick_find(id) else { return 0 }

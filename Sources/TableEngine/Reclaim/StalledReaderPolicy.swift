@@ -1,6 +1,7 @@
 /// What happens when readers keep more than the limbo budget from being reused.
 public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable {
-  /// The oldest snapshots that are not inside a zero-copy section fail with `snapshotTooOld`.
+  /// The oldest long snapshots that are not just being read fail with `snapshotTooOld`. An open read section and a get keep what
+  /// they look at: beside those it is as with `refuse`.
   case evict = 0
   /// Writes fail with `full`, naming the reader.
   case refuse = 1

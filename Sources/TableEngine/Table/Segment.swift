@@ -6,7 +6,7 @@ public import Synchronization
 /// a thread's sections are known whichever handle they were entered through (G11).
 @safe
 public final class Segment: Sendable {
-  /// How this process takes part ("Three ways in" in the README).
+  /// How this process takes part ("Three ways in" in docs/administration.md).
   public enum Access: Sendable {
     /// Maps both objects read-write: slots, zero-copy reads, direct writes.
     case participant

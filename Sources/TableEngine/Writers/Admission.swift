@@ -53,6 +53,44 @@ struct Admission {
     return true
   }
 
+  /// Takes W if nothing at all is in the way. Never waits.
+  /// - Returns: false with nothing owned. What was in the way, a later ``admit(_:)`` finds out.
+  func admitAtOnce(slot: Int) -> Bool {
+    guard participant.state.variant == .rcu, !participant.keyLocks.mayBeAny,
+      let outcome = participant.lock.lockAtOnce(slot: slot)
+    else { return false }
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    guard !participant.keyLocks.mayBeAny else {
+      participant.lock.unlock()
+      return false
+    }
+    let request = Request(slot: slot, reach: .table, start: 0, timeoutNanoseconds: 0)
+    do throws(EngineError) { try enterWithinBudget(request) } catch { return false }
+    return true
+  }
+
+  /// Takes W and the key lock if nothing is in their way. Never waits.
+  /// - Returns: false with nothing owned.
+  /// - Throws: `damaged`, with nothing owned.
+  func lockKeysAtOnce(_ request: Request) throws(EngineError) -> Bool {
+    guard let outcome = participant.lock.lockAtOnce(slot: request.slot) else { return false }
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    var keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)!
+    guard participant.keyLocks.grant(&keyLock) else {
+      // It was written down as one that waits.
+      participant.keyLocks.release(slot: request.slot)
+      participant.lock.unlock()
+      return false
+    }
+    do throws(EngineError) {
+      try checkUndamaged()
+    } catch {
+      participant.keyLocks.release(slot: request.slot)
+      throw error
+    }
+    return true
+  }
+
   /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
   private func enterWithinBudget(_ request: Request) throws(EngineError) {
     do throws(EngineError) {

@@ -20,6 +20,12 @@ public enum BarrierReach {
     return false
   }
 
+  @inline(__always)
+  var isWholeTable: Bool {
+    if case .table = self { return true }
+    return false
+  }
+
   /// Nil if no key lock can be in the way.
   func request(slot: Int, seed: UInt64) -> KeyLocks.Request? {
     switch self {

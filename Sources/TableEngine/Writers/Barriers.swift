@@ -41,10 +41,37 @@ struct Barriers {
     try Admission(participant: participant).admit(
       Admission.Request(
         slot: unsafe Int(record.pointee.slotIndex), reach: reach, start: start, timeoutNanoseconds: timeoutNanoseconds))
-    unsafe record.pointee.inBarrier = 1
+    unsafe open(participant, record, now: now, mark: reach.isWholeTable ? Self.wholeMark : Self.partMark)
+  }
+
+  /// `inBarrier` of the record of a thread in a barrier of the whole table, and of less. Both hold W.
+  static let wholeMark: UInt32 = 1
+  private static let partMark: UInt32 = 3
+
+  /// The admitted thread's transaction.
+  @inline(__always)
+  private func open(_ participant: Segment.Participant, _ record: ThreadRecord, now: UInt64, mark: UInt32) {
+    unsafe record.pointee.inBarrier = mark
     unsafe record.pointee.now = now
     Transaction(state: participant.state).begin()
     shm_probe_barrier_entry(segment.uuid.0, participant.state.version)
+  }
+
+  /// Opens a transaction on the whole table if that needs no waiting. For callers whose thread must not be held up.
+  /// - Returns: false with nothing done if it might have to wait, and inside any section of this table on this thread.
+  /// - Throws: `damaged`, `unlinked`, `forked`.
+  func beginAtOnce() throws(EngineError) -> Bool {
+    try segment.checkParticipation()
+    let record = try unsafe segment.threadRecord()
+    guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else { return false }
+    let hasBegun = try segment.withParticipant { participant throws(EngineError) in
+      try segment.checkLinked(participant, now: HostClock.coarseNanoseconds)
+      let slot = unsafe Int(record.pointee.slotIndex)
+      guard Admission(participant: participant).admitAtOnce(slot: slot) else { return false }
+      unsafe open(participant, record, now: SectionTime.notYetRead, mark: Self.wholeMark)
+      return true
+    }
+    return hasBegun ?? false
   }
 
   func checkOutsideSections(_ record: ThreadRecord) throws(EngineError) {

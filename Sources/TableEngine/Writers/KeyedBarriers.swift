@@ -23,6 +23,24 @@ struct KeyedBarriers {
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut` naming the holder, `damaged`,
   ///   `unlinked`, `forked`, `keyLength`, `tooManyKeys`.
   func begin(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
+    _ = try open(keys, timeoutNanoseconds) { admission, request throws(EngineError) in
+      try admission.admit(request)
+      return true
+    }
+  }
+
+  /// The same if that needs no waiting.
+  /// - Parameter timeoutNanoseconds: for the commit.
+  /// - Returns: false with nothing done if it might have to wait.
+  func beginAtOnce(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
+    try open(keys, timeoutNanoseconds) { admission, request throws(EngineError) in try admission.lockKeysAtOnce(request)
+    }
+  }
+
+  private func open(
+    _ keys: [[UInt8]], _ timeoutNanoseconds: UInt64,
+    _ admit: (Admission, Admission.Request) throws(EngineError) -> Bool
+  ) throws(EngineError) -> Bool {
     let participant = try segment.requireParticipant()
     for key in keys { try segment.check(keyLength: key.count) }
     let locked = LockedKeys(locking: keys, seed: segment.hashSeed)
@@ -31,15 +49,16 @@ struct KeyedBarriers {
     try unsafe segment.barriers.checkOutsideSections(record)
     let start = HostClock.monotonicNanoseconds
     try segment.checkLinked(participant, now: start)
-    try Admission(participant: participant).admit(
-      Admission.Request(
-        slot: unsafe Int(record.pointee.slotIndex), reach: .keys(locked), start: start,
-        timeoutNanoseconds: timeoutNanoseconds))
+    let request = Admission.Request(
+      slot: unsafe Int(record.pointee.slotIndex), reach: .keys(locked), start: start,
+      timeoutNanoseconds: timeoutNanoseconds)
+    guard try admit(Admission(participant: participant), request) else { return false }
     participant.lock.unlock()
     let buffer = ChangeBuffer(locked: keys, timeoutNanoseconds: timeoutNanoseconds)
     unsafe record.pointee.changes = Unmanaged.passRetained(buffer).toOpaque()
     unsafe record.pointee.inBarrier = Self.mark
     unsafe record.pointee.now = SectionTime.notYetRead
+    return true
   }
 
   /// Makes the changes visible all at once, as one barrier, and releases the key lock.

@@ -15,6 +15,9 @@ extension Segment {
     try barriers.begin(timeoutNanoseconds: timeoutNanoseconds, now: now, reach: reach)
   }
 
+  /// See ``Barriers/beginAtOnce()``.
+  public func beginBarrierAtOnce() throws(EngineError) -> Bool { try barriers.beginAtOnce() }
+
   /// See ``Barriers/commit()``.
   public func commitBarrier() { barriers.commit() }
 
@@ -42,12 +45,20 @@ extension Segment {
   /// The version that this thread's barrier will commit; only inside one.
   public var versionInBarrier: UInt64 { barriers.version }
 
+  /// Does a living thread of the process hold W? It may have changed hands by the time this returns.
+  public func isWriter(_ process: Int32) -> Bool { participant?.lock.holder?.pid == process }
+
   /// See ``Barriers/note(_:)``.
   public func noteBarrier(_ label: BarrierLabel) { barriers.note(label) }
 
   /// See ``KeyedBarriers/begin(_:timeoutNanoseconds:)``.
   public func beginKeyedBarrier(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
     try keyedBarriers.begin(keys, timeoutNanoseconds: timeoutNanoseconds)
+  }
+
+  /// See ``KeyedBarriers/beginAtOnce(_:timeoutNanoseconds:)``.
+  public func beginKeyedBarrierAtOnce(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
+    try keyedBarriers.beginAtOnce(keys, timeoutNanoseconds: timeoutNanoseconds)
   }
 
   /// See ``KeyedBarriers/commit()``.

@@ -57,6 +57,14 @@ struct WriterLock {
     }
   }
 
+  /// One attempt by a barrier that does not wait. Not past a foremost waiter that is due.
+  /// - Returns: nil if W is not to be had at once.
+  func lockAtOnce(slot: Int) -> Outcome? {
+    guard WriterLockWait.mayTry(ctl), let outcome = tryLock(slot: slot) else { return nil }
+    increment(ControlLayout.barriersUnwaited)
+    return outcome
+  }
+
   /// One attempt, for rare work that can wait: it asks for no foremost waiter.
   /// - Returns: nil if W is not to be had at once.
   func tryLock(slot: Int) -> Outcome? {

@@ -46,7 +46,7 @@ func answerCache(_ words: [String]) throws -> String? {
     for index in 0..<Int(words[2])! { _ = try cache.value(forKey: "\(words[1])\(index)") }
     try cache.waitUntilWritten()
     return "ok"
-  case "once": return try SharedOnce<String>(words[1], table).value(timeout: .seconds(200)) { try stepped(words[2]) }
+  case "once": return try SharedOnce<String>(words[1], table).value(timeout: .seconds(600)) { try stepped(words[2]) }
   default: return nil
   }
 }
@@ -55,11 +55,11 @@ func answerCache(_ words: [String]) throws -> String? {
 func storm(threads count: Int, key: String) throws -> String {
   let threads = (0..<count).map { _ in
     startThread {
-      let value = try? cache.value(forKey: key, timeout: .seconds(200)) {
+      let value = try? cache.value(forKey: key, timeout: .seconds(600)) {
         try table.increment("computations")
         return "computed"
       }
-      if value == "computed" { _ = try? table.increment("answers", timeout: .seconds(200)) }
+      if value == "computed" { _ = try? table.increment("answers", timeout: .seconds(600)) }
     }
   }
   for thread in threads { pthread_join(thread, nil) }

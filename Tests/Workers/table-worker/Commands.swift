@@ -194,6 +194,7 @@ func answer(_ words: [String]) throws -> String {
   case let word where word.hasPrefix("scan-"): return try scanAnswer(words)
   default:
     return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? letGoAnswer(words)
+      ?? hostActorAnswer(words)
       ?? answerCache(words)
       ?? keyedAnswer(words) ?? "unknown command \(words[0])"
   }

@@ -84,7 +84,7 @@ func answerAsPartner(_ role: String, _ table: Table) throws {
     let failure = DispatchSemaphore(value: 0)
     Task.detached {
       for try await change in changes where change.key != nil {
-        try table.set("pong", try table.get("ping", as: Int.self) ?? 0)
+        try await table.set("pong", try table.get("ping", as: Int.self) ?? 0)
       }
       failure.signal()
     }

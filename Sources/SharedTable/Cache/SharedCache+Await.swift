@@ -1,0 +1,47 @@
+/// Writes from asynchronous code: what the blocking forms of the same names do. They run at once on the task's thread if nothing is
+/// in their way; else the task suspends, and the write happens after those that were submitted before.
+extension SharedCache {
+  /// Stores a value, and evicts in the same barrier what it pushes out.
+  nonisolated(nonsending) public func setValue(
+    _ value: Value, forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil
+  ) async throws {
+    let (element, expires) = (element(key), expiration(expires))
+    try await core.awaitWrite(timeout) { core, timeout throws(TableError) in
+      try core.store(element, value, cost: cost, expires: expires, timeout: timeout)
+    }
+  }
+
+  /// Removes an element. A process that is just computing it returns the value to its caller and does not store it: the value may
+  /// be from before.
+  /// - Returns: whether it was there.
+  @discardableResult
+  nonisolated(nonsending) public func removeValue(forKey key: Key, timeout: Duration? = nil) async throws -> Bool {
+    let element = element(key)
+    return try await core.awaitWrite(timeout) { core, timeout throws(TableError) in
+      try unsafe element.withKeyBytes { bytes throws(TableError) in try unsafe core.remove(bytes, timeout: timeout) }
+    }
+  }
+
+  /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
+  /// is not stored.
+  nonisolated(nonsending) public func removeAll(timeout: Duration? = nil) async throws {
+    try await core.awaitWrite(timeout) { core, timeout throws(TableError) in try core.removeAll(timeout: timeout) }
+  }
+
+  /// Returns when everything is done that was submitted before and not waited for.
+  nonisolated(nonsending) public func waitUntilWritten() async throws { try await core.awaitWritesSuspending() }
+}
+
+extension CacheCore {
+  /// - Parameter write: changes nothing if it throws, or can be begun anew; gets how long it may wait.
+  nonisolated(nonsending) func awaitWrite<R: Sendable>(
+    _ timeout: Duration?, _ write: @escaping @Sendable (CacheCore, Duration?) throws(TableError) -> R
+  ) async throws -> R {
+    if writesOnTheWay.load(ordering: .acquiring) == 0 {
+      let result = try table.withoutWaiting { timeout throws(TableError) in try write(self, timeout) }
+      if let result { return result }
+    }
+    try Task.checkCancellation()
+    return try await queue.runJob { @Sendable [self] () throws(TableError) in try write(self, timeout) }
+  }
+}

@@ -1,0 +1,93 @@
+import TableEngine
+
+/// A leaf with an element in place of another, or of none: its new bytes are made of the stored ones by copying, without a look
+/// at the elements that stay.
+struct ArrayLeafChange: ~Escapable {
+  private let node: ArrayNodeSpan
+  /// The element that goes, or the empty range where one comes in.
+  private let range: Range<Int>
+  /// Where they lie, from the first element's beginning to that of what follows them.
+  private let gap: Range<Int>
+  /// The length of the element that comes.
+  private let length: Int
+  private let alignment: Int
+
+  /// Of the new leaf.
+  let count: Int
+  /// What its elements take.
+  let dataBytes: Int
+  let byteCount: Int
+
+  /// How much smaller the data are than they were.
+  var shrinkage: Int { node.span.byteCount - node.dataStart - dataBytes }
+
+  /// Nil if the leaf has no such range, or its ends contradict each other where it is cut.
+  ///
+  /// Other ends may be wrong too: they stay wrong, and a read of those elements throws `damaged`.
+  @_lifetime(copy node)
+  init?(_ node: borrowing ArrayNodeSpan, _ range: Range<Int>, length: Int, alignment: Int) {
+    guard node.level == 0, range.lowerBound >= 0, range.upperBound <= node.count,
+      let first = node.start(range.lowerBound, alignment: alignment),
+      let rest = node.start(range.upperBound, alignment: alignment),
+      let end = node.start(node.count, alignment: alignment),
+      first <= rest, rest <= end, node.dataStart + end == node.span.byteCount
+    else { return nil }
+    self.node = copy node
+    self.range = range
+    gap = first..<rest
+    self.length = length
+    self.alignment = alignment
+    count = node.count - range.count + 1
+    dataBytes = end - gap.count + node.padded(length, alignment: alignment)
+    byteCount = ArrayNodeSpan.dataStart(count) + dataBytes
+  }
+
+  /// Writes the new leaf: all of `byteCount` bytes.
+  func write(_ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
+    unsafe node.span.withUnsafeBytes { old in
+      guard let old = old.baseAddress else { return }
+      unsafe writeEnds(old, to: place)
+      unsafe writeData(old, element, to: place)
+    }
+  }
+
+  private func writeEnds(_ old: UnsafeRawPointer, to place: UnsafeMutableRawPointer) {
+    unsafe place.storeBytes(of: UInt64(count) << 32, as: UInt64.self)
+    let kept = 8 &+ 4 &* range.lowerBound
+    unsafe (place + 8).copyMemory(from: old + 8, byteCount: kept &- 8)
+    let end = UInt32(truncatingIfNeeded: gap.lowerBound &+ length)
+    unsafe place.storeBytes(of: end, toByteOffset: kept, as: UInt32.self)
+    var at = kept &+ 4
+    let shift = UInt32(truncatingIfNeeded: node.padded(length, alignment: alignment) &- gap.count)
+    var from = 8 &+ 4 &* range.upperBound
+    while from < 8 &+ 4 &* node.count {
+      let end = unsafe old.loadUnaligned(fromByteOffset: from, as: UInt32.self) &+ shift
+      unsafe place.storeBytes(of: end, toByteOffset: at, as: UInt32.self)
+      from &+= 4
+      at &+= 4
+    }
+    // At most 12 bytes, to a multiple of 16.
+    let start = ArrayNodeSpan.dataStart(count)
+    while at < start {
+      unsafe place.storeBytes(of: 0, toByteOffset: at, as: UInt32.self)
+      at &+= 4
+    }
+  }
+
+  private func writeData(
+    _ old: UnsafeRawPointer, _ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer
+  ) {
+    let (from, to) = unsafe (old + node.dataStart, place + ArrayNodeSpan.dataStart(count))
+    unsafe to.copyMemory(from: from, byteCount: gap.lowerBound)
+    if let bytes = element.baseAddress {
+      unsafe (to + gap.lowerBound).copyMemory(from: bytes, byteCount: length)
+    }
+    var at = gap.lowerBound &+ length
+    let next = gap.lowerBound &+ node.padded(length, alignment: alignment)
+    while at < next {
+      unsafe to.storeBytes(of: 0, toByteOffset: at, as: UInt8.self)
+      at &+= 1
+    }
+    unsafe (to + next).copyMemory(from: from + gap.upperBound, byteCount: dataBytes &- next)
+  }
+}

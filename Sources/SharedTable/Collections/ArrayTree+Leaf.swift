@@ -1,0 +1,70 @@
+import Glibc
+
+/// Changes of one element: in one leaf's bytes where that is enough, else by way of an ``Edit``.
+extension ArrayTree {
+  @usableFromInline
+  func append(_ element: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) {
+    try place.withBarrier(timeout) { tx throws(TableError) in try unsafe append(element, in: &tx) }
+  }
+
+  @usableFromInline
+  func append(_ element: UnsafeRawBufferPointer, in tx: inout Transaction) throws(TableError) {
+    let state = try stateOfHeader(in: tx)
+    if state.tail > 0, try unsafe changeLeaf(state.tail, nil, element, state, in: &tx) { return }
+    try beginTail(with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
+  }
+
+  @usableFromInline
+  func set(_ element: UnsafeRawBufferPointer, at index: Int, timeout: Duration?) throws(TableError) {
+    try place.withBarrier(timeout) { tx throws(TableError) in try unsafe set(element, at: index, in: &tx) }
+  }
+
+  @usableFromInline
+  func set(_ element: UnsafeRawBufferPointer, at index: Int, in tx: inout Transaction) throws(TableError) {
+    let state = try stateOfHeader(in: tx)
+    let (leaf, place) = try place(of: index, state, in: tx)
+    if try unsafe changeLeaf(leaf, place, element, state, in: &tx) { return }
+    try replace(index..<index + 1, with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
+  }
+
+  /// Puts an element in the place of another or, without an index, behind the last one.
+  /// - Returns: false if the leaf cannot take it; nothing has happened.
+  private func changeLeaf(
+    _ leaf: Int, _ index: Int?, _ element: UnsafeRawBufferPointer, _ state: State, in tx: inout Transaction
+  ) throws(TableError) -> Bool {
+    try unsafe place.name.withNumberedKey(leaf) { key throws(TableError) in
+      guard let found = try tx.find(unsafe RawKey(key)) else { throw damaged(leaf) }
+      let node = try node(EntryView(found), leaf, 0)
+      if let index { try checkTail(leaf, index, node.count, state) }
+      let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count
+      guard let change = ArrayLeafChange(node, range, length: element.count, alignment: alignment) else {
+        throw damaged(leaf)
+      }
+      guard limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength else {
+        return false
+      }
+      // A leaf below a node that gets smaller may have to join a neighbour.
+      if leaf != state.tail, change.shrinkage > 0 { return false }
+      try unsafe store(change, element, key, in: &tx)
+      return true
+    }
+  }
+
+  /// - Throws: `outOfBounds` if the leaf is the tail, and has no element of that index.
+  func checkTail(_ leaf: Int, _ index: Int, _ count: Int, _ state: State) throws(TableError) {
+    if leaf == state.tail, index >= count { throw outOfBounds(state.rooted + index, state.rooted + count) }
+  }
+
+  private func store(
+    _ change: borrowing ArrayLeafChange, _ element: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer,
+    in tx: inout Transaction
+  ) throws(TableError) {
+    // Nothing with a closure: its errors would have to be carried out of it, which costs as much as the copying. And not by
+    // Swift's `allocate`, which asks for aligned memory.
+    let leaf = unsafe malloc(change.byteCount)!
+    defer { unsafe free(leaf) }
+    unsafe change.write(element, to: leaf)
+    let bytes = unsafe UnsafeRawBufferPointer(start: leaf, count: change.byteCount)
+    try unsafe tx.store(key, bytes, StoredForm(of: ArrayNodeBytes.self), .never)
+  }
+}

@@ -1,0 +1,10 @@
+/// For writes from asynchronous code: see `Table+Await.swift`.
+extension CollectionPlace {
+  /// A barrier that changes this collection only, without blocking the task's thread. Starts over once when the table was full.
+  @usableFromInline
+  nonisolated(nonsending) func awaitBarrier<R: Sendable>(
+    _ timeout: Duration?, _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    try await table.awaitBarrier(timeout, reach: .subtree(name.prefix.dropLast()), body)
+  }
+}

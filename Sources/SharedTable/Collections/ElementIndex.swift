@@ -1,0 +1,198 @@
+import CShims
+import TableEngine
+
+/// Which elements a dictionary or a set has: the table finds keys by their hashes and would have to look at all of them to
+/// find those of one collection.
+///
+/// A hash table of pages with linear hashing (Litwin, "Linear Hashing: A New Tool for File and Table Addressing", VLDB
+/// 1980): it grows and shrinks by one page at a time, so that a change touches two or three pages at most. Page N lies
+/// under `NAME/`, the byte 255 and N in decimal. The header holds what ``State`` says.
+///
+/// An element is *listed* once, in the page that its key's hash says, and the header's count is that of listed elements: all
+/// changes of both are in the barrier that stores or removes the element. What is stored or removed by way of the table's own API
+/// changes neither: a listed key without a value is passed over, a value without a listing is not found here.
+struct ElementIndex: Sendable {
+  let place: CollectionPlace
+
+  /// The header's numbers.
+  struct State: Equatable {
+    /// Of listed elements.
+    var count = 0
+    /// What their listings take in the pages.
+    var bytes = 0
+    /// Some of them may be empty; those are not stored.
+    var pages = 0
+    /// Of the hash, so that a program that chooses keys cannot put them all into one page; below 2^59, as a header's numbers are.
+    var seed = 0
+
+    /// What a page holds on the average before there are more.
+    static let pageBytes = 512
+
+    /// Is it worth a page more? Not more pages than elements: some elements are larger than a page.
+    var isCrowded: Bool { bytes > pages * Self.pageBytes && pages < count }
+    /// With room to spare, so that one element to and fro does not split and join each time.
+    var isSparse: Bool { pages > 1 && bytes < (pages - 1) * (Self.pageBytes / 2) }
+
+    /// Can a barrier have left this? What is not checked here bounds no loop and no memory.
+    func isPossible(capacityBytes: Int) -> Bool {
+      bytes >= ElementPage.byteCount(0) * count && bytes <= capacityBytes && pages > 0
+        && (pages == 1 || pages - 1 <= bytes / (Self.pageBytes / 2))
+    }
+
+    /// Pages 0..<`round` have had the same number of splits, those before `pages - round` one more.
+    var round: Int { 1 << (Int.bitWidth - 1 - pages.leadingZeroBitCount) }
+
+    func page(of key: UnsafeRawBufferPointer) -> Int {
+      // The hash takes an address, of no bytes too.
+      let hash = unsafe withUnsafePointer(to: UInt8(0)) { empty in
+        unsafe shm_hash(key.baseAddress ?? UnsafeRawPointer(empty), key.count, UInt64(seed))
+      }
+      let bits = Int(truncatingIfNeeded: hash & 0xffff_ffff)
+      let page = bits & (2 * round - 1)
+      return page < pages ? page : bits & (round - 1)
+    }
+  }
+
+  /// Nil: the collection has no elements, and has had none since it was made or emptied.
+  /// - Throws: what ``CollectionPlace/header(in:)`` throws; `damaged`.
+  func state(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State? {
+    guard let numbers = try place.header(in: section) else { return nil }
+    let state = State(count: numbers[0], bytes: numbers[1], pages: numbers[2], seed: numbers[3])
+    guard state.isPossible(capacityBytes: place.table.capacityBytes) else {
+      throw place.damaged("its header contradicts itself")
+    }
+    return state
+  }
+
+  /// - Throws: `damaged`.
+  func page(
+    _ number: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+  ) throws(TableError) -> ElementPage {
+    let page = try section.withEntry(key(ofPage: number)) { entry -> ElementPage? in
+      guard entry.type == ElementPage.tableType, entry.fingerprint == ElementPage.tableFingerprint else { return nil }
+      return unsafe entry.bytes.withUnsafeBytes { bytes in unsafe ElementPage(tableBytes: bytes) }
+    }
+    guard let page else { return ElementPage() }
+    guard let page else { throw place.damaged("page \(number) of its index cannot be read") }
+    return page
+  }
+
+  func key(ofPage number: Int) -> [UInt8] { place.name.prefix + [CollectionName.reserved] + Array(String(number).utf8) }
+
+  /// Visits the keys of listed elements until `body` returns false.
+  func forEachKey(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable),
+    _ body: (UnsafeRawBufferPointer) throws -> Bool
+  ) throws {
+    guard let state = try state(in: section) else { return }
+    for number in 0..<state.pages {
+      let page = try page(number, in: section)
+      guard try unsafe page.forEach(body) else { return }
+    }
+  }
+
+  /// Removes all listed elements, the index and the header: the name is free for another type.
+  func removeAll(in tx: inout Transaction) throws(TableError) {
+    guard let state = try state(in: tx) else { return }
+    try tx.withSavepoint { tx throws(TableError) in
+      for number in 0..<state.pages {
+        let page = try page(number, in: tx)
+        try unsafe page.forEach { key throws(TableError) in
+          try unsafe place.name.withKey(bytes: key) { key throws(TableError) in _ = try tx.remove(key) }
+          return true
+        }
+        try tx.remove(key(ofPage: number))
+      }
+      try tx.remove(place.name.text)
+    }
+  }
+}
+
+/// One barrier's changes of the index: pages are read once and written once, at the end.
+struct ElementIndexEdit {
+  let index: ElementIndex
+  private(set) var state: ElementIndex.State
+  private var pages: [Int: ElementPage] = [:]
+  /// Pages that lie in the table and were not made anew: others may have been left behind by a header that was removed.
+  private let isNew: Bool
+
+  init(_ index: ElementIndex, _ state: ElementIndex.State?) {
+    self.index = index
+    isNew = state == nil
+    self.state = state ?? ElementIndex.State(pages: 1, seed: Int.random(in: 0..<1 << 59))
+    if isNew { pages[0] = ElementPage(isChanged: true) }
+  }
+
+  /// - Returns: false if it was listed.
+  @discardableResult
+  mutating func list(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) -> Bool {
+    let number = unsafe state.page(of: key)
+    var page = try page(number, in: tx)
+    if unsafe page.contains(key) { return false }
+    unsafe page.append(key)
+    pages[number] = page
+    state.count += 1
+    state.bytes += ElementPage.byteCount(key.count)
+    // As many as this key can make needed, whatever a wrong header says.
+    for _ in 0...ElementPage.byteCount(key.count) / ElementIndex.State.pageBytes where state.isCrowded {
+      try split(in: tx)
+    }
+    return true
+  }
+
+  /// - Returns: whether it was listed.
+  @discardableResult
+  mutating func unlist(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) -> Bool {
+    let number = unsafe state.page(of: key)
+    var page = try page(number, in: tx)
+    guard unsafe page.remove(key) else { return false }
+    pages[number] = page
+    state.count = max(0, state.count - 1)
+    state.bytes = max(0, state.bytes - ElementPage.byteCount(key.count))
+    for _ in 0...ElementPage.byteCount(key.count) / (ElementIndex.State.pageBytes / 2) where state.isSparse {
+      try join(in: tx)
+    }
+    return true
+  }
+
+  /// Writes what has changed, the header too.
+  func store(in tx: inout Transaction) throws(TableError) {
+    for (number, page) in pages where page.isChanged {
+      let key = index.key(ofPage: number)
+      if page.isEmpty { try tx.remove(key) } else { try tx.set(key, page) }
+    }
+    try index.place.setHeader([state.count, state.bytes, state.pages, state.seed, 0], in: &tx)
+  }
+
+  private mutating func page(_ number: Int, in tx: borrowing Transaction) throws(TableError) -> ElementPage {
+    if let page = pages[number] { return page }
+    return try index.page(number, in: tx)
+  }
+
+  /// The page whose turn it is gives those away that the new last page's number takes.
+  private mutating func split(in tx: borrowing Transaction) throws(TableError) {
+    let from = state.pages - state.round
+    let old = try page(from, in: tx)
+    state.pages += 1
+    pages[from] = ElementPage(isChanged: true)
+    pages[state.pages - 1] = ElementPage(isChanged: true)
+    unsafe old.forEach { key in
+      unsafe pages[state.page(of: key), default: ElementPage()].append(key)
+      return true
+    }
+  }
+
+  /// The last page's elements go back to the one that it was split from.
+  private mutating func join(in tx: borrowing Transaction) throws(TableError) {
+    let last = try page(state.pages - 1, in: tx)
+    state.pages -= 1
+    let to = state.pages - state.round
+    var page = try page(to, in: tx)
+    unsafe last.forEach { key in
+      unsafe page.append(key)
+      return true
+    }
+    pages[to] = page
+    pages[state.pages] = ElementPage(isChanged: true)
+  }
+}

@@ -1,0 +1,168 @@
+/// Questions and removals by a condition, as Swift's own collections have them. Each looks at the elements of one section, one after
+/// the other; its work grows with the collection, not with the table.
+extension SharedDictionary {
+  /// An element for which `predicate` holds, in one snapshot; nil if there is none. Which one of several is not defined.
+  /// - Parameters:
+  ///   - timeout: for the wait for the section; nil = the table's.
+  ///   - predicate: called in the section until it returns true.
+  /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
+  public func first(
+    timeout: Duration? = nil, where predicate: (Key, Value) throws -> Bool
+  ) throws -> (key: Key, value: Value)? {
+    try table.read(timeout: timeout) { view in try first(in: view, where: predicate) }
+  }
+
+  /// The same in a section; in a barrier, `predicate` must not write.
+  public func first(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Key, Value) throws -> Bool
+  ) throws -> (key: Key, value: Value)? {
+    var first: (key: Key, value: Value)?
+    try forEach(in: section) { key, value in
+      if try predicate(key, value) { first = (key, value) }
+      return first == nil
+    }
+    return first
+  }
+
+  /// Whether `predicate` holds for an element, in one snapshot.
+  public func contains(timeout: Duration? = nil, where predicate: (Key, Value) throws -> Bool) throws -> Bool {
+    try first(timeout: timeout, where: predicate) != nil
+  }
+
+  /// Removes the elements for which `predicate` holds, in one barrier; if it throws, none.
+  /// - Parameters:
+  ///   - timeout: for the wait; nil = the table's.
+  ///   - predicate: called for each element, alone on the host: keep it short.
+  /// - Returns: how many they were.
+  /// - Throws: what `predicate` and `remove(_:timeout:)` throw.
+  @discardableResult
+  public func removeAll(timeout: Duration? = nil, where predicate: (Key, Value) throws -> Bool) throws -> Int {
+    try store.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
+  }
+
+  /// The same as part of a barrier; `predicate` must not write.
+  @discardableResult
+  public func removeAll(in tx: inout Transaction, where predicate: (Key, Value) throws -> Bool) throws -> Int {
+    var keys: [Key] = []
+    try forEach(in: tx) { key, value in
+      if try predicate(key, value) { keys.append(key) }
+      return true
+    }
+    return try store.remove(keys, in: &tx)
+  }
+}
+
+extension SharedSet {
+  /// An element for which `predicate` holds, in one snapshot; nil if there is none. Which one of several is not defined.
+  /// - Parameters:
+  ///   - timeout: for the wait for the section; nil = the table's.
+  ///   - predicate: called in the section until it returns true.
+  /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
+  public func first(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Element? {
+    try table.read(timeout: timeout) { view in try first(in: view, where: predicate) }
+  }
+
+  /// The same in a section; in a barrier, `predicate` must not write.
+  public func first(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
+  ) throws -> Element? {
+    var first: Element?
+    try forEach(in: section) { element in
+      if try predicate(element) { first = element }
+      return first == nil
+    }
+    return first
+  }
+
+  /// Whether `predicate` holds for an element, in one snapshot.
+  public func contains(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Bool {
+    try first(timeout: timeout, where: predicate) != nil
+  }
+
+  /// Removes the elements for which `predicate` holds, in one barrier; if it throws, none.
+  /// - Parameters:
+  ///   - timeout: for the wait; nil = the table's.
+  ///   - predicate: called for each element, alone on the host: keep it short.
+  /// - Returns: how many they were.
+  /// - Throws: what `predicate` and `subtract(_:timeout:)` throw.
+  @discardableResult
+  public func removeAll(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int {
+    try store.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
+  }
+
+  /// The same as part of a barrier; `predicate` must not write.
+  @discardableResult
+  public func removeAll(in tx: inout Transaction, where predicate: (Element) throws -> Bool) throws -> Int {
+    var elements: [Element] = []
+    try forEach(in: tx) { element in
+      if try predicate(element) { elements.append(element) }
+      return true
+    }
+    return try store.remove(elements, in: &tx)
+  }
+}
+
+extension SharedArray {
+  /// The first element for which `predicate` holds, in one snapshot; nil if there is none.
+  /// - Parameters:
+  ///   - timeout: for the wait for the section; nil = the table's.
+  ///   - predicate: called in the section, in order, until it returns true.
+  /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
+  public func first(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Element? {
+    var first: Element?
+    try forEach(timeout: timeout) { _, element in
+      if try predicate(element) { first = element }
+      return first == nil
+    }
+    return first
+  }
+
+  /// The index of the first element for which `predicate` holds, in one snapshot; nil if there is none. Another barrier may move
+  /// elements at once: what is to be changed at the index, is changed in the barrier in which it was found.
+  public func firstIndex(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int? {
+    try table.read(timeout: timeout) { view in try firstIndex(in: view, where: predicate) }
+  }
+
+  /// The same in a section; in a barrier, `predicate` must not write.
+  public func firstIndex(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
+  ) throws -> Int? {
+    var first: Int?
+    try forEach(in: section) { index, element in
+      if try predicate(element) { first = index }
+      return first == nil
+    }
+    return first
+  }
+
+  /// Whether `predicate` holds for an element, in one snapshot.
+  public func contains(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Bool {
+    try firstIndex(timeout: timeout, where: predicate) != nil
+  }
+
+  /// Removes the elements for which `predicate` holds, in one barrier; if it throws, none. The others keep their order.
+  /// - Parameters:
+  ///   - timeout: for the wait; nil = the table's.
+  ///   - predicate: called for each element in order, alone on the host: keep it short.
+  /// - Returns: how many they were.
+  /// - Throws: what `predicate` and `remove(at:timeout:)` throw.
+  @discardableResult
+  public func removeAll(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int {
+    try tree.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
+  }
+
+  /// The same as part of a barrier; `predicate` must not write.
+  @discardableResult
+  public func removeAll(in tx: inout Transaction, where predicate: (Element) throws -> Bool) throws -> Int {
+    var indices: [Int] = []
+    try forEach(in: tx) { index, element in
+      if try predicate(element) { indices.append(index) }
+      return true
+    }
+    try tx.withSavepoint { tx in
+      // From the end, so that the indices before stay what they are.
+      for index in indices.reversed() { _ = try remove(at: index, in: &tx) }
+    }
+    return indices.count
+  }
+}

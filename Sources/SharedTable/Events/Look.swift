@@ -1,0 +1,71 @@
+import SharedMemory
+import TableEngine
+
+/// What a look at a key found, and for how long that is so if nobody writes.
+struct Look<T: TableValue> {
+  /// Nil if absent or expired, and where the version is the one that the look was told of.
+  var value: T?
+  /// Of the barrier that stored the value; 0, which no barrier has, if it is absent or expired.
+  var version: UInt64 = 0
+  var lastsNanoseconds = UInt64.max
+}
+
+extension Table {
+  /// Looks at a key's newest committed value.
+  ///
+  /// Who waits for what a look will find loads `committed` first, and then waits for a commit above that: what is committed
+  /// after the look ends the wait.
+  /// - Parameter known: the version of a value that is not wanted once more, and is not copied.
+  func look<T: TableValue>(
+    _ key: some TableKey, as type: T.Type, unless known: UInt64? = nil, timeoutNanoseconds: UInt64
+  ) throws(TableError) -> Look<T> {
+    let found: (outcome: Result<T, ValueMismatch>?, version: UInt64, expiry: UInt64)?
+    do throws(EngineError) {
+      found = try unsafe key.withKeyBytes { bytes throws(EngineError) in
+        guard let start = bytes.baseAddress else { throw EngineError.keyLength(0) }
+        return try unsafe segment.withValue(
+          start, bytes.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock
+        ) { found in
+          (found.version == known ? nil : decode(found, as: type), found.version, found.expiry)
+        }
+      }
+    } catch {
+      throw named(error)
+    }
+    guard let (outcome, version, expiry) = found else { return Look() }
+    let value = try checked(outcome, key)
+    let now = clock.now
+    return Look(
+      value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : expiry > now ? expiry - now : 0)
+  }
+
+  /// The same where no thread may be blocked.
+  /// - Returns: nil if a barrier is in the way (rwlock variant), or an observer found no moment without a writer.
+  func lookAtOnce<T: TableValue>(
+    _ key: some TableKey, as type: T.Type, unless known: UInt64? = nil
+  ) throws(TableError) -> Look<T>? {
+    do throws(TableError) {
+      return try look(key, as: type, unless: known, timeoutNanoseconds: 0)
+    } catch {
+      guard error.code == .timedOut || error.code == .busy else { throw error }
+      return nil
+    }
+  }
+}
+
+extension Watch {
+  /// When to look again where no look was possible and no commit came: a barrier that runs moves the version when it ends, but
+  /// one that waits for readers may give up.
+  private static let retryNanoseconds: UInt64 = 10_000_000
+
+  /// Suspends until the next look may find something else: until a version above this one is committed, what was found
+  /// expires, the time is over, or the task is cancelled.
+  /// - Parameter version: loaded before the look.
+  /// - Throws: `unlinked`.
+  func waitForNews<T>(
+    after version: UInt64, _ look: Look<T>?, deadline: Deadline, isolation: isolated (any Actor)?
+  ) async throws(TableError) {
+    let lasts = look?.lastsNanoseconds ?? Self.retryNanoseconds
+    try await waitForCommit(after: version, deadline: deadline.instant(within: lasts), isolation: isolation)
+  }
+}

@@ -1,0 +1,59 @@
+/// An actor that is isolated on the whole host: while one of its jobs runs, no other process runs a barrier of the table, nor a job
+/// of its own actor over the same table.
+///
+/// ```swift
+/// actor Visits: HostActor {
+///   nonisolated let hostExecutor: HostExecutor
+///   let count: HostState<Int>
+///
+///   init(_ table: Table) throws {
+///     hostExecutor = HostExecutor(table)
+///     count = try HostState("visits", hostExecutor, default: 0)
+///   }
+///
+///   func visit() throws -> Int {
+///     try count += 1
+///     return try count.value
+///   }
+/// }
+///
+/// let visits = try Visits(table)
+/// print(try await visits.visit())
+/// ```
+/// A job is what an actor runs from one suspension to the next. Each runs inside a barrier of the table: what it changes there
+/// becomes visible at its end, all at once, or not at all if its process dies. Jobs that follow each other share a barrier,
+/// each with a savepoint. Properties of the actor are its process's own, as ever; what all processes share is a ``HostState``,
+/// or is read and changed in a ``hostTransaction(_:)``.
+///
+/// - An `await` ends the job, and with it the barrier: what the table shows after it, others may have changed meanwhile. This is the
+///   reentrancy of every actor, with all processes of the host.
+/// - A job holds up the writers of the whole host: keep it short. It waits and runs in a thread of the library, so that it never
+///   holds up other tasks of its process.
+/// - An error that a job throws undoes nothing. What belongs together and may fail goes into a ``hostTransaction(_:)``.
+/// - Whoever awaits a call goes on when its job has returned, which may be a millisecond before the barrier is committed: the runtime
+///   resumes it from within the job. The actor's next job sees what was changed. Before the change is read past the actor, or
+///   acknowledged to somebody who must not lose it if this process dies, await ``HostExecutor/flush()``.
+/// - A job always runs, or whoever awaits it would wait for ever. If its barrier cannot begin (a process holds the table longer than
+///   the executor's timeout, the table is dropped or damaged), it runs without one, isolated in its process only, and its
+///   accesses of the table throw why.
+///
+/// It may be a global actor, too. Several actors over one table may share an executor: they are isolated together then.
+///
+/// Custom executors are those of SE-0392.
+public protocol HostActor: Actor {
+  /// Runs its jobs. Made with the actor, and the same as long as that lives.
+  nonisolated var hostExecutor: HostExecutor { get }
+}
+
+extension HostActor {
+  /// For the runtime: ``hostExecutor``.
+  nonisolated public var unownedExecutor: UnownedSerialExecutor { unsafe hostExecutor.asUnownedSerialExecutor() }
+
+  /// Reads and changes the table as a part of the job that can fail by itself: if `body` throws, its changes alone are undone,
+  /// and the error is rethrown.
+  /// - Parameter body: gets the transaction, which is valid until it returns.
+  /// - Throws: what `body` throws; if the job runs without the table, why, and `body` was not called.
+  public func hostTransaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    try hostExecutor.transaction(body)
+  }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import Synchronization
+import TableEngine
+
+/// Runs the jobs of ``HostActor``s one after the other, each inside a barrier of a table.
+///
+/// Jobs run in the order in which they become ready. May be used from any thread.
+public final class HostExecutor: SerialExecutor {
+  /// The table whose barriers the jobs run in.
+  public let table: Table
+  private let timeout: Duration?
+  private let queue: BarrierQueue
+  /// The newest version whose barrier was taken for this executor's isolation. Locked while a job runs without the table.
+  private let assumedVersion = Locked<UInt64>(0)
+  /// The thread that runs a job without the table; 0 if none does. Who finds its own number has stored it itself, so relaxed is
+  /// enough.
+  private let outsider = Atomic<UInt>(0)
+  /// Why that job has no barrier.
+  private let failure = Locked<TableError?>(nil)
+
+  private let refused = Atomic(0)
+  /// How often a job could not have the table, each new attempt counted: for tests.
+  package var refusals: Int { refused.load(ordering: .relaxed) }
+
+  /// Makes an executor; takes no thread and nothing of the table.
+  /// - Parameters:
+  ///   - table: where the jobs' barriers are. An observer's jobs all run without one.
+  ///   - timeout: for a job's wait for the table; nil = the table's.
+  public init(_ table: Table, timeout: Duration? = nil) {
+    self.table = table
+    self.timeout = timeout
+    queue = BarrierQueue(table, subject: "a host actor")
+  }
+
+  /// Suspends until what was changed by the jobs that have returned is committed: every section that begins anywhere on the host
+  /// then sees it (G4), and it stays if this process dies. At once if no job is under way.
+  /// - Throws: `CancellationError` if the task is cancelled before; `forked`.
+  public func flush() async throws { try await queue.flush() }
+
+  /// For the runtime: has the job run when its turn comes. Never blocks.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let work = HostJob(UnownedJob(job), self, on: queue, timeout)
+    do throws(TableError) {
+      try queue.checkAsynchrony()
+      queue.submitPatiently(work)
+    } catch {
+      // In a child that was forked since, where no other job of this executor runs.
+      runOutside(error) { work.runSynchronously() }
+    }
+  }
+
+  /// For the runtime. Keeps nothing: whoever uses it keeps the executor.
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
+
+  /// True in jobs, and in every barrier of the whole table on its thread: so `assumeIsolated` works in a closure of
+  /// `Table.barrier(timeout:_:)` or ``BarrierQueue/sync(flags:timeout:_:)``.
+  public func isIsolatingCurrentContext() -> Bool? {
+    if isOutsider { return true }
+    guard table.isUsable, table.segment.isInWholeBarrier else { return false }
+    // Waits for a job that runs without the table, if there is one; none begins before this barrier has ended.
+    assumedVersion.withLock { $0 = table.segment.versionInBarrier }
+    return true
+  }
+
+  /// For runtimes that do not ask ``isIsolatingCurrentContext()``.
+  public func checkIsolated() {
+    precondition(isIsolatingCurrentContext() == true, "not in a job of the host actor, nor in a barrier of its table")
+  }
+
+  /// In a job, or in a barrier of the whole table. If `body` throws, what it changed is undone.
+  /// - Throws: what `body` throws; why a job has no barrier; `invalid` elsewhere.
+  func transaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    if isOutsider, let failure = failure.withLock({ $0 }) { throw failure }
+    guard table.isUsable else { throw table.named(.forked) }
+    guard table.segment.isInWholeBarrier else {
+      throw TableError(
+        .invalid, table: table.name,
+        "a host actor's state is there in the actor's jobs and in barriers of the table only; use it in a method of the actor"
+      )
+    }
+    return try table.runPart(body)
+  }
+
+  private var isOutsider: Bool { outsider.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  /// Runs a job without the table. Meanwhile no barrier of this process is taken for the executor's isolation: the two would
+  /// touch the actor's own properties at once.
+  func runOutside(_ error: TableError, _ body: () -> Void) {
+    while !runUnlessAssumed(error, body) { usleep(1000) }
+  }
+
+  private func runUnlessAssumed(_ error: TableError, _ body: () -> Void) -> Bool {
+    refused.wrappingAdd(1, ordering: .relaxed)
+    return assumedVersion.withLock { assumedVersion in
+      // Ended: committed, or W is another process's or nobody's.
+      guard !table.isUsable || assumedVersion <= table.version || !table.segment.isWriter(getpid()) else {
+        return false
+      }
+      failure.withLock { $0 = error }
+      outsider.store(UInt(pthread_self()), ordering: .relaxed)
+      body()
+      outsider.store(0, ordering: .relaxed)
+      failure.withLock { $0 = nil }
+      return true
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// A job of a ``HostActor``, as an asynchronous barrier.
+final class HostJob: BarrierWork, @unchecked Sendable {
+  // Sendable because nothing in it changes.
+  private let job: UnownedJob
+  /// Whoever enqueued it knows the executor without keeping it.
+  private let executor: HostExecutor
+
+  init(_ job: UnownedJob, _ executor: HostExecutor, on queue: BarrierQueue, _ timeout: Duration?) {
+    self.job = job
+    self.executor = executor
+    super.init(queue, timeout) { _ in Self.run(job, executor) }
+  }
+
+  private static func run(_ job: UnownedJob, _ executor: HostExecutor) {
+    unsafe job.runSynchronously(on: executor.asUnownedSerialExecutor())
+  }
+
+  /// Without the table.
+  func runSynchronously() { Self.run(job, executor) }
+
+  /// A job always runs. In its queue's turn, so that no other job of the executor runs beside it.
+  override func refuse(_ error: TableError) -> WorkResult {
+    executor.runOutside(error) { runSynchronously() }
+    return .success(())
+  }
+}

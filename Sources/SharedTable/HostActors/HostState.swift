@@ -1,0 +1,49 @@
+/// A value in the table that belongs to a ``HostActor``: all processes' actors over the table share it.
+///
+/// It is there in the actor's jobs, as of the job's barrier, and in barriers of the whole table. Elsewhere its methods throw
+/// `invalid`. Where a job runs without the table, they throw why.
+///
+/// It lies in the table under its name, as a ``SharedValue`` of the same name and type does.
+public struct HostState<Value: TableValue>: Sendable {
+  private let stored: SharedValue<Value>
+  private let executor: HostExecutor
+
+  /// Names it; reads and writes nothing yet.
+  /// - Parameters:
+  ///   - name: the key in the table.
+  ///   - executor: the actor's.
+  ///   - defaultValue: what it is as long as none is stored.
+  /// - Throws: `invalid` for a name that cannot be. Touches the table not at all.
+  public init(_ name: String, _ executor: HostExecutor, default defaultValue: Value) throws(TableError) {
+    stored = try SharedValue(name, executor.table, default: defaultValue)
+    self.executor = executor
+  }
+
+  /// The value as of now, with what this job has changed.
+  public var value: Value { get throws { try executor.transaction { tx in try stored.get(in: tx) } } }
+
+  /// Replaces the value.
+  /// - Throws: `full`, `tooLarge`, `typeMismatch`; the value stays then.
+  public func set(_ value: Value) throws { try executor.transaction { tx in try stored.set(value, in: &tx) } }
+
+  /// Changes the value in place. If `body` throws, the value stays.
+  /// - Returns: what `body` returns.
+  @discardableResult
+  public func mutate<R>(_ body: (inout Value) throws -> R) throws -> R {
+    try executor.transaction { tx in try stored.mutate(in: &tx, body) }
+  }
+}
+
+extension HostState where Value: FixedWidthInteger {
+  /// Adds: `try count += 1`.
+  /// - Throws: `invalid` if the sum does not fit; the value stays then.
+  public static func += (state: Self, amount: Value) throws {
+    try state.executor.transaction { tx in _ = try state.stored.increment(by: amount, in: &tx) }
+  }
+
+  /// Subtracts: `try count -= 1`.
+  /// - Throws: `invalid` if the difference does not fit; the value stays then.
+  public static func -= (state: Self, amount: Value) throws {
+    try state.executor.transaction { tx in try state.stored.decrement(by: amount, in: &tx) }
+  }
+}

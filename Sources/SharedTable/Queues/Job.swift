@@ -1,0 +1,31 @@
+/// Calls who wants to know of something. Not before the queue has moved on: whoever is told may use it.
+typealias Announcement = @Sendable () -> Void
+
+/// Asynchronous work that opens its own sections of the table, or none: what the library does for itself.
+///
+/// It has a barrier's place in the order, and so is alone in its queue. It shares no barrier of the table with others:
+/// it may need several of them, one after the other.
+final class Job: Work, @unchecked Sendable {
+  // Sendable because nothing in it changes.
+  private let body: @Sendable (Job) -> Announcement
+
+  /// - Parameter body: does the work, and gives what tells of its end.
+  init(_ queue: BarrierQueue, _ body: @escaping @Sendable (Job) -> Announcement) {
+    self.body = body
+    super.init(.barrier, queue, nil)
+  }
+
+  /// A job whose result somebody waits for.
+  convenience init(_ queue: BarrierQueue, resultOf body: @escaping @Sendable () throws -> any Sendable) {
+    self.init(queue) { job in
+      job.setResult(Result { try body() })
+      return { job.tell() }
+    }
+  }
+
+  override func take(turnOf queue: BarrierQueue) {
+    // It may wait for the table at any moment.
+    let announce = queue.whileWaiting { body(self) }
+    queue.endTurn({ $0.finishBarrier() }, telling: announce)
+  }
+}

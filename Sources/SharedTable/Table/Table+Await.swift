@@ -1,0 +1,173 @@
+import TableEngine
+
+/// Writes for asynchronous code: what the blocking forms of the same names do, without blocking the task's thread.
+///
+/// A write runs at once on the task's thread if nothing is in its way. Else the task suspends, and the write waits as the blocking form
+/// does, in the library's own threads. Writes that different tasks begin have no order among them. A task that is cancelled
+/// before its write began gets `CancellationError`; what has begun runs to its end.
+extension Table {
+  /// Stores a value; see ``set(_:_:expires:_:timeout:)-(_,T,_,_,_)``.
+  @discardableResult
+  @inlinable
+  nonisolated(nonsending) public func set<T: TableValue>(
+    _ key: some TableKey & Sendable, _ value: T, expires: Expiration = .never, _ condition: Condition = .always,
+    timeout: Duration? = nil
+  ) async throws -> Bool {
+    let result = try withoutWaiting { timeout throws(TableError) in
+      try set(key, value, expires: expires, condition, timeout: timeout)
+    }
+    if let result { return result }
+    return try await awaitTurn(of: key, timeout) { tx in
+      guard try tx.holds(condition, key) else { return false }
+      try tx.set(key, value, expires: expires)
+      return true
+    }
+  }
+
+  /// Stores bytes as a value of a given type.
+  @discardableResult
+  nonisolated(nonsending) public func set(
+    _ key: some TableKey & Sendable, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
+    _ condition: Condition = .always, timeout: Duration? = nil
+  ) async throws -> Bool {
+    try await awaitBarrier(timeout, reach: OwnedReach(key)) { tx in
+      guard try tx.holds(condition, key) else { return false }
+      try unsafe bytes.withUnsafeBytes { bytes in try unsafe tx.set(key, bytes: bytes, type: type, expires: expires) }
+      return true
+    }
+  }
+
+  /// Replaces a value if its version is still the one that was read: a lost update is impossible.
+  /// - Returns: whether it was.
+  nonisolated(nonsending) public func compareAndSet<T: TableValue>(
+    _ key: some TableKey & Sendable, _ value: T, ifVersion version: UInt64, timeout: Duration? = nil
+  ) async throws -> Bool {
+    try await set(key, value, .ifVersion(version), timeout: timeout)
+  }
+
+  /// Removes a key.
+  /// - Returns: whether the key was there.
+  @discardableResult
+  @inlinable
+  nonisolated(nonsending) public func remove(
+    _ key: some TableKey & Sendable, timeout: Duration? = nil
+  ) async throws -> Bool {
+    if let result = try withoutWaiting({ timeout throws(TableError) in try remove(key, timeout: timeout) }) {
+      return result
+    }
+    return try await awaitTurn(of: key, timeout) { tx in try tx.remove(key) }
+  }
+
+  /// Removes several keys in one barrier.
+  /// - Returns: how many were there.
+  @discardableResult
+  nonisolated(nonsending) public func remove(
+    _ keys: [some TableKey & Sendable], timeout: Duration? = nil
+  ) async throws -> Int {
+    try await awaitBarrier(timeout) { tx in try tx.remove(keys) }
+  }
+
+  /// Adds to an integer and returns the sum: see ``Transaction/increment(_:by:)``.
+  @discardableResult
+  nonisolated(nonsending) public func increment(
+    _ key: some TableKey & Sendable, by amount: Int = 1, timeout: Duration? = nil
+  ) async throws -> Int {
+    let result = try withoutWaiting { timeout throws(TableError) in try increment(key, by: amount, timeout: timeout) }
+    if let result { return result }
+    return try await awaitTurn(of: key, timeout) { tx in try tx.increment(key, by: amount) }
+  }
+
+  /// Removes the keys whose time has come, at most `limit` of them in one barrier.
+  /// - Returns: how many were removed.
+  @discardableResult
+  nonisolated(nonsending) public func removeExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
+    try await BarrierQueue(self, subject: nil).runJob { @Sendable [self] () throws(TableError) in
+      try removeExpired(limit: limit, timeout: timeout)
+    }
+  }
+
+  /// Runs `body` alone on the whole host, as the blocking form does.
+  ///
+  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run once
+  /// more, after gc: it should do nothing but to the transaction.
+  /// - Parameters:
+  ///   - timeout: for the wait, not for `body`; nil = the table's.
+  ///   - body: gets the transaction, which is valid until it returns.
+  /// - Throws: what `body` and `barrier(timeout:_:)` throw; `CancellationError`.
+  nonisolated(nonsending) public func barrier<R: Sendable>(
+    timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    try await awaitBarrier(timeout, body)
+  }
+
+  /// Runs `body` beside everything on the host that uses none of these keys, as the blocking form does, on one of the
+  /// library's threads.
+  /// - Throws: what `body` and `barrier(keys:timeout:_:)` throw; `CancellationError`.
+  nonisolated(nonsending) public func barrier<R: Sendable>(
+    keys: [some TableKey & Sendable], timeout: Duration? = nil,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    try await BarrierQueue(self, subject: nil).barrier(keys: keys, timeout: timeout, body)
+  }
+}
+
+extension Table {
+  /// Tries a write that may be begun anew, on the task's thread.
+  /// - Parameter write: gets how long it may wait.
+  /// - Returns: nil with nothing done if it might have to wait.
+  @inlinable
+  func withoutWaiting<R>(_ write: (Duration) throws(TableError) -> R) throws -> R? {
+    try Task.checkCancellation()
+    do throws(TableError) {
+      return try write(.zero)
+    } catch {
+      if error.mayEndByWaiting { return nil }
+      throw error
+    }
+  }
+
+  /// The barrier behind all of these. Starts over once, after gc, when the table was full.
+  /// - Parameter reach: what `body` may change.
+  nonisolated(nonsending) func awaitBarrier<R: Sendable>(
+    _ timeout: Duration?, reach: OwnedReach = .table, _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    do {
+      let hasBegun: Void? = try withoutWaiting { timeout throws(TableError) in
+        try reach.withReach { reach throws(TableError) in try beginBarrier(timeout, reach: reach) }
+      }
+      if hasBegun != nil { return try runBarrier(body) }
+      return try await awaitTurn(timeout, reach, body)
+    } catch let error as TableError where error.code == .full && error.holder == nil {
+      // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
+      return try await awaitTurn(timeout, reach, body)
+    }
+  }
+
+  /// A write that changes one key, in the library's threads. Starts over once when the table was full.
+  @usableFromInline
+  nonisolated(nonsending) func awaitTurn<R: Sendable>(
+    of key: some TableKey & Sendable, _ timeout: Duration?,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    do {
+      return try await awaitTurn(timeout, OwnedReach(key), body)
+    } catch let error as TableError where error.code == .full && error.holder == nil {
+      return try await awaitTurn(timeout, OwnedReach(key), body)
+    }
+  }
+
+  /// In the library's threads. The queue is one call's own, for there is no order to keep.
+  nonisolated(nonsending) private func awaitTurn<R: Sendable>(
+    _ timeout: Duration?, _ reach: OwnedReach, _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    let queue = BarrierQueue(self, subject: nil)
+    return try await queue.perform(BarrierWork(queue, timeout, reach) { tx in try body(&tx) })
+  }
+}
+
+extension TableError {
+  /// Said of a wait that was in vain: W or a key is held (`timedOut`), or readers keep too much memory (`full`). Or the task
+  /// is in a job of a ``HostActor`` over the same table: the job's barrier ends when the task suspends.
+  @usableFromInline
+  var mayEndByWaiting: Bool { code == .timedOut || code == .full || code == .wouldDeadlock }
+}

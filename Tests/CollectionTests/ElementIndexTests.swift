@@ -1,0 +1,155 @@
+import TableTestSupport
+import TestSupport
+import Testing
+
+@testable import SharedTable
+
+/// How dictionaries and sets know their elements.
+@Suite struct ElementIndexTests {
+  private func state(_ name: String, _ table: Table) throws -> ElementIndex.State? {
+    let place = CollectionPlace(
+      table: table, name: try CollectionName(name, table), signature: "set of bytes")
+    return try table.read { view in try ElementIndex(place: place).state(in: view) }
+  }
+
+  /// Up to 2,000 elements come and go, so that pages are split and joined again and again.
+  @Test(arguments: Table.Variant.allCases) func itListsWhatThereIsHoweverManyCameAndWent(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let shared = try SharedSet<[UInt8]>("s", table)
+      var random = SplitMix(seed: 3)
+      var model: Set<[UInt8]> = []
+      var mostPages = 0
+      for round in 0..<40 {
+        let isGrowing = round < 20
+        let some = (0..<100).map { _ -> [UInt8] in
+          if !isGrowing, let known = model.randomElement(using: &random) { return known }
+          return (0..<random.below(60)).map { _ in UInt8(random.below(256)) }
+        }
+        if isGrowing { try shared.formUnion(some) } else { try shared.subtract(some) }
+        if isGrowing { model.formUnion(some) } else { model.subtract(some) }
+        let one = [UInt8(random.below(256)), 255]
+        #expect(try shared.insert(one) == model.insert(one).inserted)
+        #expect(try shared.allElements() == model)
+        #expect(try shared.count == model.count)
+        let state = try #require(try state("s", table))
+        #expect(state.bytes == model.reduce(0) { $0 + 4 + $1.count })
+        #expect(!state.isCrowded && !state.isSparse)
+        mostPages = max(mostPages, state.pages)
+      }
+      #expect(mostPages > 80)
+      try shared.subtract(model)
+      #expect(try shared.allElements() == [])
+      #expect(try state("s", table)?.pages == 1)
+      #expect(table.count == 1, "empty pages are not stored: the header is left")
+      try shared.formUnion(model)
+      try shared.removeAll()
+      #expect(table.count == 0)
+    }
+  }
+
+  @Test func keysLargerThanAPageAndWithItsOwnFirstByteAreKeysLikeOthers() throws {
+    let table = try Table.temporary()
+    let shared = try SharedDictionary<[UInt8], Int>("d", table)
+    let keys: [[UInt8]] = [
+      [], [255], [255, 255], [255, 48], Array("0".utf8), [UInt8](repeating: 255, count: 5000),
+      [UInt8](repeating: 7, count: 5000),
+    ]
+    for (index, key) in keys.enumerated() { try shared.set(key, index) }
+    #expect(try shared.allElements() == Dictionary(uniqueKeysWithValues: zip(keys, 0...)))
+    for (index, key) in keys.enumerated() { #expect(try shared[key] == index) }
+    for (index, key) in keys.enumerated() { #expect(try shared.removeValue(forKey: key) == index) }
+    #expect(try shared.isEmpty && shared.keys().isEmpty)
+  }
+
+  /// By way of the table's own API, which knows nothing of the index.
+  @Test func whatOthersStoreOrRemoveIsNotCounted() throws {
+    let table = try Table.temporary()
+    let shared = try SharedDictionary<String, Int>("d", table)
+    try shared.merge(["a": 1, "b": 2])
+    try table.set("d/x", 3)
+    #expect(try table.remove("d/a"))
+    #expect(try shared["x"] == 3)
+    #expect(try shared.count == 2)
+    #expect(try shared.allElements() == ["b": 2])
+    try shared.set("a", 4)
+    #expect(try shared.count == 2, "it was listed all the time")
+    #expect(try shared.allElements() == ["a": 4, "b": 2])
+    #expect(try table.remove("d/a"))
+    #expect(try shared.removeValue(forKey: "a") == nil)
+    #expect(try shared.removeValue(forKey: "x") == 3)
+    #expect(try shared.count == 1)
+  }
+
+  /// A header that somebody removed leaves pages behind, of which nothing may come back.
+  @Test func pagesOfAnEarlierHeaderAreNotBelieved() throws {
+    let table = try Table.temporary()
+    let shared = try SharedSet<Int>("s", table)
+    try shared.formUnion(0..<1000)
+    #expect(try table.remove("s"))
+    #expect(try shared.count == 0)
+    try shared.formUnion(500..<2000)
+    #expect(try shared.count == 1500)
+    #expect(try shared.allElements() == Set(500..<2000))
+  }
+
+  @Test func aPageThatCannotBeReadIsDamageAndEmptyingMendsIt() throws {
+    let table = try Table.temporary()
+    let shared = try SharedSet<String>("s", table)
+    try shared.formUnion(["a", "b"])
+    let page = Array("s/".utf8) + [255] + Array("0".utf8)
+    let stored = try #require(try table.entry(page)).bytes
+    for bytes in [Array(stored.dropLast()), stored + [1], [255, 255, 255, 255], [1, 0, 0]] {
+      try table.set(page, ForgedPage(bytes: bytes))
+      let error = #expect(throws: TableError.self) { try shared.allElements() }
+      #expect(error?.code == .damaged)
+      #expect(error?.message.contains("page 0 of its index") == true)
+      #expect(throws: TableError.self) { try shared.insert("c") }
+      #expect(try shared.contains("a"), "an element is found without the index")
+    }
+    try shared.removeAll()
+    #expect(table.count == 0)
+    try shared.insert("c")
+    #expect(try shared.allElements() == ["c"])
+  }
+
+  /// A header that is wrong makes nothing loop or grow beyond the table.
+  @Test func aHeaderThatCannotBeIsDamageAndOneThatIsWrongBoundsTheWork() throws {
+    let table = try Table.temporary()
+    let shared = try SharedSet<Int>("s", table)
+    try shared.formUnion(0..<100)
+    let impossible: [CollectionHeader.Numbers] = [
+      [5, 19, 1, 0, 0], [1, 20, 1000, 0, 0], [1, 1 << 50, 1, 0, 0], [0, 0, 0, 0, 0], [1, 300, 3, 0, 0],
+      [1 << 58, 1 << 58, 1 << 30, 0, 0], [1 << 62, 1 << 62, 1, 0, 0], [-1, 300, 1, 0, 0],
+    ]
+    for numbers in impossible {
+      try table.set("s", CollectionHeader("set of integer", numbers))
+      #expect(throws: TableError.self, "\(numbers[0])") { try shared.count }
+      #expect(throws: TableError.self, "\(numbers[0])") { try shared.insert(1000) }
+      #expect(throws: TableError.self, "\(numbers[0])") { try shared.allElements() }
+    }
+    // One that could be, of another set.
+    let most = table.capacityBytes / 8
+    try table.set("s", CollectionHeader("set of integer", [most, 4 * most, 1, 5, 0]))
+    try shared.insert(1001)
+    #expect(try shared.allElements().contains(1001))
+    try table.set("s", CollectionHeader("set of integer", [1, most, most / 256, 5, 0]))
+    try shared.insert(1002)
+    try shared.remove(1002)
+    try shared.removeAll()
+    #expect(try shared.count == 0)
+  }
+
+  /// What a program with a defect could store as a page.
+  private struct ForgedPage: TableValue {
+    let bytes: [UInt8]
+    static var tableType: ValueType { ElementPage.tableType }
+    static var tableFingerprint: UInt64 { ElementPage.tableFingerprint }
+    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      try unsafe bytes.withTableBytes(body)
+    }
+    init(bytes: [UInt8]) { self.bytes = bytes }
+    init?(tableBytes: UnsafeRawBufferPointer) { unsafe bytes = [UInt8](tableBytes) }
+  }
+}

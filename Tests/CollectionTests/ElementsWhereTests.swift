@@ -1,0 +1,64 @@
+import SharedTable
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// Questions and removals by a condition.
+@Suite struct ElementsWhereTests {
+  @Test(arguments: Table.Variant.allCases) func theyFindAndRemoveWhatSwiftsCollectionsDo(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let numbers = Array(0..<700)
+      let array = try SharedArray<Int>("array", table)
+      let set = try SharedSet<Int>("set", table)
+      let dictionary = try SharedDictionary<Int, String>("dictionary", table)
+      try array.append(contentsOf: numbers)
+      try set.formUnion(numbers)
+      try dictionary.merge(numbers.map { ($0, "\($0)") })
+
+      #expect(try array.first { $0 > 300 } == 301)
+      #expect(try array.firstIndex { $0 % 100 == 99 } == 99)
+      #expect(try array.first { $0 < 0 } == nil)
+      #expect(try set.first { $0 == 17 } == 17)
+      #expect(try set.first { $0 == 700 } == nil)
+      #expect(try dictionary.first { $1 == "18" }?.key == 18)
+      #expect(try dictionary.first { key, _ in key < 0 } == nil)
+      #expect(try array.contains { $0 == 5 } && set.contains { $0 == 5 } && dictionary.contains { key, _ in key == 5 })
+      #expect(try !array.contains { $0 < 0 } && !set.contains { $0 < 0 } && !dictionary.contains { _, _ in false })
+
+      var left = numbers
+      left.removeAll { $0 % 3 != 0 }
+      #expect(try array.removeAll { $0 % 3 != 0 } == 700 - left.count)
+      #expect(try set.removeAll { $0 % 3 != 0 } == 700 - left.count)
+      #expect(try dictionary.removeAll { key, _ in key % 3 != 0 } == 700 - left.count)
+      #expect(try array.allElements() == left)
+      #expect(try set.allElements() == Set(left))
+      #expect(try dictionary.keys().sorted() == left)
+      #expect(try array.removeAll { _ in false } == 0)
+    }
+  }
+
+  private struct Refusal: Error {}
+
+  @Test func aConditionThatThrowsRemovesNothingAndABarrierGoesOn() throws {
+    let table = try Table.temporary()
+    let array = try SharedArray<Int>("array", table)
+    let set = try SharedSet<Int>("set", table)
+    let dictionary = try SharedDictionary<Int, Int>("dictionary", table)
+    try array.append(contentsOf: 0..<10)
+    try set.formUnion(0..<10)
+    try dictionary.merge((0..<10).map { ($0, $0) })
+    func refuse(_ number: Int) throws -> Bool {
+      if number == 7 { throw Refusal() }
+      return true
+    }
+    try table.barrier { tx throws in
+      #expect(throws: Refusal.self) { try array.removeAll(in: &tx, where: refuse) }
+      #expect(throws: Refusal.self) { try set.removeAll(in: &tx, where: refuse) }
+      #expect(throws: Refusal.self) { try dictionary.removeAll(in: &tx) { key, _ in try refuse(key) } }
+      #expect(try dictionary.removeAll(in: &tx) { key, _ in key == 3 } == 1)
+    }
+    #expect(try array.count == 10 && set.count == 10 && dictionary.count == 9)
+  }
+}

@@ -1,0 +1,78 @@
+import SharedTable
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// Many queues whose barriers wait for one table.
+@Suite struct CrowdTests {
+  /// More than may wait for it in lanes, on any machine with up to 32 processors.
+  private static let many = 80
+  private static let long = Duration.seconds(600)
+
+  /// - Parameter body: runs while the table is held; gets a barrier's item for each of the queues.
+  private func withCrowd(_ body: (Table, [BarrierQueue], [WorkItem<Int>]) throws -> Void) throws {
+    try withQueue(.rcu) { queue throws in
+      let table = queue.table
+      let holder = try Holder(table)
+      defer { holder.leave() }
+      let queues = try (0..<Self.many).map { try BarrierQueue(table, label: "org.example.q\($0)") }
+      let items = try queues.map { queue in
+        try queue.async(flags: .barrier, timeout: Self.long) { tx in try tx.increment("n") }
+      }
+      waitUntil { queues.allSatisfy { $0.turnsWaiting == 1 || $0.isSteppedBack } }
+      try body(table, queues, items)
+      holder.leave()
+      try holder.join()
+      let cancelled = try items.count { item in
+        do {
+          _ = try item.wait(timeout: Self.long)
+          return false
+        } catch is CancellationError {
+          return true
+        }
+      }
+      #expect(try table.get("n") == Self.many - cancelled)
+      #expect(cancelled <= 1)
+      waitUntil { queues.allSatisfy(\.isIdle) }
+    }
+  }
+
+  @Test func fewWaitInLanesAndNoneIsForgotten() throws {
+    try withCrowd { _, queues, _ throws in
+      #expect(queues.count { $0.isSteppedBack } >= Self.many - 64)
+      #expect(queues.count { $0.turns > 0 } == queues.count { $0.turnsWaiting > 0 })
+    }
+  }
+
+  @Test func whatSteppedBackIsCancelledAndItsQueueGoesOn() throws {
+    try withCrowd { _, queues, items throws in
+      let index = try #require(queues.indices.last { queues[$0].isSteppedBack })
+      let read = try queues[index].async { view in try view.get("n") ?? 0 }
+      #expect(items[index].cancel())
+      #expect(try read.wait(timeout: Self.long) == 0)
+      let next = try queues[index].async(flags: .barrier, timeout: Self.long) { _ in }
+      waitUntil { queues[index].isSteppedBack }
+      #expect(next.cancel())
+    }
+  }
+
+  @Test func whatSteppedBackTimesOutInTime() throws {
+    try withCrowd { table, _, _ throws in
+      let hasty = try BarrierQueue(table, label: "org.example.hasty")
+      let item = try hasty.async(flags: .barrier, timeout: .milliseconds(50)) { _ in }
+      let failure = error { try item.wait(timeout: Self.long) as Void }
+      #expect(failure?.code == .timedOut)
+      #expect(failure?.holder != nil, "it names who holds the table")
+    }
+  }
+
+  @Test func othersWorkGoesOn() throws {
+    try withCrowd { table, _, _ throws in
+      #expect(
+        try BarrierQueue(table, label: "org.example.reads").async { view in try view.count() }.wait(timeout: Self.long)
+          == 0)
+      let free = try BarrierQueue(Table.temporary(), label: "org.example.free")
+      #expect(try free.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: Self.long) == 1)
+    }
+  }
+}

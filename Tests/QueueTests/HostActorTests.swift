@@ -1,0 +1,237 @@
+import SharedTable
+import TableTestSupport
+import TestSupport
+import Testing
+
+private actor Visits: HostActor {
+  nonisolated let hostExecutor: HostExecutor
+  let count: HostState<Int>
+  /// The process's own.
+  var calls = 0
+
+  init(_ table: Table, timeout: Duration? = nil) throws {
+    hostExecutor = HostExecutor(table, timeout: timeout)
+    count = try HostState("visits", hostExecutor, default: 0)
+  }
+
+  @discardableResult
+  func visit() throws -> Int {
+    calls += 1
+    try count += 1
+    return try count.value
+  }
+
+  func visitAndFail() throws {
+    try count += 1
+    throw Refusal()
+  }
+
+  func visitAndUndo() throws {
+    try count += 1
+    try hostTransaction { tx in
+      try tx.set("other", 1)
+      try count.set(100)
+      throw Refusal()
+    }
+  }
+
+  /// Others' barriers run between the two jobs, or this would never end.
+  func visitTwice(_ table: Table) async throws -> [Int] {
+    let first = try visit()
+    try await table.increment("visits")
+    let queue = try BarrierQueue(table, label: "org.example.test")
+    let read = try await queue.read { view in try view.get("visits", as: Int.self) }
+    _ = try await queue.barrier { tx in try tx.increment("visits") }
+    return [first, read ?? 0, try visit()]
+  }
+
+  func note(_ notes: Notes<String>) { notes.add("job") }
+}
+
+@globalActor private actor Everywhere: HostActor {
+  static let shared = Everywhere()
+  nonisolated let hostExecutor: HostExecutor
+
+  private init() {
+    do {
+      hostExecutor = HostExecutor(try Table.temporary())
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+}
+
+@Everywhere private func increment() throws -> Int {
+  try Everywhere.shared.assumeIsolated { actor in try actor.hostTransaction { tx in try tx.increment("n") } }
+}
+
+/// Actors whose jobs run in barriers of a table.
+@Suite struct HostActorTests {
+  private static let long = Duration.seconds(600)
+
+  @Test(arguments: Table.Variant.allCases) func aJobIsABarrier(_ variant: Table.Variant) async throws {
+    try await withTable(variant) { table async throws in
+      let visits = try Visits(table)
+      #expect(try await visits.visit() == 1)
+      try await visits.hostExecutor.flush()
+      #expect(try table.get("visits") == 1)
+      #expect(try await visits.visit() == 2)
+      try await SharedValue<Int>("visits", table, default: 0).set(10)
+      #expect(try await visits.visit() == 11)
+      #expect(await visits.calls == 3)
+      await #expect(throws: Refusal.self) { try await visits.visitAndFail() }
+      try await visits.hostExecutor.flush()
+      #expect(try table.get("visits") == 12, "an error undoes nothing")
+      await #expect(throws: Refusal.self) { try await visits.visitAndUndo() }
+      try await visits.hostExecutor.flush()
+      #expect(try table.get("visits") == 13, "but in a transaction it does")
+      #expect(try !table.contains("other"))
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func anAwaitEndsTheJob(_ variant: Table.Variant) async throws {
+    try await withTable(variant) { table async throws in
+      #expect(try await Visits(table).visitTwice(table) == [1, 2, 4])
+    }
+  }
+
+  @Test func itMayBeGlobal() async throws {
+    #expect(try await increment() == 1)
+    #expect(try await increment() == 2)
+  }
+
+  /// Many more jobs than the tasks of a process have threads wait for a held table; a task beside them lets it go.
+  @Test(arguments: Table.Variant.allCases) func jobsHoldUpNoTaskAndShareBarriers(_ variant: Table.Variant) async throws
+  {
+    try await withTable(variant) { table async throws in
+      let visits = try Visits(table, timeout: Self.long)
+      let holder = try Holder(table)
+      let (begun, version) = (Counter(), table.version)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<100 {
+          group.addTask {
+            begun.increment()
+            try await visits.visit()
+          }
+        }
+        group.addTask {
+          while begun.value < 100 { await Task.yield() }
+          holder.leave()
+        }
+        try await group.waitForAll()
+      }
+      try await visits.hostExecutor.flush()
+      #expect(try table.get("visits") == 100)
+      #expect(table.version - version < 100)
+    }
+  }
+
+  @Test func withoutTheTableAJobRunsAndItsAccessesThrow() async throws {
+    try await withTable(.rcu) { table async throws in
+      let visits = try Visits(table, timeout: .milliseconds(20))
+      let other = try worker(table)
+      try other.ask("barrier", expecting: "in")
+      let failure = await error { try await visits.visit() }
+      #expect(failure?.code == .timedOut)
+      #expect(failure?.holder?.pid == other.pid)
+      #expect(await visits.calls == 1)
+      let inTransaction = await error { try await visits.visitAndUndo() }
+      #expect(inTransaction?.code == .timedOut)
+      try other.ask("commit", expecting: "ok")
+      #expect(try await visits.visit() == 1)
+      #expect(await visits.calls == 2)
+    }
+  }
+
+  @Test func ofADroppedTableEveryJobRuns() async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let visits = try Visits(Table.create(name, .init(variant: .rcu, capacityBytes: 1 << 20)))
+      #expect(try await visits.visit() == 1)
+      try Table.drop(name)
+      #expect(await error { try await visits.visit() }?.code == .unlinked)
+      #expect(await visits.calls == 2)
+    }
+  }
+
+  @Test func inABarrierOfTheWholeTableItIsIsolated() throws {
+    try withTable(.rcu) { table throws in
+      let visits = try Visits(table)
+      let executor = visits.hostExecutor
+      #expect(executor.isIsolatingCurrentContext() == false)
+      #expect(try table.barrier { _ in try visits.assumeIsolated { try $0.visit() } } == 1)
+      let queue = try BarrierQueue(table, label: "org.example.test")
+      #expect(try queue.sync(flags: .barrier) { _ in try visits.assumeIsolated { try $0.visit() } } == 2)
+      // These exclude less than a job does.
+      #expect(try table.barrier(keys: ["k"]) { _ in executor.isIsolatingCurrentContext() } == false)
+      #expect(try SharedValue("v", table, default: 0).mutate { _ in executor.isIsolatingCurrentContext() } == false)
+      #expect(try table.read { _ in executor.isIsolatingCurrentContext() } == false)
+      #expect(error { try visits.count.set(1) }?.code == .invalid, "outside")
+    }
+  }
+
+  /// A job that cannot have the table, because this process holds it and counts on the isolation, does not run beside it.
+  @Test func noJobRunsBesideABarrierThatIsTakenForItsIsolation() throws {
+    try withTable(.rcu) { table throws in
+      let visits = try Visits(table, timeout: .milliseconds(1))
+      let (notes, inside, leave) = (Notes<String>(), Door(), Door())
+      let holder = TestThread {
+        try table.barrier { _ in
+          visits.assumeIsolated { _ in
+            inside.open()
+            leave.wait()
+            notes.add("barrier")
+          }
+        }
+      }
+      defer { leave.open() }
+      inside.wait()
+      let done = Door()
+      Task {
+        await visits.note(notes)
+        done.open()
+      }
+      waitUntil { visits.hostExecutor.refusals >= 2 || !notes.all.isEmpty }
+      leave.open()
+      done.wait()
+      try holder.join()
+      #expect(notes.all == ["barrier", "job"])
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func processesLoseNothing(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let workers = try (0..<2).map { _ in try worker(table) }
+      for worker in workers { try worker.send("host-steps 8 300") }
+      for worker in workers {
+        for _ in 0..<24 { try worker.expectLine("step") }
+        try worker.expectLine("ok")
+      }
+      #expect(try table.get("first") == 4800)
+      #expect(try table.get("second") == 4800)
+      for worker in workers { try worker.finish() }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func theKilledLeaveWholeJobs(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let survivor = try worker(table)
+      var random = SplitMix(seed: 7)
+      for _ in 0..<6 {
+        let victim = try worker(table)
+        try victim.send("host-steps 8 1000000")
+        try survivor.send("host-steps 4 100")
+        for _ in 0..<1 + random.below(20) { try victim.expectLine("step") }
+        try victim.killAndWait()
+        for _ in 0..<4 { try survivor.expectLine("step") }
+        try survivor.expectLine("ok")
+        let (first, second) = try table.read { view in
+          (try view.get("first", as: Int.self), try view.get("second", as: Int.self))
+        }
+        #expect(first == second)
+        #expect(try table.check() == [])
+      }
+      #expect(try table.get("first") ?? 0 >= 6 * 400)
+      try survivor.finish()
+    }
+  }
+}
