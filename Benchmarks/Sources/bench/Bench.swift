@@ -54,6 +54,8 @@ struct Bench: ParsableCommand {
   @Option(help: "The release build of shmctl.") var shmctl = "shmctl"
   @Option(help: "What must hold.") var bars = "bars.txt"
   @Option(help: ArgumentHelp("Write results.md and the plots there.", valueName: "directory")) var output: String?
+  @Option(help: ArgumentHelp("Measure nothing; draw the plots of that page anew, beside it.", valueName: "results.md"))
+  var redraw: String?
   @Option(help: ArgumentHelp("Date and machine, for the page.", valueName: "text")) var on = "an unnamed machine"
   @Flag(inversion: .prefixedNo, help: "Redis and memcached too.") var peers = true
   @Flag(help: "Growth to 10 million keys as well.") var large = false
@@ -73,6 +75,7 @@ struct Bench: ParsableCommand {
   }
 
   func run() throws {
+    if let redraw { return try drawPlots(of: redraw) }
     for name in names where !events.contains(where: { $0.name == name }) {
       throw ValidationError("there is no contest \(name); there are \(events.map(\.name).joined(separator: ", "))")
     }
@@ -86,7 +89,10 @@ struct Bench: ParsableCommand {
       say(event.name)
       missed += try perform(event, bars, &report)
       // After each: what was measured is there even if a later peer fails.
-      if let output { try writeFile("\(output)/results.md", page(report)) }
+      if let output {
+        try writeFile("\(output)/results.md", page(report))
+        try drawPlots(of: "\(output)/results.md")
+      }
     }
     print(page(report))
     if check, !missed.isEmpty {
@@ -113,23 +119,16 @@ struct Bench: ParsableCommand {
     // A row that fails is repeated, so that a moment of noise does not fail a build.
     for _ in 0..<3 where check && !missed().isEmpty { results = try contest.run(rounds: rounds) }
     report.add(contest, results, bars)
-    if let output { try writeFile("\(output)/\(contest.name).svg", plot(contest, results).svg) }
     return missed().map { bar in
       "\(bar.contest): \(bar.named) is \(shown(bar.measure(results)!)), must be \(bar.described(bar.held))"
     }
   }
 
-  private func plot(_ contest: Contest, _ results: [String: Samples]) -> Plot {
-    let ours = ["participant", "observer", "variant", "as ", "in place", "set", "barrier of", "shmctl", "process"]
-    return Plot(
-      title: "\(contest.name): \(contest.work), ns (logarithmic)",
-      bars: contest.contestants.compactMap { contestant in
-        results[contestant.name].map { samples in
-          (
-            contestant.name, samples.median,
-            ours.contains { contestant.name.contains($0) } && contestant.name != contest.reference
-          )
-        }
-      })
+  /// Beside `results`.
+  private func drawPlots(of results: String) throws {
+    let directory = results.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    for (contest, plot) in Plot.all(on: try lines(of: results)) {
+      try writeFile("\(directory.isEmpty ? "." : directory)/\(contest).svg", plot.svg)
+    }
   }
 }
