@@ -131,9 +131,11 @@ for test in $(sed -n -E 's/.*\| `([A-Za-z]+\.[A-Za-z]+)` \|$/\1/p' "$gotchas"); 
   grep -q "func ${test#*.}(" ${file:-/dev/null} || violation "$gotchas: there is no test $test"
 done
 
-# The README's examples are compiled: they are these files, from their first import on.
+# The README's programs (its Swift blocks that begin with an import) are compiled: they are these files, from their first
+# import on.
 example() {
-  shown=$(awk -v wanted="$1" '/^```swift$/ { count++; inside = count == wanted; next } /^```$/ { inside = 0 } inside' README.md)
+  shown=$(awk -v wanted="$1" '/^```swift$/ { first = 1; next } /^```$/ { inside = 0; first = 0 }
+    first { first = 0; if (/^import /) { count++; inside = count == wanted } } inside' README.md)
   compiled=$(awk '/^import / { started = 1 } started' "$2")
   if [ -z "$shown" ] || [ "$shown" != "$compiled" ]; then
     violation "README.md: its Swift example $1 is not what $2 says"

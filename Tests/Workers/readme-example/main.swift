@@ -2,7 +2,7 @@
 
 import SharedTable
 
-let table = try Table.create("settings", Table.Options(capacityBytes: 64 << 20))  // other processes: Table.open
+let table = try Table.openOrCreate("settings", Table.Options(capacityBytes: 64 << 20))  // every process may come first
 try table.set("greeting", "hello", expires: .after(.seconds(60)))
 let greeting = try table.get("greeting", as: String.self)
 
@@ -11,3 +11,4 @@ try table.barrier { tx in  // alone on the host; all of it or, if it throws or i
   try tx.set("last", greeting ?? "nobody")
 }
 let visits = try table.read { view in try view.get("visits", as: Int.self) }  // one snapshot
+print("visit \(visits ?? 0)")  // run it twice
