@@ -69,6 +69,26 @@ import Testing
     #expect(table.isNamed)
   }
 
+  @Test(arguments: [SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL])
+  func aSignalWithoutMeaningIsIgnored(_ number: Int32) throws {
+    let corner = try Corner()
+    try corner.configure("  - {name: \(corner.tableName()), capacity: 1MiB}")
+    let daemon = try corner.startReady()
+    daemon.signal(number)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
+  @Test func moreTablesThanTheSoftLimitOfDescriptorsHasRoomFor() throws {
+    let corner = try Corner()
+    let names = (0..<40).map { _ in corner.tableName() }
+    try corner.configure(names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n"))
+    let daemon = try corner.start(prelude: "ulimit -Sn 64")
+    try daemon.waitForLine("ready tables=40")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
   @Test func aSecondDaemonIsRefusedAndTouchesNothing() throws {
     let corner = try Corner()
     let (kept, new) = (corner.tableName(), corner.tableName())

@@ -36,6 +36,8 @@ public struct Daemon: Sendable {
 
   /// Runs until SIGTERM or SIGINT.
   public func run() async -> ExitStatus {
+    HostProcess.ignoreSignalsWithoutMeaning()
+    HostProcess.raiseDescriptorLimit()
     // From here on a SIGHUP waits for the reload service instead of ending the process.
     let hangUps = await UnixSignalsSequence(trapping: .sighup)
     let configuration: Configuration

@@ -104,7 +104,8 @@ extension TableKeeper {
 
   private func noticeDead(_ managed: ManagedTable) throws(TableError) {
     for holder in try managed.table.clearDeadReaders() {
-      log.info(
+      // Every command that ends is one: news to who looks for something, not to each reader of the journal.
+      log.debug(
         "participant ended, its slot is free",
         metadata: ["table": "\(managed.name)", "pid": "\(holder.pid)", "command": "\(holder.command)"])
     }
