@@ -5,6 +5,9 @@ import TestSupport
 
 /// A program whose log lines a test waits for. Tests wait for lines, never for time.
 final class LoggingProcess {
+  /// How long the process may live. A line that never comes is then a failure, before it delays all other tests.
+  private static let patienceSeconds = 180
+
   private let worker: WorkerProcess
   /// What was written so far.
   private(set) var lines: [String] = []
@@ -17,7 +20,8 @@ final class LoggingProcess {
   init(_ arguments: [String], environment: [String: String] = [:], prelude: String = ":") throws {
     let program = WorkerProcess.productDirectory + "/shmd"
     worker = try WorkerProcess(
-      "/bin/bash", ["-c", "\(prelude); exec \"$0\" \"$@\" 2>&1", program] + arguments, environment: environment)
+      "/bin/bash", ["-c", "\(prelude); exec \"$0\" \"$@\" 2>&1", program] + arguments, environment: environment,
+      timeoutSeconds: Self.patienceSeconds)
   }
 
   func signal(_ number: Int32) { worker.kill(number) }

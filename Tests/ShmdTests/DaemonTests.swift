@@ -84,7 +84,8 @@ import Testing
     let names = (0..<40).map { _ in corner.tableName() }
     try corner.configure(names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n"))
     let daemon = try corner.start(prelude: "ulimit -Sn 64")
-    try daemon.waitForLine("ready tables=40")
+    try daemon.waitForLine("ready tables=")
+    #expect(try names.allSatisfy { try Table.open($0).isNamed })
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
