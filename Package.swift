@@ -60,16 +60,18 @@ let library: [Target] = [
 ]
 
 let programs: [Target] = [
+  // Forms that people type and read: sizes, spans of time, JSON, printable text.
+  .target(name: "ToolSupport", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The command.
   .executableTarget(
     name: "shmctl",
-    dependencies: ["SharedTable", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+    dependencies: ["SharedTable", "ToolSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon's parts.
   .target(
     name: "ShmdCore",
     dependencies: [
-      "SharedTable", "TableEngine", "SharedMemory",
+      "SharedTable", "TableEngine", "SharedMemory", "ToolSupport",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -184,7 +186,8 @@ let tests: [Target] = [
 // Tests of programs.
 let programTests: [Target] = [
   .testTarget(
-    name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine"], swiftSettings: swiftSettings),
+    name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine", "ToolSupport"],
+    swiftSettings: swiftSettings),
   .testTarget(
     name: "ShmdTests",
     dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],

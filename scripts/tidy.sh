@@ -19,9 +19,10 @@ may_import() {
     TableEngine) echo CShims SharedMemory ;;
     SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
-    ShmdCore) echo SharedMemory TableEngine SharedTable ;;
+    ToolSupport) ;;
+    ShmdCore) echo SharedMemory TableEngine SharedTable ToolSupport ;;
     shmd) echo ShmdCore ;;
-    shmctl) echo SharedTable ;;
+    shmctl) echo SharedTable ToolSupport ;;
     shm-demo) echo SharedTable ;;
     *) return 1 ;;
   esac

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import SharedTable
+import ToolSupport
 
 /// What every command takes, before its name or after it.
 struct CommonOptions: ParsableArguments {

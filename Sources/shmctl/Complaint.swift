@@ -1,4 +1,5 @@
 import SharedTable
+import ToolSupport
 
 /// A failure that is no table's own: what happened and what to do, in one line.
 struct Complaint: Error {
@@ -24,21 +25,18 @@ enum StandardError {
     _ = try? Descriptor.writeAll(2, Array("shmctl: \(printable(message))\n".utf8))
   }
 
-  /// The text with control characters and bytes that are no UTF-8 spelled `\xNN`: names come from strangers, and a
-  /// terminal obeys escape sequences.
+  /// The text of an argument or a message, printable: bytes that are no UTF-8 (`RawArgument`) are spelled `\xNN`, too.
   static func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      if let byte = RawArgument.escapedByte(scalar) {
-        result += byte >= 0x20 && byte < 0x7f ? String(UnicodeScalar(byte)) : hex(UInt32(byte))
-      } else if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {
-        result += hex(scalar.value)
+      if let byte = RawArgument.escapedByte(scalar), !(0x20..<0x7f).contains(byte) {
+        result += String.escaped(byte)
+      } else if let byte = RawArgument.escapedByte(scalar) {
+        result.unicodeScalars.append(UnicodeScalar(byte))
       } else {
         result.unicodeScalars.append(scalar)
       }
     }
-    return result
+    return result.printable
   }
-
-  private static func hex(_ value: UInt32) -> String { (value < 16 ? "\\x0" : "\\x") + String(value, radix: 16) }
 }

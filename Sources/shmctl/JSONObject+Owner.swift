@@ -1,4 +1,5 @@
 import SharedTable
+import ToolSupport
 
 extension JSONObject {
   /// That the table's name is a stranger's, and whose.

@@ -1,4 +1,5 @@
 import SharedTable
+import ToolSupport
 
 /// A table's figures for people and for programs.
 enum StatReport {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 /// The types that `set --type` takes.
 enum ValueKind: String, ExpressibleByArgument, CaseIterable {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import shmctl
+import ToolSupport
 
 @Suite struct ArgumentTests {
   @Test(arguments: [

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import shmctl
+import ToolSupport
 
 @Suite struct JSONTests {
   private func parse(_ bytes: [UInt8]) -> Any? {

@@ -206,7 +206,7 @@ private let tableKeys =
   @Test func aComplaintStaysOneLine() {
     let lines = complaints(about: "tables:\n- name: \"a\\nb\"\n")
     #expect(lines.count == 1)
-    #expect(lines[0].hasPrefix("f:2: name: 'a\\u{a}b' is not a table name"))
+    #expect(lines[0].hasPrefix("f:2: name: 'a\\x0ab' is not a table name"))
   }
 
   private func complaints(about text: String) -> [String] {

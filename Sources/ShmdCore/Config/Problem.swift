@@ -1,3 +1,5 @@
+import ToolSupport
+
 /// One thing wrong with a configuration: where, what, and what to do about it. One line of text.
 public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
   public let file: String
@@ -13,7 +15,7 @@ public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String {
     let place = line.map { "\(file):\($0)" } ?? file
-    return "\(place): \(message)".escapingControlCharacters
+    return "\(place): \(message)".printable
   }
 }
 
@@ -30,20 +32,4 @@ public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public var description: String { problems.map(\.description).joined(separator: "\n") }
-}
-
-extension String {
-  /// One line stays one line, whatever a file or a process name contains.
-  var escapingControlCharacters: String {
-    guard unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) else { return self }
-    var result = ""
-    for scalar in unicodeScalars {
-      if scalar.value < 0x20 || scalar.value == 0x7f {
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
 }

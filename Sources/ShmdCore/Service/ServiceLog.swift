@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import SharedMemory
 import Synchronization
+import ToolSupport
 
 /// Log lines on standard error: `message key=value …`, one line each.
 ///
@@ -56,7 +57,7 @@ public struct ServiceLog: LogHandler {
   /// A line outside any logger: a complaint before there is a service.
   static func write(_ text: String, _ level: Logger.Level, forJournal: Bool) {
     let start = forJournal ? "<\(level.priority)>" : "\(timestamp(HostClock.realtimeNanoseconds)) \(level.rawValue) "
-    HostFile.write(Array("\(start)\(text.escapingControlCharacters)\n".utf8), to: STDERR_FILENO)
+    HostFile.write(Array("\(start)\(text.printable)\n".utf8), to: STDERR_FILENO)
   }
 
   private static func quoted(_ value: String) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Count: TableCommand {
   static let configuration = CommandConfiguration(

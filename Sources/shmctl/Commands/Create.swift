@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Create: ParsableCommand {
   static let configuration = CommandConfiguration(

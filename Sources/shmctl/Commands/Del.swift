@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Del: TableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Exists: TableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Incr: TableCommand {
   static let configuration = CommandConfiguration(

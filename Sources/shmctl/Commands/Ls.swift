@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Ls: TableCommand {
   static let configuration = CommandConfiguration(

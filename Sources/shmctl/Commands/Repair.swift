@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import ToolSupport
 
 struct Tables: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,17 +2,17 @@
 ///
 /// `set --type json` stores nothing else, and `get --json` puts a stored value into its own line only if it passes:
 /// other programs may have stored anything as json.
-struct JSONCheck {
+public struct JSONCheck {
   private let input: [UInt8]
   private var position = 0
   private var output: [UInt8] = []
   private struct Invalid: Error {}
 
   /// Deeper nesting is refused: the check recurses, and the bytes may come from a stranger.
-  static let maximumDepth = 512
+  public static let maximumDepth = 512
 
   /// The text on one line; nil if it is no JSON.
-  static func compacted(_ bytes: [UInt8]) -> [UInt8]? {
+  public static func compacted(_ bytes: [UInt8]) -> [UInt8]? {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     var check = JSONCheck(input: bytes)
     do {

@@ -1,0 +1,45 @@
+/// The parts of JSON text that are not plain: strings, arrays, and bytes as base64.
+public enum JSONText {
+  public static func array(_ elements: [[UInt8]]) -> [UInt8] {
+    [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
+  }
+
+  /// A string with its quotes; RFC 8259, section 7.
+  public static func quoted(_ text: String) -> [UInt8] {
+    var result = [UInt8(ascii: "\"")]
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): result += Array(#"\""#.utf8)
+      case UInt8(ascii: "\\"): result += Array(#"\\"#.utf8)
+      case UInt8(ascii: "\n"): result += Array(#"\n"#.utf8)
+      case UInt8(ascii: "\t"): result += Array(#"\t"#.utf8)
+      case UInt8(ascii: "\r"): result += Array(#"\r"#.utf8)
+      // DEL too, which JSON allows and terminals obey.
+      case 0..<0x20, 0x7f: result += Array(#"\u00"#.utf8) + [digit(byte >> 4), digit(byte & 15)]
+      default: result.append(byte)
+      }
+    }
+    result.append(UInt8(ascii: "\""))
+    return result
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+
+  /// RFC 4648, section 4.
+  public static func base64(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let count = min(3, bytes.count - start)
+      var group = 0
+      for index in 0..<3 { group = group << 8 | (index < count ? Int(bytes[start + index]) : 0) }
+      for index in 0..<4 {
+        result.append(index <= count ? alphabet[group >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}
