@@ -58,6 +58,9 @@ lint: ## check the formatting
 tidy: ## check the floor plan's import directions and the house rules
 	@scripts/tidy.sh && scripts/tidy-test.sh
 
+# Four tests at a time. Without a bound all 700 begin at once on Swift's pool, which has a thread a processor: a test that
+# blocks its thread then holds up hundreds that have begun, and their worker processes reach their time limits.
+unit: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
 
