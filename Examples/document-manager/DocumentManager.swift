@@ -15,9 +15,9 @@ final class DocumentManager: Sendable {
   private let documents: SharedArray<String>
 
   init(_ table: Table) throws {
-    queue = try BarrierQueue(table, label: "org.example.documents")
-    documents = try SharedArray("documents", table)
-    identity = try SharedOnce<Int>("document-manager", table).value { .random(in: 1 ... .max) }
+    queue = try BarrierQueue(in: table, label: "org.example.documents")
+    documents = try SharedArray("documents", in: table)
+    identity = try SharedOnce<Int>("document-manager", in: table).value { .random(in: 1 ... .max) }
   }
 
   /// Adds a document. When this returns, every process sees it.
@@ -33,7 +33,6 @@ final class DocumentManager: Sendable {
       var names: [String] = []
       try documents.forEach(in: view) { _, name in
         names.append(name)
-        return true
       }
       return names
     }

@@ -6,15 +6,15 @@ struct SessionCache: Sendable {
 
   /// - Parameter limit: how many sessions it keeps; those not used for longest go first.
   init(_ table: Table, limit: Int) throws {
-    cache = try SharedCache("sessions", table, limit: .entries(limit), timeToLive: .seconds(3600))
+    cache = try SharedCache("sessions", in: table, limit: .entries(limit), timeToLive: .seconds(3600))
   }
 
   /// A user signs in: the session is there for every worker when this returns.
-  func begin(_ id: String, user: String) throws { try cache.setValue(Self.contents(id, user), forKey: id) }
+  func begin(_ id: String, user: String) throws { try cache.set(id, Self.contents(id, user)) }
 
   /// The user of a session, or nil if there is none: it ended, expired, or made room for others.
   func user(of id: String) throws -> String? {
-    guard let contents = try cache.value(forKey: id) else { return nil }
+    guard let contents = try cache[id] else { return nil }
     let parts = contents.split(separator: " ", omittingEmptySubsequences: false)
     // No write is ever seen in parts: what is here fits together.
     precondition(parts.count == 2 && Self.contents(id, String(parts[0])) == contents, "torn session \(id): \(contents)")
@@ -28,7 +28,7 @@ struct SessionCache: Sendable {
     return contents.split(separator: " ").first.map(String.init) ?? ""
   }
 
-  func end(_ id: String) throws { try cache.removeValue(forKey: id) }
+  func end(_ id: String) throws { try cache.remove(id) }
 
   var count: Int { get throws { try cache.count } }
 

@@ -3,7 +3,7 @@ public import SharedTable
 
 /// A Codable value for tables and collections: `SharedDictionary<String, Coded<Account>>`.
 ///
-/// Stored as JSON text of the type `json`, like ``SharedTable/Table/set(_:codable:expires:_:encoder:timeout:)`` does, so both
+/// Stored as JSON text of the type `json`, like ``SharedTable/Table/set(_:codable:expires:if:encoder:timeout:)`` does, so both
 /// read each other's values. It is encoded when it is made, outside any barrier, and decoded when it is read; text that
 /// does not decode is `typeMismatch`.
 ///

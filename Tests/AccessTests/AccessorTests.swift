@@ -9,8 +9,8 @@ import Testing
 @Suite struct AccessorTests {
   @Test(arguments: Table.Variant.allCases) func aComposedAccessorRunsInOneBarrier(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let a = Guarded("a", in: table, initial: 10)
-      let b = Guarded("b", in: table, initial: "")
+      let a = Guarded("a", in: table, default: 10)
+      let b = Guarded("b", in: table, default: "")
       let both = a.accessor { $0 -= 1 }.zip(b.accessor { $0 += "x" }, a.accessor { $0 -= 1 }).then { _, _, _ in
         b.accessor { $0 += "y" }
       }
@@ -24,8 +24,8 @@ import Testing
 
   @Test func aComposedReadSeesOneVersionWhateverIsWrittenMeanwhile() throws {
     try withTable(.rcu) { table throws in
-      let a = Guarded("a", in: table, initial: 1)
-      let b = Guarded("b", in: table, initial: 1)
+      let a = Guarded("a", in: table, default: 1)
+      let b = Guarded("b", in: table, default: 1)
       try a.accessor { $0 = 5 }.zip(b.accessor { $0 = 5 }).map { _ in }.accessSync()
       let other = try worker(table)
       let read = a.accessor { value in
@@ -41,7 +41,7 @@ import Testing
 
   @Test func inTheRWLockVariantAComposedReadKeepsWritersOut() throws {
     try withTable(.rwlock) { table throws in
-      let a = Guarded("a", in: table, initial: 1)
+      let a = Guarded("a", in: table, default: 1)
       let other = try worker(table)
       let read = a.accessor { value in
         try other.ask("set k v 50", expecting: "error timedOut holder \(getpid())")
@@ -56,7 +56,7 @@ import Testing
   @Test func aValueIsReadOnceAndWrittenOnce() throws {
     for variant in Table.Variant.allCases {
       try withTable(variant) { table throws in
-        let value = Guarded("k", in: table, initial: Counted(0))
+        let value = Guarded("k", in: table, default: Counted(0))
         try value.accessor { $0.number = 1 }.accessSync()
         Counted.reset()
         let look = value.accessor { $0.number }
@@ -82,8 +82,8 @@ import Testing
     throws
   {
     try withTable(variant) { table throws in
-      let a = Guarded("a", in: table, initial: 0)
-      let b = Guarded("b", in: table, initial: "")
+      let a = Guarded("a", in: table, default: 0)
+      let b = Guarded("b", in: table, default: "")
       try a.accessor { $0 = 1 }.accessSync()
       let add = a.accessor { $0 += 1 }.zip(b.accessor { $0 += "x" })
       let attempts: [Accessor<Void>] = [
@@ -96,7 +96,7 @@ import Testing
         add.map { _, _ in throw Refusal() },
         add.then { _, _ -> Accessor<Void> in throw Refusal() },
         // The last key is none: found out when it is read, after all the others were changed.
-        add.then { _, _ in Guarded("", in: table, initial: 0).accessor { $0 += 1 } },
+        add.then { _, _ in Guarded("", in: table, default: 0).accessor { $0 += 1 } },
       ]
       for (number, attempt) in attempts.enumerated() {
         #expect(throws: (any Error).self, "\(number)") { try attempt.accessSync() }
@@ -110,8 +110,8 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func whatDoesNotFitIsUndoneAsAWhole(_ variant: Table.Variant) throws {
     try withTable(variant, capacityBytes: 1 << 20) { table throws in
-      let a = Guarded("a", in: table, initial: 0)
-      let big = Guarded("big", in: table, initial: [UInt8]())
+      let a = Guarded("a", in: table, default: 0)
+      let big = Guarded("big", in: table, default: [UInt8]())
       let grow = a.accessor { $0 += 1 }.zip(big.accessor { $0 = [UInt8](repeating: 1, count: 1 << 20) })
       #expect(code { _ = try grow.accessSync() } == .tooLarge)
       #expect(table.count == 0)
@@ -122,7 +122,7 @@ import Testing
     let clock = Mutex<UInt64>(1_000_000_000_000)
     try withTable(variant) { created throws in
       let table = try Table.open(created.name, clock: { clock.withLock { $0 } })
-      let a = Guarded("a", in: table, initial: 7)
+      let a = Guarded("a", in: table, default: 7)
       #expect(try a.accessor { $0 }.accessSync() == 7)
       #expect(table.count == 0)
       try table.set("a", 1, expires: .after(.seconds(10)))
@@ -140,19 +140,19 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func aValueOfAnotherTypeIsRefused(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       try table.set("k", "text")
-      let number = Guarded("k", in: table, initial: 0)
+      let number = Guarded("k", in: table, default: 0)
       #expect(code { _ = try number.accessor { $0 }.accessSync() } == .typeMismatch)
       #expect(code { try number.accessor { $0 += 1 }.accessSync() } == .typeMismatch)
       #expect(try table.get("k") == "text")
 
       // The same key as two types in one run: the second sees what the first has stored.
-      let bytes = Guarded("b", in: table, initial: [UInt8]())
-      let twin = Guarded("b", in: table, initial: Octet(0))
+      let bytes = Guarded("b", in: table, default: [UInt8]())
+      let twin = Guarded("b", in: table, default: Octet(0))
       let mixed = bytes.accessor { $0 = [5] }.then { twin.accessor { $0.number += 1 } }.then { bytes.accessor { $0 } }
       #expect(try mixed.accessSync() == [6])
-      let text = Guarded("b", in: table, initial: "")
+      let text = Guarded("b", in: table, default: "")
       #expect(code { _ = try bytes.accessor { $0 = [7] }.then { text.accessor { $0 } }.accessSync() } == .typeMismatch)
-      #expect(try table.bytes("b") == [6])
+      #expect(try table.bytes(forKey: "b") == [6])
     }
   }
 
@@ -162,8 +162,8 @@ import Testing
     try withTable(variant) { one throws in
       try withTable(variant) { two throws in
         let ran = Atomic(false)
-        let a = Guarded("k", in: one, initial: 0)
-        let b = Guarded("k", in: two, initial: 0)
+        let a = Guarded("k", in: one, default: 0)
+        let b = Guarded("k", in: two, default: 0)
         let inOne = a.accessor { value in
           value += 1
           ran.store(true, ordering: .relaxed)
@@ -204,9 +204,9 @@ import Testing
     try withTable(variant) { table throws in
       let again = try Table.open(table.name)
       let observer = try Table.open(table.name, access: .observer)
-      let a = Guarded("a", in: table, initial: 0)
-      let b = Guarded("b", in: again, initial: 0)
-      let seen = Guarded("a", in: observer, initial: 0)
+      let a = Guarded("a", in: table, default: 0)
+      let b = Guarded("b", in: again, default: 0)
+      let seen = Guarded("a", in: observer, default: 0)
       _ = try a.accessor { $0 += 1 }.zip(b.accessor { $0 += 1 }).accessSync()
       #expect(try seen.accessor { $0 }.accessSync() == 1)
       #expect(code { try seen.accessor { $0 += 1 }.accessSync() } == .notPermitted)
@@ -224,7 +224,7 @@ import Testing
     throws
   {
     try withTable(variant) { table throws in
-      let a = Guarded("a", in: table, initial: 0)
+      let a = Guarded("a", in: table, default: 0)
       let look = a.accessor { $0 }
       let add = a.accessor { $0 += 1 }
       #expect(code { try table.barrier { _ in try add.accessSync() } } == .wouldDeadlock)
@@ -238,7 +238,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aWaitThatIsTooLongNamesTheHolder(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let a = Guarded("a", in: table, initial: 0)
+      let a = Guarded("a", in: table, default: 0)
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
       let refusal = error { try a.accessor { $0 += 1 }.accessSync(timeout: .milliseconds(20)) }
@@ -258,8 +258,8 @@ import Testing
       try doomed.ask("access-move 3", expecting: "ok")
       try doomed.ask("access-stepwise", expecting: "in")
       try doomed.killAndWait()
-      let sum = Guarded("a", in: table, initial: 0).accessor { $0 }.zip(
-        Guarded("b", in: table, initial: 0).accessor { $0 })
+      let sum = Guarded("a", in: table, default: 0).accessor { $0 }.zip(
+        Guarded("b", in: table, default: 0).accessor { $0 })
       let (a, b) = try sum.accessSync()
       #expect((a, b) == (-3, 3))
 
@@ -278,8 +278,8 @@ import Testing
     try withTable(variant) { table throws in
       let movers = [try worker(table), try worker(table)]
       for mover in movers { try mover.send("access-move 500") }
-      let look = Guarded("a", in: table, initial: 0).accessor { $0 }.zip(
-        Guarded("b", in: table, initial: 0).accessor { $0 })
+      let look = Guarded("a", in: table, default: 0).accessor { $0 }.zip(
+        Guarded("b", in: table, default: 0).accessor { $0 })
       repeat {
         let (a, b) = try look.accessSync()
         #expect(a + b == 0)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct AsyncAccessTests {
   @Test(arguments: Table.Variant.allCases) func changesRunInTheOrderOfTheirSubmission(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let list = Guarded("list", in: table, initial: [UInt8]())
+      let list = Guarded("list", in: table, default: [UInt8]())
       let items = try (0..<200).map { number in
         try list.accessor { list in
           list.append(UInt8(number))
@@ -25,7 +25,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let list = Guarded("list", in: table, initial: [UInt8]())
+      let list = Guarded("list", in: table, default: [UInt8]())
       let count = list.accessor { $0.count }
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
@@ -50,8 +50,8 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func anAccessRunsOnAQueueOfOnesOwn(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let number = Guarded("n", in: table, initial: 0)
-      let queue = try BarrierQueue(table, label: "org.example.access")
+      let number = Guarded("n", in: table, default: 0)
+      let queue = try BarrierQueue(in: table, label: "org.example.access")
       let (add, look) = (number.accessor { $0 += 1 }, number.accessor { $0 })
       for expected in 1...200 {
         try add.accessAsync(on: queue)
@@ -62,7 +62,7 @@ import Testing
       }
       #expect(try look.accessAsync(on: queue).wait() == 400)
       try withTable(variant) { other throws in
-        let elsewhere = try BarrierQueue(other, label: "org.example.access")
+        let elsewhere = try BarrierQueue(in: other, label: "org.example.access")
         #expect(code { try add.accessSync(on: elsewhere) } == .wrongTable)
         #expect(code { try look.accessAsync(on: elsewhere) } == .wrongTable)
       }
@@ -73,8 +73,8 @@ import Testing
     async throws
   {
     try await withTable(variant) { table in
-      let number = Guarded("n", in: table, initial: 0)
-      let queue = try BarrierQueue(table, label: "org.example.access")
+      let number = Guarded("n", in: table, default: 0)
+      let queue = try BarrierQueue(in: table, label: "org.example.access")
       for expected in 1...100 {
         try await number.accessor { $0 += 1 }.access(on: queue)
         #expect(try await number.accessor { $0 }.access(on: queue) == expected)
@@ -85,7 +85,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func awaitingGivesTheResultOrTheError(_ variant: Table.Variant) async throws
   {
     try await withTable(variant) { table in
-      let number = Guarded("n", in: table, initial: 0)
+      let number = Guarded("n", in: table, default: 0)
       let increment = number.accessor { value in
         value += 1
         return value
@@ -110,7 +110,7 @@ import Testing
       let key = DispatchSpecificKey<Int>()
       let queue = DispatchQueue(label: "test")
       queue.setSpecific(key: key, value: 7)
-      let number = Guarded("n", in: table, initial: 1)
+      let number = Guarded("n", in: table, default: 1)
       let seen: (Int?, Int?) = try await withCheckedThrowingContinuation { continuation in
         do {
           try number.accessor { $0 += 4 }.then { number.accessor { $0 } }.accessAsync(queue: queue) { result in
@@ -127,7 +127,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func whatIsCancelledInTimeNeverRuns(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in
-      let list = Guarded("list", in: table, initial: [UInt8]())
+      let list = Guarded("list", in: table, default: [UInt8]())
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
       // The first is on its way into the table, the others behind it.
@@ -147,7 +147,7 @@ import Testing
       #expect(!first.cancel())
       try waitFor(first)
       #expect(throws: CancellationError.self) { try waitFor(second) }
-      #expect(try table.bytes("list") == [1, 3])
+      #expect(try table.bytes(forKey: "list") == [1, 3])
       try holder.finish()
     }
   }
@@ -156,7 +156,7 @@ import Testing
     try withTable(variant) { table throws in
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
-      let access = try Guarded("n", in: table, initial: 0).accessor { $0 += 1 }.accessAsync()
+      let access = try Guarded("n", in: table, default: 0).accessor { $0 += 1 }.accessAsync()
       #expect(code { try access.wait(timeout: .milliseconds(5)) } == .timedOut)
       try holder.ask("commit", expecting: "ok")
       try access.wait()
@@ -167,7 +167,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func waitingForOneselfIsAnErrorAtOnce(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let value = Guarded("n", in: table, initial: 0)
+      let value = Guarded("n", in: table, default: 0)
       let change = value.accessor { $0 += 1 }
       let look = value.accessor { $0 }
       // Their turn comes after that of the access, or section, that waits: only the error ends this.
@@ -214,7 +214,7 @@ import Testing
   ) async throws {
     try await withTable(variant) { table in
       let other = try Table.open(table.name, timeout: .seconds(600))
-      let value = Guarded("n", in: table, initial: 0)
+      let value = Guarded("n", in: table, default: 0)
       let increment = value.accessor { $0 += 1 }
       for round in 1...50 {
         for index in 0..<10 { try increment.accessAsync(on: index % 2 == 0 ? table : other) }
@@ -230,8 +230,8 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let value = Guarded("n", in: table, initial: 0)
-      let other = Guarded("m", in: table, initial: 0)
+      let value = Guarded("n", in: table, default: 0)
+      let other = Guarded("m", in: table, default: 0)
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
       let items = try (0..<2000).map { number in
@@ -262,7 +262,7 @@ import Testing
       let hasty = try Table.open(table.name, timeout: .milliseconds(20))
       let holder = try worker(table)
       try holder.ask("barrier", expecting: "in")
-      let increment = Guarded("n", in: table, initial: 0).accessor { $0 += 1 }
+      let increment = Guarded("n", in: table, default: 0).accessor { $0 += 1 }
       let patient = try increment.accessAsync()
       let waiting = error { try patient.wait(timeout: .milliseconds(5)) }
       #expect(waiting?.code == .timedOut)
@@ -288,7 +288,7 @@ import Testing
   @Test func aFailureThatNobodyLooksAtIsALineOnStandardError() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       try withTable(.rcu) { table throws in
-        let value = Guarded("n", in: table, initial: 0)
+        let value = Guarded("n", in: table, default: 0)
         try value.accessor { (_: inout Int) in throw Refusal(number: 5) }.accessAsync()
         try value.accessor { $0 += 1 }.accessAsync().wait()
       }
@@ -306,7 +306,7 @@ import Testing
       try withTable(.rcu) { other throws in
         let holder = try worker(table)
         try holder.ask("barrier", expecting: "in")
-        let increment = Guarded("n", in: table, initial: 0).accessor { $0 += 1 }
+        let increment = Guarded("n", in: table, default: 0).accessor { $0 += 1 }
         // Not long enough to wait for here: those that nobody holds are done one by one when the holder is gone.
         var items: [WorkItem<Void>] = []
         let limit = BarrierQueue.defaultLimit
@@ -314,7 +314,7 @@ import Testing
         #expect(refusal?.code == .queueFull)
         // One is on its way at most.
         #expect([limit, limit + 1].contains(items.count))
-        let elsewhere = Guarded("n", in: other, initial: 0).accessor { $0 += 1 }
+        let elsewhere = Guarded("n", in: other, default: 0).accessor { $0 += 1 }
         try elsewhere.accessAsync().wait()
         try holder.ask("commit", expecting: "ok")
         for item in items { try item.wait() }
@@ -327,7 +327,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func fewThreadsServeManyAccesses(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let gate = DispatchSemaphore(value: 0)
-      let value = Guarded("n", in: table, initial: 0)
+      let value = Guarded("n", in: table, default: 0)
       let reads = try (0..<100).map { _ in try value.accessor { (_: Int) in gate.wait() }.accessAsync() }
       // A quarter of the process's.
       #expect((4...8).contains(table.accessThreads))

@@ -32,7 +32,6 @@ import Testing
           try view.forEach { key, entry in
             let value: String? = entry.value()
             seen.insert(try #require(value))
-            return true
           }
           #expect(seen == Set((0..<300).map { "v\($0)" }))
           return try view.count()
@@ -83,7 +82,7 @@ import Testing
       for damage in [
         outcome { view in _ = try view.bytes(forKey: "k7") },
         outcome { view in _ = try view.get("k7", as: String.self) },
-        outcome { view in try view.forEach { _, _ in true } },
+        outcome { view in try view.forEach { _, _ in } },
       ] {
         #expect(damage?.code == .damaged)
         #expect(damage?.message.contains("'k7'") == true)
@@ -168,7 +167,7 @@ private enum Stray {
   static func decode() throws {
     let table = try Table.temporary()
     try table.set("k", [UInt8](repeating: 1, count: 64))
-    _ = try Guarded("k", in: table, initial: Scribbler()).accessor { _ in }.accessSync()
+    _ = try Guarded("k", in: table, default: Scribbler()).accessor { _ in }.accessSync()
   }
 
   /// A value whose decoding stores into what it decodes.

@@ -209,7 +209,6 @@ import Testing
           var kept: ⟨EntryView|UInt64⟩?
           try view.forEach { (key: RawSpan, entry: EntryView) in
             kept = entry⟨|.version⟩
-            return true
           }
           _ = kept
         }
@@ -345,9 +344,9 @@ import Testing
       private func use(_ v: SharedValue<Int>) async throws { try ⟨|await ⟩v.mutate { $0 += 1 } }
       """),
     Misuse(
-      "a blocking write in a task: c.add()", "is 'async' but is not marked with 'await'",
+      "a blocking write in a task: c.increment()", "is 'async' but is not marked with 'await'",
       """
-      private func use(_ c: SharedCounter) async throws { try ⟨|await ⟩c.add() }
+      private func use(_ c: SharedCounter) async throws { try ⟨|await ⟩c.increment() }
       """),
     Misuse(
       "a blocking write in a task: a.append(1)", "is 'async' but is not marked with 'await'",
@@ -365,9 +364,9 @@ import Testing
       private func use(_ s: SharedSet<String>) async throws { try ⟨|await ⟩s.insert("a") }
       """),
     Misuse(
-      "a blocking write in a task: c.setValue(1, forKey: 'a')", "is 'async' but is not marked with 'await'",
+      "a blocking write in a task: c.set('a', 1)", "is 'async' but is not marked with 'await'",
       """
-      private func use(_ c: SharedCache<String, Int>) async throws { try ⟨|await ⟩c.setValue(1, forKey: "a") }
+      private func use(_ c: SharedCache<String, Int>) async throws { try ⟨|await ⟩c.set("a", 1) }
       """),
   ]
 

@@ -26,8 +26,8 @@ struct World: Sendable {
 
   init(_ table: Table) {
     self.table = table
-    numbers = ["x", "y"].map { Guarded($0, in: table, initial: Self.initialNumber) }
-    text = Guarded("s", in: table, initial: Self.initialText)
+    numbers = ["x", "y"].map { Guarded($0, in: table, default: Self.initialNumber) }
+    text = Guarded("s", in: table, default: Self.initialText)
   }
 
   func set(_ contents: Contents) throws {

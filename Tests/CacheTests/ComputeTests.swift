@@ -10,7 +10,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func manyCallersOfManyProcessesComputeOnce(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       for round in 0..<3 {
         try table.set("computations", 0)
         try table.set("answers", 0)
@@ -63,7 +63,7 @@ import Testing
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       try computing.send("exec")
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       #expect(try cache.value(forKey: "k", timeout: .seconds(600)) { "mine" } == "mine")
       try computing.ask("open \(table.name)", expecting: "ok")
     }
@@ -74,7 +74,7 @@ import Testing
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
       stop(computing)
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       let failure = error { _ = try cache.value(forKey: "k", timeout: .milliseconds(50)) { "mine" } }
       #expect(failure?.code == .timedOut)
       #expect(failure?.holder?.pid == computing.pid)
@@ -92,7 +92,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       #expect(throws: Refused.self) { try cache.value(forKey: "k") { throw Refused() } }
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
@@ -101,31 +101,31 @@ import Testing
       try waiter.waitUntilAsleep(in: .futex)
       try computing.ask("throw", expecting: "error Refused()")
       try waiter.expectLine("waiters")
-      #expect(try cache.value(forKey: "k") == "waiters")
+      #expect(try cache["k"] == "waiters")
     }
   }
 
   @Test func whatIsRemovedOrStoredMeanwhileIsNotOverwritten() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       let value = try cache.value(forKey: "removed") {
-        try cache.removeValue(forKey: "removed")
+        try cache.remove("removed")
         return "from before"
       }
       #expect(value == "from before")
-      #expect(try cache.value(forKey: "removed") == nil)
+      #expect(try cache["removed"] == nil)
       let emptied = try cache.value(forKey: "emptied") {
         try cache.removeAll()
         return "from before"
       }
       #expect(emptied == "from before")
-      #expect(try cache.value(forKey: "emptied") == nil)
+      #expect(try cache["emptied"] == nil)
       let stored = try cache.value(forKey: "stored") {
-        try cache.setValue("newer", forKey: "stored")
+        try cache.set("stored", "newer")
         return "older"
       }
       #expect(stored == "newer")
-      #expect(try cache.value(forKey: "stored") == "newer")
+      #expect(try cache["stored"] == "newer")
       #expect(try table.read { view in try view.keys(prefix: "c#k") } == [])
       #expect(try problems(table) == [])
     }
@@ -133,7 +133,7 @@ import Testing
 
   @Test func aClosureThatAsksForItsOwnKeyFailsAtOnce() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       let failure = error { _ = try cache.value(forKey: "k") { try cache.value(forKey: "k") { "inner" } } }
       #expect(failure?.code == .wouldDeadlock)
       // Another key is no trouble, and the failed one is free again.
@@ -143,7 +143,7 @@ import Testing
 
   @Test func whatCannotBeStoredLeavesNoClaim() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", table, limit: .bytes(10))
+      let cache = try StringCache("c", in: table, limit: .bytes(10))
       let failure = error { _ = try cache.value(forKey: "k") { "much too long for this cache" } }
       #expect(failure?.code == .tooLarge)
       #expect(try cache.value(forKey: "k", timeout: .zero) { "short" } == "short")
@@ -154,7 +154,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func manyTasksComputeOnce(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       let computations = Counter()
       let answers = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<200 {
@@ -178,7 +178,7 @@ import Testing
     try await withTable(variant) { table async throws in
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       async let waited = cache.value(forKey: "k", timeout: .seconds(600)) { "mine" }
       try computing.killAndWait()
       #expect(try await waited == "mine")
@@ -189,7 +189,7 @@ import Testing
     try await withTable(.rcu) { table async throws in
       let computing = try cacheWorker(table)
       try computing.ask("cache-compute k theirs", expecting: "computing")
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       let waiting = Task { try await cache.value(forKey: "k", timeout: .seconds(600)) { "mine" } }
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -199,7 +199,7 @@ import Testing
 
   @Test func anErrorInATaskFreesTheKeyAndSelfRequestsFail() async throws {
     try await withTable(.rcu) { table async throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
       await #expect(throws: Refused.self) { try await cache.value(forKey: "k") { throw Refused() } }
       do {
         _ = try await cache.value(forKey: "k") { try await cache.value(forKey: "k") { "inner" } }

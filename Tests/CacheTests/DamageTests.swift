@@ -19,7 +19,7 @@ import Testing
         #expect(try table.read { view in try view.keys(prefix: "c/") }.count <= 60)
       }
       // Claims of the dead stop nobody.
-      let cache = try StringCache("c", table, limit: .entries(60))
+      let cache = try StringCache("c", in: table, limit: .entries(60))
       for index in 0..<100 { _ = try cache.value(forKey: "k\(index)", timeout: .zero) { "mine" } }
       #expect(try cache.count == 60)
     }
@@ -27,8 +27,8 @@ import Testing
 
   private func withFilled(_ variant: Table.Variant, _ body: (Table, StringCache) throws -> Void) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(300))
-      for index in 0..<300 { try cache.setValue("v", forKey: "k\(index)") }
+      let cache = try StringCache("c", in: table, limit: .entries(300))
+      for index in 0..<300 { try cache.set("k\(index)", "v") }
       try body(table, cache)
       #expect(try problems(table) == [])
       #expect(try table.read { view in try view.keys(prefix: "c/") }.count <= 300)
@@ -48,8 +48,8 @@ import Testing
       try withFilled(variant) { table, cache throws in
         try table.barrier { tx throws in try head.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
         if head.count == 1 || head[3] != 5 { #expect(error { _ = try cache.count }?.code == .damaged || head[1] > 0) }
-        for index in 0..<310 { try cache.setValue("w", forKey: "n\(index)") }
-        #expect(try cache.value(forKey: "n309") == "w")
+        for index in 0..<310 { try cache.set("n\(index)", "w") }
+        #expect(try cache["n309"] == "w")
       }
     }
     for round in 0..<6 {
@@ -65,8 +65,8 @@ import Testing
           try table.barrier { tx throws in try words.withUnsafeBytes { try tx.set("c#r2", bytes: $0, type: .bytes) } }
         }
         for index in 0..<330 {
-          try cache.setValue("w", forKey: "n\(index)")
-          try cache.removeValue(forKey: "k\(index)")
+          try cache.set("n\(index)", "w")
+          try cache.remove("k\(index)")
         }
         // What no sum betrays is found by who looks closer; emptied, all is right.
         if round > 3 { try cache.removeAll() }
@@ -78,11 +78,11 @@ import Testing
     try withTable(.rcu) { table throws in
       for value in ["hello", "", "somewhat longer than the words of a head, by the look of it, is this one here"] {
         try table.set("c", value)
-        let cache = try StringCache("c", table, limit: .entries(10))
-        #expect(error { try cache.setValue("v", forKey: "k") }?.code == .typeMismatch)
+        let cache = try StringCache("c", in: table, limit: .entries(10))
+        #expect(error { try cache.set("k", "v") }?.code == .typeMismatch)
         #expect(error { _ = try cache.count }?.code == .typeMismatch)
         try table.set("c", Array(value.utf8))
-        #expect(error { try cache.setValue("v", forKey: "k") }?.code == .typeMismatch)
+        #expect(error { try cache.set("k", "v") }?.code == .typeMismatch)
         #expect(try table.get("c", as: [UInt8].self) == Array(value.utf8))
       }
     }
@@ -90,7 +90,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aClaimOfAnyBytesStopsNobody(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(10))
+      let cache = try StringCache("c", in: table, limit: .entries(10))
       var random = SplitMix(seed: 13)
       for round in 0..<50 {
         var words = (0..<8).map { _ in UInt64.random(in: 0 ... .max, using: &random) }

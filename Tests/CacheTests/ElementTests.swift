@@ -10,42 +10,42 @@ import Testing
 @Suite struct ElementTests {
   @Test(arguments: Table.Variant.allCases) func whatWasStoredIsReadUntilItIsRemoved(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(100))
-      #expect(try cache.value(forKey: "a") == nil)
+      let cache = try StringCache("c", in: table, limit: .entries(100))
+      #expect(try cache["a"] == nil)
       #expect(try cache.count == 0)
-      #expect(try !cache.removeValue(forKey: "a"))
-      try cache.setValue("1", forKey: "a")
-      try cache.setValue("2", forKey: "b")
-      try cache.setValue("3", forKey: "a")
-      #expect(try cache.value(forKey: "a") == "3")
+      #expect(try !cache.remove("a"))
+      try cache.set("a", "1")
+      try cache.set("b", "2")
+      try cache.set("a", "3")
+      #expect(try cache["a"] == "3")
       #expect(try cache.count == 2)
       #expect(try cache.totalCost == 4)
       #expect(try cache.contains("b"))
-      #expect(try cache.removeValue(forKey: "a"))
-      #expect(try cache.value(forKey: "a") == nil)
+      #expect(try cache.remove("a"))
+      #expect(try cache["a"] == nil)
       #expect(try cache.count == 1)
-      try cache.setValue("", forKey: "")
-      #expect(try cache.value(forKey: "") == "")
+      try cache.set("", "")
+      #expect(try cache[""] == "")
       #expect(try problems(table) == [])
       // Another handle, another cache, and the elements' keys in the table.
-      let other = try SharedCache<[UInt8], String>("c", table, limit: .entries(100))
-      #expect(try other.value(forKey: Array("b".utf8)) == "2")
-      #expect(try StringCache("d", table, limit: .entries(100)).value(forKey: "b") == nil)
+      let other = try SharedCache<[UInt8], String>("c", in: table, limit: .entries(100))
+      #expect(try other[Array("b".utf8)] == "2")
+      #expect(try StringCache("d", in: table, limit: .entries(100))["b"] == nil)
       #expect(try table.get("c/b", as: String.self) == "2")
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func growsAndShrinksAndEmpties(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(5000))
-      for index in 0..<1000 { try cache.setValue("v", forKey: "k\(index)") }
+      let cache = try StringCache("c", in: table, limit: .entries(5000))
+      for index in 0..<1000 { try cache.set("k\(index)", "v") }
       #expect(try cache.count == 1000)
       #expect(try problems(table) == [])
-      for index in 0..<990 { try cache.removeValue(forKey: "k\(index)") }
+      for index in 0..<990 { try cache.remove("k\(index)") }
       #expect(try cache.count == 10)
       #expect(try problems(table) == [])
       #expect(try table.read { view in try view.keys(prefix: "c#r") }.count == 1)
-      for index in 0..<300 { try cache.setValue("v", forKey: "k\(index)") }
+      for index in 0..<300 { try cache.set("k\(index)", "v") }
       try cache.removeAll()
       #expect(try cache.count == 0)
       #expect(try cache.totalCost == 0)
@@ -57,10 +57,10 @@ import Testing
   @Test func evictsWhatWasUsedLongestAgo() throws {
     try withTable(.rcu) { table throws in
       // So few that every eviction looks at all of them.
-      let cache = try StringCache("c", table, limit: .entries(20))
-      for index in 0..<20 { try cache.setValue("v", forKey: "k\(index)") }
-      for index in 0..<10 { _ = try cache.value(forKey: "k\(index)") }
-      for index in 20..<30 { try cache.setValue("v", forKey: "k\(index)") }
+      let cache = try StringCache("c", in: table, limit: .entries(20))
+      for index in 0..<20 { try cache.set("k\(index)", "v") }
+      for index in 0..<10 { _ = try cache["k\(index)"] }
+      for index in 20..<30 { try cache.set("k\(index)", "v") }
       let stayed = try (0..<10).filter { try cache.contains("k\($0)") }.count
       // Two keys may share the place where their hits are noted: then one of them is forgotten.
       #expect(stayed >= 8, "but for their hits, these were the oldest")
@@ -71,16 +71,16 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aLimitInBytesHolds(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .bytes(1000))
-      for index in 0..<200 { try cache.setValue(String(repeating: "v", count: index % 90), forKey: "k\(index % 50)") }
+      let cache = try StringCache("c", in: table, limit: .bytes(1000))
+      for index in 0..<200 { try cache.set("k\(index % 50)", String(repeating: "v", count: index % 90)) }
       #expect(try cache.totalCost <= 1000)
       #expect(try cache.totalCost > 800)
       #expect(try problems(table) == [])
       // One that needs nearly all of it.
-      try cache.setValue("v", forKey: "big", cost: 999)
+      try cache.set("big", "v", cost: 999)
       #expect(try cache.totalCost <= 1000)
       #expect(try cache.contains("big"))
-      #expect(error { try cache.setValue("v", forKey: "bigger", cost: 1001) }?.code == .tooLarge)
+      #expect(error { try cache.set("bigger", "v", cost: 1001) }?.code == .tooLarge)
       #expect(try !cache.contains("bigger"))
       #expect(try problems(table) == [])
     }
@@ -108,13 +108,13 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsGoneAndGoesFirst(_ variant: Table.Variant) throws {
     let clock = TestClock()
     try withTable(variant, clock: clock) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(20), timeToLive: .seconds(10))
-      for index in 0..<10 { try cache.setValue("v", forKey: "short\(index)") }
-      for index in 0..<10 { try cache.setValue("v", forKey: "long\(index)", expires: .never) }
-      #expect(try cache.value(forKey: "short3") == "v")
+      let cache = try StringCache("c", in: table, limit: .entries(20), timeToLive: .seconds(10))
+      for index in 0..<10 { try cache.set("short\(index)", "v") }
+      for index in 0..<10 { try cache.set("long\(index)", "v", expires: .never) }
+      #expect(try cache["short3"] == "v")
       clock.advance(11)
-      #expect(try cache.value(forKey: "short3") == nil)
-      for index in 0..<10 { try cache.setValue("v", forKey: "new\(index)") }
+      #expect(try cache["short3"] == nil)
+      for index in 0..<10 { try cache.set("new\(index)", "v") }
       for index in 0..<10 {
         #expect(try cache.contains("long\(index)"), "an expired one went in its place")
         #expect(try cache.contains("new\(index)"))
@@ -123,13 +123,13 @@ import Testing
       #expect(try problems(table) == [])
       // Renewed, it lives on.
       clock.advance(9)
-      try cache.setValue("v", forKey: "new0")
+      try cache.set("new0", "v")
       clock.advance(9)
       #expect(try cache.contains("new0"))
       #expect(try !cache.contains("new1"))
       // Removed by whoever keeps the table: no line of theirs counts for ever.
-      try table.removeExpired()
-      for index in 0..<20 { try cache.setValue("v", forKey: "other\(index)", expires: .never) }
+      try table.administration.sweepExpired()
+      for index in 0..<20 { try cache.set("other\(index)", "v", expires: .never) }
       #expect(try (0..<20).allSatisfy { try cache.contains("other\($0)") })
       #expect(try cache.count == 20)
       #expect(try problems(table) == [])
@@ -139,10 +139,10 @@ import Testing
   @Test func whatHasExpiredDoesNotCountForEver() throws {
     let clock = TestClock()
     try withTable(.rcu, clock: clock) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(1000), timeToLive: .seconds(1))
-      for index in 0..<500 { try cache.setValue("v", forKey: "k\(index)") }
+      let cache = try StringCache("c", in: table, limit: .entries(1000), timeToLive: .seconds(1))
+      for index in 0..<500 { try cache.set("k\(index)", "v") }
       clock.advance(2)
-      for index in 0..<200 { try cache.setValue("v", forKey: "new\(index)", expires: .never) }
+      for index in 0..<200 { try cache.set("new\(index)", "v", expires: .never) }
       #expect(try cache.count < 300, "each write strikes out some of what it passes")
       #expect(try problems(table) == [])
     }
@@ -152,16 +152,16 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aFullTableIsMadeRoomIn(_ variant: Table.Variant) throws {
     try withTable(variant, capacityBytes: 4 << 20) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(1_000_000))
+      let cache = try StringCache("c", in: table, limit: .entries(1_000_000))
       let value = String(repeating: "v", count: 10_000)
-      for index in 0..<1000 { try cache.setValue(value, forKey: "k\(index)") }
-      #expect(try cache.value(forKey: "k999") == value)
+      for index in 0..<1000 { try cache.set("k\(index)", value) }
+      #expect(try cache["k999"] == value)
       #expect(try cache.count > 100)
       // One that needs much at once, and small ones into what is left.
-      try cache.setValue(String(repeating: "w", count: 700_000), forKey: "big")
+      try cache.set("big", String(repeating: "w", count: 700_000))
       #expect(try cache.contains("big"))
-      for index in 0..<3000 { try cache.setValue("small", forKey: "s\(index)") }
-      #expect(try cache.value(forKey: "s2999") == "small")
+      for index in 0..<3000 { try cache.set("s\(index)", "small") }
+      #expect(try cache["s2999"] == "small")
       #expect(try problems(table).filter { $0 != "a line without its element" } == [])
     }
   }
@@ -173,17 +173,17 @@ import Testing
       let errors = Mutex<[TableError.Code]>([])
       let told = DispatchSemaphore(value: 0)
       let cache = try StringCache(
-        "c", table, limit: .bytes(200),
+        "c", in: table, limit: .bytes(200),
         onError: { error in
           errors.withLock { $0.append(error.code) }
           told.signal()
         })
-      for index in 0..<3000 { try cache.setObject("\(index)", forKey: "a", waitUntilDone: false) }
-      try cache.setObject("b", forKey: "b", waitUntilDone: true)
-      #expect(try cache.value(forKey: "a") == "2999")
-      #expect(try cache.value(forKey: "b") == "b")
-      try cache.setObject(String(repeating: "v", count: 500), forKey: "c", waitUntilDone: false)
-      try cache.waitUntilWritten()
+      for index in 0..<3000 { try cache.set("a", "\(index)", waitUntilDone: false) }
+      try cache.set("b", "b", waitUntilDone: true)
+      #expect(try cache["a"] == "2999")
+      #expect(try cache["b"] == "b")
+      try cache.set("c", String(repeating: "v", count: 500), waitUntilDone: false)
+      try cache.flush()
       // It is told of once the queue has moved on.
       #expect(told.wait(timeout: .now() + .seconds(60)) == .success)
       #expect(errors.withLock { $0 } == [.tooLarge])
@@ -194,21 +194,21 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(10))
+      let cache = try StringCache("c", in: table, limit: .entries(10))
       for number in 1...300 {
-        try cache.setObject("\(number)", forKey: "k", waitUntilDone: false)
-        #expect(try cache.value(forKey: "k") == "\(number)")
-        try cache.setObject("\(number)", forKey: "gone", waitUntilDone: false)
+        try cache.set("k", "\(number)", waitUntilDone: false)
+        #expect(try cache["k"] == "\(number)")
+        try cache.set("gone", "\(number)", waitUntilDone: false)
         #expect(try cache.contains("gone"))
-        try cache.setObject("\(number)", forKey: "gone", waitUntilDone: false)
-        #expect(try cache.removeValue(forKey: "gone"))
+        try cache.set("gone", "\(number)", waitUntilDone: false)
+        #expect(try cache.remove("gone"))
         #expect(try !cache.contains("gone"))
-        try cache.setObject("\(number)", forKey: "counted", waitUntilDone: false)
+        try cache.set("counted", "\(number)", waitUntilDone: false)
         #expect(try cache.count == 2)
-        try cache.setObject("first", forKey: "k", waitUntilDone: false)
-        try cache.setValue("second", forKey: "k")
-        #expect(try cache.value(forKey: "k") == "second")
-        try cache.setObject("first", forKey: "k", waitUntilDone: false)
+        try cache.set("k", "first", waitUntilDone: false)
+        try cache.set("k", "second")
+        #expect(try cache["k"] == "second")
+        try cache.set("k", "first", waitUntilDone: false)
         try cache.removeAll()
         #expect(try cache.count == 0)
       }
@@ -217,16 +217,16 @@ import Testing
 
   @Test func inASectionACacheIsWhatItWasAtItsBeginning() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(10))
-      try cache.setValue("old", forKey: "k")
+      let cache = try StringCache("c", in: table, limit: .entries(10))
+      try cache.set("k", "old")
       let other = try worker(table)
       try other.ask("barrier", expecting: "in")
       try table.read { _ in
-        try cache.setObject("new", forKey: "k", waitUntilDone: false)
-        #expect(try cache.value(forKey: "k") == "old", "without waiting for the other's barrier")
+        try cache.set("k", "new", waitUntilDone: false)
+        #expect(try cache["k"] == "old", "without waiting for the other's barrier")
       }
       try other.ask("commit", expecting: "ok")
-      #expect(try cache.value(forKey: "k") == "new")
+      #expect(try cache["k"] == "new")
       try other.finish()
     }
   }
@@ -236,16 +236,16 @@ import Testing
       let cacheInHandler = Mutex<StringCache?>(nil)
       let seen = Mutex<[String?]>([])
       let cache = try StringCache(
-        "c", table, limit: .bytes(200),
+        "c", in: table, limit: .bytes(200),
         onError: { _ in
-          let value = cacheInHandler.withLock { $0 }.flatMap { cache in try? cache.value(forKey: "k") }
+          let value = cacheInHandler.withLock { $0 }.flatMap { cache in try? cache["k"] }
           seen.withLock { $0.append(value) }
         })
       cacheInHandler.withLock { $0 = cache }
-      try cache.setValue("v", forKey: "k")
+      try cache.set("k", "v")
       for _ in 0..<20 {
-        try cache.setObject(String(repeating: "v", count: 500), forKey: "k", waitUntilDone: false)
-        try cache.waitUntilWritten()
+        try cache.set("k", String(repeating: "v", count: 500), waitUntilDone: false)
+        try cache.flush()
       }
       // Who is told comes after who is waited for.
       while seen.withLock({ $0.count }) < 20 { usleep(500) }
@@ -256,24 +256,24 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func waitingForWritesHasAnEnd(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(10))
+      let cache = try StringCache("c", in: table, limit: .entries(10))
       // With nothing to wait for, anywhere.
-      try table.read { _ in try cache.waitUntilWritten() }
+      try table.read { _ in try cache.flush() }
       let other = try worker(table)
       try other.ask("barrier", expecting: "in")
-      try cache.setObject("v", forKey: "k", waitUntilDone: false)
-      let late = error { try cache.waitUntilWritten(timeout: .milliseconds(20)) }
+      try cache.set("k", "v", waitUntilDone: false)
+      let late = error { try cache.flush(timeout: .milliseconds(20)) }
       #expect(late?.code == .timedOut)
       #expect(late?.message.hasPrefix("the cache 'c': ") == true, "\(String(describing: late))")
       try other.ask("commit", expecting: "ok")
-      try cache.waitUntilWritten()
-      #expect(try cache.value(forKey: "k") == "v")
+      try cache.flush()
+      #expect(try cache["k"] == "v")
       try table.barrier { (_: inout Transaction) throws in
-        try cache.setObject("w", forKey: "k", waitUntilDone: false)
-        #expect(error { try cache.waitUntilWritten() }?.code == .wouldDeadlock)
+        try cache.set("k", "w", waitUntilDone: false)
+        #expect(error { try cache.flush() }?.code == .wouldDeadlock)
       }
-      try cache.waitUntilWritten()
-      #expect(try cache.value(forKey: "k") == "w")
+      try cache.flush()
+      #expect(try cache["k"] == "w")
     }
   }
 
@@ -281,22 +281,22 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func anObserverReadsAndCannotWrite(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      try StringCache("c", table, limit: .entries(10)).setValue("v", forKey: "k")
+      try StringCache("c", in: table, limit: .entries(10)).set("k", "v")
       let observer = try Table.open(table.name, access: .observer)
-      let cache = try StringCache("c", observer, limit: .entries(10))
-      #expect(try cache.value(forKey: "k") == "v")
+      let cache = try StringCache("c", in: observer, limit: .entries(10))
+      #expect(try cache["k"] == "v")
       #expect(try cache.value(forKey: "k", orInsert: { "w" }) == "v")
       #expect(try cache.count == 1)
-      #expect(error { try cache.setValue("w", forKey: "k") }?.code == .notPermitted)
+      #expect(error { try cache.set("k", "w") }?.code == .notPermitted)
       #expect(error { _ = try cache.value(forKey: "l", orInsert: { "w" }) }?.code == .notPermitted)
     }
   }
 
   @Test func aSectionOfTheTableIsNoPlaceToWrite() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(10))
+      let cache = try StringCache("c", in: table, limit: .entries(10))
       try table.read { _ in
-        #expect(error { try cache.setValue("w", forKey: "k") }?.code == .wouldDeadlock)
+        #expect(error { try cache.set("k", "w") }?.code == .wouldDeadlock)
         #expect(error { _ = try cache.value(forKey: "k", orInsert: { "w" }) }?.code == .wouldDeadlock)
       }
     }
@@ -305,11 +305,11 @@ import Testing
   @Test func namesAndLimitsThatCannotBeAreRefused() throws {
     try withTable(.rcu) { table throws in
       for name in ["", "a/b", "a#k", String(repeating: "n", count: 201)] {
-        #expect(error { _ = try StringCache(name, table, limit: .entries(1)) }?.code == .invalid)
-        #expect(error { _ = try SharedOnce<Int>(name, table) }?.code == .invalid)
+        #expect(error { _ = try StringCache(name, in: table, limit: .entries(1)) }?.code == .invalid)
+        #expect(error { _ = try SharedOnce<Int>(name, in: table) }?.code == .invalid)
       }
-      #expect(error { _ = try StringCache("c", table, limit: .entries(0)) }?.code == .invalid)
-      #expect(error { _ = try StringCache("c", table, limit: .bytes(-1)) }?.code == .invalid)
+      #expect(error { _ = try StringCache("c", in: table, limit: .entries(0)) }?.code == .invalid)
+      #expect(error { _ = try StringCache("c", in: table, limit: .bytes(-1)) }?.code == .invalid)
     }
   }
 }

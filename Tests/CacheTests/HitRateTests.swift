@@ -22,18 +22,18 @@ import Testing
 
   /// One access goes to one handle, as if each were a process; what is missing is inserted by `writers` of them.
   private func measure(_ table: Table, limit: Int, handles: Int, writers: Int) throws -> Double {
-    let caches = try (0..<handles).map { _ in try SharedCache<String, Int>("c", table, limit: .entries(limit)) }
+    let caches = try (0..<handles).map { _ in try SharedCache<String, Int>("c", in: table, limit: .entries(limit)) }
     var zipf = Zipf(count: Self.keys, exponent: 0.9, seed: Self.seed)
     var hits = 0
     for index in 0..<Self.length {
       let number = zipf.next()
-      if try caches[index % handles].value(forKey: "\(number)") != nil {
+      if try caches[index % handles]["\(number)"] != nil {
         hits += 1
       } else {
-        try caches[index % writers].setValue(number, forKey: "\(number)")
+        try caches[index % writers].set("\(number)", number)
       }
     }
-    for cache in caches { try cache.waitUntilWritten() }
+    for cache in caches { try cache.flush() }
     #expect(try caches[0].count == limit)
     #expect(try problems(table) == [])
     return percent(hits)
@@ -78,12 +78,12 @@ import Testing
 
   @Test func whatAReaderKeepsUsingStays() throws {
     try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", table, limit: .entries(400))
-      for index in 0..<100 { try cache.setValue("hot", forKey: "hot\(index)") }
+      let cache = try StringCache("c", in: table, limit: .entries(400))
+      for index in 0..<100 { try cache.set("hot\(index)", "hot") }
       let reader = try cacheWorker(table, limit: 400)
       // Five times what the cache holds; the reader uses its keys every 100 insertions, and never writes any.
       for index in 0..<2000 {
-        try cache.setValue("cold", forKey: "cold\(index)")
+        try cache.set("cold\(index)", "cold")
         if index % 100 == 99 { try reader.ask("cache-read-all hot 100", expecting: "ok") }
       }
       let left = try (0..<100).filter { try cache.contains("hot\($0)") }.count

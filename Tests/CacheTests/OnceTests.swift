@@ -10,22 +10,22 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func theFirstMakesItForAll(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let once = try SharedOnce<String>("o", table)
+      let once = try SharedOnce<String>("o", in: table)
       #expect(try once.current == nil)
       #expect(throws: Refused.self) { try once.value { throw Refused() } }
       #expect(try once.value { "first" } == "first")
       #expect(try once.value { "second" } == "first")
-      #expect(try SharedOnce<String>("o", table).current == "first")
+      #expect(try SharedOnce<String>("o", in: table).current == "first")
       #expect(try table.get("o", as: String.self) == "first")
       #expect(try cacheWorker(table).ask("once o theirs") == "first")
-      #expect(error { _ = try SharedOnce<Int>("o", table).value { 1 } }?.code == .typeMismatch)
+      #expect(error { _ = try SharedOnce<Int>("o", in: table).value { 1 } }?.code == .typeMismatch)
       #expect(table.count == 1, "no claim is left")
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func threadsMakeItOnce(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let once = try SharedOnce<Int>("o", table)
+      let once = try SharedOnce<Int>("o", in: table)
       let runs = Counter()
       let wrong = Counter()
       let arrived = Counter()
@@ -55,7 +55,7 @@ import Testing
         for round in 0..<2000 {
           do {
             let table = try Table.open(names[thread], timeout: .seconds(600))
-            _ = try SharedOnce<Int>("o", table).value(timeout: .seconds(600)) { round }
+            _ = try SharedOnce<Int>("o", in: table).value(timeout: .seconds(600)) { round }
             _ = try table.remove("o")
           } catch {
             failures.increment()
@@ -73,18 +73,18 @@ import Testing
       let second = try cacheWorker(table)
       try second.send("once o second")
       try second.waitUntilAsleep(in: .futex)
-      let failure = error { _ = try SharedOnce<String>("o", table).value(timeout: .milliseconds(30)) { "mine" } }
+      let failure = error { _ = try SharedOnce<String>("o", in: table).value(timeout: .milliseconds(30)) { "mine" } }
       #expect(failure?.holder?.pid == first.pid)
       try first.killAndWait()
       try second.expectLine("computing")
       try second.killAndWait()
-      #expect(try SharedOnce<String>("o", table).value(timeout: .seconds(600)) { "third" } == "third")
+      #expect(try SharedOnce<String>("o", in: table).value(timeout: .seconds(600)) { "third" } == "third")
     }
   }
 
   @Test func tasksMakeItOnce() async throws {
     try await withTable(.rcu) { table async throws in
-      let once = try SharedOnce<Int>("o", table)
+      let once = try SharedOnce<Int>("o", in: table)
       let runs = Counter()
       let values = try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<100 {

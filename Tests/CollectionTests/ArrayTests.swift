@@ -26,8 +26,8 @@ import Testing
     ) throws {
       self.seed = seed
       random = SplitMix(seed: seed)
-      shared = try SharedArray("a\(seed)", table, limits: limits)
-      watched = try SharedArray("a\(seed)", watching)
+      shared = try SharedArray("a\(seed)", in: table, limits: limits)
+      watched = try SharedArray("a\(seed)", in: watching)
       self.make = make
     }
 
@@ -115,7 +115,7 @@ import Testing
   @Test func aHundredThousandElementsInAnyOrder() throws {
     try withTable(.rcu, capacityBytes: 64 << 20) { table throws in
       var random = SplitMix(seed: 9)
-      let shared = try SharedArray<Int>("a", table)
+      let shared = try SharedArray<Int>("a", in: table)
       var model = (0..<100_000).map { $0 * 7 }
       try shared.append(contentsOf: model)
       for _ in 0..<10 {
@@ -147,7 +147,7 @@ import Testing
   /// One element more changes one node as long as the tail has room for it, and so does another value of an element.
   @Test func anAppendStoresTheTailAndNothingElse() throws {
     try withTable(.rcu) { table throws in
-      let array = try SharedArray<Int>("a", table)
+      let array = try SharedArray<Int>("a", in: table)
       let limits = array.tree.limits
       for index in 0..<3 * limits.leafElements + 2 {
         let before = (version: table.version, keys: table.count)
@@ -174,7 +174,7 @@ import Testing
   @Test func leavesWhoseElementsGetShorterAreJoined() throws {
     let table = try Table.temporary()
     let limits = ArrayNode.Limits(leafElements: 16, leafBytes: 64, children: 4)
-    let array = try SharedArray<String>("a", table, limits: limits)
+    let array = try SharedArray<String>("a", in: table, limits: limits)
     for _ in 0..<14 { try array.append(String(repeating: "x", count: 32)) }
     let nodes = table.count
     for index in 0..<14 { try array.set("\(index)", at: index) }
@@ -224,7 +224,6 @@ import Testing
       try view.forEach { _, entry in
         keys += 1
         if entry.version > before.version { changed += 1 }
-        return true
       }
     }
     return changed + max(0, before.keys - keys)
@@ -232,7 +231,7 @@ import Testing
 
   @Test func amongAMillionARemovalTouchesAFewNodes() throws {
     try withTable(.rcu, capacityBytes: 96 << 20) { table throws in
-      let array = try SharedArray<Int>("a", table)
+      let array = try SharedArray<Int>("a", in: table)
       for part in 0..<10 { try array.append(contentsOf: part * 100_000..<(part + 1) * 100_000) }
       #expect(try array.count == 1_000_000)
       // Three levels: a leaf, two nodes, and the header.
@@ -262,7 +261,6 @@ import Testing
           last = value
         }
         seen += 1
-        return true
       }
       #expect(isSorted)
       #expect(try seen == array.count && seen == 999_600)
@@ -271,7 +269,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aWrongIndexIsAnErrorAndChangesNothing(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let array = try SharedArray<String>("a", table)
+      let array = try SharedArray<String>("a", in: table)
       for index in [-1, 0, 1, Int.max, Int.min] {
         #expect(code { _ = try array[index] } == .outOfBounds)
         #expect(code { try array.remove(at: index) } == .outOfBounds)
@@ -301,7 +299,7 @@ import Testing
 
   @Test func countAndIndexBelongToOneSection() throws {
     try withTable(.rcu) { table throws in
-      let array = try SharedArray<Int>("a", table)
+      let array = try SharedArray<Int>("a", in: table)
       try array.append(contentsOf: 0..<1000)
       let other = try worker(table)
       try array.read { elements in
@@ -317,23 +315,18 @@ import Testing
     }
   }
 
-  @Test func forEachStopsEarlyAndPassesErrorsOn() throws {
+  @Test func forEachPassesErrorsOnAndPrefixStopsEarly() throws {
     let table = try Table.temporary()
-    let array = try SharedArray<Int>("a", table, limits: smallNodes)
+    let array = try SharedArray<Int>("a", in: table, limits: smallNodes)
     try array.append(contentsOf: 0..<100)
-    var seen: [Int] = []
-    try array.forEach { index, value in
-      #expect(index == value)
-      seen.append(value)
-      return seen.count < 17
-    }
-    #expect(seen == Array(0..<17))
+    try array.forEach { index, value in #expect(index == value) }
+    for length in [-1, 0, 17, 100, 200] { #expect(try array.prefix(length) == Array(0..<max(0, min(length, 100)))) }
+    #expect(try array.first == 0 && array.last == 99)
     #expect(throws: Stop.self) { try array.forEach { _, _ in throw Stop() } }
     try table.barrier { tx in
       var sum = 0
       try array.forEach(in: tx) { _, value in
         sum += value
-        return true
       }
       #expect(sum == 4950)
     }
@@ -341,26 +334,26 @@ import Testing
 
   @Test func aSharedTypeIsNeededAndTheNameCanBeReused() throws {
     let table = try Table.temporary()
-    let array = try SharedArray<Int>("a", table)
+    let array = try SharedArray<Int>("a", in: table)
     try array.append(1)
-    #expect(code { try SharedArray<String>("a", table).append("x") } == .typeMismatch)
-    #expect(code { _ = try SharedArray<String>("a", table).count } == .typeMismatch)
-    #expect(code { try SharedArray<Point>("a", table).removeAll() } == .typeMismatch)
+    #expect(code { try SharedArray<String>("a", in: table).append("x") } == .typeMismatch)
+    #expect(code { _ = try SharedArray<String>("a", in: table).count } == .typeMismatch)
+    #expect(code { try SharedArray<Point>("a", in: table).removeAll() } == .typeMismatch)
     let header = try #require(try table.get("a", as: CollectionHeader.self))
     #expect(header.signature == "array of integer" && header.numbers[4] == 1)
     try array.removeAll()
     #expect(table.count == 0)
-    try SharedArray<Point>("a", table).append(Point(x: 1, tag: 2))
-    #expect(try SharedArray<Point>("a", table)[0] == Point(x: 1, tag: 2))
+    try SharedArray<Point>("a", in: table).append(Point(x: 1, tag: 2))
+    #expect(try SharedArray<Point>("a", in: table)[0] == Point(x: 1, tag: 2))
   }
 
   @Test(arguments: Table.Variant.allCases) func aChangeThatFailsHalfWayIsUndoneAndItsBarrierGoesOn(
     _ variant: Table.Variant
   ) throws {
     try withTable(variant, capacityBytes: 1 << 20) { table throws in
-      let array = try SharedArray<[UInt8]>("a", table)
-      let dictionary = try SharedDictionary<Int, [UInt8]>("d", table)
-      let set = try SharedSet<[UInt8]>("s", table)
+      let array = try SharedArray<[UInt8]>("a", in: table)
+      let dictionary = try SharedDictionary<Int, [UInt8]>("d", in: table)
+      let set = try SharedSet<[UInt8]>("s", in: table)
       try array.append([1])
       try dictionary.set(1, [1])
       let block = [UInt8](repeating: 2, count: 8000)

@@ -8,18 +8,18 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func ofTables(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
       #expect(try await table.set("a", 1))
-      #expect(try await !table.set("a", 2, .ifAbsent))
-      #expect(try await table.set("b", bytes: [1, 2], type: .bytes, .ifAbsent))
-      #expect(try await !table.set("b", bytes: [3], type: .bytes, .ifAbsent))
-      #expect(try table.bytes("b") == [1, 2])
+      #expect(try await !table.set("a", 2, if: .absent))
+      #expect(try await table.set("b", bytes: [1, 2], type: .bytes, if: .absent))
+      #expect(try await !table.set("b", bytes: [3], type: .bytes, if: .absent))
+      #expect(try table.bytes(forKey: "b") == [1, 2])
       let version = try #require(try table.entry("a")).version
-      #expect(try await table.compareAndSet("a", 3, ifVersion: version))
-      #expect(try await !table.compareAndSet("a", 4, ifVersion: version))
+      #expect(try await table.set("a", 3, if: .version(version)))
+      #expect(try await !table.set("a", 4, if: .version(version)))
       #expect(try await table.increment("a", by: 2) == 5)
       #expect(try await table.remove("a"))
       #expect(try await table.remove(["a", "b"]) == 1)
       _ = try await table.set("soon", 1, expires: .after(.nanoseconds(1)))
-      #expect(try await table.removeExpired() == 1)
+      #expect(try await table.administration.sweepExpired() == 1)
       #expect(try await table.barrier { tx in try tx.increment("n") } == 1)
       #expect(try await table.barrier(keys: ["n"]) { tx in try tx.increment("n") } == 2)
     }
@@ -27,7 +27,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func ofValuesAndCounters(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let value = try SharedValue<Int>("value", table, default: 7)
+      let value = try SharedValue<Int>("value", in: table, default: 7)
       #expect(try await value.increment(by: 1) == 8)
       try await value += 2
       try await value -= 1
@@ -39,8 +39,8 @@ import Testing
       #expect(try value.get() == 30)
       #expect(try await value.remove())
       #expect(try value.get() == 7)
-      let counter = try SharedCounter("counter", table)
-      #expect(try await counter.add(3) == 3)
+      let counter = try SharedCounter("counter", in: table)
+      #expect(try await counter.increment(by: 3) == 3)
       #expect(try await counter.reset() == 3)
       #expect(try counter.value == 0)
     }
@@ -48,7 +48,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func ofArrays(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let array = try SharedArray<Int>("array", table)
+      let array = try SharedArray<Int>("array", in: table)
       try await array.append(1)
       try await array.append(contentsOf: [2, 3, 4, 5])
       try await array.insert(0, at: 0)
@@ -68,7 +68,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func ofDictionaries(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let dictionary = try SharedDictionary<String, Int>("dictionary", table)
+      let dictionary = try SharedDictionary<String, Int>("dictionary", in: table)
       try await dictionary.set("a", 1)
       #expect(try await dictionary.updateValue(2, forKey: "a") == 1)
       try await dictionary.mutate("b", default: 10) { $0 += 1 }
@@ -87,7 +87,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func ofSets(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let set = try SharedSet<Int>("set", table)
+      let set = try SharedSet<Int>("set", in: table)
       #expect(try await set.insert(1))
       #expect(try await !set.insert(1))
       try await set.formUnion(2...6)
@@ -103,19 +103,19 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func ofCaches(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
-      let cache = try SharedCache<String, Int>("cache", table, limit: .entries(100))
-      try await cache.setValue(1, forKey: "a")
-      #expect(try cache.value(forKey: "a") == 1)
-      #expect(try await cache.removeValue(forKey: "a"))
-      #expect(try await !cache.removeValue(forKey: "a"))
+      let cache = try SharedCache<String, Int>("cache", in: table, limit: .entries(100))
+      try await cache.set("a", 1)
+      #expect(try cache["a"] == 1)
+      #expect(try await cache.remove("a"))
+      #expect(try await !cache.remove("a"))
       for round in 0..<200 {
         // Submitted before it by the same task, and so not seen after it.
-        try cache.setObject(round, forKey: "b", waitUntilDone: false)
-        try await cache.setValue(-round, forKey: "b")
-        #expect(try cache.value(forKey: "b") == -round)
+        try cache.set("b", round, waitUntilDone: false)
+        try await cache.set("b", -round)
+        #expect(try cache["b"] == -round)
       }
-      try cache.setObject(7, forKey: "c", waitUntilDone: false)
-      try await cache.waitUntilWritten()
+      try cache.set("c", 7, waitUntilDone: false)
+      try await cache.flush()
       #expect(try table.read { view in try view.count() } > 0)
       try await cache.removeAll()
       #expect(try cache.count == 0)

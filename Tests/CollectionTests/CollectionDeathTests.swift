@@ -13,10 +13,10 @@ import Testing
     let counter: SharedCounter
 
     init(_ table: Table) throws {
-      array = try SharedArray("array", table)
-      dictionary = try SharedDictionary("dictionary", table)
-      set = try SharedSet("set", table)
-      counter = try SharedCounter("counter", table)
+      array = try SharedArray("array", in: table)
+      dictionary = try SharedDictionary("dictionary", in: table)
+      set = try SharedSet("set", in: table)
+      counter = try SharedCounter("counter", in: table)
     }
 
     /// All four hold the same numbers.
@@ -26,7 +26,6 @@ import Testing
       #expect(try dictionary.keys().sorted() == elements.sorted())
       try dictionary.forEach { key, value in
         #expect(value == "\(key)")
-        return true
       }
       #expect(try set.allElements() == Set(elements.map(String.init)))
       #expect(Set(elements).count == elements.count)
@@ -91,13 +90,13 @@ import Testing
     try withTable(variant) { table throws in
       let other = try worker(table)
       let watcher = try worker(table, "observer")
-      try SharedDictionary<Int, Int>("d", table).set(1, 10)
+      try SharedDictionary<Int, Int>("d", in: table).set(1, 10)
       try other.ask("dictionary-get d 1", expecting: "10")
       try other.ask("dictionary-set d 2 20", expecting: "ok")
       try watcher.ask("dictionary-get d 2", expecting: "20")
       try watcher.ask("dictionary-set d 2 30", expecting: "error notPermitted")
-      #expect(try SharedDictionary<Int, Int>("d", table).allElements() == [1: 10, 2: 20])
-      try SharedArray<Int>("d2", table).append(4)
+      #expect(try SharedDictionary<Int, Int>("d", in: table).allElements() == [1: 10, 2: 20])
+      try SharedArray<Int>("d2", in: table).append(4)
       try other.ask("dictionary-get d2 1", expecting: "error typeMismatch")
       try other.ask("dictionary-set d2 1 1", expecting: "error typeMismatch")
       try other.ask("array-remove d2 0", expecting: "4")

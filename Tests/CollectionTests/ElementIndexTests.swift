@@ -17,7 +17,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let shared = try SharedSet<[UInt8]>("s", table)
+      let shared = try SharedSet<[UInt8]>("s", in: table)
       var random = SplitMix(seed: 3)
       var model: Set<[UInt8]> = []
       var mostPages = 0
@@ -51,7 +51,7 @@ import Testing
 
   @Test func keysLargerThanAPageAndWithItsOwnFirstByteAreKeysLikeOthers() throws {
     let table = try Table.temporary()
-    let shared = try SharedDictionary<[UInt8], Int>("d", table)
+    let shared = try SharedDictionary<[UInt8], Int>("d", in: table)
     let keys: [[UInt8]] = [
       [], [255], [255, 255], [255, 48], Array("0".utf8), [UInt8](repeating: 255, count: 5000),
       [UInt8](repeating: 7, count: 5000),
@@ -66,7 +66,7 @@ import Testing
   /// By way of the table's own API, which knows nothing of the index.
   @Test func whatOthersStoreOrRemoveIsNotCounted() throws {
     let table = try Table.temporary()
-    let shared = try SharedDictionary<String, Int>("d", table)
+    let shared = try SharedDictionary<String, Int>("d", in: table)
     try shared.merge(["a": 1, "b": 2])
     try table.set("d/x", 3)
     #expect(try table.remove("d/a"))
@@ -85,7 +85,7 @@ import Testing
   /// A header that somebody removed leaves pages behind, of which nothing may come back.
   @Test func pagesOfAnEarlierHeaderAreNotBelieved() throws {
     let table = try Table.temporary()
-    let shared = try SharedSet<Int>("s", table)
+    let shared = try SharedSet<Int>("s", in: table)
     try shared.formUnion(0..<1000)
     #expect(try table.remove("s"))
     #expect(try shared.count == 0)
@@ -96,7 +96,7 @@ import Testing
 
   @Test func aPageThatCannotBeReadIsDamageAndEmptyingMendsIt() throws {
     let table = try Table.temporary()
-    let shared = try SharedSet<String>("s", table)
+    let shared = try SharedSet<String>("s", in: table)
     try shared.formUnion(["a", "b"])
     let page = Array("s/".utf8) + [255] + Array("0".utf8)
     let stored = try #require(try table.entry(page)).bytes
@@ -117,7 +117,7 @@ import Testing
   /// A header that is wrong makes nothing loop or grow beyond the table.
   @Test func aHeaderThatCannotBeIsDamageAndOneThatIsWrongBoundsTheWork() throws {
     let table = try Table.temporary()
-    let shared = try SharedSet<Int>("s", table)
+    let shared = try SharedSet<Int>("s", in: table)
     try shared.formUnion(0..<100)
     let impossible: [CollectionHeader.Numbers] = [
       [5, 19, 1, 0, 0], [1, 20, 1000, 0, 0], [1, 1 << 50, 1, 0, 0], [0, 0, 0, 0, 0], [1, 300, 3, 0, 0],

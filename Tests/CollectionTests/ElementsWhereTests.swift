@@ -10,9 +10,9 @@ import Testing
   ) throws {
     try withTable(variant) { table throws in
       let numbers = Array(0..<700)
-      let array = try SharedArray<Int>("array", table)
-      let set = try SharedSet<Int>("set", table)
-      let dictionary = try SharedDictionary<Int, String>("dictionary", table)
+      let array = try SharedArray<Int>("array", in: table)
+      let set = try SharedSet<Int>("set", in: table)
+      let dictionary = try SharedDictionary<Int, String>("dictionary", in: table)
       try array.append(contentsOf: numbers)
       try set.formUnion(numbers)
       try dictionary.merge(numbers.map { ($0, "\($0)") })
@@ -43,9 +43,9 @@ import Testing
 
   @Test func aConditionThatThrowsRemovesNothingAndABarrierGoesOn() throws {
     let table = try Table.temporary()
-    let array = try SharedArray<Int>("array", table)
-    let set = try SharedSet<Int>("set", table)
-    let dictionary = try SharedDictionary<Int, Int>("dictionary", table)
+    let array = try SharedArray<Int>("array", in: table)
+    let set = try SharedSet<Int>("set", in: table)
+    let dictionary = try SharedDictionary<Int, Int>("dictionary", in: table)
     try array.append(contentsOf: 0..<10)
     try set.formUnion(0..<10)
     try dictionary.merge((0..<10).map { ($0, $0) })

@@ -8,14 +8,14 @@ import Testing
   @Test func namesCannotOverlap() throws {
     let table = try Table.temporary()
     for name in ["", "a/b", "/", "a/", "a\n", "\0", "\u{7f}", String(repeating: "x", count: 201)] {
-      #expect(code { _ = try SharedValue(name, table, default: 0) } == .invalid)
-      #expect(code { _ = try SharedDictionary<String, Int>(name, table) } == .invalid)
-      #expect(code { _ = try SharedSet<String>(name, table) } == .invalid)
-      #expect(code { _ = try SharedArray<Int>(name, table) } == .invalid)
-      #expect(code { _ = try SharedCounter(name, table) } == .invalid)
+      #expect(code { _ = try SharedValue(name, in: table, default: 0) } == .invalid)
+      #expect(code { _ = try SharedDictionary<String, Int>(name, in: table) } == .invalid)
+      #expect(code { _ = try SharedSet<String>(name, in: table) } == .invalid)
+      #expect(code { _ = try SharedArray<Int>(name, in: table) } == .invalid)
+      #expect(code { _ = try SharedCounter(name, in: table) } == .invalid)
     }
     for name in ["x", "com.example.grüß 1", String(repeating: "x", count: 200)] {
-      let set = try SharedSet<String>(name, table)
+      let set = try SharedSet<String>(name, in: table)
       try set.insert("/a/")
       #expect(try set.allElements() == ["/a/"])
     }
@@ -23,8 +23,8 @@ import Testing
 
   @Test func theElementsOfOneNameAreNotThoseOfAnotherThatBeginsWithIt() throws {
     let table = try Table.temporary()
-    let short = try SharedSet<String>("a", table)
-    let long = try SharedSet<String>("ab", table)
+    let short = try SharedSet<String>("a", in: table)
+    let long = try SharedSet<String>("ab", in: table)
     try short.formUnion(["b", "b/c", ""])
     try long.formUnion(["x", "/"])
     #expect(try short.allElements() == ["b", "b/c", ""])
@@ -36,24 +36,24 @@ import Testing
 
   /// What all kinds of owners do to a name of a dictionary from strings to integers.
   private func others(_ name: String, _ table: Table) throws -> [TableError.Code?] {
-    let otherValue = try SharedDictionary<String, String>(name, table)
-    let otherKey = try SharedDictionary<Int, Int>(name, table)
-    let set = try SharedSet<String>(name, table)
-    let array = try SharedArray<Int>(name, table)
-    let text = try SharedValue(name, table, default: "")
-    let number = try SharedValue(name, table, default: 0)
+    let otherValue = try SharedDictionary<String, String>(name, in: table)
+    let otherKey = try SharedDictionary<Int, Int>(name, in: table)
+    let set = try SharedSet<String>(name, in: table)
+    let array = try SharedArray<Int>(name, in: table)
+    let text = try SharedValue(name, in: table, default: "")
+    let number = try SharedValue(name, in: table, default: 0)
     return [
       code { try otherValue.set("b", "x") }, code { try otherValue.merge(["b": "x"]) },
       code { try otherValue.removeValue(forKey: "none") }, code { _ = try otherValue.count },
       code { try otherValue.mutate("b") { $0 = "x" } }, code { try otherKey.set(1, 1) },
-      code { _ = try otherKey.count }, code { try otherKey.forEach { _, _ in true } },
+      code { _ = try otherKey.count }, code { try otherKey.forEach { _, _ in } },
       code { try otherKey.removeAll() },
       code { try set.insert("x") }, code { try set.remove("a") }, code { _ = try set.count },
       code { try set.formIntersection([]) }, code { try set.removeAll() }, code { try array.append(1) },
       code { try array.append(contentsOf: []) }, code { _ = try array.count }, code { _ = try array[0] },
       code { _ = try array.allElements() }, code { try array.removeAll() },
-      code { try SharedCounter(name, table).add() },
-      code { _ = try SharedCounter(name, table).reset() }, code { _ = try text.get() }, code { try text.set("x") },
+      code { try SharedCounter(name, in: table).increment() },
+      code { _ = try SharedCounter(name, in: table).reset() }, code { _ = try text.get() }, code { try text.set("x") },
       code { try text.remove() }, code { try number.mutate { $0 += 1 } }, code { try number.set(1) },
     ]
   }
@@ -62,17 +62,17 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      let d = try SharedDictionary<String, Int>("d", table)
+      let d = try SharedDictionary<String, Int>("d", in: table)
       try d.set("a", 1)
       for (index, outcome) in try others("d", table).enumerated() { #expect(outcome == .typeMismatch, "\(index)") }
-      #expect(code { _ = try SharedDictionary<String, String>("d", table)["a"] } == .typeMismatch)
+      #expect(code { _ = try SharedDictionary<String, String>("d", in: table)["a"] } == .typeMismatch)
       #expect(try d.allElements() == ["a": 1])
       #expect(table.count == 3, "an element, its index and the header")
 
       // A plain value's name is no collection's.
       try table.set("v", true)
       for (index, outcome) in try others("v", table).enumerated() { #expect(outcome == .typeMismatch, "\(index)") }
-      #expect(code { try SharedDictionary<String, Int>("v", table).set("a", 1) } == .typeMismatch)
+      #expect(code { try SharedDictionary<String, Int>("v", in: table).set("a", 1) } == .typeMismatch)
       #expect(try table.get("v", as: Bool.self) == true)
       #expect(table.count == 4)
     }
@@ -80,17 +80,17 @@ import Testing
 
   @Test func anEmptiedNameIsFreeForAnotherType() throws {
     let table = try Table.temporary()
-    let d = try SharedDictionary<String, Int>("n", table)
+    let d = try SharedDictionary<String, Int>("n", in: table)
     try d.set("a", 1)
     try d.removeValue(forKey: "a")
-    #expect(code { try SharedSet<String>("n", table).insert("x") } == .typeMismatch, "it keeps its type when empty")
+    #expect(code { try SharedSet<String>("n", in: table).insert("x") } == .typeMismatch, "it keeps its type when empty")
     try d.removeAll()
-    try SharedSet<String>("n", table).insert("x")
-    #expect(try SharedSet<String>("n", table).count == 1)
-    try SharedSet<String>("n", table).removeAll()
-    try SharedArray<Bool>("n", table).append(true)
-    try SharedArray<Bool>("n", table).removeAll()
-    try SharedCounter("n", table).add()
+    try SharedSet<String>("n", in: table).insert("x")
+    #expect(try SharedSet<String>("n", in: table).count == 1)
+    try SharedSet<String>("n", in: table).removeAll()
+    try SharedArray<Bool>("n", in: table).append(true)
+    try SharedArray<Bool>("n", in: table).removeAll()
+    try SharedCounter("n", in: table).increment()
     #expect(table.count == 1)
   }
 }

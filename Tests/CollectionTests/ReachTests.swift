@@ -7,20 +7,20 @@ import Testing
 @Suite struct ReachTests {
   /// Each does one change of the thing named "x".
   private static let changes: [(what: String, change: @Sendable (Table) throws -> Void)] = [
-    ("value", { try SharedValue("x", $0, default: 0).set(1) }),
-    ("value's mutate", { try SharedValue("x", $0, default: 0).mutate { $0 += 1 } }),
-    ("counter", { try SharedCounter("x", $0).add() }),
-    ("dictionary", { try SharedDictionary<String, Int>("x", $0).set("k", 1) }),
-    ("dictionary's mutate", { try SharedDictionary<String, Int>("x", $0).mutate("k", default: 0) { $0 += 1 } }),
-    ("dictionary's merge", { try SharedDictionary<String, Int>("x", $0).merge(["k": 1]) }),
-    ("dictionary's removal", { try SharedDictionary<String, Int>("x", $0).removeValue(forKey: "k") }),
-    ("set", { try SharedSet<String>("x", $0).insert("k") }),
-    ("array", { try SharedArray<Int>("x", $0).append(1) }),
-    ("cache", { try SharedCache<String, Int>("x", $0, limit: .entries(10)).setValue(1, forKey: "k") }),
-    ("cache's removal", { try SharedCache<String, Int>("x", $0, limit: .entries(10)).removeAll() }),
-    ("computed value", { _ = try SharedCache<String, Int>("x", $0, limit: .entries(10)).value(forKey: "k") { 1 } }),
-    ("guarded value", { try Guarded("x", in: $0, initial: 0).accessor { $0 += 1 }.accessSync() }),
-    ("once", { _ = try SharedOnce<Int>("x", $0).value { 1 } }),
+    ("value", { try SharedValue("x", in: $0, default: 0).set(1) }),
+    ("value's mutate", { try SharedValue("x", in: $0, default: 0).mutate { $0 += 1 } }),
+    ("counter", { try SharedCounter("x", in: $0).increment() }),
+    ("dictionary", { try SharedDictionary<String, Int>("x", in: $0).set("k", 1) }),
+    ("dictionary's mutate", { try SharedDictionary<String, Int>("x", in: $0).mutate("k", default: 0) { $0 += 1 } }),
+    ("dictionary's merge", { try SharedDictionary<String, Int>("x", in: $0).merge(["k": 1]) }),
+    ("dictionary's removal", { try SharedDictionary<String, Int>("x", in: $0).removeValue(forKey: "k") }),
+    ("set", { try SharedSet<String>("x", in: $0).insert("k") }),
+    ("array", { try SharedArray<Int>("x", in: $0).append(1) }),
+    ("cache", { try SharedCache<String, Int>("x", in: $0, limit: .entries(10)).set("k", 1) }),
+    ("cache's removal", { try SharedCache<String, Int>("x", in: $0, limit: .entries(10)).removeAll() }),
+    ("computed value", { _ = try SharedCache<String, Int>("x", in: $0, limit: .entries(10)).value(forKey: "k") { 1 } }),
+    ("guarded value", { try Guarded("x", in: $0, default: 0).accessor { $0 += 1 }.accessSync() }),
+    ("once", { _ = try SharedOnce<Int>("x", in: $0).value { 1 } }),
   ]
 
   @Test(arguments: changes.indices, Table.Variant.allCases) func nobodyWaitsForTheKeysOfOthers(
@@ -56,7 +56,7 @@ import Testing
       let hasty = try Table.open(table.name, access: .participant, timeout: .milliseconds(20))
       let holder = try worker(table)
       try holder.ask("keyed x/other", expecting: "in")
-      #expect(code { try SharedDictionary<String, Int>("x", hasty).set("k", 1) } == .timedOut)
+      #expect(code { try SharedDictionary<String, Int>("x", in: hasty).set("k", 1) } == .timedOut)
       try holder.ask("commit", expecting: "ok")
       try holder.finish()
     }

@@ -10,8 +10,8 @@ import Testing
       let watching = try observer(of: table)
       for seed in 1...4 as ClosedRange<UInt64> {
         var random = SplitMix(seed: seed)
-        let shared = try SharedSet<String>("s\(seed)", table)
-        let watched = try SharedSet<String>("s\(seed)", watching)
+        let shared = try SharedSet<String>("s\(seed)", in: table)
+        let watched = try SharedSet<String>("s\(seed)", in: watching)
         var model: Set<String> = []
         func some() -> Set<String> { Set((0..<random.below(10)).map { _ in "e\(random.below(30))" }) }
         for step in 0..<300 {
@@ -51,7 +51,7 @@ import Testing
 
   @Test func changesBelongToTheirBarrier() throws {
     let table = try Table.temporary()
-    let set = try SharedSet<Int>("s", table)
+    let set = try SharedSet<Int>("s", in: table)
     try table.barrier { tx in
       #expect(try set.insert(1, in: &tx))
       #expect(try !set.insert(1, in: &tx))
@@ -68,6 +68,6 @@ import Testing
     }
     #expect(try set.allElements() == [1, 3])
     #expect(try table.get("s/1", as: Bool.self) == true)
-    #expect(code { try SharedSet<String>("s", table).insert("x") } == .typeMismatch)
+    #expect(code { try SharedSet<String>("s", in: table).insert("x") } == .typeMismatch)
   }
 }

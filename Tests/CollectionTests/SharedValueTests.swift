@@ -10,8 +10,8 @@ import Testing
     try withTable(variant) { table throws in
       for seed in 1...5 as ClosedRange<UInt64> {
         var random = SplitMix(seed: seed)
-        let value = try SharedValue("n\(seed)", table, default: 10)
-        let same = try SharedValue("n\(seed)", table, default: 10)
+        let value = try SharedValue("n\(seed)", in: table, default: 10)
+        let same = try SharedValue("n\(seed)", in: table, default: 10)
         var model = 10
         for step in 0..<300 {
           let x = random.below(20)
@@ -58,7 +58,7 @@ import Testing
 
   @Test func theKeyIsTheNameAndTheValueWhatItIs() throws {
     let table = try Table.temporary()
-    let hits = try SharedValue("hits", table, default: 5)
+    let hits = try SharedValue("hits", in: table, default: 5)
     #expect(try hits.get() == 5)
     #expect(try table.contains("hits") == false, "a default is not stored")
     try hits.increment()
@@ -69,8 +69,8 @@ import Testing
 
   @Test func severalValuesChangeInOneBarrierOrNotAtAll() throws {
     let table = try Table.temporary()
-    let a = try SharedValue("a", table, default: 100)
-    let b = try SharedValue("b", table, default: 0)
+    let a = try SharedValue("a", in: table, default: 100)
+    let b = try SharedValue("b", in: table, default: 0)
     try table.barrier { tx in
       try a.increment(by: -30, in: &tx)
       try b.mutate(in: &tx) { $0 += 30 }
@@ -89,8 +89,8 @@ import Testing
 
   @Test func anotherTypeUnderTheNameIsRefusedAndStays() throws {
     let table = try Table.temporary()
-    let number = try SharedValue("v", table, default: 0)
-    let text = try SharedValue("v", table, default: "")
+    let number = try SharedValue("v", in: table, default: 0)
+    let text = try SharedValue("v", in: table, default: "")
     try number.set(1)
     for outcome in [
       code { _ = try text.get() }, code { try text.set("x") }, code { try text.mutate { $0 += "x" } },
@@ -104,15 +104,15 @@ import Testing
 
   @Test func whatDoesNotFitIsRefusedAndTheValueStays() throws {
     let table = try Table.temporary()
-    let small = try SharedValue("small", table, default: Int8(127))
+    let small = try SharedValue("small", in: table, default: Int8(127))
     #expect(code { try small.increment() } == .invalid)
     #expect(code { try small -= -1 } == .invalid)
     #expect(try small.get() == 127)
     try small -= 127
     #expect(try small.get() == 0)
-    let counter = try SharedCounter("c", table)
-    try counter.add(.max)
-    #expect(code { try counter.add() } == .invalid)
+    let counter = try SharedCounter("c", in: table)
+    try counter.increment(by: .max)
+    #expect(code { try counter.increment() } == .invalid)
     #expect(try counter.value == .max)
   }
 
@@ -122,9 +122,9 @@ import Testing
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
         do {
           let table = try Table.open(name, access: .participant, timeout: .seconds(600))
-          @Shared("hits", table) var hits = 0
-          let text = try SharedValue("text", table, default: "")
-          let ratio = try SharedValue("ratio", table, default: 0.0)
+          @Shared("hits", in: table) var hits = 0
+          let text = try SharedValue("text", in: table, default: "")
+          let ratio = try SharedValue("ratio", in: table, default: 0.0)
           for _ in 0..<300 {
             try $hits += 1
             try text += "x"
@@ -134,16 +134,16 @@ import Testing
           Issue.record(error)
         }
       }
-      @Shared("hits", table) var hits = 0
+      @Shared("hits", in: table) var hits = 0
       #expect(hits == 1200)
-      #expect(try SharedValue("text", table, default: "").get().count == 1200)
-      #expect(try SharedValue("ratio", table, default: 0.0).get() == 600)
+      #expect(try SharedValue("text", in: table, default: "").get().count == 1200)
+      #expect(try SharedValue("ratio", in: table, default: 0.0).get() == 600)
     }
   }
 
   struct Page {
     @Shared var hits: Int
-    init(_ table: Table) { _hits = Shared(wrappedValue: 7, "hits", table) }
+    init(_ table: Table) { _hits = Shared(wrappedValue: 7, "hits", in: table) }
     var failure: TableError? { _hits.failure }
   }
 
@@ -165,31 +165,31 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func observersReadAndCannotWrite(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let mine = try SharedValue("v", table, default: Color.red)
-      let theirs = try SharedValue("v", observer(of: table), default: Color.red)
+      let mine = try SharedValue("v", in: table, default: Color.red)
+      let theirs = try SharedValue("v", in: observer(of: table), default: Color.red)
       #expect(try theirs.get() == .red)
       try mine.set(.green)
       #expect(try theirs.get() == .green)
       #expect(code { try theirs.set(.red) } == .notPermitted)
       #expect(code { try theirs.mutate { $0 = .red } } == .notPermitted)
-      let counter = try SharedCounter("c", table)
-      try counter.add(3)
-      #expect(try SharedCounter("c", observer(of: table)).value == 3)
+      let counter = try SharedCounter("c", in: table)
+      try counter.increment(by: 3)
+      #expect(try SharedCounter("c", in: observer(of: table)).value == 3)
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func aCounterCountsAndStartsOver(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let counter = try SharedCounter("c", table)
+      let counter = try SharedCounter("c", in: table)
       #expect(try counter.value == 0)
-      #expect(try counter.add() == 1)
-      #expect(try counter.add(-5) == -4)
+      #expect(try counter.increment() == 1)
+      #expect(try counter.increment(by: -5) == -4)
       #expect(try table.get("c", as: Int.self) == -4)
       try table.barrier { tx in
-        #expect(try counter.add(10, in: &tx) == 6)
+        #expect(try counter.increment(by: 10, in: &tx) == 6)
         #expect(try counter.reset(in: &tx) == 6)
         #expect(try counter.value(in: tx) == 0)
-        try counter.add(2, in: &tx)
+        try counter.increment(by: 2, in: &tx)
       }
       #expect(try counter.reset() == 2)
       #expect(try counter.value == 0)

@@ -49,7 +49,7 @@ import Testing
   func whatIsFreeServesValuesOfAnySize(_ variant: Table.Variant, _ size: (bytes: Int, share: Double)) throws {
     try withPoisonedTable(variant) { table throws in
       let kept = try scatter(table)
-      try table.maintain()
+      try table.administration.maintain()
       let used = table.statistics.usedBytes!
       let stored = try fill(table, "new", size: size.bytes)
       let filled = Double(table.statistics.usedBytes! - used) / Double(Self.capacity - used)

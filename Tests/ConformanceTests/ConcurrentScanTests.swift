@@ -25,7 +25,6 @@ private struct Refusal: Error {}
           let sightings = Sightings()
           try reader.concurrentForEach(prefix: "k", threads: threads) { key, entry throws in
             sightings.add(key, entry)
-            return true
           }
           sightings.expect(reference)
         }
@@ -33,10 +32,9 @@ private struct Refusal: Error {}
       let all = Atomic(0)
       try reader.concurrentForEach { _, _ throws in
         all.add(1, ordering: .relaxed)
-        return true
       }
       #expect(all.load(ordering: .relaxed) == 12_000)
-      #expect(code { try reader.concurrentForEach(threads: 0) { _, _ in true } } == .invalid)
+      #expect(code { try reader.concurrentForEach(threads: 0) { _, _ in } } == .invalid)
     }
   }
 
@@ -96,7 +94,6 @@ private struct Refusal: Error {}
           default: return
           }
         }
-        return true
       }
       sightings.expect(reference)
       try writer.withLock { writer throws in
@@ -131,7 +128,6 @@ private struct Refusal: Error {}
           do {
             try reader.concurrentForEach(prefix: "old", threads: 3) { key, entry throws in
               sightings.add(key, entry)
-              return true
             }
           } catch let error as TableError where setting.way == .observer && !isLast {
             // What an observer looks at may be written while it looks; then it is told.
@@ -169,7 +165,6 @@ private struct Refusal: Error {}
           }
           #expect(entry.version <= version)
           sightings.add(key, entry)
-          return true
         }
       }
       sightings.expect(reference)
@@ -187,7 +182,6 @@ private struct Refusal: Error {}
         meeting.arrive()
         #expect(try snapshot.get("k1") == 1)
         sightings.add(key, entry)
-        return true
       }
       sightings.expect(reference)
     }
@@ -229,7 +223,6 @@ private struct Refusal: Error {}
               let value = entry.value(as: Int.self)!
               sum.withLock { $0 += value }
               count.withLock { $0 += 1 }
-              return true
             }
           } catch let error as TableError where setting.way == .observer && !isLast {
             #expect([.snapshotTooOld, .busy].contains(error.code), "\(error)")
@@ -260,7 +253,6 @@ private struct Refusal: Error {}
         try view.concurrentForEach(threads: 3) { key, entry throws in
           meeting.arrive()
           sightings.add(key, entry)
-          return true
         }
       }
       sightings.expect(reference)
@@ -276,7 +268,6 @@ private struct Refusal: Error {}
       let meeting = Meeting(4)
       try reader.concurrentForEach(threads: 4) { _, _ throws in
         meeting.arrive()
-        return true
       }
       #expect(meeting.count == 4)
     }
@@ -285,7 +276,7 @@ private struct Refusal: Error {}
   @Test(arguments: Table.Variant.allCases) func everyThreadOfAScanIsInAReadSection(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let reference = try fill(table, "k", 500)
-      #expect(code { try table.barrier { _ in try table.concurrentForEach { _, _ in true } } } == .wouldDeadlock)
+      #expect(code { try table.barrier { _ in try table.concurrentForEach { _, _ in } } } == .wouldDeadlock)
       let (sightings, meeting) = (Sightings(), Meeting(3))
       try table.concurrentForEach(threads: 3) { key, entry throws in
         sightings.add(key, entry)
@@ -295,11 +286,9 @@ private struct Refusal: Error {}
           let inner = Sightings()
           try table.concurrentForEach(threads: 2) { key, entry throws in
             inner.add(key, entry)
-            return true
           }
           inner.expect(reference)
         }
-        return true
       }
       sightings.expect(reference)
       // All sections are over: barriers run again, and at once.
@@ -324,7 +313,6 @@ private struct Refusal: Error {}
             meeting.arrive()
             #expect(try table.get("k1") == 1)
             sightings.add(key, entry)
-            return true
           }
         }
       }
@@ -340,7 +328,6 @@ private struct Refusal: Error {}
       try table.checkedRead { view throws in
         try view.concurrentForEach(threads: 3) { key, entry throws in
           sightings.add(key, entry)
-          return true
         }
       }
       sightings.expect(reference)
@@ -358,7 +345,6 @@ private struct Refusal: Error {}
           let count = Atomic(0)
           try view.concurrentForEach(threads: 2) { _, _ throws in
             count.add(1, ordering: .relaxed)
-            return true
           }
           #expect(count.load(ordering: .relaxed) == 100)
         }
@@ -377,26 +363,22 @@ private struct Refusal: Error {}
     }
   }
 
-  // MARK: - Errors and early ends
+  // MARK: - Errors
 
   @Test(arguments: Setting.all) func anErrorEndsTheScanAndIsRethrown(_ setting: Setting) throws {
     try setting.with { table, reader throws in
       _ = try fill(table, "k", 10_000)
-      for (threads, fails) in [(1, true), (1, false), (3, true), (3, false)] {
+      for threads in [1, 3] {
         let visits = Atomic(0)
         let scan = {
           try reader.concurrentForEach(threads: threads) { _, _ throws in
             let visit = visits.add(1, ordering: .relaxed).newValue
-            if visit == 1000 {
-              if fails { throw Refusal() }
-              return false
-            }
+            if visit == 1000 { throw Refusal() }
             // So slow that the others cannot be through before they hear of it.
             if visit > 1000 { usleep(1000) }
-            return true
           }
         }
-        if fails { #expect(throws: Refusal.self) { try scan() } } else { try scan() }
+        #expect(throws: Refusal.self) { try scan() }
         let last = visits.load(ordering: .relaxed)
         #expect(threads == 1 ? last == 1000 : last < 10_000)
       }

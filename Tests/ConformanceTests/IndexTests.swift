@@ -88,12 +88,12 @@ import Testing
       let keys = (0..<20).map { forge.key(hash: UInt64($0) << 40 | UInt64($0) << 8 | 0x77) }
       for (index, key) in keys.enumerated() { try table.set(key, index) }
       for index in 0..<4 { try table.remove(keys[index]) }
-      try table.maintain()
-      try table.maintain()
+      try table.administration.maintain()
+      try table.administration.maintain()
       for index in 4..<20 { #expect(try reader.get(keys[index]) == index) }
       for index in 4..<20 { try table.set(keys[index], index + 100) }
       for index in 4..<20 { #expect(try table.remove(keys[index])) }
-      try table.maintain()
+      try table.administration.maintain()
       #expect(try reader.read { view in try view.count() } == 0)
       for index in 0..<20 { #expect(try !reader.contains(keys[index])) }
       for (index, key) in keys.enumerated() { try table.set(key, index) }
@@ -114,11 +114,12 @@ import Testing
         #expect(try view.keys(prefix: "nobody").isEmpty)
         #expect(try view.keys().count == 8)
         var visited = 0
-        try view.forEach(prefix: "user") { _, _ in
+        let second = try view.first(prefix: "user") { _, _ in
           visited += 1
-          return visited < 2
+          return visited < 2 ? nil : visited
         }
-        #expect(visited == 2, "false ends the iteration")
+        #expect(second == 2 && visited == 2, "the first value ends the search")
+        #expect(try view.first(prefix: "user") { _, _ -> Int? in nil } == nil)
       }
     }
   }

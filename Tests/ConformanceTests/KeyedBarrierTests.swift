@@ -146,8 +146,8 @@ private struct Refusal: Error {}
 
   @Test(arguments: Table.Variant.allCases) func collectionsWorkInIt(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      let names = try SharedDictionary<String, Int>("names", table)
-      let queue = try SharedArray<String>("queue", table)
+      let names = try SharedDictionary<String, Int>("names", in: table)
+      let queue = try SharedArray<String>("queue", in: table)
       try table.set("other", 1)
       try table.barrier(keys: ["names", "queue"]) { (tx: inout Transaction) throws in
         for index in 0..<1000 { try names.set("n\(index)", index, in: &tx) }
@@ -210,10 +210,10 @@ private struct Refusal: Error {}
       for key in ["a", "a/1", "b"] { try table.set(key, "gone", expires: .at(1)) }
       let holder = try worker(table)
       try holder.ask("keyed a", expecting: "in")
-      #expect(try table.removeExpired(timeout: .seconds(10)) == 1, "it waits for nobody")
+      #expect(try table.administration.sweepExpired(timeout: .seconds(10)) == 1, "it waits for nobody")
       try holder.ask("get a", expecting: "nil")
       try holder.ask("commit", expecting: "ok")
-      #expect(try table.removeExpired() == 2)
+      #expect(try table.administration.sweepExpired() == 2)
     }
   }
 

@@ -57,7 +57,7 @@ import Testing
       for length in lengths {
         #expect(try observer.get("string \(length)") == String(repeating: "ü", count: length / 2))
         #expect(try observer.get("bytes \(length)") == [UInt8](repeating: 7, count: length))
-        #expect(try observer.bytes("string \(length)")?.count == length / 2 * 2)
+        #expect(try observer.bytes(forKey: "string \(length)")?.count == length / 2 * 2)
       }
       for number in -2000..<2000 { #expect(try observer.get("number \(number)") == number) }
       #expect(try observer.get("number 5000", as: Int.self) == nil)

@@ -24,7 +24,7 @@ import Testing
       #expect(code { try observer.set("k", 1) } == .notPermitted)
       #expect(code { try observer.remove("k") } == .notPermitted)
       #expect(code { try observer.barrier { _ in } } == .notPermitted)
-      #expect(code { try observer.maintain() } == .notPermitted)
+      #expect(code { try observer.administration.maintain() } == .notPermitted)
       #expect(table.count == 0)
     }
   }

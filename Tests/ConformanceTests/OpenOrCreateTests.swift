@@ -12,7 +12,7 @@ import Testing
     try withTableName { (name: String) throws -> Void in
       let table = try Table.openOrCreate(name, .init(variant: variant, capacityBytes: 4 << 20, mode: 0o640))
       #expect(table.variant == variant && table.capacityBytes == 4 << 20)
-      #expect(try !table.isObserver && table.rights().mode == 0o640)
+      #expect(try !table.isObserver && table.administration.rights().mode == 0o640)
       try table.set("k", 1)
       #expect(try Table.open(name).get("k") == 1)
     }
@@ -168,7 +168,7 @@ import Testing
       let stranger = try WorkerProcess("table-worker")
       try stranger.ask("become 65534", expecting: "ok")
       try stranger.ask("open-or-create \(table.name) rcu", expecting: "error notPermitted")
-      try table.setRights(.init(mode: 0o644, owner: 0, group: 0))
+      try table.administration.setRights(.init(mode: 0o644, owner: 0, group: 0))
       try stranger.ask("open-or-create \(table.name) rcu", expecting: "rcu")
       try stranger.ask("set k v", expecting: "error notPermitted")
       // Half a table of somebody else's: neither to open nor to replace.

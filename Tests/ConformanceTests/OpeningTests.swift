@@ -208,7 +208,7 @@ import Testing
       let anew = try Table.create(name, .init(capacityBytes: 1 << 20))
       try control.unlock()
       #expect(try dropper.join() == .noSuchTable)
-      #expect(anew.isNamed)
+      #expect(anew.administration.isNamed)
     }
   }
 

@@ -79,7 +79,7 @@ struct OwnershipTests {
           #expect(try SharedObject.list(prefix: "shmtable.\(name).").isEmpty)
         }
       }
-      #expect(own.isNamed)
+      #expect(own.administration.isNamed)
     }
   }
 
@@ -126,7 +126,7 @@ struct OwnershipTests {
       }
       try expectForeign { try Table.create(name) }
       let table = try Table.create(name, .init(capacityBytes: 1 << 20, owner: Self.stranger))
-      #expect(try table.rights().owner == Self.stranger)
+      #expect(try table.administration.rights().owner == Self.stranger)
     }
   }
 
@@ -137,7 +137,7 @@ struct OwnershipTests {
       let answer = try stranger.ask("message drop \(table.name)")
       #expect(answer.contains("Permission denied (EACCES)"), "\(answer)")
       #expect(answer.contains("user 'root' (uid 0): ask them"), "\(answer)")
-      #expect(table.isNamed)
+      #expect(table.administration.isNamed)
     }
   }
 

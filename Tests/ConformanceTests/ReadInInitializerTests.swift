@@ -40,7 +40,7 @@ import Testing
         found.withLock { $0 = try? table.get("other", as: Int.self) }
         try? TestThread {
           for _ in 0..<300 { try table.set("key", value, expires: expiration) }
-          _ = try table.maintain()
+          _ = try table.administration.maintain()
         }.join()
       }) { try table.get("key", as: Curious.self) }
       #expect(found.withLock { $0 } == 1)

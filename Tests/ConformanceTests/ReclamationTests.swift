@@ -128,7 +128,7 @@ import Testing
       // The table grows meanwhile: a search of the 64 superframes of its last unit, and of those of a new one.
       #expect(disturbed <= 4 * undisturbed + 128, "\(disturbed) steps in one write, \(undisturbed) without the reader")
       ctl.storeRelease(word, idle)
-      _ = try table.maintain()
+      _ = try table.administration.maintain()
       #expect(try table.check() == [])
       #expect(table.statistics.limboBytes == 0)
     }

@@ -193,7 +193,7 @@ private struct Refusal: Error {
           for _ in 0..<3 { failingPart(&tx) { (part: inout Transaction) throws in try part.set("large", large) } }
           try tx.increment("n")
         }
-        try table.maintain()
+        try table.administration.maintain()
       }
       #expect(try table.get("n") == 20)
       #expect(table.count == 1)
@@ -407,7 +407,6 @@ private func contents(_ table: Table) throws -> [String: [UInt8]] {
   try table.read { (view: borrowing ReadView) throws in
     try view.forEach { key, entry in
       found[String(decoding: key.withUnsafeBytes { Array($0) }, as: UTF8.self)] = entry.value(as: [UInt8].self)
-      return true
     }
   }
   return found

@@ -41,7 +41,7 @@ private struct Refusal: Error {}
       for round in 0..<5 {
         for index in 0..<300 { try table.set("k\(index)", "new \(round)") }
         for index in 0..<300 where index % 3 == 0 { try table.remove("k\(index)") }
-        try table.maintain()
+        try table.administration.maintain()
       }
       for index in 0..<300 { try reader.ask("get k\(index)", expecting: "old") }
       try reader.ask("count", expecting: "300")
@@ -68,7 +68,6 @@ private struct Refusal: Error {}
           }
           #expect(entry.value(as: Int.self) != nil)
           visited += 1
-          return true
         }
         #expect(visited == 500)
       }
@@ -240,7 +239,7 @@ private struct Refusal: Error {}
           #expect(code { try second.barrier { _ in } } == .wouldDeadlock)
           #expect(code { try second.set("k", 2) } == .wouldDeadlock)
           #expect(code { try second.remove("k") } == .wouldDeadlock)
-          #expect(code { try second.maintain() } == .wouldDeadlock)
+          #expect(code { try second.administration.maintain() } == .wouldDeadlock)
         }
         try table.barrier { tx throws in
           #expect(code { try second.read { _ in } } == .wouldDeadlock)
@@ -311,13 +310,13 @@ private struct Refusal: Error {}
         for _ in 0..<30 { try table.set("k", "between") }
         if round % 5 == 0 { try table.remove("k") }
         try table.set("k", "v\(round)")
-        try table.maintain()
+        try table.administration.maintain()
         #expect(try table.check() == [])
       }
       for (snapshot, value) in snapshots { #expect(try snapshot.get("k") == value) }
       let middle = snapshots[10]
       snapshots.removeAll()
-      try table.maintain()
+      try table.administration.maintain()
       #expect(try middle.0.get("k") == middle.1)
       #expect(try table.get("k") == "v20")
     }
@@ -329,7 +328,7 @@ private struct Refusal: Error {}
       let snapshot = try table.snapshot()
       try table.remove("gone")
       try table.set("come", 1)
-      for _ in 0..<3 { try table.maintain() }
+      for _ in 0..<3 { try table.administration.maintain() }
       #expect(try snapshot.read { view in try view.keys() } == [Array("gone".utf8)])
       #expect(try snapshot.get("come", as: Int.self) == nil)
       #expect(try table.read { view in try view.keys() } == [Array("come".utf8)])

@@ -41,8 +41,8 @@ import Testing
   private func shrink(_ table: Table) throws -> Int {
     var bytes = 0
     while true {
-      try table.maintain()
-      let step = try #require(try table.shrink())
+      try table.administration.maintain()
+      let step = try #require(try table.administration.shrink())
       bytes += step.bytesGivenBack
       if !step.isUnfinished { return bytes }
     }
@@ -117,9 +117,9 @@ import Testing
 
   @Test func aSnapshotKeepsWhatItSees() throws {
     try withPoisonedTable(options(.rcu)) { name, table in
-      var limits = try table.limits()
+      var limits = try table.administration.limits()
       limits.stalledReaderPolicy = .refuse
-      try table.setLimits(limits)
+      try table.administration.setLimits(limits)
       for index in 0..<5_000 { try table.set("key \(index)", value(index)) }
       let snapshot = try table.snapshot()
       for index in 0..<2_000 { try table.remove("key \(index)") }
@@ -156,7 +156,7 @@ import Testing
         for index in 0..<6_000 { try table.set("key \(index)", value(index + round)) }
         try worker.ask("set mark \(round)", expecting: "ok")
         try remove(table, 0..<6_000)
-        for _ in 0..<200 { _ = try table.shrink() }
+        for _ in 0..<200 { _ = try table.administration.shrink() }
         try worker.ask("set mark again", expecting: "ok")
       }
       isOver.store(true, ordering: .relaxed)

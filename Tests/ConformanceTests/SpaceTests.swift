@@ -68,7 +68,7 @@ import Testing
     try withTable(variant, capacityBytes: 2 << 20) { table throws in
       for round in 0..<20_000 { try table.set("k\(round % 50)", "value number \(round)") }
       #expect(table.count == 50)
-      try table.maintain()
+      try table.administration.maintain()
     }
   }
 
@@ -197,7 +197,7 @@ import Testing
           try table.barrier { tx in
             for index in 0..<3000 { try tx.set("k\(index)", [UInt8](repeating: 1, count: 300)) }
           }
-          while try table.maintain() == true {}
+          while try table.administration.maintain() == true {}
         }
         try overwriteAll()
         let first = try table.snapshot()
@@ -274,7 +274,7 @@ import Testing
   @Test(arguments: Setting.all) func hugePagesBackTheTableWhereTheKernelDoesIt(_ setting: Setting) throws {
     try setting.with(capacityBytes: 16 << 20) { table, reader throws in
       for index in 0..<7000 { try table.set("k\(index)", [UInt8](repeating: UInt8(index & 255), count: 1000)) }
-      let bytes = try reader.useHugePages()
+      let bytes = try reader.administration.useHugePages()
       #expect(bytes % (2 << 20) == 0)
       // This process maps nothing else so: the kernel's count is at least ours.
       #expect(try mappedByHugePages() >= bytes)

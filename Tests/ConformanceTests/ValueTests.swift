@@ -79,7 +79,7 @@ import Testing
       #expect(code { _ = try reader.get("i", as: Double.self) } == .typeMismatch)
       #expect(code { _ = try reader.get("d", as: Int.self) } == .typeMismatch)
       #expect(code { _ = try reader.get("r", as: OtherReading.self) } == .typeMismatch)
-      #expect(try reader.bytes("s") == [UInt8]("text".utf8))
+      #expect(try reader.bytes(forKey: "s") == [UInt8]("text".utf8))
       #expect(try reader.entry("b")?.type == .bool)
     }
   }
@@ -90,23 +90,23 @@ import Testing
       try table.set("b", bytes: [2], type: .bool)
       #expect(code { _ = try reader.get("s", as: String.self) } == .typeMismatch)
       #expect(code { _ = try reader.get("b", as: Bool.self) } == .typeMismatch)
-      #expect(try reader.bytes("s") == [0xff, 0xfe])
+      #expect(try reader.bytes(forKey: "s") == [0xff, 0xfe])
     }
   }
 
   @Test(arguments: Table.Variant.allCases) func conditionsHoldOrNothingIsStored(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      #expect(try !table.set("k", 1, .ifPresent))
-      #expect(try table.set("k", 1, .ifAbsent))
-      #expect(try !table.set("k", 2, .ifAbsent))
+      #expect(try !table.set("k", 1, if: .present))
+      #expect(try table.set("k", 1, if: .absent))
+      #expect(try !table.set("k", 2, if: .absent))
       #expect(try table.get("k") == 1)
       let version = try #require(try table.entry("k")?.version)
-      #expect(try table.compareAndSet("k", 3, ifVersion: version))
-      #expect(try !table.compareAndSet("k", 4, ifVersion: version))
+      #expect(try table.set("k", 3, if: .version(version)))
+      #expect(try !table.set("k", 4, if: .version(version)))
       #expect(try table.get("k") == 3)
       try table.remove("k")
-      #expect(try !table.compareAndSet("k", 5, ifVersion: version))
-      #expect(try table.set("k", 6, .ifAbsent))
+      #expect(try !table.set("k", 5, if: .version(version)))
+      #expect(try table.set("k", 6, if: .absent))
     }
   }
 
@@ -171,7 +171,7 @@ struct OtherReading: SharedStruct {
       #expect(try reader.read { view in try view.keys() } == [Array("later".utf8), Array("never".utf8)])
       #expect(try table.barrier { tx in try tx.get("soon", as: Int.self) } == nil)
       #expect(try table.barrier { tx in try tx.keys() }.count == 2)
-      #expect(try table.set("soon", 4, .ifAbsent), "absent is absent")
+      #expect(try table.set("soon", 4, if: .absent), "absent is absent")
       #expect(try reader.get("soon") == 4)
       #expect(try reader.entry("soon")?.expiry == nil, "a new value has its own expiry")
     }
@@ -203,11 +203,11 @@ struct OtherReading: SharedStruct {
     let clock = TestClock()
     try Setting(variant: variant, way: .participant).with(clock: clock) { table, _ throws in
       for index in 0..<100 { try table.set("k\(index)", index, expires: .after(.seconds(index < 50 ? 1 : 100))) }
-      #expect(try table.removeExpired() == 0)
+      #expect(try table.administration.sweepExpired() == 0)
       clock.advance(1)
       #expect(table.count == 100)
-      #expect(try table.removeExpired(limit: 20) == 20)
-      #expect(try table.removeExpired() == 30)
+      #expect(try table.administration.sweepExpired(limit: 20) == 20)
+      #expect(try table.administration.sweepExpired() == 30)
       #expect(table.count == 50)
       for index in 50..<100 { #expect(try table.get("k\(index)") == index) }
     }

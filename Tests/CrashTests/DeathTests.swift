@@ -24,7 +24,7 @@ import Testing
         switch round {
         case 0: try other.ask("get k0", expecting: "old")
         case 1: try other.ask("set first \(round)", expecting: "ok")
-        default: try table.maintain()
+        default: try table.administration.maintain()
         }
         for index in 0..<500 { #expect(try table.get("k\(index)") == "old") }
         #expect(try table.get("more1", as: Int.self) == nil)
@@ -47,7 +47,7 @@ import Testing
         try table.set("k", "old")
       }
       for index in 0..<1000 { try table.set("k\(index % 100)", index) }
-      while try table.maintain() == true {}
+      while try table.administration.maintain() == true {}
       #expect((table.segment.statistics.limboBytes ?? 0) < 64 << 10, "the dead keep nothing from being reused")
     }
   }
@@ -61,7 +61,7 @@ import Testing
       try holder.ask("snapshot-get k7", expecting: "old")
       #expect((table.segment.statistics.limboBytes ?? 0) > 30_000)
       try holder.killAndWait()
-      while try table.maintain() == true {}
+      while try table.administration.maintain() == true {}
       #expect((table.segment.statistics.limboBytes ?? 0) < 10_000)
     }
   }

@@ -154,7 +154,7 @@ private struct Model {
   mutating func resolve(_ table: Table) throws {
     for barrier in unsure {
       let own = keys + barrier.worker
-      let stored = try table.bytes("key \(own)").flatMap(TracedValue.id)
+      let stored = try table.bytes(forKey: "key \(own)").flatMap(TracedValue.id)
       let written = barrier.records.last { $0.kind == .set && $0.key == own }?.value
       if let written, stored == written { barriers.append(barrier) } else { aborted.append(barrier) }
     }

@@ -34,7 +34,6 @@ import Testing
               key.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
               count = key.byteCount
             }] = entry.version
-          return true
         }
       }
       return replica
@@ -70,7 +69,7 @@ import Testing
         if seed == 6 { total = Int(try writer.readLine().split(separator: " ")[1])! }
         try writer.killAndWait()
       }
-      try table.maintain()
+      try table.administration.maintain()
       try await table.set("end", 1)
       let replayed = try await replay.value
       #expect(replayed.versions == (try Replica.of(table)).versions)

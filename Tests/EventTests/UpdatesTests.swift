@@ -31,9 +31,9 @@ import Testing
   @Test(arguments: Table.Variant.allCases)
   func thePresentValueComesFirst(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in
-      let value = try SharedValue("value", table, default: 5)
-      let counter = try SharedCounter("counter", table)
-      let numbers = try SharedDictionary<String, Int>("numbers", table)
+      let value = try SharedValue("value", in: table, default: 5)
+      let counter = try SharedCounter("counter", in: table)
+      let numbers = try SharedDictionary<String, Int>("numbers", in: table)
       // Begun before anything is stored.
       let early = (
         table.updates(forKey: "n", as: Int.self), value.updates, counter.updates, numbers.updates(forKey: "k")
@@ -44,13 +44,13 @@ import Testing
       #expect(try await first(early.3) == .some(nil))
       try await table.set("n", 1)
       try await value.set(2)
-      try await counter.add(3)
+      try await counter.increment(by: 3)
       try await numbers.set("k", 4)
       #expect(try await first(early.0) == 1)
       #expect(try await first(early.1) == 2)
       #expect(try await first(early.2) == 3)
       #expect(try await first(early.3) == 4)
-      #expect(try await first(try SharedValue("value", table, default: 0).updates) == 2)
+      #expect(try await first(try SharedValue("value", in: table, default: 0).updates) == 2)
     }
   }
 
@@ -71,8 +71,10 @@ import Testing
         }
         return told
       }
-      async let counts = read(SharedCounter("n", reader).updates) { try writer.send("increment n \(last)") }
-      async let values = read(SharedValue("m", reader, default: 0).updates) { try other.send("increment m \(last)") }
+      async let counts = read(SharedCounter("n", in: reader).updates) { try writer.send("increment n \(last)") }
+      async let values = read(SharedValue("m", in: reader, default: 0).updates) {
+        try other.send("increment m \(last)")
+      }
       for told in try await [counts, values] {
         #expect(told.first == 0 && told.last == last)
         #expect(zip(told, told.dropFirst()).allSatisfy { $0 < $1 })
@@ -104,12 +106,12 @@ import Testing
   @Test(arguments: Table.Variant.allCases)
   func aSlowReaderGetsTheNewestValueOnce(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in
-      let counter = try SharedCounter("n", table)
+      let counter = try SharedCounter("n", in: table)
       let updates = counter.updates
       var (slow, other) = (updates.makeAsyncIterator(), updates.makeAsyncIterator())
       #expect(try await slow.next() == 0)
       for round in 1...3 {
-        for _ in 0..<100 { try await counter.add() }
+        for _ in 0..<100 { try await counter.increment() }
         #expect(try await slow.next() == round * 100)
       }
       // Each reads by itself.
@@ -131,7 +133,7 @@ import Testing
       let reader = try Table.open(table.name, access: access)
       let writer = try worker(table)
       let told = Told()
-      let updates = try SharedDictionary<String, String>("d", reader).updates(forKey: "k")
+      let updates = try SharedDictionary<String, String>("d", in: reader).updates(forKey: "k")
       let reading = Task {
         for try await value in updates {
           told.add(value ?? "nil")
@@ -160,8 +162,8 @@ import Testing
   func whatIsRemovedIsToldAsAbsentOrAsTheDefault(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in
       let remover = try worker(table)
-      let value = try SharedValue("v", table, default: "default")
-      let texts = try SharedDictionary<String, String>("d", table)
+      let value = try SharedValue("v", in: table, default: "default")
+      let texts = try SharedDictionary<String, String>("d", in: table)
       try await value.set("v")
       try await texts.set("k", "d")
       var values = value.updates.makeAsyncIterator()
@@ -194,7 +196,7 @@ import Testing
         let reader = try Table.open(table.name, access: access, clock: clock.read)
         try await table.set("n", 1, expires: .after(.milliseconds(20)))
         if hasDefault {
-          var updates = try SharedValue("n", reader, default: 5).updates.makeAsyncIterator()
+          var updates = try SharedValue("n", in: reader, default: 5).updates.makeAsyncIterator()
           #expect(try await updates.next() == 1)
           #expect(try await updates.next() == 5)
         } else {
@@ -209,7 +211,7 @@ import Testing
   /// Keys of elements may be any bytes; some lie in the table under others.
   @Test func everyElementsKeyIsFound() async throws {
     try await withTable(.rcu) { table in
-      let numbers = try SharedDictionary<[UInt8], Int>("d", table)
+      let numbers = try SharedDictionary<[UInt8], Int>("d", in: table)
       for key in [[], [0xff], [0xff, 0], [0x2f], [0]] as [[UInt8]] {
         try await numbers.set(key, key.count)
         #expect(try await first(numbers.updates(forKey: key)) == key.count)
@@ -224,14 +226,14 @@ import Testing
     private let count: HostState<Int>
 
     init(_ table: Table) throws {
-      hostExecutor = HostExecutor(table)
-      count = try HostState("n", hostExecutor, default: 0)
+      hostExecutor = HostExecutor(in: table)
+      count = try HostState("n", in: hostExecutor, default: 0)
     }
 
     /// Adds one whenever the count has become another, until it is the last.
     func follow(to last: Int) async throws -> [Int] {
       var told: [Int] = []
-      for try await value in try SharedCounter("n", hostExecutor.table).updates {
+      for try await value in try SharedCounter("n", in: hostExecutor.table).updates {
         told.append(value)
         #expect(try count.value == value)
         if value == last { break }
@@ -254,7 +256,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func cancellationEndsItWhileItWaits(_ variant: Table.Variant, _ access: Table.Access) async throws {
     try await withTable(variant) { table in
-      let counter = try SharedCounter("n", try Table.open(table.name, access: access))
+      let counter = try SharedCounter("n", in: try Table.open(table.name, access: access))
       for cancelsAtOnce in [true, false] {
         let told = Counter()
         let waiting = Task {
@@ -272,10 +274,10 @@ import Testing
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func aDropEndsItAfterTheLastValue(_ variant: Table.Variant, _ access: Table.Access) async throws {
     try await withTable(variant) { table in
-      let counter = try SharedCounter("n", table)
-      var updates = try SharedCounter("n", try Table.open(table.name, access: access)).updates.makeAsyncIterator()
+      let counter = try SharedCounter("n", in: table)
+      var updates = try SharedCounter("n", in: try Table.open(table.name, access: access)).updates.makeAsyncIterator()
       #expect(try await updates.next() == 0)
-      try await counter.add()
+      try await counter.increment()
       try Table.drop(table.name)
       #expect(try await updates.next() == 1)
       await #expect { try await updates.next() } throws: { ($0 as? TableError)?.code == .unlinked }
@@ -286,7 +288,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases)
   func whatCannotBeReadIsAnError(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in
-      let counter = try SharedCounter("n", table)
+      let counter = try SharedCounter("n", in: table)
       var updates = counter.updates.makeAsyncIterator()
       #expect(try await updates.next() == 0)
       try await table.set("n", "text")

@@ -99,9 +99,9 @@ import Testing
     try await withTableName { (name: String) async throws -> Void in
       let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
       let reader = try Table.open(name, access: access)
-      let value = try SharedValue("v", reader, default: 5)
-      let counter = try SharedCounter("c", reader)
-      let numbers = try SharedDictionary<String, Int>("d", reader)
+      let value = try SharedValue("v", in: reader, default: 5)
+      let counter = try SharedCounter("c", in: reader)
+      let numbers = try SharedDictionary<String, Int>("d", in: reader)
       let patience = Duration.seconds(600)
       // Absent: the default, 0 and nil.
       #expect(try await value.waitUntil { _ in true } == 5)

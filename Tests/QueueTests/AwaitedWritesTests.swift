@@ -9,23 +9,23 @@ import Testing
 
   /// One write each of everything that has writes.
   private static func writes(_ table: Table) throws -> [@Sendable () async throws -> Void] {
-    let value = try SharedValue<Int>("value", table, default: 0)
-    let counter = try SharedCounter("counter", table)
-    let array = try SharedArray<Int>("array", table)
-    let dictionary = try SharedDictionary<String, Int>("dictionary", table)
-    let set = try SharedSet<String>("set", table)
-    let cache = try SharedCache<String, Int>("cache", table, limit: .entries(100))
+    let value = try SharedValue<Int>("value", in: table, default: 0)
+    let counter = try SharedCounter("counter", in: table)
+    let array = try SharedArray<Int>("array", in: table)
+    let dictionary = try SharedDictionary<String, Int>("dictionary", in: table)
+    let set = try SharedSet<String>("set", in: table)
+    let cache = try SharedCache<String, Int>("cache", in: table, limit: .entries(100))
     return [
       { _ = try await table.set("key", 1, timeout: long) },
       { _ = try await table.increment("number", timeout: long) },
       { _ = try await table.barrier(timeout: long) { tx in try tx.increment("barriers") } },
       { _ = try await table.barrier(keys: ["keyed"], timeout: long) { tx in try tx.increment("keyed") } },
       { try await value.set(1, timeout: long) },
-      { try await counter.add(timeout: long) },
+      { try await counter.increment(timeout: long) },
       { try await array.append(1, timeout: long) },
       { try await dictionary.set("a", 1, timeout: long) },
       { _ = try await set.insert("a", timeout: long) },
-      { try await cache.setValue(1, forKey: "a", timeout: long) },
+      { try await cache.set("a", 1, timeout: long) },
     ]
   }
 
@@ -53,10 +53,10 @@ import Testing
       #expect(try table.get("number") == 4)
       #expect(try table.get("barriers") == 4)
       #expect(try table.get("keyed") == 4)
-      #expect(try SharedCounter("counter", table).value == 4)
-      #expect(try SharedArray<Int>("array", table).allElements() == [1, 1, 1, 1])
-      #expect(try SharedDictionary<String, Int>("dictionary", table).count == 1)
-      #expect(try SharedCache<String, Int>("cache", table, limit: .entries(100)).value(forKey: "a") == 1)
+      #expect(try SharedCounter("counter", in: table).value == 4)
+      #expect(try SharedArray<Int>("array", in: table).allElements() == [1, 1, 1, 1])
+      #expect(try SharedDictionary<String, Int>("dictionary", in: table).count == 1)
+      #expect(try SharedCache<String, Int>("cache", in: table, limit: .entries(100))["a"] == 1)
     }
   }
 
@@ -75,7 +75,7 @@ import Testing
       inside.wait()
       async let held = table.increment("held", timeout: Self.long)
       #expect(try await table.increment("other", timeout: Self.long) == 1)
-      try await SharedDictionary<String, Int>("others", table).set("a", 1, timeout: Self.long)
+      try await SharedDictionary<String, Int>("others", in: table).set("a", 1, timeout: Self.long)
       #expect(await error { try await table.increment("held", timeout: .milliseconds(20)) }?.code == .timedOut)
       leave.open()
       #expect(try await held == 2)
@@ -126,7 +126,7 @@ import Testing
 
   @Test func anErrorOfTheClosureUndoesItAndIsPassedOn() async throws {
     try await withTable(.rcu) { table async throws in
-      let dictionary = try SharedDictionary<String, Int>("d", table)
+      let dictionary = try SharedDictionary<String, Int>("d", in: table)
       try await dictionary.set("a", 1)
       let tries = Counter()
       await #expect(throws: Refusal.self) {

@@ -36,9 +36,9 @@ import Testing
       try withTable(variant) { held throws in
         let other = try worker(held)
         try other.ask("barrier", expecting: "in")
-        let waiting = try BarrierQueue(held, label: "org.example.waiting")
+        let waiting = try BarrierQueue(in: held, label: "org.example.waiting")
         let stuck = try (0..<20).map { _ in try waiting.async(flags: .barrier, timeout: .seconds(600)) { _ in } }
-        let queue = try BarrierQueue(table, label: "org.example.test")
+        let queue = try BarrierQueue(in: table, label: "org.example.test")
         #expect(try queue.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: .seconds(600)) == 1)
         try other.ask("commit", expecting: "ok")
         for item in stuck { try item.wait(timeout: .seconds(600)) }

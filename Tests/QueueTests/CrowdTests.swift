@@ -15,7 +15,7 @@ import Testing
       let table = queue.table
       let holder = try Holder(table)
       defer { holder.leave() }
-      let queues = try (0..<Self.many).map { try BarrierQueue(table, label: "org.example.q\($0)") }
+      let queues = try (0..<Self.many).map { try BarrierQueue(in: table, label: "org.example.q\($0)") }
       let items = try queues.map { queue in
         try queue.async(flags: .barrier, timeout: Self.long) { tx in try tx.increment("n") }
       }
@@ -58,7 +58,7 @@ import Testing
 
   @Test func whatSteppedBackTimesOutInTime() throws {
     try withCrowd { table, _, _ throws in
-      let hasty = try BarrierQueue(table, label: "org.example.hasty")
+      let hasty = try BarrierQueue(in: table, label: "org.example.hasty")
       let item = try hasty.async(flags: .barrier, timeout: .milliseconds(50)) { _ in }
       let failure = error { try item.wait(timeout: Self.long) as Void }
       #expect(failure?.code == .timedOut)
@@ -69,9 +69,10 @@ import Testing
   @Test func othersWorkGoesOn() throws {
     try withCrowd { table, _, _ throws in
       #expect(
-        try BarrierQueue(table, label: "org.example.reads").async { view in try view.count() }.wait(timeout: Self.long)
+        try BarrierQueue(in: table, label: "org.example.reads").async { view in try view.count() }.wait(
+          timeout: Self.long)
           == 0)
-      let free = try BarrierQueue(Table.temporary(), label: "org.example.free")
+      let free = try BarrierQueue(in: Table.temporary(), label: "org.example.free")
       #expect(try free.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: Self.long) == 1)
     }
   }

@@ -67,10 +67,10 @@ import Testing
       let reader = try worker(table)
       #expect(try reader.ask("read").hasPrefix("in"))
       stop(reader)
-      let queue = try BarrierQueue(table, label: "org.example.test")
+      let queue = try BarrierQueue(in: table, label: "org.example.test")
       let late = try #require(
         error {
-          try queue.sync(flags: [.barrier, .waitForReaders], timeout: .milliseconds(50)) { tx in try tx.set("k", 1) }
+          try queue.sync(flags: .barrierWaitingForReaders, timeout: .milliseconds(50)) { tx in try tx.set("k", 1) }
         })
       #expect(late.code == .readersRemain)
       #expect(late.holder?.pid == reader.pid)

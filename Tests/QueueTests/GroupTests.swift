@@ -72,7 +72,7 @@ import Testing
   ) throws {
     // A small table: what is overwritten in one barrier is free only after it.
     try withTable(variant, capacityBytes: 2 << 20) { table throws in
-      let queue = try BarrierQueue(table, label: "org.example.test")
+      let queue = try BarrierQueue(in: table, label: "org.example.test")
       let value = String(repeating: "x", count: 300_000)
       let runs = Counter()
       let items = try together(queue) {
@@ -94,7 +94,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant, capacityBytes: 2 << 20) { table throws in
-      let queue = try BarrierQueue(table, label: "org.example.test")
+      let queue = try BarrierQueue(in: table, label: "org.example.test")
       let items = try together(queue) {
         try (0..<9).map { index in
           try queue.async(flags: .barrier) { tx in
@@ -196,7 +196,7 @@ import Testing
       #expect(try reader.ask("queue-read").hasPrefix("in"))
       let items = try together(queue) {
         try (0..<4).map { index in
-          try queue.async(flags: index == 1 ? [.barrier, .waitForReaders] : .barrier, timeout: .seconds(600)) { tx in
+          try queue.async(flags: index == 1 ? .barrierWaitingForReaders : .barrier, timeout: .seconds(600)) { tx in
             try tx.increment("n")
           }
         }

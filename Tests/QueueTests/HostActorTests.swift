@@ -10,8 +10,8 @@ private actor Visits: HostActor {
   var calls = 0
 
   init(_ table: Table, timeout: Duration? = nil) throws {
-    hostExecutor = HostExecutor(table, timeout: timeout)
-    count = try HostState("visits", hostExecutor, default: 0)
+    hostExecutor = HostExecutor(in: table, timeout: timeout)
+    count = try HostState("visits", in: hostExecutor, default: 0)
   }
 
   @discardableResult
@@ -39,7 +39,7 @@ private actor Visits: HostActor {
   func visitTwice(_ table: Table) async throws -> [Int] {
     let first = try visit()
     try await table.increment("visits")
-    let queue = try BarrierQueue(table, label: "org.example.test")
+    let queue = try BarrierQueue(in: table, label: "org.example.test")
     let read = try await queue.read { view in try view.get("visits", as: Int.self) }
     _ = try await queue.barrier { tx in try tx.increment("visits") }
     return [first, read ?? 0, try visit()]
@@ -54,7 +54,7 @@ private actor Visits: HostActor {
 
   private init() {
     do {
-      hostExecutor = HostExecutor(try Table.temporary())
+      hostExecutor = HostExecutor(in: try Table.temporary())
     } catch {
       preconditionFailure("\(error)")
     }
@@ -76,7 +76,7 @@ private actor Visits: HostActor {
       try await visits.hostExecutor.flush()
       #expect(try table.get("visits") == 1)
       #expect(try await visits.visit() == 2)
-      try await SharedValue<Int>("visits", table, default: 0).set(10)
+      try await SharedValue<Int>("visits", in: table, default: 0).set(10)
       #expect(try await visits.visit() == 11)
       #expect(await visits.calls == 3)
       await #expect(throws: Refusal.self) { try await visits.visitAndFail() }
@@ -159,11 +159,11 @@ private actor Visits: HostActor {
       let executor = visits.hostExecutor
       #expect(executor.isIsolatingCurrentContext() == false)
       #expect(try table.barrier { _ in try visits.assumeIsolated { try $0.visit() } } == 1)
-      let queue = try BarrierQueue(table, label: "org.example.test")
+      let queue = try BarrierQueue(in: table, label: "org.example.test")
       #expect(try queue.sync(flags: .barrier) { _ in try visits.assumeIsolated { try $0.visit() } } == 2)
       // These exclude less than a job does.
       #expect(try table.barrier(keys: ["k"]) { _ in executor.isIsolatingCurrentContext() } == false)
-      #expect(try SharedValue("v", table, default: 0).mutate { _ in executor.isIsolatingCurrentContext() } == false)
+      #expect(try SharedValue("v", in: table, default: 0).mutate { _ in executor.isIsolatingCurrentContext() } == false)
       #expect(try table.read { _ in executor.isIsolatingCurrentContext() } == false)
       #expect(error { try visits.count.set(1) }?.code == .invalid, "outside")
     }

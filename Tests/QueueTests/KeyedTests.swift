@@ -93,13 +93,13 @@ import Testing
       defer { leave.open() }
       inside.wait()
       let long = Duration.seconds(60)
-      let queues = try (0..<20).map { try BarrierQueue(table, label: "org.example.q\($0)") }
+      let queues = try (0..<20).map { try BarrierQueue(in: table, label: "org.example.q\($0)") }
       let items = try queues.map { other in
         if wait == .forAKey { return try other.async(keys: ["k"], timeout: long) { tx in _ = try tx.increment("k") } }
         return try other.async(flags: .barrier, timeout: long) { tx in _ = try tx.increment("k") }
       }
       let temporary = try Table.temporary()
-      let free = try BarrierQueue(temporary, label: "org.example.free")
+      let free = try BarrierQueue(in: temporary, label: "org.example.free")
       #expect(try free.async(flags: .barrier) { tx in try tx.increment("n") }.wait() == 1)
       if wait == .forAKey {
         // More of one queue than it may have threads at work, and then its own reads.

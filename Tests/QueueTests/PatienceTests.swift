@@ -20,7 +20,7 @@ import Testing
         refused = error { try table.set("k\(round % 10)", value, timeout: .milliseconds(20)) }
       }
       #expect(refused?.code == .full)
-      let queue = try BarrierQueue(table, label: "org.example.test")
+      let queue = try BarrierQueue(in: table, label: "org.example.test")
       let item = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.set("k", "new") }
       waitUntil { queue.turnsWaiting == 1 || item.isFinished }
       try reader.ask("end", expecting: "ok")

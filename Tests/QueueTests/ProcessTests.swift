@@ -28,7 +28,7 @@ import Testing
     try withQueue(variant) { queue throws in
       let victim = try worker(queue.table)
       #expect(try victim.ask("queue-read").hasPrefix("in"))
-      let barrier = try queue.async(flags: [.barrier, .waitForReaders], timeout: .seconds(600)) { tx in
+      let barrier = try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(600)) { tx in
         try tx.increment("n")
       }
       try victim.killAndWait()

@@ -34,15 +34,15 @@ import Testing
   @Test func onlyReverseDNSNamesLabelAQueue() throws {
     try withTable(.rcu) { table throws in
       for label in ["org.example", "org.example.settings-2.x_y", "a.b"] {
-        #expect(try BarrierQueue(table, label: label).label == label)
+        #expect(try BarrierQueue(in: table, label: label).label == label)
       }
       for label in [
         "", "settings", ".a.b", "a..b", "a.b.", "org.exämple", "a b.c", "a.b\n",
         String(repeating: "a.", count: 150) + "b",
       ] {
-        #expect(error { _ = try BarrierQueue(table, label: label) }?.code == .invalid, "\(label)")
+        #expect(error { _ = try BarrierQueue(in: table, label: label) }?.code == .invalid, "\(label)")
       }
-      #expect(error { _ = try BarrierQueue(table, label: "a.b", limit: 0) }?.code == .invalid)
+      #expect(error { _ = try BarrierQueue(in: table, label: "a.b", limit: 0) }?.code == .invalid)
     }
   }
 
@@ -54,7 +54,7 @@ import Testing
     try withQueue(variant) { queue throws in
       // Another handle and another queue of the same table: the thread's sections are known all the same.
       let handle = try Table.open(queue.table.name, access: .participant)
-      let others = [queue, try BarrierQueue(handle, label: "org.example.other")]
+      let others = [queue, try BarrierQueue(in: handle, label: "org.example.other")]
       for other in others {
         let inRead = try queue.sync { _ in error { try other.sync(flags: .barrier) { _ in } } }
         let readInBarrier = try queue.sync(flags: .barrier) { _ in error { try other.sync { _ in } } }
@@ -220,13 +220,28 @@ import Testing
   @Test func anObserversQueueReadsAndDoesNotWrite() throws {
     try withTable(.rcu) { table throws in
       try table.set("k", "v")
-      let queue = try BarrierQueue(Table.open(table.name, access: .observer), label: "org.example.observer")
+      let queue = try BarrierQueue(in: Table.open(table.name, access: .observer), label: "org.example.observer")
       #expect(try queue.sync { view in try view.get("k") } == "v")
       #expect(error { try queue.sync(flags: .barrier) { tx in try tx.set("k", "w") } }?.code == .notPermitted)
       #expect(try queue.async { view in try view.get("k", as: String.self) }.wait() == "v")
       let item = try queue.async(flags: .barrier) { tx in try tx.set("k", "w") }
       #expect(error { try item.wait() }?.code == .notPermitted)
       #expect(queue.isIdle)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func noFlagsAreARead(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue in
+      try queue.sync(flags: .barrier) { tx in try tx.set("n", 1) }
+      let version = queue.table.version
+      let read = try queue.sync(flags: []) { view in try view.get("n") as Int? }
+      let later = try queue.async(flags: []) { view in try view.get("n") as Int? }
+      #expect(read == 1)
+      #expect(try later.wait() == 1)
+      #expect(queue.table.version == version)
+      // A read joins the thread's section, where a barrier would be a deadlock.
+      let joined = try queue.table.read { _ throws in try queue.sync(flags: []) { view in try view.contains("n") } }
+      #expect(joined)
     }
   }
 }

@@ -10,7 +10,7 @@ func withQueue(
   errorHandler: (@Sendable (any Error) -> Void)? = nil, _ body: (BarrierQueue) throws -> Void
 ) throws {
   try withTable(variant) { table throws in
-    let queue = try BarrierQueue(table, label: "org.example.test", limit: limit, errorHandler: errorHandler)
+    let queue = try BarrierQueue(in: table, label: "org.example.test", limit: limit, errorHandler: errorHandler)
     try body(queue)
     waitUntil { queue.isIdle }
   }
@@ -21,7 +21,7 @@ func withQueue(
   _ body: @Sendable (BarrierQueue) async throws -> Void
 ) async throws {
   try await withTable(variant) { table async throws in
-    let queue = try BarrierQueue(table, label: "org.example.test", limit: limit)
+    let queue = try BarrierQueue(in: table, label: "org.example.test", limit: limit)
     try await body(queue)
     while !queue.isIdle { await Task.yield() }
   }

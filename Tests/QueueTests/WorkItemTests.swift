@@ -204,7 +204,7 @@ import Testing
       let box = Notes<BarrierQueue>()
       // The queue has the handler, and the handler the queue.
       defer { box.clear() }
-      let queue = try BarrierQueue(table, label: "org.example.test") { _ in
+      let queue = try BarrierQueue(in: table, label: "org.example.test") { _ in
         #expect(throws: Never.self) { try box.all[0].sync(flags: .barrier) { tx in try tx.set("told", 1) } }
         done.open()
       }

@@ -74,7 +74,6 @@ import Testing
       var sum = 0
       try view.forEach { _, entry in
         sum += entry.value(as: Int.self) ?? -1_000_000
-        return true
       }
       return sum
     }

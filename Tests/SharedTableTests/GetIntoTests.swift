@@ -46,7 +46,7 @@ import Testing
         expected[key] = value
       }
       #expect(try value(table, key) == expected[key], "seed \(seed), round \(round), key \(key)")
-      #expect(try table.bytes(key) == expected[key], "seed \(seed), round \(round), key \(key)")
+      #expect(try table.bytes(forKey: key) == expected[key], "seed \(seed), round \(round), key \(key)")
     }
     for (key, wanted) in expected { #expect(try value(table, key) == wanted, "seed \(seed), key \(key)") }
   }

@@ -86,7 +86,7 @@ import Testing
     #expect(try table.get("short", as: Int.self) == nil)
     #expect(try table.get("long", as: Int.self) == 2)
     #expect(table.count == 2)
-    #expect(try table.removeExpired() == 1)
+    #expect(try table.administration.sweepExpired() == 1)
     #expect(table.count == 1)
   }
 }

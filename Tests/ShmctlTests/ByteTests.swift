@@ -36,7 +36,7 @@ import Testing
         """#, environment: ["T": table.name])
     #expect(run.status == 0)
     #expect(run.output == [0x76, 0x80] + Array("private".utf8))
-    #expect(try table.open().bytes([0x6b, 0xff, 0xfe]) == [0x76, 0x80])
+    #expect(try table.open().bytes(forKey: [0x6b, 0xff, 0xfe]) == [0x76, 0x80])
     #expect(try table.open().get("k\u{fffd}\u{fffd}", as: String.self) == "repaired")
     #expect(try table.open().get("\u{10ffff}", as: String.self) == "private")
   }

@@ -245,7 +245,7 @@ import Testing
     let handle = try table.open()
     let long = "org.example." + String(repeating: "l", count: 188)
     for label in ["org.example.sessions", long, "org.example.b"] {
-      let queue = try BarrierQueue(handle, label: label)
+      let queue = try BarrierQueue(in: handle, label: label)
       let (object, text) = try queue.sync(flags: .barrier) { _ in
         (try table.run("stat", "--json").objects.first ?? nil, try table.run("stat").text)
       }
@@ -301,6 +301,8 @@ import Testing
       "create", table.name, "--capacity", "4MiB", "--stalled-reader", "\(policy)", "--limbo-budget", "128KiB",
     ])
     #expect(made.status == 0)
-    #expect(try table.open().limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: policy))
+    #expect(
+      try table.open().administration.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: policy)
+    )
   }
 }

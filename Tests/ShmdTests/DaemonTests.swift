@@ -23,8 +23,9 @@ import Testing
     let first = try Table.open(a, access: .participant)
     #expect(first.variant == .rcu)
     #expect(first.capacityBytes == 2 << 20)
-    #expect(try first.rights().mode == 0o640)
-    #expect(try first.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: .refuse))
+    #expect(try first.administration.rights().mode == 0o640)
+    #expect(
+      try first.administration.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: .refuse))
     #expect(try Table.open(b).variant == .rwlock)
     _ = daemon
   }
@@ -66,7 +67,7 @@ import Testing
     try second.waitForLine("table attached capacity=2MiB keys=2 table=\(name)")
     try second.waitForLine("ready tables=")
     #expect(try table.get("key", as: String.self) == "value")
-    #expect(table.isNamed)
+    #expect(table.administration.isNamed)
   }
 
   @Test(arguments: [SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL])
@@ -85,7 +86,7 @@ import Testing
     try corner.configure(names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n"))
     let daemon = try corner.start(prelude: "ulimit -Sn 64")
     try daemon.waitForLine("ready tables=")
-    #expect(try names.allSatisfy { try Table.open($0).isNamed })
+    #expect(try names.allSatisfy { try Table.open($0).administration.isNamed })
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
@@ -144,7 +145,7 @@ import Testing
         "\(corner.configurationFile):5: table '\(name)': runs as rwlock, not rcu, \(tail)",
         "\(corner.configurationFile):6: table '\(name)': runs with a capacity of 2MiB, not 4MiB, \(tail)",
       ])
-    #expect(table.isNamed)
+    #expect(table.administration.isNamed)
   }
 
   @Test func aWrongOptionIsAUsageError() throws {
@@ -266,10 +267,11 @@ import Testing
     daemon.signal(SIGHUP)
     #expect(try manager.waitFor("RELOADING=1").contains("MONOTONIC_USEC="))
     #expect(try manager.waitFor("READY=1").contains("STATUS=2 tables"))
-    #expect(try table.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: .refuse))
-    #expect(try table.rights().mode == 0o600)
+    #expect(
+      try table.administration.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: .refuse))
+    #expect(try table.administration.rights().mode == 0o600)
     #expect(try table.get("key", as: String.self) == "value")
-    #expect(table.isNamed)
+    #expect(table.administration.isNamed)
     #expect(try Table.open(new).count == 0)
     try daemon.waitForLine("table let go, it stays in place table=\(dropped)")
     #expect(try Table.open(dropped).count == 0)
@@ -283,7 +285,7 @@ import Testing
     let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
     try manager.waitFor("READY=1")
     let table = try Table.open(kept)
-    let before = (try table.rights(), try table.limits())
+    let before = (try table.administration.rights(), try table.administration.limits())
 
     // Every line is fine by itself; only the running table's capacity differs.
     try corner.configure(
@@ -297,7 +299,7 @@ import Testing
       try manager.waitFor("READY=1").contains("STATUS=1 table; the configuration of before is in force, because "))
     try daemon.waitForLine("error \(corner.configurationFile):5: table '\(kept)': runs with a capacity of 2MiB")
     try daemon.waitForLine("configuration refused, nothing has changed")
-    #expect(try (table.rights(), table.limits()) == before)
+    #expect(try (table.administration.rights(), table.administration.limits()) == before)
     #expect(throws: TableError.self) { try Table.open(new) }
 
     // And it still reloads.
@@ -305,7 +307,7 @@ import Testing
     daemon.signal(SIGHUP)
     try manager.waitFor("RELOADING=1")
     #expect(try manager.waitFor("READY=1").hasSuffix("STATUS=1 table"))
-    #expect(try table.rights().mode == 0o600)
+    #expect(try table.administration.rights().mode == 0o600)
   }
 
   // MARK: - Care
@@ -342,7 +344,7 @@ import Testing
       let full = table.statistics.claimedBytes
       for index in 0..<10_000 where index % 100 != 0 { try table.remove("key \(index)") }
       while table.statistics.claimedBytes > full / 4 { try daemon.waitForLine("memory given back bytes=") }
-      for index in stride(from: 0, to: 10_000, by: 100) { #expect(try table.bytes("key \(index)") == value) }
+      for index in stride(from: 0, to: 10_000, by: 100) { #expect(try table.bytes(forKey: "key \(index)") == value) }
     }
   }
 
@@ -356,7 +358,7 @@ import Testing
     try worker.expectLine("inside")
     try worker.killAndWait()
     try daemon.waitForLine("a writer died in its barrier, the table is repaired repairs=1 table=\(name)")
-    #expect(table.recoveryCount == 1)
+    #expect(table.administration.recoveryCount == 1)
     #expect(try table.get("half", as: String.self) == nil)
     #expect(daemon.lines.contains { $0.contains("participant ended") && $0.contains("pid=\(worker.pid) ") })
   }
@@ -370,7 +372,7 @@ import Testing
     for object in objects { try SharedObject.unlink(name: "shmtable.\(name)\(object)") }
     try daemon.waitForLine("table's name is gone")
     try daemon.waitForLine("table created capacity=2MiB table=\(name)")
-    #expect(try Table.open(name, access: .participant).isNamed)
+    #expect(try Table.open(name, access: .participant).administration.isNamed)
   }
 
   @Test func aTableThatSomeoneElseMadeAnewIsAttached() throws {
@@ -384,7 +386,7 @@ import Testing
     try other.set("whose", "the other's")
     daemon.signal(SIGHUP)
     try daemon.waitForLine("table attached capacity=2MiB keys=1 table=\(name)")
-    #expect(other.isNamed)
+    #expect(other.administration.isNamed)
   }
 
   // MARK: - Watchdog

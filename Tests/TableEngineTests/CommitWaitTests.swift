@@ -100,7 +100,7 @@ import Testing
       }
       waiter.waitUntilAsleep()
       try victim.killAndWait()
-      try table.maintain()
+      try table.administration.maintain()
       #expect(try waiter.join())
     }
   }

@@ -19,7 +19,7 @@ import Testing
         try table.set(key, value)
         #expect(occurrences(of: marker, in: table) > words / 2)
         try table.remove(key)
-        while try table.maintain() == true {}
+        while try table.administration.maintain() == true {}
         #expect((occurrences(of: marker, in: table) == 0) == poisons, "\(key)")
         if !poisons { return }
       }

@@ -47,7 +47,7 @@ final class ObserverTarget {
     for key in image.keys {
       do {
         switch key.count % 4 {
-        case 0: take(try table.bytes(key))
+        case 0: take(try table.bytes(forKey: key))
         case 1:
           take(try table.entry(key)?.bytes)
           let length = try key.withUnsafeBufferPointer { key throws(TableError) in
@@ -68,7 +68,7 @@ final class ObserverTarget {
     _ = try? table.read { view in
       for key in image.keys.prefix(4) {
         if let bytes = try view.bytes(forKey: key) { bytes.withUnsafeBytes { take($0) } }
-        take(try table.bytes(key))
+        take(try table.bytes(forKey: key))
         _ = try view.get(key, as: Double.self)
       }
       sum &+= UInt64(try view.keys(prefix: "k").count)
@@ -82,7 +82,6 @@ final class ObserverTarget {
         entry.bytes.withUnsafeBytes { take($0) }
         sum &+= entry.version &+ (entry.expiry ?? 0) &+ UInt64(entry.type?.rawValue ?? 0)
         _ = entry.value(as: Int.self)
-        return true
       }
     }
   }

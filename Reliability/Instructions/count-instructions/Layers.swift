@@ -23,21 +23,21 @@ struct Layers {
   init(_ table: Table) throws {
     self.table = table
     keys = (100..<100 + Self.count).map { "element-\($0)" }
-    dictionary = try SharedDictionary("dictionary", table)
-    few = try SharedDictionary("few", table)
+    dictionary = try SharedDictionary("dictionary", in: table)
+    few = try SharedDictionary("few", in: table)
     try few.merge(keys.prefix(10).map { ($0, 1) })
-    set = try SharedSet("set", table)
-    cache = try SharedCache("cache", table, limit: .entries(1000))
-    array = try SharedArray("array", table)
+    set = try SharedSet("set", in: table)
+    cache = try SharedCache("cache", in: table, limit: .entries(1000))
+    array = try SharedArray("array", in: table)
     try array.append(contentsOf: keys.map { _ in 1 })
-    onces = try keys.map { try SharedOnce("once-\($0)", table) }
-    looks = keys.map { Guarded("guarded-\($0)", in: table, initial: 0).accessor { $0 } }
-    properties = keys.map { Property(value: Shared(wrappedValue: 0, "shared-\($0)", table)) }
+    onces = try keys.map { try SharedOnce("once-\($0)", in: table) }
+    looks = keys.map { Guarded("guarded-\($0)", in: table, default: 0).accessor { $0 } }
+    properties = keys.map { Property(value: Shared(wrappedValue: 0, "shared-\($0)", in: table)) }
     for key in keys {
       try table.set(key, 1)
       try dictionary.set(key, 1)
       try set.insert(key)
-      try cache.setValue(1, forKey: key)
+      try cache.set(key, 1)
       try table.set("shared-\(key)", 1)
       try table.set("guarded-\(key)", 1)
       try table.set("once-\(key)", 1)
@@ -55,7 +55,7 @@ struct Layers {
     switch operation {
     case .dictionaryGet: for key in keys { sum += try dictionary[key] ?? 0 }
     case .setContains: for key in keys { sum += try set.contains(key) ? 1 : 0 }
-    case .cacheHit: for key in keys { sum += try cache.value(forKey: key) ?? 0 }
+    case .cacheHit: for key in keys { sum += try cache[key] ?? 0 }
     case .cacheHitOrCompute: for key in keys { sum += try cache.value(forKey: key) { throw Failure.missed } }
     case .sharedRead: for property in properties { sum += property.value }
     case .onceRead: for once in onces { sum += try once.value { throw Failure.missed } }
@@ -68,17 +68,17 @@ struct Layers {
       for index in 0..<Self.count { try array.set(1, at: index) }
       sum = keys.count
     case .cacheSet:
-      for key in keys { try cache.setValue(1, forKey: key) }
+      for key in keys { try cache.set(key, 1) }
       sum = keys.count
     case .cacheSetNew:
-      for key in keys { try cache.setValue(1, forKey: "\(round)-\(key)") }
+      for key in keys { try cache.set("\(round)-\(key)", 1) }
       sum = keys.count
     case .dictionarySet:
       for key in keys { try dictionary.set(key, 1) }
       sum = keys.count
     case .dictionaryWalk: for _ in keys { sum += try few.allElements().count / 10 }
     case .dictionaryEmpty:
-      let other = try SharedDictionary<String, Int>("other", table)
+      let other = try SharedDictionary<String, Int>("other", in: table)
       for _ in keys {
         for key in keys.prefix(10) { try other.set(key, 1) }
         try other.removeAll()

@@ -13,8 +13,8 @@ func shareKeptAfterDeletes(_ variant: Table.Variant, deletesAll: Bool) throws ->
   for index in 0..<200_000 { try table.set("key \(index)", value) }
   let before = try allocatedBytes(name)
   for index in 0..<200_000 where deletesAll || generator.below(10) != 0 { _ = try table.remove("key \(index)") }
-  while try table.maintain() == true {}
-  while let step = try table.shrink(), step.isUnfinished {}
+  while try table.administration.maintain() == true {}
+  while let step = try table.administration.shrink(), step.isUnfinished {}
   let problems = try table.check()
   precondition(problems.isEmpty, "the table is damaged: \(problems)")
   return Double(max(0, try allocatedBytes(name) - (1 << 20))) / Double(before)

@@ -8,7 +8,7 @@ func shareFilledAfterScatteredDeletes(_ variant: Table.Variant, size: Int) throw
   var generator = SplitMix(seed: 7)
   let stored = try fill(table, "old", size: 100)
   for index in 0..<stored where generator.below(10) != 0 { _ = try table.remove("old \(index)") }
-  _ = try table.maintain()
+  _ = try table.administration.maintain()
   let used = table.statistics.usedBytes!
   let free = table.statistics.capacityBytes - used
   _ = try fill(table, "new", size: size)

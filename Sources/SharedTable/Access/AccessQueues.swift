@@ -31,7 +31,7 @@ enum AccessQueues {
     withEntries { entries in
       let key = ObjectIdentifier(table.segment)
       if let queue = entries[key]?.queue { return queue }
-      let queue = BarrierQueue(table, subject: nil)
+      let queue = BarrierQueue(in: table, subject: nil)
       entries[key] = Entry(queue: queue)
       return queue
     }

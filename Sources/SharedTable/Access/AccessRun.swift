@@ -22,13 +22,13 @@ final class AccessRun {
   func admit(_ scope: AccessScope) throws(TableError) { _ = try scope.table(table) }
 
   func read<Value, Output>(_ guarded: Guarded<Value>, _ body: (Value) throws -> Output) throws -> Output {
-    try body(cell(guarded).value ?? guarded.initial)
+    try body(cell(guarded).value ?? guarded.defaultValue)
   }
 
   func change<Value, Output>(_ guarded: Guarded<Value>, _ body: (inout Value) throws -> Output) throws -> Output {
     let cell = try cell(guarded)
     // Taken out meanwhile: with a second reference to it, an array would be copied at its first change.
-    var value = cell.take() ?? guarded.initial
+    var value = cell.take() ?? guarded.defaultValue
     defer { cell.value = value }
     cell.isChanged = true
     return try body(&value)

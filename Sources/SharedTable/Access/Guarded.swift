@@ -5,8 +5,8 @@
 /// several values of one table compose into one, which still runs in a single section.
 ///
 /// ```swift
-/// let stock = Guarded("stock", in: table, initial: 100)
-/// let orders = Guarded("orders", in: table, initial: [UInt8]())
+/// let stock = Guarded("stock", in: table, default: 100)
+/// let orders = Guarded("orders", in: table, default: [UInt8]())
 /// let take = stock.accessor { count in
 ///   guard count > 0 else { throw SoldOut() }
 ///   count -= 1
@@ -21,13 +21,13 @@ public struct Guarded<Value: TableValue>: Sendable {
   /// The value's key.
   public let key: [UInt8]
   /// What the value is while the table has none: before the first change, and after it was removed or has expired.
-  public let initial: Value
+  public let defaultValue: Value
 
   /// Names a value. Touches nothing: the table gets a value with the first change.
-  public init(_ key: some TableKey, in table: Table, initial: Value) {
+  public init(_ key: some TableKey, in table: Table, default defaultValue: Value) {
     self.table = table
     self.key = unsafe key.withKeyBytes { bytes in unsafe [UInt8](bytes) }
-    self.initial = initial
+    self.defaultValue = defaultValue
   }
 
   /// Lifts a function that only looks at the value.
@@ -41,8 +41,8 @@ public struct Guarded<Value: TableValue>: Sendable {
   ) -> ReadAccessor<Output> {
     lifted(
       body,
-      AccessLook(table) { [key, initial] (view: borrowing ReadView) in
-        try body(view.get(key, as: Value.self) ?? initial)
+      AccessLook(table) { [key, defaultValue] (view: borrowing ReadView) in
+        try body(view.get(key, as: Value.self) ?? defaultValue)
       })
   }
 

@@ -24,11 +24,13 @@ struct CacheWrite {
 
 extension CacheCore {
   /// Stores a value under a key in the table.
+  /// - Returns: whether the condition held and the value was stored.
   func store(
-    _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, timeout: Duration?
-  ) throws(TableError) {
+    _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, if condition: Table.Condition,
+    timeout: Duration?
+  ) throws(TableError) -> Bool {
     try unsafe withWrite(key, value, cost, expires) { write throws(TableError) in
-      try unsafe self.write(write, timeout: timeout)
+      try unsafe self.write(write, if: condition, timeout: timeout)
     }
   }
 
@@ -53,15 +55,18 @@ extension CacheCore {
     }
   }
 
-  /// Stores an element, and evicts in the same barrier what it pushes out.
+  /// Stores an element if the condition holds, and evicts in the same barrier what it pushes out.
+  /// - Returns: whether it did.
   @usableFromInline
-  func write(_ write: CacheWrite, timeout: Duration?) throws(TableError) {
+  func write(_ write: CacheWrite, if condition: Table.Condition, timeout: Duration?) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
-    try change(bytes: unsafe write.bytes.count, timeout: timeout) { tx, ledger throws(TableError) in
+    return try change(bytes: unsafe write.bytes.count, timeout: timeout) { tx, ledger throws(TableError) in
+      if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(write.key)) { return false }
       try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
       // A value that is being computed was asked for before this one was there.
       try tx.remove(unsafe names.claim(ofElement: write.key))
+      return true
     }
   }
 

@@ -27,7 +27,7 @@ final class CacheCore: Sendable {
     guard limit.maximum > 0 else {
       throw TableError(.invalid, table: table.name, "the cache '\(name)' has no room at all; give it a limit above 0")
     }
-    queue = BarrierQueue(table, subject: "the cache '\(name)'", limit: Self.queueLimit)
+    queue = BarrierQueue(in: table, subject: "the cache '\(name)'", limit: Self.queueLimit)
     hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
   }
 

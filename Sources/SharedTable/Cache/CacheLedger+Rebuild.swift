@@ -39,7 +39,6 @@ extension ReadView {
     var elements: Set<UInt64> = []
     try forEach(prefix: names.elementPrefix) { key, _ in
       elements.insert(unsafe key.withUnsafeBytes { unsafe table.segment.hash($0) })
-      return true
     }
     guard let found = try find(names.head) else { return elements.isEmpty ? [] : ["elements without a head"] }
     guard let head = CacheHead(found) else { return ["the head cannot be right"] }

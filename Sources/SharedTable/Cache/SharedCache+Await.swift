@@ -2,12 +2,15 @@
 /// in their way; else the task suspends, and the write happens after those that were submitted before.
 extension SharedCache {
   /// Stores a value, and evicts in the same barrier what it pushes out.
-  nonisolated(nonsending) public func setValue(
-    _ value: Value, forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil
-  ) async throws {
+  /// - Returns: whether the condition held and the value was stored.
+  @discardableResult
+  nonisolated(nonsending) public func set(
+    _ key: Key, _ value: Value, cost: Int? = nil, expires: Expiration? = nil, if condition: Table.Condition = .always,
+    timeout: Duration? = nil
+  ) async throws -> Bool {
     let (element, expires) = (element(key), expiration(expires))
-    try await core.awaitWrite(timeout) { core, timeout throws(TableError) in
-      try core.store(element, value, cost: cost, expires: expires, timeout: timeout)
+    return try await core.awaitWrite(timeout) { core, timeout throws(TableError) in
+      try core.store(element, value, cost: cost, expires: expires, if: condition, timeout: timeout)
     }
   }
 
@@ -15,7 +18,7 @@ extension SharedCache {
   /// be from before.
   /// - Returns: whether it was there.
   @discardableResult
-  nonisolated(nonsending) public func removeValue(forKey key: Key, timeout: Duration? = nil) async throws -> Bool {
+  nonisolated(nonsending) public func remove(_ key: Key, timeout: Duration? = nil) async throws -> Bool {
     let element = element(key)
     return try await core.awaitWrite(timeout) { core, timeout throws(TableError) in
       try unsafe element.withKeyBytes { bytes throws(TableError) in try unsafe core.remove(bytes, timeout: timeout) }
@@ -29,7 +32,7 @@ extension SharedCache {
   }
 
   /// Returns when everything is done that was submitted before and not waited for.
-  nonisolated(nonsending) public func waitUntilWritten() async throws { try await core.awaitWritesSuspending() }
+  nonisolated(nonsending) public func flush() async throws { try await core.awaitWritesSuspending() }
 }
 
 extension CacheCore {

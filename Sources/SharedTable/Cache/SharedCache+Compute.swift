@@ -6,14 +6,14 @@ extension SharedCache {
   /// calling thread while another computes; a hit is a read. Not for async code: there, await the other form.
   /// - Parameters:
   ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait by the table's as ever.
-  ///   - cost: as for `setValue(_:forKey:cost:expires:timeout:)`.
+  ///   - cost: as for `set(_:_:cost:expires:if:timeout:)`.
   ///   - expires: as there.
   ///   - compute: makes the value.
   ///   - key: the element's.
   /// - Returns: the value that the cache has now. If the key was removed while it was computed, the computed value,
   ///   which is not stored: it may be from before.
   /// - Throws: what `compute` throws; `timedOut` naming who computes; `wouldDeadlock` if `compute` asks for the same key, or
-  ///   inside a section of the table; what `setValue(_:forKey:cost:expires:timeout:)` throws.
+  ///   inside a section of the table; what `set(_:_:cost:expires:if:timeout:)` throws.
   // Disfavoured, or a closure without an await would choose this form in async code too, where it is unavailable.
   @available(*, noasync, message: "await value(forKey:cost:expires:timeout:orInsert:) instead") @_disfavoredOverload
   @inlinable
@@ -21,7 +21,7 @@ extension SharedCache {
     forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
     orInsert compute: () throws -> Value
   ) throws -> Value {
-    if let value = try value(forKey: key) { return value }
+    if let value = try self[key] { return value }
     return try missingValue(key, cost, expires, timeout, compute)
   }
 
@@ -39,7 +39,7 @@ extension SharedCache {
     orInsert compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     try await core.awaitWritesSuspending()
-    if let value = try value(forKey: key) { return value }
+    if let value = try self[key] { return value }
     return try await place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 

@@ -4,7 +4,7 @@ import TableEngine
 /// once.
 ///
 /// ```swift
-/// let sessions = try SharedCache<String, String>("sessions", table, limit: .entries(10_000), timeToLive: .seconds(3600))
+/// let sessions = try SharedCache<String, String>("sessions", in: table, limit: .entries(10_000))
 /// let session = try sessions.value(forKey: id) { try load(id) }
 /// ```
 /// - Reads see one committed version, wait for nobody in the RCU variant (G5), and write nothing shared: a hit is noted in
@@ -19,7 +19,7 @@ import TableEngine
 /// The limit is this handle's, applied to its own writes: give all processes the same. Keep one handle a process: it is
 /// what remembers hits. For threads, tasks and processes; after `fork()` the child opens table and cache again.
 /// Observers read, and are not heard when it comes to eviction.
-public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
+public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let core: CacheCore
   /// How long elements live unless their write says otherwise; nil = for ever.
   public let timeToLive: Duration?
@@ -34,7 +34,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(
-    _ name: String, _ table: Table, limit: CacheLimit, timeToLive: Duration? = nil,
+    _ name: String, in table: Table, limit: CacheLimit, timeToLive: Duration? = nil,
     onError: (@Sendable (TableError) -> Void)? = nil
   ) throws(TableError) {
     core = try CacheCore(table, name, limit: limit)
@@ -55,12 +55,14 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// nobody, in the RCU variant; and first for the writes that were submitted by this handle and not waited for.
   /// - Throws: `typeMismatch` if the value is of another type; `timedOut` if such writes last longer than the table's timeout.
   @inlinable
-  public func value(forKey key: Key) throws(TableError) -> Value? {
-    try core.awaitWrites()
-    return try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in
-      let value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
-      if value != nil { unsafe core.noteHit(bytes) }
-      return value
+  public subscript(key: Key) -> Value? {
+    get throws(TableError) {
+      try core.awaitWrites()
+      return try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in
+        let value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
+        if value != nil { unsafe core.noteHit(bytes) }
+        return value
+      }
     }
   }
 
@@ -69,6 +71,14 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   public func contains(_ key: Key) throws(TableError) -> Bool {
     try core.awaitWrites()
     return try unsafe withElementKey(key) { bytes throws(TableError) in try unsafe core.table.contains(RawKey(bytes)) }
+  }
+
+  /// The version of a key's value, for `if: .version(…)`; nil if it is absent or expired. Counts as no use.
+  public func version(forKey key: Key) throws(TableError) -> UInt64? {
+    try core.awaitWrites()
+    return try unsafe withElementKey(key) { bytes throws(TableError) in
+      try unsafe core.table.withEntry(RawKey(bytes)) { $0.version }
+    }
   }
 
   /// How many elements there are, expired ones that nobody removed yet included; as of the newest version. Never blocks
@@ -91,21 +101,25 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// - Parameters:
   ///   - cost: what it counts towards a limit in bytes; nil = the bytes of key and value.
   ///   - expires: nil = by the cache's time to live.
+  ///   - condition: what must hold of the key for it to happen.
   ///   - key: the element's.
   ///   - timeout: for the wait; nil = the table's.
   ///   - value: what to store.
+  /// - Returns: whether the condition held and the value was stored.
   /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if nothing is left to evict;
   ///   `typeMismatch` if something else has the cache's name; what a barrier throws.
+  @discardableResult
   @inlinable
-  public func setValue(
-    _ value: Value, forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil
-  ) throws(TableError) {
+  public func set(
+    _ key: Key, _ value: Value, cost: Int? = nil, expires: Expiration? = nil, if condition: Table.Condition = .always,
+    timeout: Duration? = nil
+  ) throws(TableError) -> Bool {
     try core.awaitWrites(timeout)
-    try unsafe withElementKey(key) { key throws(TableError) in
+    return try unsafe withElementKey(key) { key throws(TableError) in
       try unsafe value.withTableBytes { bytes throws(TableError) in
         let write = unsafe CacheWrite(
           key: key, bytes: bytes, form: StoredForm(of: Value.self), cost: cost, expires: expiration(expires))
-        try unsafe core.write(write, timeout: timeout)
+        return try unsafe core.write(write, if: condition, timeout: timeout)
       }
     }
   }
@@ -116,18 +130,21 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// other methods wait for writes that were submitted and not waited for, wherever from. Not so in a section of the table,
   /// which shows its own version.
   /// - Parameters:
-  ///   - done: true: as `setValue(_:forKey:cost:expires:timeout:)`. False: returns at once (or, with 1,024 writes
+  ///   - done: true: as `set(_:_:cost:expires:if:timeout:)`. False: returns at once (or, with 1,024 writes
   ///     waiting, when they are done), and errors go to the cache's `onError`.
   ///   - key: the element's.
   ///   - value: what to store.
-  /// - Throws: what ``waitUntilWritten(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had
+  /// - Throws: what ``flush(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had
   ///   done asynchronous work, if not waiting until done; then nothing was submitted.
-  public func setObject(_ value: Value, forKey key: Key, waitUntilDone done: Bool) throws(TableError) {
-    if done { return try setValue(value, forKey: key) }
+  public func set(_ key: Key, _ value: Value, waitUntilDone done: Bool) throws(TableError) {
+    if done {
+      try set(key, value)
+      return
+    }
     let element = element(key)
     try core.submitWrite { @Sendable [core, onError, expires = expiration(nil)] in
       do throws(TableError) {
-        try core.store(element, value, cost: nil, expires: expires, timeout: nil)
+        _ = try core.store(element, value, cost: nil, expires: expires, if: .always, timeout: nil)
         return {}
       } catch {
         return { onError?(error) }
@@ -139,14 +156,14 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// after.
   /// - Parameter timeout: nil = the table's. The writes go on when it is over.
   /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.
-  public func waitUntilWritten(timeout: Duration? = nil) throws(TableError) {
+  public func flush(timeout: Duration? = nil) throws(TableError) {
     try core.queue.waitUntilEmpty(timeout: timeout)
   }
 
   /// Removes an element. Who is just computing it keeps the value for themselves: it may be from before.
   /// - Returns: whether it was there.
   @discardableResult
-  public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
+  public func remove(_ key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
     try core.awaitWrites(timeout)
     return try unsafe withElementKey(key) { bytes throws(TableError) in
       try unsafe core.remove(bytes, timeout: timeout)
@@ -166,7 +183,7 @@ public final class SharedCache<Key: TableKey, Value: TableValue>: Sendable {
   /// Calls `body` with the key in the table.
   @inlinable @inline(__always)
   func withElementKey<R, E: Error>(_ key: Key, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe key.withKeyBytes { bytes throws(E) in
+    try unsafe key.withElementKey { bytes throws(E) in
       try unsafe PrefixedKey(core.names.elementPrefix, bytes).withKeyBytes(body)
     }
   }

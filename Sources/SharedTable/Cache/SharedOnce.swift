@@ -1,7 +1,7 @@
 /// A value of which there is one on the host: made by the first who asks, in whatever process, and the same for all.
 ///
 /// ```swift
-/// let salt = SharedOnce<Int>("salt", table)
+/// let salt = SharedOnce<Int>("salt", in: table)
 /// let value = try salt.value { Int.random(in: 0 ... .max) }
 /// ```
 /// The initialiser runs outside any section and may take its time. If it throws, its caller gets the error and the
@@ -18,7 +18,7 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - table: where it lies.
   /// - Throws: `invalid`.
-  public init(_ name: String, _ table: Table) throws(TableError) {
+  public init(_ name: String, in table: Table) throws(TableError) {
     place = try OncePlace(table, name)
   }
 
@@ -71,7 +71,7 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
     names = try CacheNames(name, table: table)
-    queue = BarrierQueue(table, subject: nil)
+    queue = BarrierQueue(in: table, subject: nil)
   }
 
   var title: String { "the value of '\(String(decoding: key, as: UTF8.self))'" }

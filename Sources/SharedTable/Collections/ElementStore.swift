@@ -35,7 +35,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// Visits each element until `body` returns false.
-  func forEach(
+  func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, EntryView) throws -> Bool
   ) throws {
     try unsafe index.forEachKey(in: section) { bytes in
@@ -66,12 +66,15 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
 
   // MARK: - Changes
 
-  /// Stores one element, and lists it if it was not there.
+  /// Stores one element if the condition holds, and lists it if it was not there.
+  /// - Returns: whether it was stored.
   @inlinable
-  func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
+  func set(
+    _ key: Key, _ value: Value, if condition: Table.Condition, in tx: inout Transaction
+  ) throws(TableError) -> Bool {
     try unsafe key.withElementKey { key throws(TableError) in
       try unsafe value.withTableBytes { bytes throws(TableError) in
-        try unsafe set(key, bytes, StoredForm(of: Value.self), in: &tx)
+        try unsafe set(key, bytes, StoredForm(of: Value.self), if: condition, in: &tx)
       }
     }
   }
@@ -79,12 +82,17 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   /// Knows elements as bytes only: what is generic is not specialised for other modules' types.
   @usableFromInline
   func set(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, in tx: inout Transaction
-  ) throws(TableError) {
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
+    in tx: inout Transaction
+  ) throws(TableError) -> Bool {
     let hasHeader = try place.hasHeader(in: tx)
-    try unsafe place.name.withKey(bytes: key) { stored throws(TableError) in
+    return try unsafe place.name.withKey(bytes: key) { stored throws(TableError) in
       try unsafe stored.withKeyBytes { stored throws(TableError) in
-        if hasHeader, try tx.contains(unsafe RawKey(stored)) { return try unsafe tx.store(stored, bytes, form, .never) }
+        if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(stored)) { return false }
+        if hasHeader, try tx.contains(unsafe RawKey(stored)) {
+          try unsafe tx.store(stored, bytes, form, .never)
+          return true
+        }
         let state = try index.state(in: tx)
         try tx.withSavepoint { tx throws(TableError) in
           try unsafe tx.store(stored, bytes, form, .never)
@@ -92,6 +100,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
           try unsafe edit.list(key, in: tx)
           try edit.store(in: &tx)
         }
+        return true
       }
     }
   }

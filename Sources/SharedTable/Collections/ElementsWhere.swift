@@ -17,11 +17,24 @@ extension SharedDictionary {
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Key, Value) throws -> Bool
   ) throws -> (key: Key, value: Value)? {
     var first: (key: Key, value: Value)?
-    try forEach(in: section) { key, value in
+    try visit(in: section) { key, value in
       if try predicate(key, value) { first = (key, value) }
       return first == nil
     }
     return first
+  }
+
+  /// At most so many elements of one snapshot: which, and in what order, is not defined. Looks no further then.
+  public func prefix(_ maxLength: Int) throws -> [(key: Key, value: Value)] {
+    var elements: [(key: Key, value: Value)] = []
+    guard maxLength > 0 else { return elements }
+    try table.read { view in
+      try visit(in: view) { key, value in
+        elements.append((key, value))
+        return elements.count < maxLength
+      }
+    }
+    return elements
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.
@@ -46,7 +59,6 @@ extension SharedDictionary {
     var keys: [Key] = []
     try forEach(in: tx) { key, value in
       if try predicate(key, value) { keys.append(key) }
-      return true
     }
     return try store.remove(keys, in: &tx)
   }
@@ -67,11 +79,24 @@ extension SharedSet {
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
   ) throws -> Element? {
     var first: Element?
-    try forEach(in: section) { element in
+    try visit(in: section) { element in
       if try predicate(element) { first = element }
       return first == nil
     }
     return first
+  }
+
+  /// At most so many elements of one snapshot: which, and in what order, is not defined. Looks no further then.
+  public func prefix(_ maxLength: Int) throws -> [Element] {
+    var elements: [Element] = []
+    guard maxLength > 0 else { return elements }
+    try table.read { view in
+      try visit(in: view) { element in
+        elements.append(element)
+        return elements.count < maxLength
+      }
+    }
+    return elements
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.
@@ -96,7 +121,6 @@ extension SharedSet {
     var elements: [Element] = []
     try forEach(in: tx) { element in
       if try predicate(element) { elements.append(element) }
-      return true
     }
     return try store.remove(elements, in: &tx)
   }
@@ -110,9 +134,11 @@ extension SharedArray {
   /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
   public func first(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Element? {
     var first: Element?
-    try forEach(timeout: timeout) { _, element in
-      if try predicate(element) { first = element }
-      return first == nil
+    try table.read(timeout: timeout) { view in
+      try visit(in: view) { _, element in
+        if try predicate(element) { first = element }
+        return first == nil
+      }
     }
     return first
   }
@@ -128,7 +154,7 @@ extension SharedArray {
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
   ) throws -> Int? {
     var first: Int?
-    try forEach(in: section) { index, element in
+    try visit(in: section) { index, element in
       if try predicate(element) { first = index }
       return first == nil
     }
@@ -157,7 +183,6 @@ extension SharedArray {
     var indices: [Int] = []
     try forEach(in: tx) { index, element in
       if try predicate(element) { indices.append(index) }
-      return true
     }
     try tx.withSavepoint { tx in
       // From the end, so that the indices before stay what they are.

@@ -3,7 +3,7 @@ public import Synchronization
 /// A ``SharedValue`` as a property.
 ///
 /// ```swift
-/// @Shared("hits", table) var hits = 0
+/// @Shared("hits", in: table) var hits = 0
 ///
 /// try $hits += 1                 // one barrier: no update is lost
 /// try $hits.mutate { $0 *= 2 }
@@ -21,10 +21,10 @@ public struct Shared<Value: TableValue>: Sendable {
   @usableFromInline let value: SharedValue<Value>
   @usableFromInline let memory: Memory
 
-  /// Traps for a name that cannot be: see ``SharedValue/init(_:_:default:)``, which throws instead.
-  public init(wrappedValue: Value, _ name: String, _ table: Table) {
+  /// Traps for a name that cannot be: see ``SharedValue/init(_:in:default:)``, which throws instead.
+  public init(wrappedValue: Value, _ name: String, in table: Table) {
     do throws(TableError) {
-      value = try SharedValue(name, table, default: wrappedValue)
+      value = try SharedValue(name, in: table, default: wrappedValue)
     } catch {
       preconditionFailure("\(error)")
     }

@@ -1,7 +1,7 @@
 /// An array that all processes share: all instances of one name are the same array.
 ///
 /// ```swift
-/// let names = try SharedArray<String>("names", table)
+/// let names = try SharedArray<String>("names", in: table)
 /// try names.append("ann")
 /// let first = try names[0]
 /// try names.read { elements in                  // count and indices of one snapshot
@@ -28,9 +28,9 @@ public struct SharedArray<Element: TableValue>: Sendable {
   ///   - name: 1 to 200 bytes without "/", "#" and control characters.
   ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
-  public init(_ name: String, _ table: Table) throws(TableError) { try self.init(name, table, limits: .init()) }
+  public init(_ name: String, in table: Table) throws(TableError) { try self.init(name, in: table, limits: .init()) }
 
-  init(_ name: String, _ table: Table, limits: ArrayNode.Limits) throws(TableError) {
+  init(_ name: String, in table: Table, limits: ArrayNode.Limits) throws(TableError) {
     tree = try ArrayTree(name, table, of: Element.self, limits)
   }
 
@@ -82,15 +82,33 @@ public struct SharedArray<Element: TableValue>: Sendable {
     return element!
   }
 
-  /// Visits the elements of one snapshot in order, with their indices, until `body` returns false.
+  /// The first element as of now; nil if there is none.
+  public var first: Element? { get throws { try prefix(1).first } }
+
+  /// The last element as of now; nil if there is none.
+  public var last: Element? {
+    get throws { try read { elements in elements.isEmpty ? nil : try elements[elements.count - 1] } }
+  }
+
+  /// Visits the elements of one snapshot in order, with their indices.
   ///
   /// Looks at the array's nodes only. Writers of the rwlock variant wait meanwhile.
-  public func forEach(timeout: Duration? = nil, _ body: (_ index: Int, Element) throws -> Bool) throws {
+  public func forEach(timeout: Duration? = nil, _ body: (_ index: Int, Element) throws -> Void) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
 
   /// Visits the elements in a section, in order; in a barrier, `body` must not write.
   public func forEach(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Void
+  ) throws {
+    try visit(in: section) { index, element in
+      try body(index, element)
+      return true
+    }
+  }
+
+  /// The same until `body` returns false.
+  func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Bool
   ) throws {
     let state = try tree.state(in: section)
@@ -101,6 +119,11 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// A copy of all elements of one snapshot.
   public func allElements() throws -> [Element] { try read { elements in try elements.copy() } }
+
+  /// A copy of the first elements of one snapshot, at most so many.
+  public func prefix(_ maxLength: Int) throws -> [Element] {
+    try read { elements in try elements.copy(0..<max(0, min(maxLength, elements.count))) }
+  }
 
   /// A copy of the elements of a range, of one snapshot.
   /// - Throws: `outOfBounds` unless all of them are there.
@@ -145,10 +168,12 @@ public struct SharedArray<Element: TableValue>: Sendable {
       }
     }
 
-    /// Visits the elements in order, until `body` returns false.
-    public func forEach(_ body: (_ index: Int, Element) throws -> Bool) throws {
+    /// Visits the elements in order.
+    public func forEach(_ body: (_ index: Int, Element) throws -> Void) throws {
       try unsafe tree.forEach(0..<state.count, state, in: view) { index, bytes in
-        try unsafe Element(tableBytes: bytes).map { try body(index, $0) }
+        guard let element = unsafe Element(tableBytes: bytes) else { return nil }
+        try body(index, element)
+        return true
       }
     }
 

@@ -14,8 +14,8 @@ public struct SharedCounter: Sendable {
   ///   - name: 1 to 200 bytes without "/", "#" and control characters.
   ///   - table: where it lies.
   /// - Throws: `invalid` for another name.
-  public init(_ name: String, _ table: Table) throws(TableError) {
-    number = try SharedValue(name, table, default: 0)
+  public init(_ name: String, in table: Table) throws(TableError) {
+    number = try SharedValue(name, in: table, default: 0)
   }
 
   /// The table that it lies in.
@@ -36,13 +36,13 @@ public struct SharedCounter: Sendable {
   /// Adds, and returns the sum.
   /// - Throws: `invalid` if it does not fit into 64 bits; the count stays then.
   @discardableResult
-  public func add(_ amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
+  public func increment(by amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
     try number.increment(by: amount, timeout: timeout)
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
-  public func add(_ amount: Int = 1, in tx: inout Transaction) throws(TableError) -> Int {
+  public func increment(by amount: Int = 1, in tx: inout Transaction) throws(TableError) -> Int {
     try number.increment(by: amount, in: &tx)
   }
 
@@ -61,7 +61,7 @@ extension SharedCounter {
   /// Adds, and returns the sum.
   /// - Throws: `invalid` if it does not fit into 64 bits; the count stays then.
   @discardableResult
-  nonisolated(nonsending) public func add(_ amount: Int = 1, timeout: Duration? = nil) async throws -> Int {
+  nonisolated(nonsending) public func increment(by amount: Int = 1, timeout: Duration? = nil) async throws -> Int {
     try await number.increment(by: amount, timeout: timeout)
   }
 

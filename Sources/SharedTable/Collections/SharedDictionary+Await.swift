@@ -2,10 +2,17 @@
 /// nothing is in their way; else the task suspends. A closure that finds no room (`full`) is undone and run once more.
 extension SharedDictionary {
   /// Stores a value.
+  /// - Returns: whether the condition held and the value was stored.
+  @discardableResult
   @inlinable
-  nonisolated(nonsending) public func set(_ key: Key, _ value: Value, timeout: Duration? = nil) async throws {
-    let done: Void? = try table.withoutWaiting { timeout throws(TableError) in try set(key, value, timeout: timeout) }
-    if done == nil { try await store.place.awaitBarrier(timeout) { tx in try set(key, value, in: &tx) } }
+  nonisolated(nonsending) public func set(
+    _ key: Key, _ value: Value, if condition: Table.Condition = .always, timeout: Duration? = nil
+  ) async throws -> Bool {
+    let result = try table.withoutWaiting { timeout throws(TableError) in
+      try set(key, value, if: condition, timeout: timeout)
+    }
+    if let result { return result }
+    return try await store.place.awaitBarrier(timeout) { tx in try set(key, value, if: condition, in: &tx) }
   }
 
   /// Stores a value and returns the one before; nil if there was none.

@@ -2,15 +2,29 @@
 /// catches the error goes on as if it had not been tried.
 extension SharedDictionary {
   /// Stores a value.
+  /// - Returns: whether the condition held and the value was stored.
+  @discardableResult
   @inlinable
-  public func set(_ key: Key, _ value: Value, timeout: Duration? = nil) throws(TableError) {
-    try store.place.withBarrier(timeout) { tx throws(TableError) in try set(key, value, in: &tx) }
+  public func set(
+    _ key: Key, _ value: Value, if condition: Table.Condition = .always, timeout: Duration? = nil
+  ) throws(TableError) -> Bool {
+    try store.place.withBarrier(timeout) { tx throws(TableError) in try set(key, value, if: condition, in: &tx) }
   }
 
-  /// The same as part of a barrier; throws what the transaction throws.
+  /// Stores a value as part of a barrier; throws what the transaction throws.
   @inlinable
   public func set(_ key: Key, _ value: Value, in tx: inout Transaction) throws(TableError) {
-    try store.set(key, value, in: &tx)
+    _ = try store.set(key, value, if: .always, in: &tx)
+  }
+
+  /// Stores a value as part of a barrier if a condition holds; throws what the transaction throws.
+  /// - Returns: whether it held and the value was stored.
+  @discardableResult
+  @inlinable
+  public func set(
+    _ key: Key, _ value: Value, if condition: Table.Condition, in tx: inout Transaction
+  ) throws(TableError) -> Bool {
+    try store.set(key, value, if: condition, in: &tx)
   }
 
   /// Stores a value and returns the one before; nil if there was none.

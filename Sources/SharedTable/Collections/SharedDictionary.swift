@@ -1,7 +1,7 @@
 /// A dictionary that all processes share: all instances of one name are the same dictionary.
 ///
 /// ```swift
-/// let ages = try SharedDictionary<String, Int>("ages", table)
+/// let ages = try SharedDictionary<String, Int>("ages", in: table)
 /// try ages.set("ann", 41)
 /// try ages.mutate("ann", default: 0) { $0 += 1 }
 /// let age = try ages["ann"]
@@ -23,7 +23,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   ///   - name: 1 to 200 bytes without "/", "#" and control characters.
   ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
-  public init(_ name: String, _ table: Table) throws(TableError) {
+  public init(_ name: String, in table: Table) throws(TableError) {
     store = try ElementStore(
       name, table, signature: "dictionary of \(Key.keyForm) to \(SharedTable.signature(of: Value.self))")
   }
@@ -78,25 +78,40 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     get throws(TableError) { try count == 0 }
   }
 
-  /// Visits the elements of one snapshot, in no particular order, until `body` returns false.
+  /// The version of a key's value, for `if: .version(…)`; nil if there is none.
+  public func version(forKey key: Key) throws(TableError) -> UInt64? {
+    try store.place.name.withKey(key) { key throws(TableError) in try table.withEntry(key) { $0.version } }
+  }
+
+  /// Visits the elements of one snapshot, in no particular order.
   ///
   /// Its work grows with the dictionary, not with the table. Writers of the rwlock variant wait meanwhile.
-  public func forEach(timeout: Duration? = nil, _ body: (Key, Value) throws -> Bool) throws {
+  public func forEach(timeout: Duration? = nil, _ body: (Key, Value) throws -> Void) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
 
   /// Visits the elements in a section; in a barrier, `body` must not write.
   public func forEach(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, Value) throws -> Void
+  ) throws {
+    try visit(in: section) { key, value in
+      try body(key, value)
+      return true
+    }
+  }
+
+  /// The same until `body` returns false.
+  func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, Value) throws -> Bool
   ) throws {
-    try store.forEach(in: section) { key, entry in try body(key, store.value(entry, key)) }
+    try store.visit(in: section) { key, entry in try body(key, store.value(entry, key)) }
   }
 
   /// The keys of one snapshot.
   public func keys() throws -> [Key] {
     var keys: [Key] = []
     try table.read { view in
-      try store.forEach(in: view) { key, _ in
+      try store.visit(in: view) { key, _ in
         keys.append(key)
         return true
       }
@@ -107,10 +122,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   /// The values of one snapshot.
   public func values() throws -> [Value] {
     var values: [Value] = []
-    try forEach { _, value in
-      values.append(value)
-      return true
-    }
+    try forEach { _, value in values.append(value) }
     return values
   }
 
@@ -120,10 +132,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
       var elements: [Key: Value] = [:]
       // A count that is wrong costs no memory.
       elements.reserveCapacity(min(try count(in: view), 4096))
-      try forEach(in: view) { key, value in
-        elements[key] = value
-        return true
-      }
+      try forEach(in: view) { key, value in elements[key] = value }
       return elements
     }
   }

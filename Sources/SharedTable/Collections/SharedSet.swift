@@ -1,7 +1,7 @@
 /// A set that all processes share: all instances of one name are the same set.
 ///
 /// ```swift
-/// let online = try SharedSet<String>("online", table)
+/// let online = try SharedSet<String>("online", in: table)
 /// try online.insert("ann")
 /// let both = try online.intersection(["ann", "bob"])
 /// ```
@@ -15,7 +15,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   ///   - name: 1 to 200 bytes without "/", "#" and control characters.
   ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
-  public init(_ name: String, _ table: Table) throws(TableError) {
+  public init(_ name: String, in table: Table) throws(TableError) {
     store = try ElementStore(name, table, signature: "set of \(Element.keyForm)")
   }
 
@@ -53,25 +53,32 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     get throws(TableError) { try count == 0 }
   }
 
-  /// Visits the elements of one snapshot, in no particular order, until `body` returns false.
-  public func forEach(timeout: Duration? = nil, _ body: (Element) throws -> Bool) throws {
+  /// Visits the elements of one snapshot, in no particular order.
+  public func forEach(timeout: Duration? = nil, _ body: (Element) throws -> Void) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
 
   /// Visits the elements in a section; in a barrier, `body` must not write.
   public func forEach(
+    in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Element) throws -> Void
+  ) throws {
+    try visit(in: section) { element in
+      try body(element)
+      return true
+    }
+  }
+
+  /// The same until `body` returns false.
+  func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Element) throws -> Bool
   ) throws {
-    try store.forEach(in: section) { element, _ in try body(element) }
+    try store.visit(in: section) { element, _ in try body(element) }
   }
 
   /// A copy of one snapshot.
   public func allElements() throws -> Set<Element> {
     var elements: Set<Element> = []
-    try forEach { element in
-      elements.insert(element)
-      return true
-    }
+    try forEach { element in elements.insert(element) }
     return elements
   }
 
@@ -111,8 +118,7 @@ extension SharedSet {
   public func insert(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
     _ = try store.count(in: tx)
     if try store.contains(element, in: tx) { return false }
-    try store.set(element, true, in: &tx)
-    return true
+    return try store.set(element, true, if: .always, in: &tx)
   }
 
   /// Takes an element out.

@@ -3,7 +3,7 @@ public import TableEngine
 /// One value under one name: all instances of that name, in all processes, are the same value.
 ///
 /// ```swift
-/// let hits = try SharedValue("hits", table, default: 0)
+/// let hits = try SharedValue("hits", in: table, default: 0)
 /// try hits.increment()
 /// try hits.mutate { $0 *= 2 }
 /// ```
@@ -29,7 +29,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   ///   - defaultValue: what it is while the table has none; not stored.
   ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
-  public init(_ name: String, _ table: Table, default defaultValue: Value) throws(TableError) {
+  public init(_ name: String, in table: Table, default defaultValue: Value) throws(TableError) {
     self.name = try CollectionName(name, table).text
     self.table = table
     self.defaultValue = defaultValue

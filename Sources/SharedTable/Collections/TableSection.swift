@@ -17,9 +17,15 @@ public protocol TableSection: ~Copyable, ~Escapable {
     _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
   ) throws(TableError) -> R?
 
-  /// Visits every key that begins with `prefix`, in no particular order, each exactly once, until `body` returns false.
-  /// Looks at the whole table. In a barrier, `body` must not write.
-  func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws
+  /// Visits every key that begins with `prefix`, in no particular order, each exactly once. Looks at the whole table. In a
+  /// barrier, `body` must not write.
+  func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void) throws
+
+  /// The first value that `transform` makes of a key that begins with `prefix` and its entry, in no particular order; nil if it
+  /// makes none. Looks no further then. In a barrier, `transform` must not write.
+  func first<R>(
+    prefix: some TableKey, _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
+  ) throws -> R?
 }
 
 extension ReadView: TableSection {
@@ -43,8 +49,18 @@ extension Transaction: TableSection {
 
   /// Visits every key that begins with `prefix` as this barrier sees them, in no particular order, each exactly once.
   ///
-  /// `body` returns false to stop early; it cannot write. Looks at the whole table.
-  public func forEach(prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws {
-    try visit(prefix, body)
+  /// `body` cannot write. Looks at the whole table.
+  public func forEach(
+    prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void
+  ) throws {
+    try visitAll(prefix, body)
+  }
+
+  /// The first value that `transform` makes of a key that begins with `prefix` and its entry as this barrier sees them, in no
+  /// particular order; nil if it makes none. `transform` cannot write.
+  public func first<R>(
+    prefix: some TableKey = "", _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
+  ) throws -> R? {
+    try visitFirst(prefix, transform)
   }
 }

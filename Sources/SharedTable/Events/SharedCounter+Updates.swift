@@ -2,7 +2,7 @@ extension SharedCounter {
   /// The count, now and whenever it has become another: see ``SharedValue/updates``.
   ///
   /// ```swift
-  /// for try await count in try SharedCounter("visits", table).updates { show(count) }
+  /// for try await count in try SharedCounter("visits", in: table).updates { show(count) }
   /// ```
   public var updates: ValueUpdates<Int> { number.updates }
 

@@ -2,7 +2,7 @@ extension SharedValue {
   /// The value, now and whenever it has become another; an absent or expired one is the default.
   ///
   /// ```swift
-  /// let limit = try SharedValue("limit", table, default: 100)
+  /// let limit = try SharedValue("limit", in: table, default: 100)
   /// for try await limit in limit.updates { apply(limit) }
   /// ```
   /// It begins with the present value, and then yields the newest one, whichever process set it: a slow reader misses values in

@@ -7,8 +7,8 @@
 ///   let count: HostState<Int>
 ///
 ///   init(_ table: Table) throws {
-///     hostExecutor = HostExecutor(table)
-///     count = try HostState("visits", hostExecutor, default: 0)
+///     hostExecutor = HostExecutor(in: table)
+///     count = try HostState("visits", in: hostExecutor, default: 0)
 ///   }
 ///
 ///   func visit() throws -> Int {

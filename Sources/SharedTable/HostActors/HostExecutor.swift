@@ -26,10 +26,10 @@ public final class HostExecutor: SerialExecutor {
   /// - Parameters:
   ///   - table: where the jobs' barriers are. An observer's jobs all run without one.
   ///   - timeout: for a job's wait for the table; nil = the table's.
-  public init(_ table: Table, timeout: Duration? = nil) {
+  public init(in table: Table, timeout: Duration? = nil) {
     self.table = table
     self.timeout = timeout
-    queue = BarrierQueue(table, subject: "a host actor")
+    queue = BarrierQueue(in: table, subject: "a host actor")
   }
 
   /// Suspends until what was changed by the jobs that have returned is committed: every section that begins anywhere on the host

@@ -14,8 +14,8 @@ public struct HostState<Value: TableValue>: Sendable {
   ///   - executor: the actor's.
   ///   - defaultValue: what it is as long as none is stored.
   /// - Throws: `invalid` for a name that cannot be. Touches the table not at all.
-  public init(_ name: String, _ executor: HostExecutor, default defaultValue: Value) throws(TableError) {
-    stored = try SharedValue(name, executor.table, default: defaultValue)
+  public init(_ name: String, in executor: HostExecutor, default defaultValue: Value) throws(TableError) {
+    stored = try SharedValue(name, in: executor.table, default: defaultValue)
     self.executor = executor
   }
 

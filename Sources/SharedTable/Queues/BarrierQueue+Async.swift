@@ -18,6 +18,14 @@ extension BarrierQueue {
     WorkItem(self, try submitRead(timeout) { view in try body(view) }, table)
   }
 
+  /// Without flags it is a read, as with a `DispatchQueue`: what the form without them does.
+  @discardableResult @inlinable
+  public func async<R: Sendable>(
+    flags: ReadFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+  ) throws(TableError) -> WorkItem<R> {
+    try async(timeout: timeout, body)
+  }
+
   @usableFromInline
   func submitRead(
     _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> any Sendable
@@ -66,7 +74,7 @@ extension BarrierQueue {
   func barrierWork(
     _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> any Sendable
   ) -> Work {
-    BarrierWork(self, timeout, waitsForReaders: flags.contains(.waitForReaders), body)
+    BarrierWork(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
   }
 
   func submit(_ work: Work) throws(TableError) {

@@ -42,7 +42,7 @@ extension BarrierQueue {
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    if !flags.contains(.waitForReaders), try enterBarrierAtOnce() {
+    if flags == .barrier, try enterBarrierAtOnce() {
       defer { leaveBarrier() }
       return try table.runBarrier(body)
     }

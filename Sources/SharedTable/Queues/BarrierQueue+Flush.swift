@@ -4,7 +4,7 @@ extension BarrierQueue {
   /// that begins anywhere on the host (G4).
   ///
   /// It takes a barrier's place in the queue's order, and opens no section of the table. Who is told of the outcomes may not
-  /// have been yet, and a barrier `.waitForReaders` may still be waiting for them.
+  /// have been yet, and a barrier `.barrierWaitingForReaders` may still be waiting for them.
   /// - Parameter timeout: nil = the table's. When it is over, the work goes on.
   /// - Throws: `timedOut` naming the holder; `wouldDeadlock` inside a section of the table on this thread, unless there is nothing
   ///   to wait for; `forked`.

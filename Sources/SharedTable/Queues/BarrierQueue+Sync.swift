@@ -22,6 +22,15 @@ extension BarrierQueue {
     return try table.run(try beginRead(pass.timeout), body)
   }
 
+  /// Without flags it is a read, as with a `DispatchQueue`: what the form without them does.
+  @available(*, noasync, message: "use `await queue.read`")
+  @inlinable
+  public func sync<R: ~Copyable>(
+    flags: ReadFlags, timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R
+  ) throws -> R {
+    try sync(timeout: timeout, body)
+  }
+
   /// Runs `body` alone on the whole host, on the calling thread, and makes its changes visible all at once or, if it
   /// throws or its process dies, not at all.
   ///
@@ -32,14 +41,14 @@ extension BarrierQueue {
   ///   - flags: `.barrier`, and what else it waits for.
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` throws, after undoing everything; `timedOut` naming the holder, `wouldDeadlock` inside any
-  ///   section of this table on this thread, and what `Table.barrier(timeout:_:)` throws; with `.waitForReaders`
+  ///   section of this table on this thread, and what `Table.barrier(timeout:_:)` throws; with `.barrierWaitingForReaders`
   ///   `readersRemain`.
   @available(*, noasync, message: "use `await queue.barrier`")
   @inlinable
   public func sync<R: ~Copyable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
   ) throws -> R {
-    if flags.contains(.waitForReaders) { return try syncThenWait(timeout, body) }
+    if flags == .barrierWaitingForReaders { return try syncThenWait(timeout, body) }
     let timeout = try enterBarrier(timeout)
     defer { leaveBarrier() }
     try beginBarrier(timeout)

@@ -14,7 +14,7 @@ public import TableEngine
 /// each other's order.
 ///
 /// ```swift
-/// let queue = try BarrierQueue(table, label: "org.example.settings")
+/// let queue = try BarrierQueue(in: table, label: "org.example.settings")
 /// try queue.async(flags: .barrier) { tx in try tx.set("greeting", "hello") }
 /// let greeting = try queue.sync { view in try view.get("greeting", as: String.self) }  // "hello"
 /// ```
@@ -68,7 +68,7 @@ public final class BarrierQueue: Sendable {
   ///   - table: where it lies.
   /// - Throws: `invalid` for a label or limit that cannot be.
   public convenience init(
-    _ table: Table, label: String, limit: Int = defaultLimit,
+    in table: Table, label: String, limit: Int = defaultLimit,
     errorHandler: (@Sendable (any Error) -> Void)? = nil
   ) throws(TableError) {
     guard Self.isReverseDNS(label) else {
@@ -84,7 +84,7 @@ public final class BarrierQueue: Sendable {
 
   /// A queue that the library makes for itself.
   /// - Parameter subject: what errors begin with, in the words of whoever gets them; nil = nothing but the table.
-  convenience init(_ table: Table, subject: String?, limit: Int = defaultLimit) {
+  convenience init(in table: Table, subject: String?, limit: Int = defaultLimit) {
     self.init(table, label: "", subject: subject, limit: limit, errorHandler: nil)
   }
 
@@ -155,16 +155,17 @@ public final class BarrierQueue: Sendable {
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
 }
 
-/// Says of a section that it is a barrier, and what it waits for. What takes flags is a barrier, whatever they are.
-public struct BarrierFlags: OptionSet, Sendable {
-  /// The bits.
-  public let rawValue: UInt
-  /// From the bits.
-  public init(rawValue: UInt) { self.rawValue = rawValue }
-
-  /// A barrier; given always.
-  public static let barrier = BarrierFlags(rawValue: 1)
-  /// Returns, or ends, only when no read section on the whole host is left that began before the barrier committed:
+/// Says of a section that it is a barrier, and what it waits for.
+public enum BarrierFlags: Sendable {
+  /// A barrier.
+  case barrier
+  /// A barrier that returns, or ends, only when no read section on the whole host is left that began before it committed:
   /// see ``Table/barrier(waitingForReaders:timeout:_:)``.
-  public static let waitForReaders = BarrierFlags(rawValue: 2)
+  case barrierWaitingForReaders
+}
+
+/// The flags of a section that is a read: none, written `[]`.
+public struct ReadFlags: ExpressibleByArrayLiteral, Sendable {
+  /// No flags; there are none.
+  public init(arrayLiteral elements: Never...) {}
 }

@@ -14,13 +14,13 @@ extension ReadView {
   ///   - prefix: of the keys; all by default. Looks at the whole table.
   ///   - threads: how many, the calling one included; nil: one a processor. At most 256, and fewer if the system has no more
   ///     or the table has no slots for them.
-  ///   - body: called on all threads at once. The spans are valid during the call; false stops all threads, each at
+  ///   - body: called on all threads at once. The spans are valid during the call; an error stops all threads, each at
   ///     its next key.
   /// - Throws: the first error of any `body`, which stops the others likewise; for an observer `snapshotTooOld` and
   ///   `damaged`; `invalid` if `threads` is less than 1; `forked`.
   public func concurrentForEach(
     prefix: some TableKey = "", threads: Int? = nil,
-    _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+    _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Void
   ) throws {
     let count = threads ?? ConcurrentScan.processors
     guard count > 0 else {
@@ -44,19 +44,18 @@ extension Table {
   /// let total = Atomic(0)
   /// try table.concurrentForEach(prefix: "account/") { key, entry in
   ///   total.add(entry.value(as: Int.self) ?? 0, ordering: .relaxed)
-  ///   return true
   /// }
   /// ```
   /// - Parameters:
   ///   - prefix: of the keys; all by default. Looks at the whole table.
   ///   - threads: how many, the calling one included; nil: one a processor.
   ///   - timeout: for the rwlock variant's wait, and an observer's; nil = the table's.
-  ///   - body: called on all threads at once; returns false to stop early.
+  ///   - body: called on all threads at once.
   /// - Throws: the first error of any `body`; what ``read(timeout:_:)`` throws, `wouldDeadlock` inside a barrier of
   ///   this table among it; for an observer `snapshotTooOld`: then call again.
   public func concurrentForEach(
     prefix: some TableKey = "", threads: Int? = nil, timeout: Duration? = nil,
-    _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+    _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Void
   ) throws {
     try read(timeout: timeout) { view in try view.concurrentForEach(prefix: prefix, threads: threads, body) }
   }
@@ -68,7 +67,7 @@ extension Snapshot {
   /// - Throws: the first error of any `body`; what ``read(_:)`` throws.
   public func concurrentForEach(
     prefix: some TableKey = "", threads: Int? = nil,
-    _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+    _ body: @escaping @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Void
   ) throws {
     try read { view in try view.concurrentForEach(prefix: prefix, threads: threads, body) }
   }

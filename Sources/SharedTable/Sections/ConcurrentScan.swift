@@ -9,7 +9,7 @@ import TableEngine
 /// Threads of its own, and not Dispatch's: they are there when they are needed, whatever else the process does; a body
 /// that blocks holds up nobody else's work; and a child forked by a body does not wait for threads that stayed behind.
 final class ConcurrentScan: Sendable {
-  typealias Body = @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+  typealias Body = @Sendable (_ key: RawSpan, _ entry: EntryView) throws -> Void
 
   /// More threads than this are not made, whatever is asked for: each takes a slot of the table.
   static let mostThreads = 256
@@ -25,7 +25,7 @@ final class ConcurrentScan: Sendable {
     /// One for all threads, which take turns.
     private let check: Locked<ReadCheck>?
   #endif
-  /// Somebody has stopped early or failed. Relaxed: others stop a little later at worst.
+  /// Somebody has failed. Relaxed: others stop a little later at worst.
   private let isOver = Atomic(false)
   private let failure = Locked<(any Error)?>(nil)
 
@@ -99,16 +99,16 @@ final class ConcurrentScan: Sendable {
       let found = check?.withLock { $0.show(found) } ?? found
     #endif
     do {
-      if try !body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found)) { end(nil) }
+      try body(unsafe RawSpan(_unsafeBytes: found.key), EntryView(found))
     } catch {
       end(error)
     }
   }
 
-  private func end(_ error: (any Error)?) {
+  private func end(_ error: any Error) {
     // In a child forked by a body the lock may be held by a thread that is not there.
     guard table.isUsable else { return }
-    if let error { failure.withLock { $0 = $0 ?? error } }
+    failure.withLock { $0 = $0 ?? error }
     isOver.store(true, ordering: .relaxed)
   }
 }

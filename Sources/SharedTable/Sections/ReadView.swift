@@ -55,11 +55,23 @@ public struct ReadView: ~Escapable {
 
   /// Visits every key that begins with `prefix`, in no particular order, each exactly once; expired ones left out.
   ///
-  /// The spans are valid during the call of `body`, which returns false to stop early. Looks at the whole table.
+  /// The spans are valid during the call of `body`; an error that it throws ends the visit. Looks at the whole table.
   public func forEach(
-    prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool
+    prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void
   ) throws {
-    try visit(prefix, body)
+    try visitAll(prefix, body)
+  }
+
+  /// The first value that `transform` makes of a key that begins with `prefix` and its entry, in no particular order; nil if it
+  /// makes none. Looks no further then.
+  ///
+  /// ```swift
+  /// let any = try view.first(prefix: "user/") { _, entry in entry.value(as: Int.self) }
+  /// ```
+  public func first<R>(
+    prefix: some TableKey = "", _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
+  ) throws -> R? {
+    try visitFirst(prefix, transform)
   }
 
   /// The keys that begin with `prefix`, sorted bytewise.

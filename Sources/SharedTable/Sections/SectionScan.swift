@@ -29,7 +29,7 @@ extension SectionScan where Self: ~Copyable & ~Escapable {
     }
   }
 
-  /// The same for bodies that see keys and entries, and may throw.
+  /// The same for bodies that see keys and entries, and may throw; until `body` returns false.
   func visit(_ prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Bool) throws {
     var failure: (any Error)?
     try scan(prefix) { found in
@@ -41,6 +41,24 @@ extension SectionScan where Self: ~Copyable & ~Escapable {
       }
     }
     if let failure { throw failure }
+  }
+
+  func visitAll(_ prefix: some TableKey, _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void) throws {
+    try visit(prefix) { key, entry in
+      try body(key, entry)
+      return true
+    }
+  }
+
+  func visitFirst<R>(
+    _ prefix: some TableKey, _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
+  ) throws -> R? {
+    var first: R?
+    try visit(prefix) { key, entry in
+      first = try transform(key, entry)
+      return first == nil
+    }
+    return first
   }
 
   func sortedKeys(_ prefix: some TableKey) throws(TableError) -> [[UInt8]] {

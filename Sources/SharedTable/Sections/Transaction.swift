@@ -34,12 +34,38 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
+  /// Stores a value if a condition holds.
+  /// - Returns: whether it held and the value was stored.
+  @discardableResult
+  @inlinable
+  public mutating func set<T: TableValue>(
+    _ key: some TableKey, _ value: T, expires: Expiration = .never, if condition: Table.Condition
+  ) throws(TableError) -> Bool {
+    try unsafe key.withKeyBytes { keyBytes throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires, if: condition)
+      }
+    }
+  }
+
   /// Stores bytes as a value of a given type, for tools that carry values without knowing them.
   public mutating func set(
     _ key: some TableKey, bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
   ) throws(TableError) {
     try unsafe key.withKeyBytes { keyBytes throws(TableError) in
       try unsafe store(keyBytes, bytes, StoredForm(type: type), expires)
+    }
+  }
+
+  /// The same if a condition holds.
+  /// - Returns: whether it held and the value was stored.
+  @discardableResult
+  public mutating func set(
+    _ key: some TableKey, bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never,
+    if condition: Table.Condition
+  ) throws(TableError) -> Bool {
+    try unsafe key.withKeyBytes { keyBytes throws(TableError) in
+      try unsafe store(keyBytes, bytes, StoredForm(type: type), expires, if: condition)
     }
   }
 

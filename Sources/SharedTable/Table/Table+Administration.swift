@@ -1,36 +1,64 @@
 public import TableEngine
 
-/// For whoever keeps tables: `shmd`, and tools. Participants only, except for ``isNamed`` and ``rights()``.
 extension Table {
   /// What readers may keep from being reused, and what happens beyond.
   public typealias Limits = Segment.Limits
   /// Permission bits, owner and group.
   public typealias Rights = Segment.Rights
+  /// What ``Administration/shrink()`` has come to.
+  public typealias Shrinking = Maintenance.Shrinking
+
+  /// Where a round of removing expired keys stands.
+  public struct ExpirySweep: Sendable {
+    fileprivate var cursor = ScanCursor()
+
+    /// A new round.
+    public init() {}
+    /// The round is over: every key that was there all the time was looked at.
+    public var isAtEnd: Bool { cursor.isAtEnd }
+  }
+
+  /// What whoever keeps the table can do with it.
+  public var administration: Administration { Administration(table: self) }
+
+  /// The administration of a table, for whoever keeps it: `shmd`, and tools. Participants only, except for ``isNamed`` and
+  /// ``rights()``. Programs that use a table need none of it.
+  public struct Administration: Sendable {
+    fileprivate let table: Table
+  }
+}
+
+extension Table.Administration {
+  private var segment: Segment { table.segment }
+
+  // MARK: - Limits and rights
 
   /// The limits in force. Never blocks.
-  public func limits() throws(TableError) -> Limits {
-    do { return try segment.limits() } catch { throw named(error) }
+  public func limits() throws(TableError) -> Table.Limits {
+    do { return try segment.limits() } catch { throw table.named(error) }
   }
 
   /// Changes the limits of the running table; they hold from the next barrier on. Never blocks.
-  public func setLimits(_ limits: Limits) throws(TableError) {
-    do { try segment.setLimits(limits) } catch { throw named(error) }
+  public func setLimits(_ limits: Table.Limits) throws(TableError) {
+    do { try segment.setLimits(limits) } catch { throw table.named(error) }
   }
 
   /// Who may open the table, as the system says now. Never blocks.
-  public func rights() throws(TableError) -> Rights {
-    do { return try segment.rights() } catch { throw named(error) }
+  public func rights() throws(TableError) -> Table.Rights {
+    do { return try segment.rights() } catch { throw table.named(error) }
   }
 
   /// Changes who may open the table. Who has it open keeps it.
   /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses.
-  public func setRights(_ rights: Rights) throws(TableError) {
-    do { try segment.setRights(rights) } catch { throw named(error) }
+  public func setRights(_ rights: Table.Rights) throws(TableError) {
+    do { try segment.setRights(rights) } catch { throw table.named(error) }
   }
 
   /// Whether the name still leads to this table. False after someone outside unlinked or replaced it: from then on
   /// two processes may use two tables without knowing. A few system calls; never blocks.
   public var isNamed: Bool { segment.isNamed }
+
+  // MARK: - Memory
 
   /// Asks the kernel to back what the table holds now by huge pages (2 MiB), in this process: fewer misses of the TLB
   /// when a table does not fit into the cache. A gain of some per cent at best, and none on some machines: measure.
@@ -40,27 +68,40 @@ extension Table {
   /// - Returns: how many bytes this process maps by huge pages now; 0 where the kernel does not do it.
   @discardableResult
   public func useHugePages() throws(TableError) -> Int {
-    do { return try segment.useHugePages() } catch { throw named(error) }
+    do { return try segment.useHugePages() } catch { throw table.named(error) }
   }
+
+  /// Gives memory that the table does not need back to the system, a step at a time: 1 MiB or more at its end, from which
+  /// what is in use is moved before, up to 256 KiB a step. For a daemon's idle moments.
+  ///
+  /// Nothing is given back of a table that was made with `preallocate`, beside an observer, or as long as readers keep what
+  /// lies there; a quarter more than what is in use stays. What is given back is claimed anew when it is needed, by the write
+  /// that needs it, which finds `full` if the file system has none left.
+  ///
+  /// Does not wait for a running barrier. Writers wait for it, in the rwlock variant readers too: some milliseconds.
+  /// - Returns: nil if a barrier was running.
+  public func shrink() throws(TableError) -> Table.Shrinking? {
+    do { return try Maintenance(segment).shrink() } catch { throw table.named(error) }
+  }
+
+  // MARK: - Upkeep
 
   /// How often a dead writer's work was repaired since the table was made; nil for observers.
   public var recoveryCount: UInt64? { segment.recoveryCount }
 
+  /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.
+  /// - Parameter passes: the most passes of gc: bounds how long a writer may have to wait for it.
+  /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
+  @discardableResult
+  public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
+    do { return try Maintenance(segment).run(passes: passes) } catch { throw table.named(error) }
+  }
+
   /// Withdraws what dead threads of killed processes still announce, and tells who they were. Never blocks.
   ///
   /// Nobody needs this for correctness: gc does the same when a dead reader stands in its way.
-  public func clearDeadReaders() throws(TableError) -> [Holder] {
-    do { return try segment.clearDeadReaders() } catch { throw named(error) }
-  }
-
-  /// Where a round of removing expired keys stands.
-  public struct ExpirySweep: Sendable {
-    var cursor = ScanCursor()
-
-    /// A new round.
-    public init() {}
-    /// The round is over: every key that was there all the time was looked at.
-    public var isAtEnd: Bool { cursor.isAtEnd }
+  public func clearDeadReaders() throws(TableError) -> [Table.Holder] {
+    do { return try segment.clearDeadReaders() } catch { throw table.named(error) }
   }
 
   /// One bounded step of a round that removes expired keys. Waits as `barrier(timeout:_:)` does if there are any.
@@ -70,15 +111,32 @@ extension Table {
   ///   - subTables: the most sub-tables to look at, of about a thousand keys each.
   ///   - limit: the most keys to remove in the one barrier.
   ///   - timeout: for that barrier's wait; nil = the table's.
-  /// - Returns: how many were removed.
+  /// - Returns: how many were removed. Nobody saw them any more: expiry is judged when reading.
   public func sweepExpired(
-    _ sweep: inout ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil
+    _ sweep: inout Table.ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil
   ) throws(TableError) -> Int {
     do {
       return try ExpirySweeper(segment).step(
-        &sweep.cursor, subTables: subTables, limit: limit, timeoutNanoseconds: nanoseconds(timeout), now: clock.now)
+        &sweep.cursor, subTables: subTables, limit: limit, timeoutNanoseconds: table.nanoseconds(timeout),
+        now: table.clock.now)
     } catch {
-      throw named(error)
+      throw table.named(error)
+    }
+  }
+
+  /// A whole round of ``sweepExpired(_:subTables:limit:timeout:)``: removes at most `limit` expired keys in one barrier.
+  /// - Returns: how many were removed.
+  @discardableResult
+  public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) throws(TableError) -> Int {
+    var whole = Table.ExpirySweep()
+    return try sweepExpired(&whole, subTables: .max, limit: limit, timeout: timeout)
+  }
+
+  /// The same for asynchronous code: suspends.
+  @discardableResult
+  nonisolated(nonsending) public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
+    try await BarrierQueue(in: table, subject: nil).runJob { @Sendable [self] () throws(TableError) in
+      try sweepExpired(limit: limit, timeout: timeout)
     }
   }
 }

@@ -6,21 +6,19 @@ import TableEngine
 /// does, in the library's own threads. Writes that different tasks begin have no order among them. A task that is cancelled
 /// before its write began gets `CancellationError`; what has begun runs to its end.
 extension Table {
-  /// Stores a value; see ``set(_:_:expires:_:timeout:)-(_,T,_,_,_)``.
+  /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``.
   @discardableResult
   @inlinable
   nonisolated(nonsending) public func set<T: TableValue>(
-    _ key: some TableKey & Sendable, _ value: T, expires: Expiration = .never, _ condition: Condition = .always,
+    _ key: some TableKey & Sendable, _ value: T, expires: Expiration = .never, if condition: Condition = .always,
     timeout: Duration? = nil
   ) async throws -> Bool {
     let result = try withoutWaiting { timeout throws(TableError) in
-      try set(key, value, expires: expires, condition, timeout: timeout)
+      try set(key, value, expires: expires, if: condition, timeout: timeout)
     }
     if let result { return result }
     return try await awaitTurn(of: key, timeout) { tx in
-      guard try tx.holds(condition, key) else { return false }
-      try tx.set(key, value, expires: expires)
-      return true
+      try tx.set(key, value, expires: expires, if: condition)
     }
   }
 
@@ -28,21 +26,13 @@ extension Table {
   @discardableResult
   nonisolated(nonsending) public func set(
     _ key: some TableKey & Sendable, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
-    _ condition: Condition = .always, timeout: Duration? = nil
+    if condition: Condition = .always, timeout: Duration? = nil
   ) async throws -> Bool {
     try await awaitBarrier(timeout, reach: OwnedReach(key)) { tx in
-      guard try tx.holds(condition, key) else { return false }
-      try unsafe bytes.withUnsafeBytes { bytes in try unsafe tx.set(key, bytes: bytes, type: type, expires: expires) }
-      return true
+      try unsafe bytes.withUnsafeBytes { bytes in
+        try unsafe tx.set(key, bytes: bytes, type: type, expires: expires, if: condition)
+      }
     }
-  }
-
-  /// Replaces a value if its version is still the one that was read: a lost update is impossible.
-  /// - Returns: whether it was.
-  nonisolated(nonsending) public func compareAndSet<T: TableValue>(
-    _ key: some TableKey & Sendable, _ value: T, ifVersion version: UInt64, timeout: Duration? = nil
-  ) async throws -> Bool {
-    try await set(key, value, .ifVersion(version), timeout: timeout)
   }
 
   /// Removes a key.
@@ -77,15 +67,6 @@ extension Table {
     return try await awaitTurn(of: key, timeout) { tx in try tx.increment(key, by: amount) }
   }
 
-  /// Removes the keys whose time has come, at most `limit` of them in one barrier.
-  /// - Returns: how many were removed.
-  @discardableResult
-  nonisolated(nonsending) public func removeExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
-    try await BarrierQueue(self, subject: nil).runJob { @Sendable [self] () throws(TableError) in
-      try removeExpired(limit: limit, timeout: timeout)
-    }
-  }
-
   /// Runs `body` alone on the whole host, as the blocking form does.
   ///
   /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run once
@@ -107,7 +88,7 @@ extension Table {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    try await BarrierQueue(self, subject: nil).barrier(keys: keys, timeout: timeout, body)
+    try await BarrierQueue(in: self, subject: nil).barrier(keys: keys, timeout: timeout, body)
   }
 }
 
@@ -160,7 +141,7 @@ extension Table {
   nonisolated(nonsending) private func awaitTurn<R: Sendable>(
     _ timeout: Duration?, _ reach: OwnedReach, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    let queue = BarrierQueue(self, subject: nil)
+    let queue = BarrierQueue(in: self, subject: nil)
     return try await queue.perform(BarrierWork(queue, timeout, reach) { tx in try body(&tx) })
   }
 }

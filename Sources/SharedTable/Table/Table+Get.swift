@@ -61,7 +61,7 @@ extension Table {
 
   /// A value's bytes, whatever its type; nil if absent or expired.
   @inlinable
-  public func bytes(_ key: some TableKey) throws(TableError) -> [UInt8]? {
+  public func bytes(forKey key: some TableKey) throws(TableError) -> [UInt8]? {
     if let value = unsafe quickly(key, nil, { unsafe [UInt8]($0) }) { return value }
     return try withEntry(key) { found in unsafe [UInt8](found.value) }
   }

@@ -9,11 +9,11 @@ extension Table {
     /// It happens.
     case always
     /// The key is absent or expired.
-    case ifAbsent
+    case absent
     /// The key is present.
-    case ifPresent
-    /// The key's value is of exactly this version, as ``TableEntry/version`` gave it.
-    case ifVersion(UInt64)
+    case present
+    /// The key's value is of exactly this version, as ``TableEntry/version`` gave it: nobody's change is lost.
+    case version(UInt64)
   }
 
   /// Stores a value.
@@ -21,7 +21,7 @@ extension Table {
   @discardableResult
   @inlinable
   public func set<T: TableValue>(
-    _ key: some TableKey, _ value: T, expires: Expiration = .never, _ condition: Condition = .always,
+    _ key: some TableKey, _ value: T, expires: Expiration = .never, if condition: Condition = .always,
     timeout: Duration? = nil
   ) throws(TableError) -> Bool {
     try unsafe key.withKeyBytes { keyBytes throws(TableError) in
@@ -35,7 +35,7 @@ extension Table {
   @discardableResult
   public func set(
     _ key: some TableKey, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
-    _ condition: Condition = .always, timeout: Duration? = nil
+    if condition: Condition = .always, timeout: Duration? = nil
   ) throws(TableError) -> Bool {
     try unsafe key.withKeyBytes { keyBytes throws(TableError) in
       try unsafe bytes.withKeyBytes { bytes throws(TableError) in
@@ -51,19 +51,8 @@ extension Table {
     _ condition: Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
     try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
-      guard try tx.holds(condition, unsafe RawKey(key)) else { return false }
-      try unsafe tx.store(key, bytes, form, expires)
-      return true
+      try unsafe tx.store(key, bytes, form, expires, if: condition)
     }
-  }
-
-  /// Replaces a value if its version is still the one that was read: a lost update is impossible.
-  /// - Returns: whether it was.
-  @inlinable
-  public func compareAndSet<T: TableValue>(
-    _ key: some TableKey, _ value: T, ifVersion version: UInt64, timeout: Duration? = nil
-  ) throws(TableError) -> Bool {
-    try set(key, value, .ifVersion(version), timeout: timeout)
   }
 
   /// Removes a key.
@@ -92,38 +81,6 @@ extension Table {
       }
     }
   }
-
-  /// Removes the keys whose time has come, at most `limit` of them in one barrier.
-  /// - Returns: how many were removed. Nobody saw them any more: expiry is judged when reading.
-  @discardableResult
-  public func removeExpired(limit: Int = 1000, timeout: Duration? = nil) throws(TableError) -> Int {
-    var whole = ExpirySweep()
-    return try sweepExpired(&whole, subTables: .max, limit: limit, timeout: timeout)
-  }
-
-  /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.
-  /// - Parameter passes: the most passes of gc: bounds how long a writer may have to wait for it.
-  /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
-  @discardableResult
-  public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
-    do { return try Maintenance(segment).run(passes: passes) } catch { throw named(error) }
-  }
-
-  /// What ``shrink()`` has come to.
-  public typealias Shrinking = Maintenance.Shrinking
-
-  /// Gives memory that the table does not need back to the system, a step at a time: 1 MiB or more at its end, from which
-  /// what is in use is moved before, up to 256 KiB a step. For a daemon's idle moments.
-  ///
-  /// Nothing is given back of a table that was made with `preallocate`, beside an observer, or as long as readers keep what
-  /// lies there; a quarter more than what is in use stays. What is given back is claimed anew when it is needed, by the write
-  /// that needs it, which finds `full` if the file system has none left.
-  ///
-  /// Does not wait for a running barrier. Writers wait for it, in the rwlock variant readers too: some milliseconds.
-  /// - Returns: nil if a barrier was running.
-  public func shrink() throws(TableError) -> Shrinking? {
-    do { return try Maintenance(segment).shrink() } catch { throw named(error) }
-  }
 }
 
 extension Transaction {
@@ -134,13 +91,25 @@ extension Transaction {
     return removed
   }
 
+  /// Stores a value if the condition holds.
+  /// - Returns: whether it did.
+  @inlinable
+  mutating func store(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration,
+    if condition: Table.Condition
+  ) throws(TableError) -> Bool {
+    if case .always = condition {} else if try !holds(condition, unsafe RawKey(key)) { return false }
+    try unsafe store(key, bytes, form, expires)
+    return true
+  }
+
   @usableFromInline
   func holds(_ condition: Table.Condition, _ key: some TableKey) throws(TableError) -> Bool {
     switch condition {
     case .always: true
-    case .ifAbsent: try !contains(key)
-    case .ifPresent: try contains(key)
-    case .ifVersion(let version): try entry(key)?.version == version
+    case .absent: try !contains(key)
+    case .present: try contains(key)
+    case .version(let version): try find(key)?.version == version
     }
   }
 }

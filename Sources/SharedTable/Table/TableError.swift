@@ -44,8 +44,6 @@ public struct TableError: Error, Sendable {
     case unlinked
     /// The process was forked since the table was opened.
     case forked
-    /// The handle was closed.
-    case closed
     /// A part of an accessor belongs to another table than the one it was to run on. Nothing changed.
     case wrongTable
     /// More threads than the table has slots.
@@ -155,8 +153,6 @@ extension TableError {
         owner: object?.owner)
     case .forked:
       self.init(.forked, table: table, "the process was forked since the table was opened; open it again in the child")
-    case .closed:
-      self.init(.closed, table: table, "the handle is closed")
     case .unlinked:
       self.init(.unlinked, table: table, "its name was removed or taken by another table; open it again")
     case .slotsExhausted(let count):

@@ -16,7 +16,7 @@ struct ManagedTable {
   init(_ configuration: TableConfiguration, _ table: Table) {
     self.configuration = configuration
     self.table = table
-    recoveries = table.recoveryCount ?? 0
+    recoveries = table.administration.recoveryCount ?? 0
   }
 
   var name: String { configuration.name }
@@ -24,9 +24,9 @@ struct ManagedTable {
   /// Brings what can change online to what the file says.
   mutating func adjust(to wanted: TableConfiguration, _ log: Logger) throws(TableError) {
     configuration = wanted
-    let limits = try table.limits()
+    let limits = try table.administration.limits()
     if limits != wanted.options.limits {
-      try table.setLimits(wanted.options.limits)
+      try table.administration.setLimits(wanted.options.limits)
       log.notice(
         "table limits changed",
         metadata: [
@@ -34,10 +34,10 @@ struct ManagedTable {
           "stalled-reader": "\(wanted.options.stalledReaderPolicy)",
         ])
     }
-    let rights = try table.rights()
+    let rights = try table.administration.rights()
     let wantedRights = wanted.options.rights(insteadOf: rights)
     if rights != wantedRights {
-      try table.setRights(wantedRights)
+      try table.administration.setRights(wantedRights)
       log.notice(
         "table rights changed",
         metadata: [

@@ -101,7 +101,7 @@ struct Plan {
         "runs with a capacity of \(Scalars.describe(found.capacityBytes)), not \(Scalars.describe(wanted)), "
           + "and that cannot change while it lives; set it back, or drop the table first")
     }
-    guard !found.isObserver, let rights = try? found.rights() else { return }
+    guard !found.isObserver, let rights = try? found.administration.rights() else { return }
     checkAccounts(table, owner: rights.owner, group: rights.group)
     if rights != table.options.rights(insteadOf: rights), !Accounts.isRoot, rights.owner != Accounts.effectiveUser {
       complain(

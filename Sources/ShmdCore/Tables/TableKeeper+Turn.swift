@@ -28,7 +28,7 @@ extension TableKeeper {
 
   private func lookAfter(_ managed: inout ManagedTable) {
     do throws(TableError) {
-      if !managed.table.isNamed { try restore(&managed) }
+      if !managed.table.administration.isNamed { try restore(&managed) }
       try noticeDead(managed)
       try repair(&managed)
       try expire(&managed)
@@ -103,7 +103,7 @@ extension TableKeeper {
   }
 
   private func noticeDead(_ managed: ManagedTable) throws(TableError) {
-    for holder in try managed.table.clearDeadReaders() {
+    for holder in try managed.table.administration.clearDeadReaders() {
       // Every command that ends is one: news to who looks for something, not to each reader of the journal.
       log.debug(
         "participant ended, its slot is free",
@@ -112,8 +112,8 @@ extension TableKeeper {
   }
 
   private func repair(_ managed: inout ManagedTable) throws(TableError) {
-    _ = try managed.table.maintain(passes: Self.gcPasses)
-    let recoveries = managed.table.recoveryCount ?? 0
+    _ = try managed.table.administration.maintain(passes: Self.gcPasses)
+    let recoveries = managed.table.administration.recoveryCount ?? 0
     if recoveries != managed.recoveries {
       managed.recoveries = recoveries
       log.warning(
@@ -132,7 +132,7 @@ extension TableKeeper {
       }
     }
     repeat {
-      removed += try managed.table.sweepExpired(&managed.sweep, timeout: Self.barrierTimeout)
+      removed += try managed.table.administration.sweepExpired(&managed.sweep, timeout: Self.barrierTimeout)
     } while !managed.sweep.isAtEnd && HostClock.monotonicNanoseconds < end
     if managed.sweep.isAtEnd { managed.sweep = Table.ExpirySweep() }
   }
@@ -144,7 +144,7 @@ extension TableKeeper {
     guard managed.version == managed.table.version else { return }
     let end = HostClock.monotonicNanoseconds + Self.shrinkNanoseconds
     var bytes = 0
-    while let step = try managed.table.shrink() {
+    while let step = try managed.table.administration.shrink() {
       bytes += step.bytesGivenBack
       if !step.isUnfinished || HostClock.monotonicNanoseconds >= end { break }
     }

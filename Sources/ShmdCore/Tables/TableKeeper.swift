@@ -86,7 +86,7 @@ public actor TableKeeper {
 
   /// A running table: the one in care if it is the same, so that its sweep goes on.
   private func carryOn(_ configuration: TableConfiguration, _ table: Table) -> ManagedTable {
-    if var known = tables.first(where: { $0.name == configuration.name }), known.table.isNamed {
+    if var known = tables.first(where: { $0.name == configuration.name }), known.table.administration.isNamed {
       known.configuration = configuration
       return known
     }

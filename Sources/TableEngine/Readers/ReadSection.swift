@@ -243,8 +243,8 @@ extension Segment {
   ) throws(EngineError) -> FoundEntry? {
     if let found = unsafe findInPlace(key, section, clock) { return found }
     try unsafe check(key: key)
-    guard let observation = section.observation else { throw .closed }
-    return try unsafe observation.find(key, hash: hash(key)).flatMap { isPresent($0, clock) ? $0 : nil }
+    // A participant's look has ended above.
+    return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0, clock) ? $0 : nil }
   }
 
   /// The same where nothing can go wrong.

@@ -76,7 +76,6 @@ public enum EngineError: Error, Sendable {
   case refused(SystemError, NamedObject?)
   /// The process was forked since the table was opened.
   case forked
-  case closed
   /// The name now belongs to another object, or to none.
   case unlinked
   case slotsExhausted(Int)

@@ -37,7 +37,6 @@ struct Ls: TableCommand {
           Listed(
             key: unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }, type: entry.type,
             byteCount: entry.bytes.byteCount, version: entry.version, expiry: entry.expiry))
-        return true
       }
     }
     return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }

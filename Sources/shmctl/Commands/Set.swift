@@ -66,18 +66,18 @@ struct Set: TableCommand {
   private func store(_ value: TypedValue, in table: Table) throws(TableError) -> Bool {
     let expires = ttl.map { Expiration.after($0.duration) } ?? .never
     return switch value {
-    case .string(let text): try table.set(key.bytes, text, expires: expires, condition)
-    case .bytes(let bytes): try table.set(key.bytes, bytes, expires: expires, condition)
-    case .integer(let number): try table.set(key.bytes, number, expires: expires, condition)
-    case .double(let number): try table.set(key.bytes, number, expires: expires, condition)
-    case .bool(let flag): try table.set(key.bytes, flag, expires: expires, condition)
-    case .json(let text): try table.set(key.bytes, bytes: text, type: .json, expires: expires, condition)
+    case .string(let text): try table.set(key.bytes, text, expires: expires, if: condition)
+    case .bytes(let bytes): try table.set(key.bytes, bytes, expires: expires, if: condition)
+    case .integer(let number): try table.set(key.bytes, number, expires: expires, if: condition)
+    case .double(let number): try table.set(key.bytes, number, expires: expires, if: condition)
+    case .bool(let flag): try table.set(key.bytes, flag, expires: expires, if: condition)
+    case .json(let text): try table.set(key.bytes, bytes: text, type: .json, expires: expires, if: condition)
     }
   }
 
   private var condition: Table.Condition {
-    if let ifVersion { return .ifVersion(ifVersion) }
-    return ifAbsent ? .ifAbsent : ifPresent ? .ifPresent : .always
+    if let ifVersion { return .version(ifVersion) }
+    return ifAbsent ? .absent : ifPresent ? .present : .always
   }
 
   private var unmet: String {

@@ -2,8 +2,8 @@ import SharedTable
 
 /// Commands that run accessors, for the tests of what happens to others and after a death.
 func accessAnswer(_ words: [String]) throws -> String {
-  let a = Guarded("a", in: table, initial: 0)
-  let b = Guarded("b", in: table, initial: 0)
+  let a = Guarded("a", in: table, default: 0)
+  let b = Guarded("b", in: table, default: 0)
   switch words[0] {
   case "access-move":
     let move = a.accessor { $0 -= 1 }.zip(b.accessor { $0 += 1 })

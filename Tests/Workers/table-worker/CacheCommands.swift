@@ -26,13 +26,13 @@ func stepped(_ value: String) throws -> String {
 func answerCache(_ words: [String]) throws -> String? {
   switch words[0] {
   case "cache":
-    openedCache = try SharedCache(words[1], table, limit: .entries(Int(words[2])!))
+    openedCache = try SharedCache(words[1], in: table, limit: .entries(Int(words[2])!))
     return "ok"
-  case "cache-get": return shown(try cache.value(forKey: words[1]))
+  case "cache-get": return shown(try cache[words[1]])
   case "cache-set":
-    try cache.setValue(words[2], forKey: words[1])
+    try cache.set(words[1], words[2])
     return "ok"
-  case "cache-remove": return try cache.removeValue(forKey: words[1]) ? "ok" : "absent"
+  case "cache-remove": return try cache.remove(words[1]) ? "ok" : "absent"
   case "cache-compute": return try cache.value(forKey: words[1]) { try stepped(words[2]) }
   case "cache-fetch":
     let timeout = Duration.milliseconds(words.count > 3 ? Int(words[3])! : 200_000)
@@ -43,10 +43,11 @@ func answerCache(_ words: [String]) throws -> String? {
     return "done"
   case "cache-trace": return "\(try cacheTrace(seed: UInt64(words[1])!, length: Int(words[2])!, keys: Int(words[3])!))"
   case "cache-read-all":
-    for index in 0..<Int(words[2])! { _ = try cache.value(forKey: "\(words[1])\(index)") }
-    try cache.waitUntilWritten()
+    for index in 0..<Int(words[2])! { _ = try cache["\(words[1])\(index)"] }
+    try cache.flush()
     return "ok"
-  case "once": return try SharedOnce<String>(words[1], table).value(timeout: .seconds(600)) { try stepped(words[2]) }
+  case "once":
+    return try SharedOnce<String>(words[1], in: table).value(timeout: .seconds(600)) { try stepped(words[2]) }
   default: return nil
   }
 }
@@ -72,10 +73,10 @@ func cacheRandom(seed: UInt64, operations: Int, keys: Int) throws {
   for index in 1...operations {
     let key = "k\(generator.below(keys))"
     switch generator.below(100) {
-    case ..<50: try cache.setValue(String(repeating: "v", count: generator.below(60)), forKey: key)
-    case ..<70: _ = try cache.value(forKey: key)
+    case ..<50: try cache.set(key, String(repeating: "v", count: generator.below(60)))
+    case ..<70: _ = try cache[key]
     case ..<85: _ = try cache.value(forKey: key) { "computed" }
-    case ..<99: try cache.removeValue(forKey: key)
+    case ..<99: try cache.remove(key)
     default: if generator.below(10) == 0 { try cache.removeAll() }
     }
     if index % 20 == 0 { say("\(index)") }
@@ -88,10 +89,10 @@ func cacheTrace(seed: UInt64, length: Int, keys: Int) throws -> Int {
   var hits = 0
   for _ in 0..<length {
     let key = "\(zipf.next())"
-    if try cache.value(forKey: key) != nil {
+    if try cache[key] != nil {
       hits += 1
     } else {
-      try cache.setValue(key, forKey: key)
+      try cache.set(key, key)
     }
   }
   return hits

@@ -5,14 +5,14 @@ import TestSupport
 func collectionAnswer(_ words: [String]) throws -> String? {
   switch words[0] {
   case "dictionary-set":
-    try SharedDictionary<Int, Int>(words[1], table).set(Int(words[2])!, Int(words[3])!)
+    try SharedDictionary<Int, Int>(words[1], in: table).set(Int(words[2])!, Int(words[3])!)
     return "ok"
   case "dictionary-get":
-    return try SharedDictionary<Int, Int>(words[1], table)[Int(words[2])!].map(String.init) ?? "nil"
+    return try SharedDictionary<Int, Int>(words[1], in: table)[Int(words[2])!].map(String.init) ?? "nil"
   case "array-clear":
-    try SharedArray<Int>(words[1], table).removeAll()
+    try SharedArray<Int>(words[1], in: table).removeAll()
     return "ok"
-  case "array-remove": return "\(try SharedArray<Int>(words[1], table).remove(at: Int(words[2])!))"
+  case "array-remove": return "\(try SharedArray<Int>(words[1], in: table).remove(at: Int(words[2])!))"
   case "collections-churn":
     var random = SplitMix(seed: UInt64(words[1])!)
     let collections = try Collections(table)
@@ -48,17 +48,17 @@ struct Collections {
   let counter: SharedCounter
 
   init(_ table: Table) throws {
-    array = try SharedArray("array", table)
-    dictionary = try SharedDictionary("dictionary", table)
-    set = try SharedSet("set", table)
-    counter = try SharedCounter("counter", table)
+    array = try SharedArray("array", in: table)
+    dictionary = try SharedDictionary("dictionary", in: table)
+    set = try SharedSet("set", in: table)
+    counter = try SharedCounter("counter", in: table)
   }
 
   func add(_ number: Int, at index: Int, _ tx: inout Transaction) throws {
     try array.insert(number, at: index, in: &tx)
     try dictionary.set(number, "\(number)", in: &tx)
     try set.insert("\(number)", in: &tx)
-    try counter.add(in: &tx)
+    try counter.increment(in: &tx)
   }
 
   /// Removes a few numbers, and adds some from `first` on.
@@ -68,7 +68,7 @@ struct Collections {
       let number = try array.remove(at: random.below(count - removed), in: &tx)
       try dictionary.removeValue(forKey: number, in: &tx)
       try set.remove("\(number)", in: &tx)
-      try counter.add(-1, in: &tx)
+      try counter.increment(by: -1, in: &tx)
     }
     for number in first..<first + 1 + random.below(9) {
       try add(number, at: random.below(try array.count(in: tx) + 1), &tx)

@@ -134,7 +134,7 @@ func answer(_ words: [String]) throws -> String {
     }
     return "ok"
   case "maintain":
-    try table.maintain()
+    try table.administration.maintain()
     return "ok"
   case "check":
     let problems = try table.check()

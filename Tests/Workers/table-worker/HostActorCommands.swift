@@ -10,9 +10,9 @@ private actor Twins: HostActor {
   let second: HostState<Int>
 
   init() throws {
-    hostExecutor = HostExecutor(table, timeout: .seconds(600))
-    first = try HostState("first", hostExecutor, default: 0)
-    second = try HostState("second", hostExecutor, default: 0)
+    hostExecutor = HostExecutor(in: table, timeout: .seconds(600))
+    first = try HostState("first", in: hostExecutor, default: 0)
+    second = try HostState("second", in: hostExecutor, default: 0)
   }
 
   /// Between two jobs, and within one, both are equal.

@@ -19,7 +19,7 @@ func letGoAnswer(_ words: [String]) throws -> String? {
       try table.read { view in
         guard try view.get("n", as: Int.self) == 1 else { throw Abort() }
         guard try table.read({ inner in try inner.contains("n") }), try table.contains("n") else { throw Abort() }
-        try view.concurrentForEach(threads: 2) { _, _ in true }
+        try view.concurrentForEach(threads: 2) { _, _ in }
       }
     }
   case "let-go-shared":
@@ -180,7 +180,7 @@ private func letGoInFlight(_ variant: String, _ count: Int) throws -> String {
     let item: WorkItem<Void>
     do {
       let table = try temporary(variant)
-      let queue = try BarrierQueue(table, label: "org.example.let-go")
+      let queue = try BarrierQueue(in: table, label: "org.example.let-go")
       item = try queue.async(flags: .barrier) { tx in try tx.set("n", 1) }
     }
     if round % 4 == 0 { try item.wait(timeout: .seconds(30)) }

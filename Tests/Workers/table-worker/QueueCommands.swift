@@ -9,7 +9,7 @@ nonisolated(unsafe) private var madeQueue: BarrierQueue?
 private var queue: BarrierQueue {
   get throws {
     if let madeQueue { return madeQueue }
-    let made = try BarrierQueue(table, label: "org.example.worker")
+    let made = try BarrierQueue(in: table, label: "org.example.worker")
     madeQueue = made
     return made
   }
@@ -37,7 +37,7 @@ func queueAnswer(_ words: [String]) throws -> String? {
     // Over a handle of its own timeout, if one is named.
     if let timeout = timeout(2) {
       madeQueue = try BarrierQueue(
-        Table.open(table.name, access: .participant, timeout: timeout), label: "org.example.worker")
+        in: Table.open(table.name, access: .participant, timeout: timeout), label: "org.example.worker")
     }
     for _ in 0..<Int(words[1])! {
       try queue.async(flags: .barrier, timeout: .seconds(60)) { tx in try tx.increment("n") }
@@ -70,7 +70,7 @@ func queueAnswer(_ words: [String]) throws -> String? {
     while true { sleep(1000) }
   case "queue-nest":
     // Barriers over two tables, one in the other; between them the test has its say.
-    let inner = try BarrierQueue(Table.open(words[1], access: .participant), label: "org.example.inner")
+    let inner = try BarrierQueue(in: Table.open(words[1], access: .participant), label: "org.example.inner")
     let timeout = timeout(2)
     return try queue.sync(flags: .barrier) { _ in
       say("in")
@@ -83,7 +83,7 @@ func queueAnswer(_ words: [String]) throws -> String? {
       // With work done before, so that the child has the handle of something that has ended, and no threads.
       let item = try parents.async(flags: .barrier) { tx in try tx.increment("n") }
       _ = try item.wait()
-      let look = Guarded("n", in: table, initial: 0).accessor { $0 }
+      let look = Guarded("n", in: table, default: 0).accessor { $0 }
       return forked {
         let end = outcome { try "\(item.wait())" }
         let refusals = [end, outcome { "\(try look.accessAsync().wait())" }]
@@ -101,7 +101,7 @@ func queueAnswer(_ words: [String]) throws -> String? {
         outcome { try parents.async { _ in "read" }.wait() },
       ]
       let mine = outcome {
-        let again = try BarrierQueue(Table.open(table.name, access: .participant), label: "org.example.child")
+        let again = try BarrierQueue(in: Table.open(table.name, access: .participant), label: "org.example.child")
         try again.sync(flags: .barrier) { tx in try tx.set("k", "mine") }
         return try again.async { view in shown(try view.get("k")) }.wait()
       }
@@ -109,10 +109,10 @@ func queueAnswer(_ words: [String]) throws -> String? {
     }
   case "queue-threads":
     let before = threadCount()
-    let idle = try (0..<1000).map { try BarrierQueue(table, label: "org.example.idle\($0)") }
+    let idle = try (0..<1000).map { try BarrierQueue(in: table, label: "org.example.idle\($0)") }
     for queue in idle { try queue.sync(flags: .barrier) { _ in } }
     let withIdle = threadCount()
-    let busy = try (0..<Int(words[1])!).map { try BarrierQueue(table, label: "org.example.busy\($0)") }
+    let busy = try (0..<Int(words[1])!).map { try BarrierQueue(in: table, label: "org.example.busy\($0)") }
     var items: [WorkItem<Int>] = []
     for _ in 0..<4 {
       for queue in busy {
@@ -127,7 +127,7 @@ func queueAnswer(_ words: [String]) throws -> String? {
     let before = residentBytes()
     var queues: [BarrierQueue] = []
     queues.reserveCapacity(count)
-    for index in 0..<count { queues.append(try BarrierQueue(table, label: "org.example.\(index)")) }
+    for index in 0..<count { queues.append(try BarrierQueue(in: table, label: "org.example.\(index)")) }
     let made = residentBytes()
     for queue in queues {
       try queue.sync { _ in }

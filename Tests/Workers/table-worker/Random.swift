@@ -64,7 +64,7 @@ struct RandomOperations {
 
   private func get(_ key: Int) throws {
     let before = table.version
-    let id = try Self.id(try table.bytes(Self.name(key)), key)
+    let id = try Self.id(try table.bytes(forKey: Self.name(key)), key)
     log.append(.init(.get, key: key, version: before, other: table.version, value: id))
   }
 

@@ -24,7 +24,6 @@ private func forkInScan() -> String {
       } else {
         while child.load(ordering: .relaxed) == -1 { sched_yield() }
       }
-      return true
     }
     return "visited \(visits.load(ordering: .relaxed))"
   }

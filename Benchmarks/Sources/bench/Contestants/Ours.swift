@@ -45,7 +45,7 @@ final class OurTable {
     var (key, bytes) = workload.round(number)
     var sum = 0
     for _ in 0..<Workload.roundLookups {
-      sum &+= try table.bytes(Key(at: key))?.count ?? 0
+      sum &+= try table.bytes(forKey: Key(at: key))?.count ?? 0
       key += Workload.keyBytes
     }
     guard sum == bytes else { throw Failure("\(sum) bytes were found, not \(bytes)") }

@@ -23,7 +23,6 @@ func deleteAndScanContest(keyCount: Int) throws -> Contest {
         try ours.table.snapshot().read { view in
           try view.forEach { _, _ in
             count += 1
-            return true
           }
         }
         guard count == workload.keyCount else { throw Failure("\(count) keys were visited") }

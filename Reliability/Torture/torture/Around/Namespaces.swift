@@ -16,7 +16,7 @@ func readOnly(_ run: Run) throws {
     try run.expect(inside, "get k", "after")
     try run.expect(inside, "set k mine", refusedAs: "notPermitted")
     try run.expect(inside, "drop \(name)", refusedAs: "notPermitted", saying: "Read-only")
-    try run.expect(try table.get("k") == "after" && table.isNamed, "the table was changed")
+    try run.expect(try table.get("k") == "after" && table.administration.isNamed, "the table was changed")
     try inside.finish()
   }
   run.row(

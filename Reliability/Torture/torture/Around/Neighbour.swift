@@ -61,12 +61,12 @@ final class Neighbour {
     case "count": return "\(try table.count)"
     case "check": return try table.check().first ?? "ok"
     case "limbo": return "\(try table.statistics.limboBytes ?? -1)"
-    case "maintain": return "\(try table.maintain().map { "\($0)" } ?? "busy")"
-    case "named": return "\(try table.isNamed)"
+    case "maintain": return "\(try table.administration.maintain().map { "\($0)" } ?? "busy")"
+    case "named": return "\(try table.administration.isNamed)"
     case "sweep":
       var sweep = Table.ExpirySweep()
       var removed = 0
-      while !sweep.isAtEnd { removed += try table.sweepExpired(&sweep) }
+      while !sweep.isAtEnd { removed += try table.administration.sweepExpired(&sweep) }
       return "\(removed)"
     case "offset": Self.clockOffset.store(Int(words[1])!, ordering: .relaxed)
     case "bank": return try bank(transfers: Int(words[1])!)
@@ -139,7 +139,7 @@ final class Neighbour {
 
   private func verify(values: Int, bytes: Int, tag: String) throws -> String {
     let table = try table
-    for number in 0..<values where try table.bytes("\(tag)\(number)") != Self.value(tag, number, bytes) {
+    for number in 0..<values where try table.bytes(forKey: "\(tag)\(number)") != Self.value(tag, number, bytes) {
       return "\(tag)\(number) is not what was stored"
     }
     return "ok"

@@ -144,8 +144,8 @@ func playFullDeletes(_ arguments: [String]) throws {
   let expiring = fill(past, .after(.seconds(60)))
   var swept = 0
   // Barriers that remove one key each find the rings as full as they ever are: a sweep is not tried a second time.
-  for _ in 0..<2000 { swept += try table.removeExpired(limit: 1) }
-  while case let removed = try table.removeExpired(), removed > 0 { swept += removed }
+  for _ in 0..<2000 { swept += try table.administration.sweepExpired(limit: 1) }
+  while case let removed = try table.administration.sweepExpired(), removed > 0 { swept += removed }
   if swept != expiring { say("broken: \(variant): of \(expiring) expired keys \(swept) were swept") }
   let left = try table.check()
   if !left.isEmpty { say("broken: \(variant): \(left)") }
@@ -177,7 +177,7 @@ func playFullShrunk(_ arguments: [String]) throws {
   for round in 0..<3 {
     while (try? table.set("key \(round) \(stored)", [UInt8](repeating: 1, count: 100))) != nil { stored += 1 }
     for index in 0..<stored where index % 10 != 0 { try table.remove("key \(round) \(index)") }
-    while let step = try table.shrink() {
+    while let step = try table.administration.shrink() {
       givenBack += step.bytesGivenBack
       if !step.isUnfinished { break }
     }

@@ -81,7 +81,7 @@ struct HistoryWorker {
     log.begin(.single)
     do throws(TableError) {
       if generator.below(3) == 0 {
-        let bytes = try table.bytes(Self.name(key))
+        let bytes = try table.bytes(forKey: Self.name(key))
         try note(key, bytes, nil)
       } else {
         let entry = try table.entry(Self.name(key))
@@ -117,13 +117,13 @@ struct HistoryWorker {
 
   private mutating func set() throws {
     let (key, value) = (register(), newValue())
-    let condition: Table.Condition = [.always, .always, .ifAbsent, .ifPresent][generator.below(4)]
+    let condition: Table.Condition = [.always, .always, .absent, .present][generator.below(4)]
     log.begin(.single)
     let known: Operation.Condition =
-      condition == .ifAbsent ? .equals(0) : condition == .ifPresent ? .differs(0) : .always
+      condition == .absent ? .equals(0) : condition == .present ? .differs(0) : .always
     log.access(.init(key: key, known, write: value))
     try conditionally { () throws(TableError) in
-      try table.set(Self.name(key), TracedValue.bytes(value), condition)
+      try table.set(Self.name(key), TracedValue.bytes(value), if: condition)
     }
   }
 
@@ -141,7 +141,7 @@ struct HistoryWorker {
     log.begin(.single)
     log.access(.init(key: key, .equals(known.value), write: value))
     try conditionally { () throws(TableError) in
-      try table.compareAndSet(Self.name(key), TracedValue.bytes(value), ifVersion: known.version)
+      try table.set(Self.name(key), TracedValue.bytes(value), if: .version(known.version))
     }
     // Read it anew before the next attempt, as programs do.
     seen[key] = nil

@@ -113,7 +113,7 @@ private func observe(_ table: Table, _ way: Int, _ key: String) throws(TableErro
     _ = try table.get("number \(key.utf8.count)", as: Int.self)
     return 1
   default:
-    if let bytes = try table.bytes(key) { precondition(bytes.count <= bound, "a value longer than the table") }
+    if let bytes = try table.bytes(forKey: key) { precondition(bytes.count <= bound, "a value longer than the table") }
     return 1
   }
 }
@@ -126,7 +126,6 @@ private func section(_ table: Table, _ key: String, _ bound: Int) throws(TableEr
       try view.forEach { key, entry in
         count += 1
         bytes += key.byteCount + entry.bytes.byteCount
-        return true
       }
       precondition(bytes <= bound * 32, "values longer than the table")
       return count == 0 ? 0 : 1

@@ -25,7 +25,6 @@ struct Contents: Equatable, CustomStringConvertible {
       try view.forEach { key, entry in
         let bytes = entry.bytes
         key.withUnsafeBytes { k in bytes.withUnsafeBytes { contents.add(k, $0) } }
-        return true
       }
     }
     self = contents

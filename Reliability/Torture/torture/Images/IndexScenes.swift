@@ -14,7 +14,7 @@ extension Scene {
     let prefix: UInt64 = 0b1011_0010_1101
     // Too many for one window, alike in 12 bits and parted by the next.
     for index in 0..<33 { try put(key(index, prefix: prefix << 1 | UInt64(index & 1), bits: 13)) }
-    _ = try table.maintain()
+    _ = try table.administration.maintain()
     let seed = table.segment.hashSeed
     let next = try putUntilWordsMove { Self.key(1000 + $0, prefix: prefix << 2 | UInt64($0 & 1), bits: 14, seed) }
     return putting(next, Self.value(1, round: 50))
@@ -33,7 +33,7 @@ extension Scene {
     try putDownToTheDeepest()
     // 17 of those put so far are in it.
     for index in 17..<2048 { try put(key(1000 + index, prefix: Self.deepest, bits: 22)) }
-    _ = try table.maintain()
+    _ = try table.administration.maintain()
     return putting(key(9000, prefix: Self.deepest, bits: 22), Self.value(1, round: 50))
   }
 
@@ -41,7 +41,7 @@ extension Scene {
 
   private mutating func putDownToTheDeepest() throws {
     for index in 0..<33 { try put(key(index, prefix: Self.deepest ^ UInt64(index & 1), bits: 22)) }
-    _ = try table.maintain()
+    _ = try table.administration.maintain()
   }
 
   /// A key whose hash begins with these bits, of one home bucket.
@@ -93,7 +93,7 @@ extension Scene {
         }
         model[next] = Self.value(1, round: 50)
       } catch is ChangeOfMind {
-        _ = try table.maintain()
+        _ = try table.administration.maintain()
         return next
       }
     }

@@ -80,7 +80,7 @@ struct Scene {
     table = try Table.create(name, Self.options(variant))
     for index in 0..<120 { try set(index, round: 0) }
     for round in 1..<10 { for index in 0..<120 { try set(index, round: round) } }
-    _ = try table.maintain()
+    _ = try table.administration.maintain()
     for index in 0..<10 { try set(index, round: 10) }
     for index in 10..<14 { try remove(index) }
     for index in 10..<12 { try set(index, round: 11) }
@@ -181,14 +181,14 @@ struct Scene {
     for index in 30..<70 { try set(index, round: 41) }
     for index in 60..<80 { try remove(index) }
     let table = table
-    return { _ = try table.maintain(passes: 1) }
+    return { _ = try table.administration.maintain(passes: 1) }
   }
 
   /// Superseded versions that no reader holds back: they are freed where they hang, without a transaction.
   private mutating func freeing() throws -> () throws -> Void {
     for index in 20..<70 { try set(index, round: 42) }
     let table = table
-    return { _ = try table.maintain(passes: 1) }
+    return { _ = try table.administration.maintain(passes: 1) }
   }
 
   /// Values until one more needs another unit: how many that are is tried on another table.
@@ -221,6 +221,6 @@ struct Scene {
       model[Self.key(index)] = nil
     }
     let table = table
-    return { _ = try table.removeExpired() }
+    return { _ = try table.administration.sweepExpired() }
   }
 }

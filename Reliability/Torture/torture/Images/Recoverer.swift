@@ -72,7 +72,7 @@ let serveImageRecoverer: @Sendable ([String]) throws -> Void = { arguments in
       let table = try Table.open(arguments[0], access: .participant, timeout: .seconds(10))
       ct_mark(Marker.begin, 0)
       // No pass of gc: what is traced is the recovery, and nothing if there is nothing to recover.
-      let isDone = try table.maintain(passes: 0) != nil
+      let isDone = try table.administration.maintain(passes: 0) != nil
       ct_mark(Marker.end, 0)
       guard isDone else { throw Unavailable("the lock of a dead writer is held") }
       return

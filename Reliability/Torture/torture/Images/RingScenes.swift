@@ -14,7 +14,7 @@ extension Scene {
       for index in 0..<1200 { try setSmall(index, round: 0) }
     }
     ct_mark(Marker.snapshot, 0)
-    while try table.maintain() == true {}
+    while try table.administration.maintain() == true {}
     let control = WatchedTable(table.name).control
     var count = 0
     while Self.roomInRings(control) > 2 * Self.putsToDouble {

@@ -11,7 +11,7 @@ extension Scene {
       _ = try table.remove(Self.padding(index))
       model[Self.padding(index)] = nil
     }
-    while try table.maintain() == true {}
+    while try table.administration.maintain() == true {}
     let table = table
     do {
       try table.barrier { (tx: inout Transaction) in try tx.set(Self.key(5000), Self.value(5, size: 150_000)) }
@@ -43,7 +43,7 @@ extension Scene {
     let next = try splitNow()
     _ = try table.remove(next)
     let table = table
-    return { _ = try table.maintain(passes: 1) }
+    return { _ = try table.administration.maintain(passes: 1) }
   }
 
   /// What is in use needs half of the memory that the table has: the rest goes back, and what lies there is moved before.
@@ -53,10 +53,10 @@ extension Scene {
       _ = try table.remove(Self.padding(index))
       model[Self.padding(index)] = nil
     }
-    while try table.maintain() == true {}
+    while try table.administration.maintain() == true {}
     let table = table
     return {
-      while let step = try table.shrink(), step.isUnfinished {}
+      while let step = try table.administration.shrink(), step.isUnfinished {}
     }
   }
 }

@@ -58,7 +58,7 @@ enum RecoveryTime {
       }
     }
     // Old sub-tables that splits left: not the recovery's work.
-    while try table.maintain() == true {}
+    while try table.administration.maintain() == true {}
   }
 
   private static func recover(

@@ -99,7 +99,7 @@ enum Repair {
     // And it lives: writes, splits, reclamation.
     try table.barrier { tx in for index in 0..<2000 { try tx.set("after\(index)", value(index)) } }
     try table.barrier { tx in for index in 0..<2000 { try tx.remove("after\(index)") } }
-    while try table.maintain() == true {}
+    while try table.administration.maintain() == true {}
     let problems = try table.check()
     try run.expect(problems.isEmpty, "\(story): after life went on: \(problems.prefix(3))")
     return lost

@@ -54,7 +54,7 @@ func stall(_ arguments: [String]) throws {
   let keys = Int(arguments[2])!
   switch arguments[1] {
   case "get":
-    _ = try table.bytes(StalledContents.key(0))
+    _ = try table.bytes(forKey: StalledContents.key(0))
     // Its value is decoded where it lies: that is in the middle of the get.
     let value = try table.get(StalledContents.key(1), as: StoppingValue.self)
     say(value.map { StalledContents.round($0.bytes, of: 1) } == 0 ? "whole" : "the value of a get has changed")

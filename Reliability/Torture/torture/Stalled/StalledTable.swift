@@ -29,7 +29,7 @@ final class StalledTable {
     for _ in 0..<2 {
       for key in 0..<keys { try table.set(StalledContents.key(key), StalledContents.value(key, round: 0)) }
     }
-    while try table.maintain() == true {}
+    while try table.administration.maintain() == true {}
     objects = try ["data", "ctl"].map { try SharedObject.open(name: "shmtable.\(name).\($0)", writable: false) }
     baseline = try objects.reduce(0) { try $0 + $1.status().allocated }
   }

@@ -86,9 +86,9 @@ func stepThrough(_ arguments: [String]) throws {
   }
   var last = 0
   while readLine() == "next" {
-    let before = StalledContents.round(try table.bytes(key) ?? [], of: 1) ?? .max
+    let before = StalledContents.round(try table.bytes(forKey: key) ?? [], of: 1) ?? .max
     let got = StalledContents.round(try read(), of: 1)
-    let after = StalledContents.round(try table.bytes(key) ?? [], of: 1) ?? -1
+    let after = StalledContents.round(try table.bytes(forKey: key) ?? [], of: 1) ?? -1
     guard let got, got >= before, got <= after, got >= last else {
       say("a value of round \(got ?? -1), between \(before) and \(after)")
       continue

@@ -76,11 +76,11 @@ enum StormForker {
   }
 
   private static func refuses(_ table: Table) throws {
-    try mustRefuse("get") { _ = try table.bytes(StormContents.accounts[0]) }
+    try mustRefuse("get") { _ = try table.bytes(forKey: StormContents.accounts[0]) }
     try mustRefuse("set") { try table.set(StormContents.accounts[0], "child") }
     try mustRefuse("read") { try table.read { _ in } }
     try mustRefuse("barrier") { try table.barrier { tx in try tx.set(StormContents.accounts[0], "child") } }
-    try mustRefuse("maintain") { try table.maintain() }
+    try mustRefuse("maintain") { try table.administration.maintain() }
   }
 
   private static func forkInBarrier(_ table: Table, _ place: StormPlace) throws {

@@ -157,9 +157,9 @@ private final class Storm {
   private func aftermath(_ crew: StormCrew) throws {
     let (table, board) = (crew.table, crew.board)
     try crew.disband()
-    _ = try table.clearDeadReaders()
+    _ = try table.administration.clearDeadReaders()
     // Nil: a child that a killed parent left is in its barrier.
-    while try table.maintain() != false { usleep(1000) }
+    while try table.administration.maintain() != false { usleep(1000) }
     let problems = try table.check()
     if !problems.isEmpty { throw Broken("check at the end: \(problems.prefix(3).joined(separator: "; "))") }
     let statistics = table.statistics
@@ -205,7 +205,7 @@ private struct Figure {
     (forks, sections, snapshots, barriers) = (
       board.sum(.forks), board.sum(.sections), board.sum(.snapshots), board.sum(.barriers)
     )
-    repairs = crew.table.recoveryCount ?? 0
+    repairs = crew.table.administration.recoveryCount ?? 0
     reads = board.count(StormCrew.untouchedSeat, .reads)
     processorTime = board.count(StormCrew.untouchedSeat, .processorTime)
   }

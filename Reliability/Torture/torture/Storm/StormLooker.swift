@@ -118,7 +118,6 @@ struct StormLooker {
     try view.forEach { key, entry in
       let key = key.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
       if !key.hasPrefix("tally") { _ = try entry.bytes.withUnsafeBytes { try StormContents.identity($0, key) } }
-      return true
     }
     try Self.checkBank(view)
   }
@@ -130,7 +129,7 @@ struct StormLooker {
       if generator.below(4) == 0 {
         try Self.get(table, key, buffer)
       } else {
-        guard let bytes = try table.bytes(key) else { throw Broken("\(key) is absent for a single read (G1)") }
+        guard let bytes = try table.bytes(forKey: key) else { throw Broken("\(key) is absent for a single read (G1)") }
         _ = try bytes.withUnsafeBytes { try StormContents.balance($0, key) }
       }
     }

@@ -106,9 +106,9 @@ enum StormRoles {
     let table = try Table.open(place.name, access: .participant)
     var sweep = Table.ExpirySweep()
     try place.untilStopped([.timedOut, .full]) {
-      _ = try table.clearDeadReaders()
-      _ = try table.maintain(passes: 4)
-      _ = try table.sweepExpired(&sweep, timeout: .milliseconds(10))
+      _ = try table.administration.clearDeadReaders()
+      _ = try table.administration.maintain(passes: 4)
+      _ = try table.administration.sweepExpired(&sweep, timeout: .milliseconds(10))
       if sweep.isAtEnd { sweep = Table.ExpirySweep() }
       usleep(3000)
     }

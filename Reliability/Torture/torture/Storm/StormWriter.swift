@@ -132,9 +132,9 @@ struct StormWriter {
       case 0: try table.remove(key)
       case 1:
         if let entry = try table.entry(key) {
-          _ = try table.compareAndSet(key, StormContents.churnValue(number, salt: salt()), ifVersion: entry.version)
+          _ = try table.set(key, StormContents.churnValue(number, salt: salt()), if: .version(entry.version))
         }
-      case 2: try table.set(key, StormContents.churnValue(number, salt: salt()), .ifAbsent)
+      case 2: try table.set(key, StormContents.churnValue(number, salt: salt()), if: .absent)
       default: try table.set(key, StormContents.churnValue(number, salt: salt()))
       }
     }

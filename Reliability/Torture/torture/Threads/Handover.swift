@@ -32,7 +32,7 @@ import TestSupport
         try turns.take(4 * round + 1) { try table.set("key", value(round + 1)) }
         turns.pass(4 * round + 2)
         try turns.take(4 * round + 3) {
-          _ = try table.maintain()
+          _ = try table.administration.maintain()
           for index in 0..<24 { try table.set("other \(index)", value(round)) }
         }
         turns.pass(4 * round + 4)

@@ -76,9 +76,11 @@ struct ThreadRoles {
     try Self.tolerating(.snapshotTooOld, .busy) {
       try observer.read { view in
         try Self.check(view, generator.below(48))
-        try view.forEach { key, entry in key.byteCount + entry.bytes.byteCount > 0 && entry.version <= view.version }
+        try view.forEach { key, entry in
+          precondition(key.byteCount + entry.bytes.byteCount > 0 && entry.version <= view.version)
+        }
       }
-      _ = try observer.bytes(Self.others[generator.below(48)])
+      _ = try observer.bytes(forKey: Self.others[generator.below(48)])
     }
   }
 
@@ -90,9 +92,11 @@ struct ThreadRoles {
   }
 
   func maintain(_ generator: inout SplitMix) throws {
-    _ = try table.maintain()
-    if generator.below(16) == 0 { _ = try table.statistics.readers.count + table.clearDeadReaders().count }
-    if generator.below(64) == 0 { try table.setLimits(table.limits()) }
+    _ = try table.administration.maintain()
+    if generator.below(16) == 0 {
+      _ = try table.statistics.readers.count + table.administration.clearDeadReaders().count
+    }
+    if generator.below(64) == 0 { try table.administration.setLimits(table.administration.limits()) }
   }
 
   /// One handle more, used and let go. It shares its segment with the others.
