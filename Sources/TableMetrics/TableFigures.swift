@@ -20,6 +20,11 @@ public struct TableFigures: Sendable {
     public let pid: Int32
     public let command: String
     public var threads = 0
+
+    public init(pid: Int32, command: String) {
+      self.pid = pid
+      self.command = command
+    }
   }
 
   /// Each process once, in the order of their first slots.
