@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room terminal models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -66,6 +66,10 @@ tidy-test: ## see each rule of tidy fail on a copy that breaks it
 unit: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
+
+terminal: ## run shmctl's screens in a real terminal (tmux), at three sizes
+	$(SWIFT) build --product shmctl $(FLAGS)
+	@scripts/terminal-test.sh $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
 
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
@@ -156,6 +160,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

@@ -62,10 +62,16 @@ let library: [Target] = [
 let programs: [Target] = [
   // Forms that people type and read: sizes, spans of time, JSON, printable text.
   .target(name: "ToolSupport", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Tables' figures in the text format of Prometheus.
+  .target(
+    name: "TableMetrics", dependencies: ["SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings),
   // The command.
   .executableTarget(
     name: "shmctl",
-    dependencies: ["SharedTable", "ToolSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+    dependencies: [
+      "SharedTable", "TableMetrics", "ToolSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon's parts.
   .target(
@@ -186,8 +192,13 @@ let tests: [Target] = [
 // Tests of programs.
 let programTests: [Target] = [
   .testTarget(
-    name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine", "ToolSupport"],
+    name: "ShmctlTests",
+    dependencies: ["shmctl", "SharedTable", "TableEngine", "ToolSupport", "TestSupport", "table-worker"],
     swiftSettings: swiftSettings),
+  .testTarget(
+    name: "TableMetricsTests",
+    dependencies: ["TableMetrics", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
   .testTarget(
     name: "ShmdTests",
     dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],

@@ -20,9 +20,10 @@ may_import() {
     SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
     ToolSupport) ;;
-    ShmdCore) echo SharedMemory TableEngine SharedTable ToolSupport ;;
+    TableMetrics) echo SharedTable ToolSupport ;;
+    ShmdCore) echo SharedMemory TableEngine SharedTable TableMetrics ToolSupport ;;
     shmd) echo ShmdCore ;;
-    shmctl) echo SharedTable ToolSupport ;;
+    shmctl) echo SharedTable TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;
     *) return 1 ;;
   esac

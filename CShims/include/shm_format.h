@@ -260,7 +260,8 @@ struct shm_writer_area {
   uint64_t key_lock_event;    /* by anybody: a futex in the low half, advanced by who releases a key lock */
   /* By anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
   uint64_t key_lock_sleepers;
-  uint64_t unused2[2];
+  uint64_t eviction_count;    /* under W: of snapshots that were ended for what they kept */
+  uint64_t unused2[1];
 
   /* By anybody, compare-and-swap: someone sleeps until this version; 0: no one. Each commit loads it and few store it.
    * Left raised by the dead: then the next commit makes a system call for nothing and clears it. */

@@ -30,7 +30,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .tooLarge: "key or value too large for the table"
     case .timedOut: "timed out, or no quiet moment to read in: try again"
     case .incompatible: "incompatible: made by another release, or no table at all"
-    case .damaged: "damaged: the table contradicts itself"
+    case .damaged: "damaged: the table contradicts itself; doctor: something was found"
     case .wrongType: "the value is of another type"
     case .failure: "anything else, such as a system call that failed"
     case .foreign: "foreign: the name is taken by a user whom you do not trust; see --trusting"

@@ -19,7 +19,7 @@ struct Shmctl: ParsableCommand {
     version: version,
     subcommands: [
       Create.self, Drop.self, Tables.self, Get.self, Set.self, Del.self, Exists.self, Incr.self, Ls.self, Count.self,
-      Stat.self, Check.self, Repair.self,
+      Stat.self, Clients.self, Log.self, Top.self, Plot.self, Bench.self, Doctor.self, Check.self, Repair.self,
     ])
 
   @OptionGroup var options: CommonOptions

@@ -7,6 +7,9 @@ extension Table {
   /// A process that holds what others may wait for.
   public typealias Holder = TableEngine.Holder
 
+  /// A thread that holds a place in a table, and what it does there.
+  public typealias Reader = TableEngine.Statistics.Reader
+
   /// A look at the table for people and metrics; each figure is true at its moment, all together at none.
   /// Blocks nobody. Grows with the table's claimed size: not for every request.
   public var statistics: Statistics { segment.statistics }

@@ -26,6 +26,8 @@ struct ForemostWaiter {
   /// Nobody yet.
   init(vacantSince turn: UInt64) { word = turn << Self.sinceShift }
 
+  /// Whose; nil if nobody's yet.
+  var slot: Int? { isVacant ? nil : Int(word & Self.slotMask) - 1 }
   var isNone: Bool { word == 0 }
   var isVacant: Bool { word & Self.slotMask == 0 }
   /// Others sleep until the word changes.

@@ -17,7 +17,9 @@ struct Evictor {
       let snapshot = ctl.loadAcquire(word)
       let isInUse = ctl.loadAcquire(slots.offset(index) + SlotLayout.pin) != SlotWord.idle
       guard SlotWord.isExact(snapshot), snapshot & SlotWord.versionMask < committed, !isInUse else { continue }
-      _ = ctl.compareAndSwap(word, expected: snapshot, desired: SlotWord.evicted | snapshot)
+      if ctl.compareAndSwap(word, expected: snapshot, desired: SlotWord.evicted | snapshot) {
+        ctl.storeRelaxed(ControlLayout.evictionCount, ctl.loadRelaxed(ControlLayout.evictionCount) &+ 1)
+      }
     }
   }
 }

@@ -5,7 +5,8 @@ public import SharedMemory
 public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
   /// In `/dev/shm`.
   public let name: String
-  let status: SharedObject.Status
+  /// As it was found: size, memory behind it, rights.
+  public let status: SharedObject.Status
 
   /// Reads a file: for errors and listings.
   public var owner: HostUser { HostUser(id: status.owner) }
@@ -19,6 +20,11 @@ public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
   static func find(_ name: String) -> NamedObject? {
     guard let status = try? SharedObject.look(at: name) else { return nil }
     return NamedObject(name: name, status: status)
+  }
+
+  /// What has a table's two names now.
+  public static func pair(ofTable table: String) -> (data: NamedObject?, control: NamedObject?) {
+    (find(ObjectName.data(table)), find(ObjectName.control(table)))
   }
 
   /// What has a table's names now.

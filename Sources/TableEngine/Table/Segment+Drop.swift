@@ -23,6 +23,30 @@ extension Segment {
     }
   }
 
+  /// Removes what a creator or dropper that died has left of a table: one of its two objects, where the other is not there.
+  /// Never a whole table, also of one that is being made meanwhile.
+  /// - Returns: false if both are there or none, or somebody is making the table.
+  public static func dropHalf(_ name: String, trusted: TrustedOwners = []) throws(EngineError) -> Bool {
+    try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
+      let found = NamedObject.all(ofTable: name)
+      guard found.count == 1, let half = found.first else { return false }
+      guard trusted.include(half.status.owner, for: .dropping) else { throw .foreign(half) }
+      do throws(SystemError) {
+        // Who makes a table begins with the control object, and holds its lock. The data object alone is replaced by whoever
+        // makes the table anew, and by its inode what was found is told from that.
+        guard half.name == ObjectName.control(name), half.status.isRegular else { return try half.unlink() }
+        let control = try SharedObject.open(name: half.name, writable: true)
+        guard try control.tryLock(.exclusive), try isStillNamed(control, half.name),
+          NamedObject.all(ofTable: name).count == 1
+        else { return false }
+        defer { withExtendedLifetime(control) {} }
+        return try half.unlink()
+      } catch {
+        throw EngineError(opening: error)
+      }
+    }
+  }
+
   /// What has the table's names. Either may be missing, after a creator's or another dropper's death; only both missing is
   /// no table.
   private static func objectsToDrop(_ name: String, _ trusted: TrustedOwners) throws(EngineError) -> [NamedObject] {

@@ -17,6 +17,14 @@ public struct Statistics: Sendable {
     /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version. 0 where
     /// the calling thread cannot read: in a barrier, and where no slot is left for it.
     public let keptBytes: Int
+    public let purpose: Purpose
+    /// What it waits for, as far as shared memory tells: of those who wait for the barrier before them only the foremost.
+    public let wait: Wait?
+
+    /// What a slot is for.
+    public enum Purpose: Sendable { case thread, snapshot, presence }
+    /// What a thread may wait for.
+    public enum Wait: Sendable { case barrier, keys, reading }
   }
 
   /// How long barriers waited for the one before them. Those that waited in vain are not counted.
@@ -37,11 +45,17 @@ public struct Statistics: Sendable {
   /// Bytes claimed from /dev/shm for the data object so far.
   public var claimedBytes = 0
   /// Bytes of blocks and frames in use, of `claimedBytes`. Participants only.
-  public var usedBytes: Int?
+  public var usedBytes: Int? { memory?.used }
+  /// What the memory is used for. Participants only.
+  public var memory: MemoryUse?
   /// Bytes that readers or the lack of gc keep from being reused. Participants only.
   public var limboBytes: Int?
   public var limboBudgetBytes: Int?
   public var recoveries: UInt64?
+  /// Snapshots that were ended for what they kept. Participants only.
+  public var evictions: UInt64?
+  /// A writer died in a barrier: the next one undoes or finishes its work first.
+  public var needsRecovery = false
   /// Since the table was made. Participants only.
   public var barrierWaits: BarrierWaits?
   public var isDamaged = false
@@ -49,6 +63,10 @@ public struct Statistics: Sendable {
   public var writer: Holder?
   /// Threads that hold a slot.
   public var readers: [Reader] = []
+  /// Processes that observe, each handle counted; nil where the system does not tell.
+  public var observers: Int?
+
+  public init() {}
 }
 
 extension Segment {
@@ -72,12 +90,14 @@ extension Segment {
     result.keyCount = keyCount
     result.capacityBytes = geometry.capacityBytes
     result.claimedBytes = Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
+    result.observers = ObserverCount.now(of: dataObject)
     guard let participant else { return result }
     let ctl = participant.ctl
-    result.usedBytes = participant.state.allocator.usedBytes
+    result.memory = participant.state.allocator.usage
     result.limboBytes = LimboBudget(state: participant.state).reclaimableBytes
     result.limboBudgetBytes = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
+    result.evictions = ctl.loadRelaxed(ControlLayout.evictionCount)
     result.barrierWaits = Statistics.BarrierWaits(
       none: ctl.loadRelaxed(ControlLayout.barriersUnwaited),
       byLogarithm: (0..<ControlLayout.barrierWaitBuckets).map { index in
@@ -85,7 +105,11 @@ extension Segment {
       },
       mostTurns: ctl.loadRelaxed(ControlLayout.mostTurnsWaited))
     result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
+    let sequence = data.loadAcquire(DataLayout.wseq)
     result.writer = participant.lock.holder
+    // The same odd number before and after a look that found no living owner is that of a dead one's transaction.
+    result.needsRecovery =
+      sequence & 1 == 1 && result.writer == nil && data.loadAcquire(DataLayout.wseq) == sequence
     result.readers = readers(participant)
     return result
   }
@@ -95,18 +119,35 @@ extension Segment {
     let now = HostClock.monotonicNanoseconds
     let held = (0..<slots.highWater).filter { slots.isHeld($0) }
     let kept = keptBytes(participant, bySlots: held)
+    let foremost = ForemostWaiter(word: participant.ctl.loadRelaxed(ControlLayout.foremostWaiter)).slot
     return held.map { index in
       let offset = slots.offset(index)
       let word = participant.ctl.loadAcquire(offset + SlotLayout.snapshot)
       // A reader on its way in or out has only one of the two, and keeps memory all the same.
       let version = SlotWord.oldest(word, participant.ctl.loadAcquire(offset + SlotLayout.pin))
+      let purpose = purpose(participant.ctl.loadRelaxed(offset + SlotLayout.purpose))
       return Statistics.Reader(
         holder: slots.holder(index), version: version == SlotWord.idle ? nil : version,
-        isLongSnapshot: participant.ctl.loadRelaxed(offset + SlotLayout.purpose) == SlotPurpose.snapshot,
+        isLongSnapshot: purpose == .snapshot,
         isEvicted: SlotWord.isEvicted(word),
         stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 },
-        claimsKeys: participant.keyLocks.isHeld(by: index), keptBytes: kept[index] ?? 0)
+        claimsKeys: participant.keyLocks.isHeld(by: index), keptBytes: kept[index] ?? 0,
+        purpose: purpose, wait: wait(index, participant, foremost: foremost))
     }
+  }
+
+  private func purpose(_ word: UInt64) -> Statistics.Reader.Purpose {
+    switch word {
+    case SlotPurpose.snapshot: .snapshot
+    case SlotPurpose.presence: .presence
+    default: .thread
+    }
+  }
+
+  private func wait(_ slot: Int, _ participant: Participant, foremost: Int?) -> Statistics.Reader.Wait? {
+    if participant.keyLocks.isWaiting(slot) { return .keys }
+    if slot == foremost { return .barrier }
+    return participant.ctl.loadRelaxed(participant.slots.offset(slot) + SlotLayout.wait) != 0 ? .reading : nil
   }
 }
 

@@ -69,6 +69,12 @@ struct KeyLocks {
   /// Does the slot's thread hold a key lock, as far as can be seen without W?
   func isHeld(by slot: Int) -> Bool { State.isHeld(ctl.loadAcquire(state(slot))) }
 
+  /// Does it wait for one?
+  func isWaiting(_ slot: Int) -> Bool {
+    let word = ctl.loadAcquire(state(slot))
+    return word != State.none && !State.isHeld(word)
+  }
+
   private func state(_ slot: Int) -> Int { slots.offset(slot) + SlotLayout.claim }
 
   // MARK: - Under W

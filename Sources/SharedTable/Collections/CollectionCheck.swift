@@ -1,0 +1,235 @@
+import TableEngine
+
+/// Looks whether what belongs to collections still fits together: the table itself knows keys and values only, so a key that
+/// was removed or stored behind a collection's back is no damage to it.
+///
+/// In one section, so that all is of one version. Looks at every key, and keeps those of collections.
+struct CollectionCheck {
+  /// The names that have a header, with what it says; and caches.
+  private var headers: [[UInt8]: CollectionHeader?] = [:]
+  private var caches: [String] = []
+  /// What the keys of each of those names are called behind the slash.
+  private var parts: [[UInt8]: [[UInt8]]] = [:]
+  /// Names without a header under which nodes or pages lie.
+  private var headless: Set<[UInt8]> = []
+
+  private static let slash = UInt8(ascii: "/")
+
+  /// What is wrong, one sentence each.
+  static func problems(in view: borrowing ReadView) throws -> [String] {
+    var check = CollectionCheck()
+    try check.findHeaders(view)
+    try check.findParts(view)
+    var problems: [String] = []
+    for (name, header) in check.headers.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      let found = try Self.problems(of: name, header, check.parts[name] ?? [], view)
+      problems += found.map { "collection '\(text(name))': \($0)" }
+    }
+    for name in check.caches.sorted() {
+      problems += Self.counted(try view.cacheProblems(name)).map { "cache '\(name)': \($0)" }
+    }
+    problems += check.headless.map { "collection '\(text($0))': its header is missing, and parts of it are there" }
+      .sorted()
+    return problems
+  }
+
+  private mutating func findHeaders(_ view: borrowing ReadView) throws {
+    try view.forEach { key, entry in
+      let name = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
+      guard !name.contains(Self.slash), !name.contains(UInt8(ascii: "#")) else { return true }
+      if entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint {
+        headers.updateValue(entry.value(as: CollectionHeader.self), forKey: name)
+      } else if CacheHead.isOfACache(entry.found), let text = String(validating: name, as: UTF8.self) {
+        caches.append(text)
+      }
+      return true
+    }
+  }
+
+  private mutating func findParts(_ view: borrowing ReadView) throws {
+    try view.forEach { key, entry in
+      let bytes = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
+      guard let end = bytes.firstIndex(of: Self.slash) else { return true }
+      let name = Array(bytes[..<end])
+      if headers[name] != nil {
+        parts[name, default: []].append(Array(bytes[(end + 1)...]))
+      } else if entry.type == .structure,
+        entry.fingerprint == ArrayNode.fingerprint || entry.fingerprint == ElementPage.tableFingerprint
+      {
+        headless.insert(name)
+      }
+      return true
+    }
+  }
+
+  private static func problems(
+    of name: [UInt8], _ header: CollectionHeader?, _ parts: [[UInt8]], _ view: borrowing ReadView
+  ) throws -> [String] {
+    guard let header, let text = String(validating: name, as: UTF8.self) else { return ["its header cannot be read"] }
+    let place = CollectionPlace(
+      table: view.table, name: try CollectionName(text, view.table), signature: header.signature)
+    if header.signature.hasPrefix("array of ") { return try ArrayCheck(place, header).problems(parts, view) }
+    if header.signature.hasPrefix("dictionary of ") || header.signature.hasPrefix("set of ") {
+      return try ElementCheck(place).problems(parts, view)
+    }
+    return ["it is \(header.signature), which this release does not know"]
+  }
+
+  static func text(_ bytes: some Collection<UInt8>) -> String {
+    String(validating: bytes, as: UTF8.self) ?? bytes.map { String($0, radix: 16) }.joined(separator: " ")
+  }
+
+  /// The same sentence once, with how often.
+  private static func counted(_ problems: [String]) -> [String] {
+    Dictionary(grouping: problems) { $0 }.map { $1.count == 1 ? $0 : "\($0) (\($1.count) times)" }.sorted()
+  }
+
+  /// The first few of what may be a million.
+  static func first<S: Sequence>(_ keys: S, _ sentence: (S.Element) -> String) -> [String] {
+    var problems: [String] = []
+    var count = 0
+    for key in keys {
+      count += 1
+      if count <= 8 { problems.append(sentence(key)) }
+    }
+    return count > 8 ? problems + ["and \(count - 8) more of this kind"] : problems
+  }
+}
+
+/// Arrays: the nodes are a tree, each where its parent says, and there are no others.
+private struct ArrayCheck {
+  private let place: CollectionPlace
+  private let header: CollectionHeader
+  private var seen: Set<Int> = []
+  private var found: [String] = []
+
+  init(_ place: CollectionPlace, _ header: CollectionHeader) {
+    self.place = place
+    self.header = header
+  }
+
+  func problems(_ parts: [[UInt8]], _ view: borrowing ReadView) throws -> [String] {
+    let numbers = header.numbers
+    let state = ArrayTree.State(
+      rooted: numbers[0], root: numbers[1], level: numbers[2], next: numbers[3], tail: numbers[4])
+    guard state.isPossible else { return ["its header contradicts itself"] }
+    var check = self
+    if state.root > 0 { try check.visit(state.root, state.level, count: state.rooted, state.next, view) }
+    if state.tail > 0 { try check.visit(state.tail, 0, count: nil, state.next, view) }
+    let others = parts.filter { Int(String(decoding: $0, as: UTF8.self)).map { !check.seen.contains($0) } ?? true }
+    return check.found
+      + CollectionCheck.first(others) { "the key '\(place.name.text)/\(CollectionCheck.text($0))' is no node of it" }
+  }
+
+  /// - Parameter count: how many elements its parent says it has.
+  private mutating func visit(
+    _ id: Int, _ level: Int, count: Int?, _ next: Int, _ view: borrowing ReadView
+  ) throws {
+    guard id < next, seen.insert(id).inserted else {
+      found.append("node \(id) is named twice, or cannot be")
+      return
+    }
+    let children = try unsafe place.name.withNumberedKey(id) { key throws(TableError) -> Outcome? in
+      try unsafe view.withEntry(RawKey(key)) { entry throws(TableError) in Self.look(entry, level, count) }
+    }
+    switch children {
+    case nil: found.append("node \(id) ('\(place.name.text)/\(id)') is missing, with \(count ?? 0) elements below it")
+    case .wrong(let what): found.append("node \(id): \(what)")
+    case .children(let children):
+      for child in children { try visit(child.id, level - 1, count: child.count, next, view) }
+    }
+  }
+
+  private enum Outcome {
+    case wrong(String)
+    case children([ArrayInner.Child])
+  }
+
+  private static func look(_ entry: borrowing EntryView, _ level: Int, _ count: Int?) -> Outcome {
+    guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
+      let node = ArrayNodeSpan(entry.bytes)
+    else { return .wrong("it is no node") }
+    guard node.level == level else { return .wrong("it is of level \(node.level), not \(level)") }
+    if level == 0 {
+      if let count, node.count != count { return .wrong("it has \(node.count) elements, not \(count)") }
+      // Where elements begin depends on their type; where they end does not.
+      for index in 0..<node.count where node.range(index, alignment: 1) == nil {
+        return .wrong("its element \(index) lies outside of it")
+      }
+      return .children([])
+    }
+    let children = (0..<node.count).compactMap { node.child($0) }
+    guard children.count == node.count else { return .wrong("one of its children cannot be") }
+    let sum = children.reduce(0) { $0 &+ $1.count }
+    if let count, sum != count { return .wrong("its children have \(sum) elements, not \(count)") }
+    return .children(children)
+  }
+}
+
+/// Dictionaries and sets: each element is listed once, in the page that its key says, and there is no other.
+private struct ElementCheck {
+  private let place: CollectionPlace
+  private let index: ElementIndex
+
+  init(_ place: CollectionPlace) {
+    self.place = place
+    index = ElementIndex(place: place)
+  }
+
+  func problems(_ parts: [[UInt8]], _ view: borrowing ReadView) throws -> [String] {
+    let state: ElementIndex.State?
+    do throws(TableError) { state = try index.state(in: view) } catch { return ["its header contradicts itself"] }
+    guard let state else { return [] }
+    var problems: [String] = []
+    var listed: Set<[UInt8]> = []
+    var bytes = 0
+    for number in 0..<state.pages {
+      let page: ElementPage
+      do throws(TableError) { page = try index.page(number, in: view) } catch {
+        problems.append("page \(number) of its index cannot be read")
+        continue
+      }
+      unsafe page.forEach { key in
+        bytes += ElementPage.byteCount(key.count)
+        let name = unsafe [UInt8](key)
+        if unsafe state.page(of: key) != number { problems.append("\(quoted(name)) is listed in the wrong page") }
+        if !listed.insert(name).inserted { problems.append("\(quoted(name)) is listed twice") }
+        return true
+      }
+    }
+    if listed.count != state.count {
+      problems.append("its header counts \(state.count) elements, listed are \(listed.count)")
+    }
+    if bytes != state.bytes {
+      problems.append("its header says its listings take \(state.bytes) bytes, they take \(bytes)")
+    }
+    return problems + compare(listed, parts, pages: state.pages)
+  }
+
+  private func compare(_ listed: Set<[UInt8]>, _ parts: [[UInt8]], pages: Int) -> [String] {
+    var stored: Set<[UInt8]> = []
+    var strange: [[UInt8]] = []
+    for part in parts {
+      guard part.first == CollectionName.reserved else {
+        stored.insert(part)
+        continue
+      }
+      // An element's own first byte of 255 is doubled; else it is a page.
+      if part.count > 1, part[1] == CollectionName.reserved {
+        stored.insert(Array(part.dropFirst()))
+      } else if !(Int(String(decoding: part.dropFirst(), as: UTF8.self)).map { $0 < pages } ?? false) {
+        strange.append(part)
+      }
+    }
+    func sorted(_ keys: Set<[UInt8]>) -> [[UInt8]] { keys.sorted { $0.lexicographicallyPrecedes($1) } }
+    return CollectionCheck.first(sorted(listed.subtracting(stored))) {
+      "element \(quoted($0)) is listed, and its key is not there: removed, or expired, behind the collection's back"
+    }
+      + CollectionCheck.first(sorted(stored.subtracting(listed))) {
+        "the key of \(quoted($0)) is there, and it is not listed: stored behind the collection's back"
+      }
+      + CollectionCheck.first(strange) { "the key of \(quoted($0)) is no element and no page of its index" }
+  }
+
+  private func quoted(_ key: [UInt8]) -> String { "'\(CollectionCheck.text(key))'" }
+}

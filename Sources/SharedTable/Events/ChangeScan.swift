@@ -1,0 +1,39 @@
+/// A way through a table's change log for a program without tasks: reads on with ``next()``, and never waits. Whoever wants to
+/// wait does it by ``Table/waitForCommit(after:timeout:)``.
+///
+/// ```swift
+/// var scan = ChangeScan(table)
+/// while true {
+///   while let change = try scan.next() { … }
+///   _ = try table.waitForCommit(after: scan.newest)
+/// }
+/// ```
+public struct ChangeScan: Sendable {
+  private var feed: ChangeFeed
+  /// The version up to which everything was told when ``next()`` returned nil.
+  public private(set) var newest: UInt64
+
+  /// - Parameters:
+  ///   - version: everything committed after it; nil = after this call; 0 = all that the log still has, behind a
+  ///     ``TableChange/missed(_:)`` if it lost something.
+  ///   - prefix: what the keys begin with; empty: all keys.
+  public init(_ table: Table, from version: UInt64? = nil, prefix: some TableKey = "") {
+    let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
+    feed = ChangeFeed(table, from: version, .prefix(bytes))
+    newest = version ?? table.version
+  }
+
+  /// The next change; nil if there is none yet. Bounded by what the log holds.
+  /// - Throws: `unlinked`, `damaged`, `forked`, `invalid` for a version that the table has not reached.
+  public mutating func next() throws(TableError) -> TableChange? {
+    while true {
+      switch try feed.step() {
+      case .change(let change): return change
+      case .again: continue
+      case .wait(let version):
+        newest = version
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+public import SharedTable
+
+/// All that can be said of one table in numbers, taken at about one moment.
+public struct TableFigures: Sendable {
+  public let table: String
+  public let variant: Table.Variant
+  public let isObserver: Bool
+  public let statistics: Table.Statistics
+
+  /// Looks at the table. Blocks nobody; the work grows with the table's claimed size.
+  public init(_ table: Table) {
+    self.table = table.name
+    variant = table.variant
+    isObserver = table.isObserver
+    statistics = table.statistics
+  }
+
+  /// A process that takes part, and its threads that hold a slot.
+  public struct Process: Sendable {
+    public let pid: Int32
+    public let command: String
+    public var threads = 0
+
+    public init(pid: Int32, command: String) {
+      self.pid = pid
+      self.command = command
+    }
+  }
+
+  /// Each process once, in the order of their first slots.
+  public var processes: [Process] {
+    var found: [Process] = []
+    var places: [Int32: Int] = [:]
+    for reader in statistics.readers {
+      let pid = reader.holder.pid
+      if places[pid] == nil {
+        places[pid] = found.count
+        found.append(Process(pid: pid, command: reader.holder.command))
+      }
+      if reader.purpose == .thread, let place = places[pid] { found[place].threads += 1 }
+    }
+    return found
+  }
+
+  /// For how long the reader is known to have been at its version: a snapshot since it was taken, another since gc met it.
+  public static func age(of reader: Table.Reader) -> UInt64? {
+    guard reader.version != nil else { return nil }
+    return (reader.isLongSnapshot ? reader.holder.heldNanoseconds : nil) ?? reader.stalledNanoseconds ?? 0
+  }
+
+  /// Of the readers that are at a version just now; 0 if there are none.
+  public var oldestReaderNanoseconds: UInt64 { statistics.readers.compactMap(Self.age).max() ?? 0 }
+
+  /// How many commits the reader at the oldest version is behind.
+  public var oldestReaderLag: UInt64 {
+    guard let oldest = statistics.readers.compactMap(\.version).min() else { return 0 }
+    // A reader may have begun at a version that came after ours was read.
+    return statistics.version > oldest ? statistics.version - oldest : 0
+  }
+
+  /// Readers that keep memory from being reused and were met by gc more than once.
+  public var stalledReaders: [Table.Reader] { statistics.readers.filter { $0.stalledNanoseconds != nil } }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import SharedTable
+import TableMetrics
+import ToolSupport
+
+/// What may be wrong with one name and with those who use its table.
+struct TableHealth {
+  let listing: TableListing
+  let trusted: Table.TrustedOwners
+
+  /// From when on a barrier or a reader is worth a word.
+  static let longNanoseconds: UInt64 = 10_000_000_000
+
+  func findings() -> [Finding] {
+    let name = listing.name
+    switch listing.condition {
+    case .table(let table): return table.isObserver ? [] : findings(in: table)
+    case .foreign(let owner):
+      let object = listing.object.map { "\($0)" } ?? "something"
+      return [
+        Finding(
+          "foreign", table: name, "the name is taken by \(owner), whom you do not trust: \(object)",
+          cure: "shmctl drop --trusting everyone \(name)    # as root or as its owner, if it is nobody's table")
+      ]
+    case .orphaned(let what):
+      let trusted = trusted
+      return [
+        Finding(
+          "orphaned", table: name, "\(what), left by a process that died or by an rm", cure: "shmctl drop \(name)"
+        ) {
+          try Table.dropHalf(name, trusting: trusted)
+        }
+      ]
+    case .noTable(let what):
+      return [
+        Finding("noTable", table: name, what, cure: "shmctl drop \(name)    # if it is so for more than a second")
+      ]
+    case .incompatible(let what):
+      return [
+        Finding(
+          "versionSkew", table: name, "made by another release: \(what)",
+          cure:
+            "shmctl -t \(name) dump >\(name).dump    # with that release; then 'shmctl drop' and 'shmctl load' with this"
+        )
+      ]
+    case .damaged(let what):
+      return [Finding("damaged", table: name, what, cure: "shmctl repair --dry-run \(name) && shmctl repair \(name)")]
+    case .closed(let what):
+      // Of others' tables that one has no right to there is nothing wrong.
+      return listing.object?.owner.id == geteuid()
+        ? [
+          Finding(
+            "closed", table: name, what, cure: "shmctl drop \(name)    # or: chmod u+rw /dev/shm/shmtable.\(name).*")
+        ]
+        : []
+    }
+  }
+
+  // MARK: - A living table
+
+  private func findings(in table: Table) -> [Finding] {
+    // First: any other look at the slots clears them, too, and tells nobody.
+    let dead = (try? table.clearDeadReaders()) ?? []
+    let figures = TableFigures(table)
+    return dead.map { cleared($0) } + damage(figures) + recovery(table, figures) + holders(figures)
+      + figures.statistics.readers.compactMap { stalled($0, figures) } + full(figures)
+  }
+
+  private func cleared(_ dead: Table.Holder) -> Finding {
+    var finding = Finding(
+      "deadReader", table: listing.name,
+      "\(dead.command) (pid \(dead.pid)) was killed while it had a place in the table",
+      cure: "none needed: its place was cleared")
+    finding.isFixed = true
+    return finding
+  }
+
+  private func damage(_ figures: TableFigures) -> [Finding] {
+    guard figures.statistics.isDamaged else { return [] }
+    return [
+      Finding(
+        "damaged", table: listing.name, "it contradicts itself",
+        cure: "shmctl repair --dry-run \(listing.name) && shmctl repair \(listing.name)")
+    ]
+  }
+
+  private func recovery(_ table: Table, _ figures: TableFigures) -> [Finding] {
+    guard figures.statistics.needsRecovery else { return [] }
+    return [
+      Finding(
+        "deadWriter", table: listing.name, "a writer died in a barrier; its work waits to be undone",
+        cure: "shmctl check \(listing.name)    # any write does it, too"
+      ) {
+        // Whoever gets the writer lock recovers; a barrier that changes nothing is enough.
+        try table.barrier(timeout: .seconds(1)) { _ in }
+        return true
+      }
+    ]
+  }
+
+  /// Who runs a barrier for long, and who is stopped while others wait for it.
+  private func holders(_ figures: TableFigures) -> [Finding] {
+    var findings: [Finding] = []
+    let writer = figures.statistics.writer
+    if let writer, let held = writer.heldNanoseconds, held > Self.longNanoseconds {
+      let queue = writer.label.map { " (queue '\($0)')" } ?? ""
+      findings.append(
+        Finding(
+          "longBarrier", table: listing.name,
+          "\(writer.command) (pid \(writer.pid)) has run a barrier for \(Phrase.time(held))\(queue); writers wait",
+          cure: "kill \(writer.pid)    # the next writer undoes its barrier; nothing else is lost"))
+    }
+    for client in Client.all(figures) where client.isStopped {
+      guard let what = client.threads.first(where: \.isBusy)?.doing else { continue }
+      findings.append(
+        Finding(
+          "stopped", table: listing.name, "\(client.command) (pid \(client.pid)) is stopped: \(what)",
+          cure: "kill -CONT \(client.pid)"))
+    }
+    return findings
+  }
+
+  private func stalled(_ reader: Table.Reader, _ figures: TableFigures) -> Finding? {
+    guard let stalled = reader.stalledNanoseconds else { return nil }
+    let keepsMuch = reader.keptBytes > (figures.statistics.limboBudgetBytes ?? .max) / 2
+    guard stalled > Self.longNanoseconds || keepsMuch else { return nil }
+    let holder = reader.holder
+    return Finding(
+      "stalledReader", table: listing.name,
+      "\(holder.command) (pid \(holder.pid), thread \(holder.tid)): \(Phrase.doing(reader, at: figures.statistics.version))",
+      cure: "kill \(holder.pid)    # or end its snapshot; see 'shmctl -t \(listing.name) clients'")
+  }
+
+  private func full(_ figures: TableFigures) -> [Finding] {
+    guard let memory = figures.statistics.memory else { return [] }
+    let room = memory.unclaimed + memory.freeSuperframes
+    guard room < figures.statistics.capacityBytes / 20 else { return [] }
+    return [
+      Finding(
+        "nearlyFull", table: listing.name,
+        "\(Phrase.size(room)) of \(Phrase.size(figures.statistics.capacityBytes)) are free for anything",
+        cure: "shmctl ls -t \(listing.name)    # remove keys, or make the table anew with a larger --capacity")
+    ]
+  }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import SharedTable
+import ToolSupport
+
+struct Log: TableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log", abstract: "Print a table's recent changes: version, operation, size, key.",
+    discussion: """
+      The table keeps which keys changed, in a ring of 1/64 of its capacity, at least 256 KiB; the oldest go first. The \
+      values are not kept: a size stands where the key still has the value of that change, '-' where it was changed \
+      again. A line 'missed N' stands for changes that were overwritten before they could be read. All changes of one \
+      version were made together.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("The last so many changes; 0: all that are kept.", valueName: "count"))
+  var number = 20
+
+  @Option(help: ArgumentHelp("Changes after this version instead.", valueName: "version"))
+  var from: UInt64?
+
+  @Flag(name: .shortAndLong, help: "Go on with new changes as they come.")
+  var follow = false
+
+  @Argument(help: "Only keys that begin with this.")
+  var prefix: RawArgument?
+
+  func validate() throws {
+    if number < 0 { throw ValidationError("-n takes 0 or more") }
+  }
+
+  func run(on table: Table) throws {
+    var scan = ChangeScan(table, from: from ?? 0, prefix: prefix?.bytes ?? [])
+    var recent: [TableChange] = []
+    while let change = try scan.next() {
+      recent.append(change)
+      // Halved at times, so that a long log costs no more than its last lines.
+      if number > 0, from == nil, recent.count >= 2 * number + 1024 { recent.removeFirst(recent.count - number) }
+    }
+    if number > 0, from == nil { recent = recent.suffix(number) }
+    // What the log lost before it begins is news only to who asked for a version.
+    if from == nil { recent.removeAll { $0.version == nil } }
+    try StandardOutput.write(try recent.flatMap { try line($0, table) })
+    guard follow else { return }
+    while true {
+      var lines: [UInt8] = []
+      while lines.count < 1 << 16, let change = try scan.next() { lines += try line(change, table) }
+      try StandardOutput.write(lines)
+      if lines.isEmpty { _ = try table.waitForCommit(after: scan.newest, timeout: .seconds(1)) }
+    }
+  }
+
+  private func line(_ change: TableChange, _ table: Table) throws -> [UInt8] {
+    var object = JSONObject()
+    object.add("table", table.name)
+    let text: String
+    switch change {
+    case .missed(let count):
+      object.add("operation", "missed")
+      object.add("count", count)
+      text = "missed \(count)"
+    case .removed(let key, let version):
+      object.add("version", version)
+      object.add("operation", "remove")
+      object.add("key", bytes: key)
+      text = Self.columns(version, "remove", "-", key)
+    case .set(let key, let version):
+      // Copied out whole, which a few lines can afford.
+      let entry = try table.entry(key)
+      let size = entry?.version == version ? entry?.bytes.count : nil
+      object.add("version", version)
+      object.add("operation", "set")
+      object.add("key", bytes: key)
+      if let size { object.add("valueBytes", size) } else { object.addNull("valueBytes") }
+      text = Self.columns(version, "set", size.map { "\($0)" } ?? "-", key)
+    }
+    return options.json ? object.line : Array((text + "\n").utf8)
+  }
+
+  private static func columns(_ version: UInt64, _ operation: String, _ size: String, _ key: [UInt8]) -> String {
+    func padded(_ text: String, _ width: Int, atLeft: Bool) -> String {
+      let room = String(repeating: " ", count: max(0, width - text.count))
+      return atLeft ? room + text : text + room
+    }
+    return padded("\(version)", 10, atLeft: true) + "  " + padded(operation, 6, atLeft: false) + "  "
+      + padded(size, 9, atLeft: true) + "  " + KeyText.printable(key)
+  }
+}
+
+/// A key for people: bytes that are no UTF-8, and control characters, are spelled `\xNN`.
+enum KeyText {
+  static func printable(_ key: [UInt8]) -> String {
+    if let text = String(validating: key, as: UTF8.self) { return text.printable }
+    return key.map { (0x20..<0x7f).contains($0) ? String(UnicodeScalar($0)) : String.escaped($0) }.joined()
+  }
+}

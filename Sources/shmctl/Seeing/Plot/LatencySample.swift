@@ -1,0 +1,81 @@
+import Glibc
+
+/// How long single operations took, in nanoseconds.
+struct LatencySample {
+  private(set) var nanoseconds: [UInt64] = []
+
+  init(_ nanoseconds: [UInt64] = []) { self.nanoseconds = nanoseconds.sorted() }
+
+  var count: Int { nanoseconds.count }
+
+  /// The least value that so many percent are not above; nil of nothing.
+  func percentile(_ percent: Double) -> UInt64? {
+    guard !nanoseconds.isEmpty else { return nil }
+    let rank = (percent / 100 * Double(count)).rounded(.up)
+    return nanoseconds[min(count - 1, max(0, Int(rank) - 1))]
+  }
+
+  /// Counts by halves of powers of two: [2^i, 1.5·2^i), [1.5·2^i, 2^(i+1)), from the first that has any to the last.
+  var histogram: [(from: UInt64, below: UInt64, count: Int)] {
+    var counts: [UInt64: Int] = [:]
+    for value in nanoseconds { counts[Self.floor(value), default: 0] += 1 }
+    guard let least = counts.keys.min(), let most = counts.keys.max() else { return [] }
+    var bars: [(from: UInt64, below: UInt64, count: Int)] = []
+    var from = least
+    while from <= most {
+      let below = Self.next(from)
+      bars.append((from, below, counts[from] ?? 0))
+      from = below
+    }
+    return bars
+  }
+
+  private static func floor(_ value: UInt64) -> UInt64 {
+    guard value >= 2 else { return value }
+    let power: UInt64 = 1 << UInt64(63 - value.leadingZeroBitCount)
+    return value >= power + power / 2 ? power + power / 2 : power
+  }
+
+  private static func next(_ floor: UInt64) -> UInt64 {
+    guard floor >= 2 else { return floor + 1 }
+    let power: UInt64 = 1 << UInt64(63 - floor.leadingZeroBitCount)
+    return floor == power ? power + power / 2 : power * 2
+  }
+
+  // MARK: - Measuring
+
+  static var now: UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+
+  /// What a look at the clock takes by itself: the median, to be taken off.
+  static var clockCost: UInt64 {
+    LatencySample(
+      (0..<1001).map { _ in
+        let start = now
+        return now &- start
+      }
+    ).percentile(50) ?? 0
+  }
+
+  /// Runs `body`, of so many operations at a time, until the time is over, and at least once.
+  static func measure(
+    milliseconds: UInt64, operationsAtATime: UInt64 = 1, atMost: Int = 2_000_000, _ body: (Int) throws -> Void
+  ) rethrows -> LatencySample {
+    let cost = clockCost
+    let end = now &+ milliseconds * 1_000_000
+    var taken: [UInt64] = []
+    taken.reserveCapacity(1 << 16)
+    var before = now
+    repeat {
+      let start = now
+      try body(taken.count)
+      before = now
+      let elapsed = before &- start
+      taken.append((elapsed > cost ? elapsed - cost : 0) / operationsAtATime)
+    } while before < end && taken.count < atMost
+    return LatencySample(taken)
+  }
+}

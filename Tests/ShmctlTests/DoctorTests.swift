@@ -1,0 +1,166 @@
+import Foundation
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+@testable import shmctl
+
+@Suite struct DoctorTests {
+  private func findings(_ table: TestTable, _ options: [String] = [], status: Int32 = 9) throws -> [[String: Any]] {
+    let run = try CommandRun(["doctor", table.name, "--json"] + options)
+    #expect(run.status == status, "\(run.text)\(run.errors)")
+    return run.objects.compactMap { $0 }
+  }
+
+  private func worker(_ table: TestTable) throws -> WorkerProcess {
+    let worker = try WorkerProcess("table-worker", timeoutSeconds: 100)
+    try worker.ask("open \(table.name)", expecting: "ok")
+    return worker
+  }
+
+  @Test func aSoundTableExits0() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    let run = try CommandRun(["doctor", table.name])
+    #expect(run.status == 0 && run.errors.isEmpty)
+    #expect(run.text == "nothing found; tables looked at: 1\n")
+    #expect(try CommandRun(["doctor", table.name, "-q"]).text.isEmpty)
+    #expect(try CommandRun(["doctor", table.name + "-none"]).status == 3)
+    #expect(try CommandRun(["doctor", "-t", table.name]).status == 2)
+  }
+
+  @Test func halvesAreFoundAndFixed() throws {
+    for path in [\TestTable.controlPath, \TestTable.dataPath] {
+      let table = try TestTable()
+      try FileManager.default.removeItem(atPath: table[keyPath: path])
+      #expect(try findings(table).map { $0["check"] as? String } == ["orphaned"])
+      let text = try CommandRun(["doctor", table.name])
+      #expect(text.text.contains("\n  cure: shmctl drop \(table.name)\n"))
+      #expect(try findings(table, ["--fix"], status: 0).first?["fixed"] as? Bool == true)
+      #expect(try CommandRun(["doctor", table.name]).status == 3)
+    }
+  }
+
+  @Test func aTableInTheMakingIsLeftAlone() throws {
+    let table = try TestTable()
+    try FileManager.default.removeItem(atPath: table.dataPath)
+    // Who makes a table holds this lock.
+    let descriptor = unsafe open(table.controlPath, O_RDWR)
+    defer { close(descriptor) }
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    #expect(try findings(table, ["--fix"]).first?["fixed"] as? Bool == false)
+    #expect(FileManager.default.fileExists(atPath: table.controlPath))
+  }
+
+  @Test func dropHalfNeverRemovesAWholeTable() throws {
+    let table = try TestTable()
+    #expect(try !Table.dropHalf(table.name))
+    #expect(try table.run("count").status == 0)
+    #expect(try !Table.dropHalf(table.name + "-none"))
+  }
+
+  @Test func foreignAndIncompatibleNamesAreFound() throws {
+    let other = try TestTable()
+    try other.setHeaderWord(16, 1)
+    #expect(try findings(other).map { $0["check"] as? String } == ["versionSkew"])
+    guard let stranger else { return }
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644, owner: stranger))
+    let finding = try #require(try findings(table, ["--fix"]).first)
+    #expect(finding["check"] as? String == "foreign" && finding["fixed"] as? Bool == false)
+    #expect((finding["what"] as? String)?.contains("uid \(stranger)") == true)
+  }
+
+  @Test func aDeadWritersWorkIsFoundAndUndone() throws {
+    let table = try TestTable()
+    let worker = try worker(table)
+    try worker.ask("barrier", expecting: "in")
+    try worker.ask("set k v", expecting: "ok")
+    try worker.killAndWait()
+    let checks = try findings(table).map { $0["check"] as? String }
+    // The first look clears the place of the dead, the second one has nothing to clear.
+    #expect(checks == ["deadReader", "deadWriter"])
+    let fixed = try findings(table, ["--fix"], status: 0)
+    #expect(fixed.map { $0["check"] as? String } == ["deadWriter"] && fixed[0]["fixed"] as? Bool == true)
+    #expect(try findings(table, status: 0).isEmpty)
+    #expect(try table.open().statistics.recoveries == 1)
+  }
+
+  @Test func aStoppedHolderIsFoundWithItsCure() throws {
+    let table = try TestTable()
+    let worker = try worker(table)
+    try worker.ask("barrier", expecting: "in")
+    worker.kill(SIGSTOP)
+    defer { worker.kill(SIGCONT) }
+    let isFound = try eventually {
+      try CommandRun(["doctor", table.name]).text.contains("\n  cure: kill -CONT \(worker.pid)\n")
+    }
+    #expect(isFound)
+  }
+
+  @Test func aReaderThatKeepsMoreThanHalfTheBudgetIsFound() throws {
+    let table = try TestTable(
+      Table.Options(capacityBytes: 4 << 20, limboBudgetBytes: 256 << 10, stalledReaderPolicy: .refuse))
+    let handle = try table.open()
+    let long = String(repeating: "v", count: 4000)
+    for index in 0..<50 { try handle.set("k\(index)", long) }
+    let worker = try worker(table)
+    _ = try worker.ask("snapshot")
+    for index in 0..<50 { try handle.set("k\(index)", "w") }
+    try handle.maintain()
+    try handle.set("k", "v")
+    try handle.maintain()
+    let finding = try #require(try findings(table).first)
+    #expect(finding["check"] as? String == "stalledReader")
+    #expect((finding["cure"] as? String)?.hasPrefix("kill \(worker.pid) ") == true)
+  }
+
+  @Test func aNearlyFullTableIsFound() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let long = String(repeating: "v", count: 15_000)
+    var index = 0
+    while (try? handle.set("k\(index)", long)) != nil { index += 1 }
+    #expect(try findings(table).map { $0["check"] as? String } == ["nearlyFull"])
+  }
+
+  // MARK: - The host, by what was read
+
+  @Test func removeIPCIsOnUnlessSwitchedOff() {
+    #expect(RemoveIPC.isOn([]))
+    #expect(RemoveIPC.isOn(["[Login]\n#RemoveIPC=no\n"]))
+    #expect(!RemoveIPC.isOn(["[Login]\nRemoveIPC=no\n"]))
+    #expect(!RemoveIPC.isOn(["RemoveIPC = off"]))
+    #expect(RemoveIPC.isOn(["RemoveIPC=no", "RemoveIPC=yes"]))
+    #expect(RemoveIPC.isOn(["RemoveIPC=no\nRemoveIPC="]))
+    #expect(!RemoveIPC.isOn(["RemoveIPC=no", "RemoveIPC=perhaps"]))
+  }
+
+  @Test func removeIPCHitsLoginUsersWhoDoNotLinger() {
+    let owners: [(id: UInt32, table: String)] = [(0, "a"), (999, "b"), (54_321, "c")]
+    let findings = RemoveIPC.findings(owners: owners, configuration: [])
+    #expect(findings.map(\.table) == ["c"])
+    #expect(findings[0].cure.hasPrefix("loginctl enable-linger 54321"))
+    #expect(RemoveIPC.findings(owners: owners, configuration: ["RemoveIPC=no"]).isEmpty)
+  }
+
+  @Test func limitsAndRoomAreFound() {
+    #expect(HostHealth.room(free: nil, claims: .max) == nil && HostHealth.room(free: 10, claims: 10) == nil)
+    #expect(HostHealth.room(free: 1 << 20, claims: 1 << 30)?.cure.hasPrefix("mount -o remount,size=") == true)
+    #expect(HostHealth.addressSpace(limit: nil, needed: .max) == nil)
+    #expect(HostHealth.addressSpace(limit: 1 << 20, needed: 1 << 21)?.check == "addressSpace")
+    #expect(HostHealth.descriptors(limit: 1024, tables: 400) == nil)
+    #expect(HostHealth.descriptors(limit: 1024, tables: 507)?.cure.contains("ulimit -n 4096") == true)
+    #expect(HostHealth.membarrier(true) == nil && HostHealth.membarrier(false) != nil)
+    #expect(HostHealth.hiddenProcesses(canSeeInit: true) == nil && HostHealth.hiddenProcesses(canSeeInit: false) != nil)
+    #expect(HostHealth.failedUnit("active") == nil && HostHealth.failedUnit(nil) == nil)
+    #expect(HostHealth.failedUnit("failed")?.cure.contains("reset-failed") == true)
+  }
+
+  @Test func limitsAreThoseOfTheProcess() throws {
+    let table = try TestTable()
+    let more = try CommandRun(shell: #"ulimit -n 64; "$SHMCTL" doctor --json"#)
+    #expect(more.objects.contains { $0?["check"] as? String == "descriptors" }, "\(more.errors)")
+    withExtendedLifetime(table) {}
+  }
+}

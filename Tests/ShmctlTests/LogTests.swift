@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+@Suite struct LogTests {
+  @Test func theLastChangesAreListedWithTheirSizes() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.set("a", "1")
+    try handle.set("b", "hello")
+    try handle.set("a", "22")
+    try handle.remove("b")
+    let lines = try table.run("log").text.split(separator: "\n").map { $0.split(separator: " ").dropFirst() }
+    #expect(lines == [["set", "-", "a"], ["set", "-", "b"], ["set", "2", "a"], ["remove", "-", "b"]])
+    let objects = try table.run("log", "-n", "2", "--json").objects
+    #expect(objects.count == 2)
+    #expect(objects[0]?["valueBytes"] as? Int == 2 && objects[0]?["operation"] as? String == "set")
+    #expect(objects[1]?["operation"] as? String == "remove" && objects[1]?["version"] as? UInt64 == handle.version)
+    #expect(try table.run("log", "b").text.split(separator: "\n").count == 2)
+    let version = try #require(objects[0]?["version"] as? UInt64)
+    #expect(try table.run("log", "--from", "\(version)").text.split(separator: "\n").count == 1)
+  }
+
+  @Test func whatTheLogLostIsSaidToWhoAskedForIt() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let key = String(repeating: "k", count: 30_000)
+    for value in 0..<30 { try handle.set(key + "\(value)", value) }
+    let first = try table.run("log", "--from", "0", "--json").objects.first ?? nil
+    #expect(first?["operation"] as? String == "missed" && (first?["count"] as? Int ?? 0) > 10)
+    #expect(try table.run("log", "-n", "3").text.split(separator: "\n").count == 3)
+    #expect(try table.run("log", "--from", "99999").status == 2)
+  }
+
+  @Test func keysOfAnyBytesStayOnALine() throws {
+    let table = try TestTable()
+    try table.open().set([0x1b, 0x0a, 0xff] as [UInt8], "v")
+    try table.open().set("tab\there", "v")
+    let lines = try table.run("log").text.split(separator: "\n")
+    #expect(lines.count == 2 && lines[0].hasSuffix(#"  \x1b\x0a\xff"#) && lines[1].hasSuffix(#"  tab\x09here"#))
+    let object = try table.run("log", "--json").objects.first ?? nil
+    #expect(object?["keyBase64"] as? String == "Gwr/")
+  }
+
+  @Test func followGoesOnWithNewChanges() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.set("before", "v")
+    let follower = try WorkerProcess(CommandRun.path, ["-t", table.name, "log", "--follow"], timeoutSeconds: 100)
+    #expect(try follower.readLine().hasSuffix("before"))
+    try handle.set("after", "v")
+    #expect(try follower.readLine().hasSuffix("after"))
+    try handle.remove("after")
+    #expect(try follower.readLine().contains("remove"))
+    // With the table it ends, and says so.
+    #expect(try CommandRun(["drop", table.name]).status == 0)
+    #expect(try follower.wait() == .code(3))
+  }
+}

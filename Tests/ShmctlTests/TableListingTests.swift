@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+@Suite struct TableListingTests {
+  /// The cells of one table's line.
+  private func line(_ name: String, _ text: String) -> [Substring] {
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+    return line?.split(separator: " ", maxSplits: 9) ?? []
+  }
+
+  private func object(_ name: String, _ arguments: [String] = ["--long"]) throws -> [String: Any]? {
+    try CommandRun(["tables", "--json"] + arguments).objects.first { $0?["table"] as? String == name } ?? nil
+  }
+
+  @Test func longSaysOwnerModeVariantKeysFillAndCapacity() throws {
+    let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20, mode: 0o640))
+    try table.open().set("k", String(repeating: "v", count: 1 << 20))
+    let run = try CommandRun(["tables", "--long"])
+    #expect(run.status == 0 && run.errors.isEmpty)
+    #expect(run.text.hasPrefix("TABLE "))
+    let cells = line(table.name, run.text)
+    let user = unsafe String(cString: getpwuid(geteuid()).pointee.pw_name)
+    #expect(cells[1...] == [Substring(user), "0640", "rwlock", "1", "25%", "4MiB", "no", "no"], "\(cells)")
+    let object = try #require(try object(table.name))
+    #expect(object["state"] as? String == "table" && object["mode"] as? String == "0640")
+    #expect(object["owner"] as? UInt32 == geteuid() && object["keys"] as? Int == 1)
+    #expect(object["damaged"] as? Bool == false && object["keptByDaemon"] as? Bool == false)
+    #expect((object["usedBytes"] as? Int ?? 0) >= 1 << 20)
+  }
+
+  @Test func aDamagedTableIsMarked() throws {
+    let table = try TestTable()
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: table.controlPath))
+    // shm_ctl_header.damaged, behind identity, ready, fingerprint and PID namespace.
+    try file.seek(toOffset: 72)
+    try file.write(contentsOf: Data([1, 0, 0, 0, 0, 0, 0, 0]))
+    #expect(line(table.name, try CommandRun(["tables", "-l"]).text)[7] == "yes")
+    #expect(try object(table.name)?["damaged"] as? Bool == true)
+  }
+
+  @Test func whatShmdHasOpenIsKeptByIt() throws {
+    let table = try TestTable()
+    // A process of the daemon's name: that is all that is looked at.
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(getpid())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.appendingPathComponent("shmd").path
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: WorkerProcess.productDirectory + "/table-worker")
+    let worker = try WorkerProcess(path, timeoutSeconds: 100)
+    try worker.ask("open \(table.name)", expecting: "ok")
+    try worker.ask("set k v", expecting: "ok")
+    #expect(line(table.name, try CommandRun(["tables", "-l"]).text)[8] == "yes")
+    try worker.finish()
+    #expect(line(table.name, try CommandRun(["tables", "-l"]).text)[8] == "no")
+  }
+
+  @Test func anObserverSeesWhatWasClaimedOnly() throws {
+    guard let stranger else { return }
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
+    let cells = line(table.name, try CommandRun(["tables", "-l"], user: stranger).text)
+    #expect(cells[5].hasPrefix("≤") && cells[7] == "?" && cells[8] == "?", "\(cells)")
+  }
+
+  @Test func halvesAndWhatIsNoTableAreMarked() throws {
+    for path in [\TestTable.controlPath, \TestTable.dataPath] {
+      let table = try TestTable()
+      try FileManager.default.removeItem(atPath: table[keyPath: path])
+      let left = path == \TestTable.controlPath ? "data" : "control"
+      let lines = try CommandRun(["tables"]).text.split(separator: "\n")
+      #expect(lines.contains { $0 == "\(table.name)\torphaned: only the \(left) object is there" })
+      #expect(line(table.name, try CommandRun(["tables", "--long"]).text)[3] == "-")
+      #expect(try object(table.name)?["state"] as? String == "orphaned")
+    }
+    let table = try TestTable(isMade: false)
+    for path in [table.controlPath, table.dataPath] {
+      try Data(repeating: 1, count: 8192).write(to: URL(fileURLWithPath: path))
+    }
+    #expect(try CommandRun(["tables"]).text.contains("\(table.name)\tno table: "))
+    #expect(try object(table.name, [])?["state"] as? String == "noTable")
+  }
+
+  @Test func aTableOfAnotherLayoutIsIncompatible() throws {
+    let table = try TestTable()
+    // shm_identity.layout_hash
+    try table.setHeaderWord(16, 1)
+    #expect(try CommandRun(["tables"]).text.contains("\(table.name)\tincompatible: "))
+    #expect(try object(table.name)?["state"] as? String == "incompatible")
+  }
+}
