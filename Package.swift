@@ -62,10 +62,16 @@ let library: [Target] = [
 let programs: [Target] = [
   // Forms that people type and read: sizes, spans of time, JSON, printable text.
   .target(name: "ToolSupport", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Tables as files: the dump's binary form and its JSON lines.
+  .target(
+    name: "TableDump", dependencies: ["CShims", "TableEngine", "SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings),
   // The command.
   .executableTarget(
     name: "shmctl",
-    dependencies: ["SharedTable", "ToolSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+    dependencies: [
+      "SharedTable", "TableDump", "ToolSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon's parts.
   .target(
@@ -185,8 +191,12 @@ let tests: [Target] = [
 
 // Tests of programs.
 let programTests: [Target] = [
+  // Dumps: round trips, golden files of every version, damage.
   .testTarget(
-    name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableEngine", "ToolSupport"],
+    name: "TableDumpTests", dependencies: ["TableDump", "TableEngine", "SharedTable", "ToolSupport"],
+    exclude: ["Golden"], swiftSettings: testSettings),
+  .testTarget(
+    name: "ShmctlTests", dependencies: ["shmctl", "SharedTable", "TableDump", "TableEngine", "ToolSupport"],
     swiftSettings: swiftSettings),
   .testTarget(
     name: "ShmdTests",

@@ -20,9 +20,10 @@ may_import() {
     SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
     ToolSupport) ;;
+    TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
     ShmdCore) echo SharedMemory TableEngine SharedTable ToolSupport ;;
     shmd) echo ShmdCore ;;
-    shmctl) echo SharedTable ToolSupport ;;
+    shmctl) echo SharedTable TableDump ToolSupport ;;
     shm-demo) echo SharedTable ;;
     *) return 1 ;;
   esac
