@@ -66,11 +66,16 @@ let programs: [Target] = [
   .target(
     name: "TableMetrics", dependencies: ["SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
     swiftSettings: swiftSettings),
+  // Tables as files: the dump's binary form and its JSON lines.
+  .target(
+    name: "TableDump", dependencies: ["CShims", "TableEngine", "SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings),
   // The command.
   .executableTarget(
     name: "shmctl",
     dependencies: [
-      "SharedTable", "TableMetrics", "ToolSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      "SharedTable", "TableDump", "TableMetrics", "ToolSupport",
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon's parts.
@@ -191,9 +196,15 @@ let tests: [Target] = [
 
 // Tests of programs.
 let programTests: [Target] = [
+  // Dumps: round trips, golden files of every version, damage.
+  .testTarget(
+    name: "TableDumpTests", dependencies: ["TableDump", "TableEngine", "SharedTable", "ToolSupport"],
+    exclude: ["Golden"], swiftSettings: testSettings),
   .testTarget(
     name: "ShmctlTests",
-    dependencies: ["shmctl", "SharedTable", "TableEngine", "ToolSupport", "TestSupport", "table-worker"],
+    dependencies: [
+      "shmctl", "SharedTable", "TableDump", "TableEngine", "ToolSupport", "TestSupport", "table-worker",
+    ],
     swiftSettings: swiftSettings),
   .testTarget(
     name: "TableMetricsTests",

@@ -21,9 +21,10 @@ may_import() {
     SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
     ToolSupport) ;;
     TableMetrics) echo SharedTable ToolSupport ;;
+    TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
     ShmdCore) echo SharedMemory TableEngine SharedTable TableMetrics ToolSupport ;;
     shmd) echo ShmdCore ;;
-    shmctl) echo SharedTable TableMetrics ToolSupport ;;
+    shmctl) echo SharedTable TableDump TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;
     *) return 1 ;;
   esac

@@ -42,4 +42,37 @@ public enum JSONText {
     }
     return String(decoding: result, as: UTF8.self)
   }
+
+  /// The bytes that base64 text stands for; nil if it is none. Only the one spelling of each: padded, no stray bits.
+  public static func bytes(base64 text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count % 4 == 0 else { return nil }
+    var result: [UInt8] = []
+    result.reserveCapacity(digits.count / 4 * 3)
+    for start in stride(from: 0, to: digits.count, by: 4) {
+      let isLast = start + 4 == digits.count
+      let padding =
+        !isLast || digits[start + 3] != UInt8(ascii: "=") ? 0 : digits[start + 2] == UInt8(ascii: "=") ? 2 : 1
+      var group = 0
+      for index in 0..<4 {
+        let value = index >= 4 - padding ? 0 : sixBits(digits[start + index])
+        guard let value else { return nil }
+        group = group << 6 | value
+      }
+      guard group & (1 << (8 * padding) - 1) == 0 else { return nil }
+      for index in 0..<3 - padding { result.append(UInt8(truncatingIfNeeded: group >> (16 - 8 * index))) }
+    }
+    return result
+  }
+
+  private static func sixBits(_ digit: UInt8) -> Int? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(digit) - 65
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(digit) - 71
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(digit) + 4
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
 }

@@ -20,6 +20,8 @@ struct Shmctl: ParsableCommand {
     subcommands: [
       Create.self, Drop.self, Tables.self, Get.self, Set.self, Del.self, Exists.self, Incr.self, Ls.self, Count.self,
       Stat.self, Clients.self, Log.self, Top.self, Plot.self, Bench.self, Doctor.self, Check.self, Repair.self,
+      Dump.self, Load.self, Batch.self, TransactionCommand.self, Read.self, Barrier.self, Watch.self, Wait.self,
+      Copy.self, Resize.self, Diff.self, Import.self, Export.self,
     ])
 
   @OptionGroup var options: CommonOptions

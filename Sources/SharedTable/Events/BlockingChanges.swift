@@ -1,0 +1,31 @@
+/// A table's changes for a thread that may block: what ``Table/changes(from:prefix:)`` is for asynchronous code.
+package struct BlockingChanges {
+  private var feed: ChangeFeed
+
+  /// - Parameter version: everything committed after it; nil = after this call.
+  package init(_ table: Table, from version: UInt64?, prefix: [UInt8]) {
+    feed = ChangeFeed(table, from: version, .prefix(prefix))
+  }
+
+  package init(_ table: Table, from version: UInt64?, forKey key: [UInt8]) {
+    feed = ChangeFeed(table, from: version, .key(key))
+  }
+
+  /// The next change.
+  /// - Returns: nil if there was none in time.
+  /// - Throws: what the asynchronous sequence throws.
+  package mutating func next(timeout: Duration) throws(TableError) -> TableChange? {
+    let deadline = Deadline(timeout)
+    while true {
+      switch try feed.step() {
+      case .change(let change): return change
+      case .again: continue
+      case .wait(let version):
+        guard try feed.table.waitForCommit(after: version, timeout: .nanoseconds(Int64(deadline.leftNanoseconds)))
+        else {
+          return nil
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+public import SharedTable
+import TableEngine
+
+extension ReadView {
+  /// Hands every record whose key begins with `prefix` to `body`, all of this view's version, in no order.
+  public func forEachRecord(prefix: [UInt8] = [], _ body: (DumpRecord) throws -> Void) throws {
+    try forEach(prefix: prefix) { key, entry in
+      try entry.withRecord(key, body)
+      return true
+    }
+  }
+
+  /// What a dump of this view says of itself.
+  public func dumpHeader(of table: Table, prefix: [UInt8] = []) -> DumpHeader {
+    DumpHeader(
+      table: table.name, variant: table.variant, capacityBytes: table.capacityBytes, version: version, taken: now,
+      keyCount: UInt64(table.count), prefix: prefix)
+  }
+}
+
+extension EntryView {
+  fileprivate func withRecord(_ key: RawSpan, _ body: (DumpRecord) throws -> Void) throws {
+    try unsafe key.withUnsafeBytes { keyBytes in
+      try unsafe bytes.withUnsafeBytes { valueBytes in
+        try unsafe body(DumpRecord(key: keyBytes, value: valueBytes, attributes: attributes, version: version))
+      }
+    }
+  }
+}
+
+extension Transaction {
+  /// Hands every record to `body`, as this barrier sees them, in no order. It must not write to this table.
+  public func forEachRecord(_ body: (DumpRecord) throws -> Void) throws {
+    try forEachEntry { key, entry in try entry.withRecord(key, body) }
+  }
+
+  /// Stores a record as it is, until its expiry if it has one.
+  public mutating func store(_ record: DumpRecord) throws(TableError) {
+    try unsafe carry(record.key, record.value, record.attributes)
+  }
+
+  /// Whether the record's key is there, as this barrier sees it.
+  public func contains(_ record: DumpRecord) throws(TableError) -> Bool { try unsafe contains(bytes: record.key) }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import SharedTable
+import TableDump
+import ToolSupport
+
+struct Copy: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "copy", abstract: "Copy a table, or a part of it, into another one.",
+    discussion: """
+      One version of the source, as 'dump | load' would. A table that is not there is made, with the source's variant and \
+      capacity unless others are given, for this user alone (mode 600). In one that is there keys are overwritten, or with \
+      --if-absent left, and its other keys stay.
+
+      EXAMPLES
+        shmctl copy settings settings.old
+        shmctl copy settings larger --capacity 1GiB
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Flag(help: "Leave keys that are there as they are.")
+  var ifAbsent = false
+
+  @Option(help: ArgumentHelp("Only keys that begin with this.", valueName: "prefix"))
+  var prefix: RawArgument?
+
+  @Option(help: ArgumentHelp("Of a table that is made: how much it holds.", valueName: "bytes"))
+  var capacity: ByteCount?
+
+  @Option(help: ArgumentHelp("Of a table that is made.", valueName: "rcu|rwlock"))
+  var sync: Sync?
+
+  @Argument(help: "The table to copy.")
+  var source: RawArgument
+
+  @Argument(help: "The table to copy into.")
+  var target: RawArgument
+
+  func validate() throws {
+    try options.refuseTable(for: "copy")
+    if source.bytes == target.bytes { throw ValidationError("Source and target are the same table") }
+  }
+
+  func run() throws {
+    let source = try options.open(source.text)
+    let target = try Table.openOrCreate(
+      target.text,
+      Table.Options(
+        variant: sync?.variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes),
+      trusting: options.trustedOwners(), timeout: options.timeout.duration)
+    let copied = try RecordCopy.run(
+      from: source, prefix: prefix?.bytes ?? [], to: target, ifAbsent ? .keep : .overwrite, quiet: options.quiet)
+    try LoadReport(copied).report(options, target)
+  }
+}
+
+/// Copies records from table to table, a batch at a time.
+enum RecordCopy {
+  static func run(
+    from source: Table, prefix: [UInt8] = [], to target: Table, _ rule: RecordLoad.Rule, quiet: Bool
+  ) throws -> RecordLoad {
+    var load = RecordLoad(target, rule)
+    var progress = Progress("copy", total: prefix.isEmpty ? UInt64(source.count) : 0, quiet: quiet)
+    defer { progress.end() }
+    var batch = DumpBatch()
+    try RecordScan.run(source) { view in
+      try view.forEachRecord(prefix: prefix) { record in
+        batch.append(record)
+        guard batch.isFull else { return }
+        try load.apply(batch)
+        batch.removeAll()
+        progress.reached(load.done)
+      }
+      try load.apply(batch)
+    }
+    return load
+  }
+}

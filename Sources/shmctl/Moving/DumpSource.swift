@@ -1,0 +1,75 @@
+import Glibc
+import SharedTable
+import TableDump
+
+/// A dump in a file or a pipe, read batch by batch; its problems are complaints.
+struct DumpSource {
+  private let input: InputFile
+  private let start: off_t
+  private let longestValue: Int
+  /// Kept as long as it is read from.
+  private var spool: Spool?
+
+  init(_ input: InputFile, _ longestValue: Int) {
+    self.input = input
+    self.longestValue = longestValue
+    start = input.position
+  }
+
+  /// The same dump, or a copy of it that can be read twice.
+  func rereadable() throws -> DumpSource {
+    if input.isRegular { return self }
+    let spool = try Spool()
+    var output = RawOutput(spool.descriptor, "the temporary file")
+    var piece = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      let count = try input.read(into: &piece)
+      if count == 0 { break }
+      try output.append(piece[..<count])
+    }
+    try output.flush()
+    spool.rewind()
+    var copy = DumpSource(InputFile(descriptor: spool.descriptor, name: input.name), longestValue)
+    copy.spool = spool
+    return copy
+  }
+
+  @discardableResult
+  func forEachBatch(_ body: (DumpBatch) throws -> Void) throws -> DumpHeader {
+    if start >= 0 { input.position = start }
+    do {
+      var reader = try DumpReader(longestValue: longestValue) { piece in try input.read(into: &piece) }
+      var batch = DumpBatch()
+      while try reader.next(&batch) { try body(batch) }
+      return reader.header
+    } catch let problem as DumpProblem {
+      throw Complaint(problem, in: input.name)
+    }
+  }
+
+  /// Reads all of it.
+  func check(quiet: Bool) throws -> (DumpHeader, records: UInt64) {
+    var records: UInt64 = 0
+    var progress = Progress("check", total: 0, quiet: quiet)
+    defer { progress.end() }
+    let header = try forEachBatch { batch in
+      records += UInt64(batch.count)
+      progress.reached(records)
+    }
+    return (header, records)
+  }
+}
+
+extension Complaint {
+  init(_ problem: DumpProblem, in name: String) {
+    let (status, advice): (ExitStatus, String) =
+      switch problem.kind {
+      case .notADump: (.usage, "")
+      case .otherFormat: (.incompatible, "")
+      case .truncated: (.damaged, "; get the whole dump")
+      case .damaged: (.damaged, "; get another copy")
+      case .tooLarge: (.tooLarge, "; load it into a table of more capacity")
+      }
+    self.init(status, "\(name), \(problem)\(advice)")
+  }
+}

@@ -1,0 +1,108 @@
+import SharedTable
+import TableDump
+import ToolSupport
+
+/// Lines `NAME="value"`, as shells and many programs read them from a file `.env`.
+struct EnvWriter: PlainWriter {
+  var start: [UInt8] { [] }
+
+  func record(_ record: OwnedRecord) -> [UInt8]? {
+    guard !record.isOpaque, EnvReader.isName(record.key[...]), !record.text.contains(0) else { return nil }
+    var line = record.key + Array("=\"".utf8)
+    for byte in record.text {
+      switch byte {
+      case 0x0a: line += Array("\\n".utf8)
+      case 0x0d: line += Array("\\r".utf8)
+      case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "$"), UInt8(ascii: "`"):
+        line += [UInt8(ascii: "\\"), byte]
+      default: line.append(byte)
+      }
+    }
+    return line + Array("\"\n".utf8)
+  }
+}
+
+/// Reads lines `NAME=value` with or without `export` and quotes. Between double quotes `\n`, `\r`, `\t` and a backslash before
+/// any other character are escapes; between single quotes nothing is. Nothing is expanded.
+enum EnvReader {
+  static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let first = bytes.first, !(0x30...0x39).contains(first) else { return false }
+    return bytes.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+  }
+
+  static func records(_ input: [UInt8]) throws(PlainProblem) -> [OwnedRecord] {
+    var records: [OwnedRecord] = []
+    var number = 0
+    for line in input.split(separator: 0x0a, omittingEmptySubsequences: false) {
+      number += 1
+      let line = trimmed(line)
+      if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+      records.append(try record(line, number))
+    }
+    return records
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? bytes.startIndex
+    return bytes[..<end].drop(while: isSpace)
+  }
+
+  private static func record(_ line: ArraySlice<UInt8>, _ number: Int) throws(PlainProblem) -> OwnedRecord {
+    let export = Array("export ".utf8)
+    let line = line.starts(with: export) ? trimmed(line.dropFirst(export.count)) : line
+    guard let equals = line.firstIndex(of: UInt8(ascii: "=")), isName(line[..<equals]) else {
+      throw PlainProblem(line: number, "NAME=value is expected, a name of letters, digits and _")
+    }
+    let key = Array(line[..<equals])
+    guard key.count <= 65_536 else { throw PlainProblem(line: number, "the name is too long") }
+    return OwnedRecord(key: key, plain: try value(line[(equals + 1)...], number))
+  }
+
+  private static func value(_ text: ArraySlice<UInt8>, _ number: Int) throws(PlainProblem) -> [UInt8] {
+    guard let quote = text.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+      // A comment needs a space before it.
+      var end = text.startIndex
+      while end < text.endIndex {
+        if text[end] == UInt8(ascii: "#"), end == text.startIndex || isSpace(text[end - 1]) { break }
+        end += 1
+      }
+      return Array(trimmed(text[..<end]))
+    }
+    var value: [UInt8] = []
+    var index = text.startIndex + 1
+    while index < text.endIndex {
+      let byte = text[index]
+      index += 1
+      if byte == quote {
+        let rest = text[index...].drop(while: isSpace)
+        guard rest.isEmpty || rest.first == UInt8(ascii: "#") else {
+          throw PlainProblem(line: number, "nothing but a comment may follow the closing quote")
+        }
+        return value
+      }
+      if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\""), index < text.endIndex {
+        value.append(unescaped(text[index]))
+        index += 1
+      } else {
+        value.append(byte)
+      }
+    }
+    throw PlainProblem(line: number, "the quote is not closed on its line; write a line's end as \\n")
+  }
+
+  private static func unescaped(_ byte: UInt8) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "n"): 0x0a
+    case UInt8(ascii: "r"): 0x0d
+    case UInt8(ascii: "t"): 0x09
+    default: byte
+    }
+  }
+}

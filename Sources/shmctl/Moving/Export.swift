@@ -1,0 +1,118 @@
+import ArgumentParser
+import SharedTable
+import TableDump
+import ToolSupport
+
+struct Export: TableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write a table's keys in a form that other programs read.",
+    discussion: """
+      csv: a line each of key, value, type, expiryMilliseconds, encoding (base64 where key or value is no UTF-8). env: \
+      lines NAME="value" of keys that can be names. resp: for 'redis-cli --pipe'. What the form cannot hold (structs, in env \
+      other keys) is left out and counted on standard error; 'dump' holds everything. One version of the table.
+
+      EXAMPLES
+        shmctl export -t settings csv -o settings.csv
+        shmctl export -t settings resp | redis-cli --pipe
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"))
+  var output: RawArgument?
+
+  @Option(help: ArgumentHelp("Only keys that begin with this.", valueName: "prefix"))
+  var prefix: RawArgument?
+
+  @Argument(help: "csv, env or resp.")
+  var form: PlainForm
+
+  func run(on table: Table) throws {
+    let file = try output.flatMap { $0.isDash ? nil : try OutputFile($0.text, mode: 0o600) }
+    // Without a name first, where a reader of a pipe must not hold up writers.
+    let waits = file?.isRegular ?? false || RecordScan.mayWait(table)
+    let spool = waits ? nil : try Spool()
+    var direct = RawOutput(spool?.descriptor ?? file?.descriptor ?? 1, "the output")
+    let leftOut = try write(table, to: &direct)
+    if let spool {
+      var output = RawOutput(file?.descriptor ?? 1, "the output")
+      try spool.copy(to: &output)
+      try output.flush()
+    }
+    try file?.finish()
+    if leftOut > 0 {
+      options.note(table, "\(leftOut) keys left out, which \(form) cannot hold; 'shmctl dump' holds all")
+    }
+  }
+
+  private func write(_ table: Table, to output: inout RawOutput) throws -> Int {
+    let writer: any PlainWriter =
+      switch form {
+      case .csv: CSVWriter()
+      case .env: EnvWriter()
+      case .resp: RESPWriter()
+      }
+    var leftOut = 0
+    try output.append(writer.start)
+    try RecordScan.run(table) { view in
+      try view.forEachRecord(prefix: prefix?.bytes ?? []) { record in
+        if let line = writer.record(OwnedRecord(record)) { try output.append(line) } else { leftOut += 1 }
+      }
+    }
+    try output.flush()
+    return leftOut
+  }
+}
+
+struct Import: TableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Put keys from a file of another program's form into a table.",
+    discussion: """
+      The forms of 'export'. csv needs a first line that names its columns, 'key' and 'value' among them. env takes quotes, \
+      'export' and comments, and expands nothing. resp takes SET with EX, PX, EXAT or PXAT. All of the input is read and \
+      checked before anything is stored; keys that are there are overwritten, or with --if-absent left.
+
+      EXAMPLES
+        shmctl import -t settings env .env
+        shmctl import -t settings csv < settings.csv
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Flag(help: "Leave keys that are there as they are.")
+  var ifAbsent = false
+
+  @Argument(help: "csv, env or resp.")
+  var form: PlainForm
+
+  @Argument(help: ArgumentHelp("The file; standard input if none or -.", valueName: "file"))
+  var file: RawArgument?
+
+  func run(on table: Table) throws {
+    let input = try InputFile(file)
+    let bytes = try Descriptor.readAll(input.descriptor, limit: .max - 1)
+    let now = try table.read { view in view.now }
+    let records: [OwnedRecord]
+    do throws(PlainProblem) { records = try parse(bytes, now: now) } catch {
+      throw Complaint.usage("\(input.name), \(error.place): \(error.message); nothing was changed")
+    }
+    var load = RecordLoad(table, ifAbsent ? .keep : .overwrite)
+    var batch = DumpBatch()
+    for record in records {
+      batch.append(record)
+      guard batch.isFull else { continue }
+      try load.apply(batch)
+      batch.removeAll()
+    }
+    try load.apply(batch)
+    try LoadReport(load).report(options, table)
+  }
+
+  private func parse(_ bytes: [UInt8], now: UInt64) throws(PlainProblem) -> [OwnedRecord] {
+    switch form {
+    case .csv: try CSVReader.records(bytes)
+    case .env: try EnvReader.records(bytes)
+    case .resp: try RESPReader.records(bytes, now: now)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import Glibc
+import SharedTable
+import TableDump
+import ToolSupport
+
+struct Load: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load", abstract: "Put a dump's records into a table.",
+    discussion: """
+      Reads what 'shmctl dump' wrote, in either form, of any release. The whole dump is checked before the first record \
+      is applied; of a pipe a copy is made in $TMPDIR for that, unless --stream says to apply what has come. Records go \
+      in by groups, each all or nothing; what the table holds besides stays (--merge). If it ends early, it says how many \
+      were applied, and --skip goes on from there. Records that have expired meanwhile are left out. With --replace the \
+      table holds afterwards what the dump holds, changed in one barrier; what is too much for one is refused, and \
+      nothing changed.
+
+      EXAMPLES
+        shmctl create settings && shmctl load -t settings settings.dump
+        shmctl load --dry-run settings.dump
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Flag(help: "Overwrite keys that are there, and leave others: what is done unless told otherwise.")
+  var merge = false
+
+  @Flag(help: "Leave keys that are there as they are.")
+  var ifAbsent = false
+
+  @Flag(help: "Remove what the dump does not hold, all in one barrier.")
+  var replace = false
+
+  @Option(
+    help: ArgumentHelp("Leave out the dump's first records, as many as were applied before.", valueName: "number"))
+  var skip: UInt64 = 0
+
+  @Flag(help: "Apply records as they come, before the dump's end is seen.")
+  var stream = false
+
+  @Flag(help: "Check the dump and say what it is of; change nothing.")
+  var dryRun = false
+
+  @Argument(help: ArgumentHelp("The dump; standard input if none or -.", valueName: "file"))
+  var file: RawArgument?
+
+  func validate() throws {
+    if (merge ? 1 : 0) + (ifAbsent ? 1 : 0) + (replace ? 1 : 0) > 1 {
+      throw ValidationError("--merge, --if-absent and --replace exclude each other")
+    }
+    if replace, stream || skip > 0 { throw ValidationError("--replace is one barrier: without --stream and --skip") }
+  }
+
+  func run() throws {
+    // Before the input is read: a wrong name should not cost the wait.
+    let table = dryRun ? nil : try options.open()
+    let input = try InputFile(file)
+    let longest = table?.maximumValueLength ?? Int(UInt32.max)
+    if let table, stream { return try apply(DumpSource(input, longest), to: table, total: 0) }
+    let source = try DumpSource(input, longest).rereadable()
+    let (header, records) = try source.check(quiet: options.quiet)
+    guard let table else { return try describe(header, records) }
+    if replace { return try RecordReplace(table, source).run(records).report(options, table) }
+    try apply(source, to: table, total: records)
+  }
+
+  private func apply(_ source: DumpSource, to table: Table, total: UInt64) throws {
+    var load = RecordLoad(table, ifAbsent ? .keep : .overwrite)
+    var progress = Progress("load", total: total, quiet: options.quiet)
+    defer { progress.end() }
+    do {
+      try source.forEachBatch { batch in
+        let left = min(UInt64(batch.count), skip > load.done ? skip - load.done : 0)
+        load.skip(Int(left))
+        try load.apply(batch, from: Int(left))
+        progress.reached(load.done)
+      }
+    } catch {
+      progress.end()
+      guard load.done > 0 else { throw error }
+      throw Complaint(interruption: error, table.name, load.done, file?.shown ?? "")
+    }
+    progress.end()
+    if skip > load.done {
+      throw Complaint.usage("--skip \(skip) is more than the \(load.done) records of the dump; nothing was changed")
+    }
+    try LoadReport(load).report(options, table)
+  }
+
+  private func describe(_ header: DumpHeader, _ records: UInt64) throws {
+    if options.json {
+      var object = JSONObject()
+      object.add("table", header.table)
+      object.add("variant", "\(header.variant)")
+      object.add("capacityBytes", header.capacityBytes)
+      object.add("version", header.version)
+      object.add("takenMilliseconds", header.taken / 1_000_000)
+      object.add("prefix", bytes: header.prefix)
+      object.add("records", records)
+      return try StandardOutput.write(object.line)
+    }
+    let part =
+      header.prefix.isEmpty ? "" : ", of keys that begin with '\(String(decoding: header.prefix, as: UTF8.self))'"
+    try StandardOutput.write(
+      line: StandardError.printable(
+        "a whole dump of table '\(header.table)', version \(header.version): \(records) records\(part)"))
+  }
+}
+
+extension Complaint {
+  /// What went wrong after records were applied, and how to go on.
+  fileprivate init(interruption error: any Error, _ table: String, _ done: UInt64, _ file: String) {
+    let goOn = "\(done) records of the dump are done: 'shmctl load --skip \(done)' goes on behind them"
+    switch error {
+    case let error as TableError:
+      self.init(ExitStatus(error.code), "\(error); \(goOn)")
+    case let complaint as Complaint:
+      self.init(complaint.status, "\(complaint.message); \(goOn)")
+    default:
+      self.init(.failure, table: table, "\(error); \(goOn)")
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import SharedTable
+import TableDump
+
+/// The forms of other programs that `import` and `export` know.
+enum PlainForm: String, ExpressibleByArgument, CaseIterable {
+  case csv, env, resp
+}
+
+/// What is wrong in a file of another program's form, and where.
+struct PlainProblem: Error {
+  let place: String
+  let message: String
+
+  init(line: Int, _ message: String) {
+    place = "line \(line)"
+    self.message = message
+  }
+
+  init(byte: Int, _ message: String) {
+    place = "at byte \(byte)"
+    self.message = message
+  }
+}
+
+/// Lines for a table's records; nil for one that the form cannot hold.
+protocol PlainWriter {
+  var start: [UInt8] { get }
+  func record(_ record: OwnedRecord) -> [UInt8]?
+}
+
+extension OwnedRecord {
+  /// The value for other programs: numbers and bools as text, all else as it is stored.
+  var text: [UInt8] {
+    unsafe value.withUnsafeBytes { stored -> [UInt8] in
+      switch isOpaque ? nil : type {
+      case .integer: unsafe Int(tableBytes: stored).map { Array(String($0).utf8) } ?? value
+      case .double: unsafe Double(tableBytes: stored).map { Array(String($0).utf8) } ?? value
+      case .bool: unsafe Bool(tableBytes: stored).map { Array(String($0).utf8) } ?? value
+      default: value
+      }
+    }
+  }
+}

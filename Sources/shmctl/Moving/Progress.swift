@@ -1,0 +1,57 @@
+import Glibc
+
+/// How far a long command is: on a terminal only, on standard error, one line that is taken away at the end.
+struct Progress {
+  private let what: String
+  private let total: UInt64
+  private let isShown: Bool
+  private let start = ContinuousClock.now
+  private var shown: ContinuousClock.Instant
+  private var isDrawn = false
+
+  /// - Parameter total: about how many there will be; 0 if nobody knows.
+  init(_ what: String, total: UInt64, quiet: Bool) {
+    self.what = what
+    self.total = total
+    isShown = !quiet && isatty(2) == 1
+    shown = start
+  }
+
+  /// Called as often as one likes; draws five times a second.
+  mutating func reached(_ count: UInt64) {
+    guard isShown else { return }
+    let now = ContinuousClock.now
+    guard now - shown >= .milliseconds(200) else { return }
+    shown = now
+    isDrawn = true
+    let line = Self.line(what, count, of: total, after: now - start)
+    // Nobody is left to be told if this fails.
+    _ = try? Descriptor.writeAll(2, Array("\r\u{1b}[K\(line)".utf8))
+  }
+
+  mutating func end() {
+    guard isDrawn else { return }
+    isDrawn = false
+    _ = try? Descriptor.writeAll(2, Array("\r\u{1b}[K".utf8))
+  }
+
+  /// `dump: 450000 of 1000000 keys (45%), 900000 a second, 1s left`
+  static func line(_ what: String, _ count: UInt64, of total: UInt64, after time: Duration) -> String {
+    let milliseconds = max(1, time / .milliseconds(1))
+    let rate = UInt64(Double(count) * 1000 / milliseconds)
+    guard total > 0, count <= total else { return "\(what): \(count) keys, \(rate) a second" }
+    let left = rate == 0 ? "" : ", \(TimeLeft.text(seconds: (total - count + rate - 1) / rate)) left"
+    return "\(what): \(count) of \(total) keys (\(count * 100 / total)%), \(rate) a second\(left)"
+  }
+}
+
+/// A span of time for people, in its two largest units.
+enum TimeLeft {
+  static func text(seconds: UInt64) -> String {
+    switch seconds {
+    case ..<60: "\(seconds)s"
+    case ..<3600: "\(seconds / 60)m \(seconds % 60)s"
+    default: "\(seconds / 3600)h \(seconds / 60 % 60)m"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import SharedTable
+import TableDump
+
+/// Makes a table hold what a dump holds, in one barrier: readers see the one or the other.
+struct RecordReplace {
+  private let table: Table
+  private let source: DumpSource
+
+  init(_ table: Table, _ source: DumpSource) {
+    self.table = table
+    self.source = source
+  }
+
+  func run(_ records: UInt64) throws -> LoadReport {
+    // Read before the barrier: it should last no longer than it must.
+    var batches: [DumpBatch] = []
+    var keys = Swift.Set<[UInt8]>(minimumCapacity: Int(records))
+    try source.forEachBatch { batch in
+      batches.append(batch)
+      batch.forEach { record in keys.insert(record.keyBytes) }
+    }
+    do {
+      return try attempt(batches, keys)
+    } catch let error as TableError where error.code == .full && error.holder == nil {
+      // Once more, after the gc that the failed attempt asked for.
+      do { return try attempt(batches, keys) } catch let error as TableError where error.code == .full {
+        throw Complaint(
+          .full, "\(error); nothing was changed: load it into a new table, or remove keys and load it with --merge")
+      }
+    }
+  }
+
+  private func attempt(_ batches: [DumpBatch], _ keys: Swift.Set<[UInt8]>) throws -> LoadReport {
+    try table.barrier { tx in
+      var report = LoadReport(applied: 0)
+      for key in try tx.keys() where !keys.contains(key) {
+        try tx.remove(key)
+        report.removed += 1
+      }
+      let now = tx.now
+      for batch in batches {
+        try batch.forEach { record in
+          if record.attributes.expiry != 0, record.attributes.expiry <= now {
+            report.expired += 1
+            if try tx.remove(record.keyBytes) { report.removed += 1 }
+          } else {
+            try tx.store(record)
+            report.applied += 1
+          }
+        }
+      }
+      return report
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Glibc
+import SharedTable
+import TableDump
+import ToolSupport
+
+struct Resize: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resize",
+    abstract: "Put a table's contents into a new table of the same name and another capacity or variant.",
+    discussion: """
+      No writer changes the table meanwhile. Processes that have it open cannot be moved to the new one: they go on \
+      reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it is refused \
+      while other processes use the table, unless --force is given. Owner, group, mode and policy for stalled readers stay. A \
+      process that opens the table while it is being filled sees it fill. A copy under the name NAME.resize.PID stands until \
+      the new table is whole: if this command is killed, 'shmctl copy' it back. /dev/shm needs room for both.
+
+      EXAMPLES
+        shmctl resize settings --capacity 1GiB
+        shmctl resize settings --sync rwlock --force
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Option(help: ArgumentHelp("How much the new table holds.", valueName: "bytes"))
+  var capacity: ByteCount?
+
+  @Option(help: ArgumentHelp("The new table's variant.", valueName: "rcu|rwlock"))
+  var sync: Sync?
+
+  @Flag(help: "Also while other processes have the table open.")
+  var force = false
+
+  @Argument(help: "The table's name.")
+  var name: RawArgument
+
+  func validate() throws {
+    try options.refuseTable(for: "resize")
+    if capacity == nil, sync == nil { throw ValidationError("Give --capacity, --sync, or both") }
+  }
+
+  func run() throws {
+    let table = try options.open(name.text)
+    let wanted = try newOptions(table)
+    try refuseUsers(of: table)
+    let copyName = "\(table.name).resize.\(getpid())"
+    // Here rather than half-way: a name that is too long, a capacity that cannot be.
+    let copy = try Table.create(copyName, wanted, timeout: options.timeout.duration)
+    do {
+      try replace(table, wanted, copy)
+    } catch {
+      // As long as the old one has its name, the copy is of no use.
+      if table.isNamed { try? Table.drop(copyName) }
+      throw error
+    }
+    try Table.drop(copyName)
+  }
+
+  private func newOptions(_ table: Table) throws -> Table.Options {
+    let (rights, limits) = (try table.rights(), try table.limits())
+    let bytes = capacity?.bytes ?? table.capacityBytes
+    return Table.Options(
+      variant: sync?.variant ?? table.variant, capacityBytes: bytes, mode: rights.mode,
+      owner: rights.owner == geteuid() ? nil : rights.owner, group: rights.group,
+      limboBudgetBytes: capacity == nil ? limits.limboBudgetBytes : nil,
+      stalledReaderPolicy: limits.stalledReaderPolicy)
+  }
+
+  private func refuseUsers(of table: Table) throws {
+    guard !force else { return }
+    let others = table.statistics.readers.map(\.holder).filter { $0.pid != getpid() }
+    guard let one = others.first else { return }
+    throw Complaint(
+      .timedOut, table: table.name,
+      "\(one.command), pid \(one.pid), has it open and would go on with the old table; end it, or give --force")
+  }
+
+  /// Fills the copy, and then the new table, while the old one is held.
+  private func replace(_ table: Table, _ wanted: Table.Options, _ copy: Table) throws {
+    try table.barrier(timeout: options.timeout.duration) { tx in
+      try fill(copy, from: tx)
+      try Table.drop(table.name, trusting: options.trustedOwners())
+      do {
+        try fill(try Table.create(table.name, wanted, timeout: options.timeout.duration), from: tx)
+      } catch {
+        throw Complaint(
+          .failure, table: table.name,
+          "\(error); its contents are whole in table '\(copy.name)': 'shmctl copy \(copy.name) \(table.name)' brings them back"
+        )
+      }
+    }
+  }
+
+  private func fill(_ target: Table, from tx: borrowing Transaction) throws {
+    var load = RecordLoad(target, .overwrite)
+    var batch = DumpBatch()
+    try tx.forEachRecord { record in
+      batch.append(record)
+      guard batch.isFull else { return }
+      try load.apply(batch)
+      batch.removeAll()
+    }
+    try load.apply(batch)
+  }
+}

@@ -1,0 +1,112 @@
+import SharedTable
+import TableDump
+import ToolSupport
+
+/// One line of `batch` or `transaction`.
+enum Operation {
+  case set(OwnedRecord, ttl: TimeSpan?, Requirement?)
+  case delete([UInt8])
+  case increment([UInt8], Int)
+  case append([UInt8], [UInt8])
+  case expire([UInt8], TimeSpan)
+  case persist([UInt8])
+  case rename([UInt8], [UInt8])
+  case check([UInt8], Requirement)
+
+  /// What must hold of a key.
+  enum Requirement: Equatable {
+    case absent
+    case present
+    case version(UInt64)
+    case value([UInt8])
+  }
+
+  enum Outcome: Equatable {
+    case done
+    /// A key that is not there, or a condition that is not met: nothing was changed.
+    case unmet
+    case sum(Int)
+
+    var text: String {
+      switch self {
+      case .done: "done"
+      case .unmet: "unmet"
+      case .sum(let sum): String(sum)
+      }
+    }
+  }
+
+  func run(in tx: inout Transaction) throws(TableError) -> Outcome {
+    switch self {
+    case .set(let record, let ttl, let requirement):
+      if let requirement, try !requirement.holds(record.key, in: tx) { return .unmet }
+      try tx.store(record, ttl)
+      return .done
+    case .delete(let key): return try tx.remove(key) ? .done : .unmet
+    case .increment(let key, let amount): return .sum(try tx.increment(key, by: amount))
+    case .append(let key, let value):
+      try tx.store(try Self.appended(value, to: tx.record(key), key))
+      return .done
+    case .expire(let key, let ttl):
+      guard let record = try tx.record(key) else { return .unmet }
+      try tx.store(record, ttl)
+      return .done
+    case .persist(let key):
+      guard var record = try tx.record(key) else { return .unmet }
+      record.expiry = 0
+      try tx.store(record)
+      return .done
+    case .rename(let key, let name):
+      guard var record = try tx.record(key) else { return .unmet }
+      try tx.remove(key)
+      record.key = name
+      try tx.store(record)
+      return .done
+    case .check(let key, let requirement): return try requirement.holds(key, in: tx) ? .done : .unmet
+    }
+  }
+
+  /// A string stays one as long as it is UTF-8.
+  private static func appended(
+    _ value: [UInt8], to record: OwnedRecord?, _ key: [UInt8]
+  ) throws(TableError) -> OwnedRecord {
+    guard let record else { return OwnedRecord(key: key, plain: value) }
+    guard record.type == .string || record.type == .bytes, !record.isOpaque else {
+      throw TableError(
+        .typeMismatch, table: "*",
+        "a value of type \(record.type?.name ?? "unknown") cannot be appended to; "
+          + "only strings and bytes can")
+    }
+    var longer = OwnedRecord(key: key, plain: record.value + value)
+    if record.type == .bytes { longer = OwnedRecord(key: key, value: record.value + value, type: .bytes) }
+    longer.expiry = record.expiry
+    return longer
+  }
+}
+
+extension Operation.Requirement {
+  fileprivate func holds(_ key: [UInt8], in tx: borrowing Transaction) throws(TableError) -> Bool {
+    switch self {
+    case .absent: try !tx.contains(key)
+    case .present: try tx.contains(key)
+    case .version(let version): try tx.entry(key)?.version == version
+    case .value(let value): try tx.entry(key)?.text == value
+    }
+  }
+}
+
+extension OwnedRecord {
+  /// A string if the bytes are UTF-8, else bytes.
+  init(key: [UInt8], plain value: [UInt8]) {
+    self.init(key: key, value: value, type: String(validating: value, as: UTF8.self) == nil ? .bytes : .string)
+  }
+}
+
+extension Transaction {
+  fileprivate mutating func store(_ record: OwnedRecord, _ ttl: TimeSpan?) throws(TableError) {
+    var record = record
+    // At most some 285 years: more would not fit into the sum.
+    if let ttl { record.expiry = now + UInt64(min(ttl.milliseconds, 9_000_000_000_000)) * 1_000_000 }
+    try store(record)
+  }
+}

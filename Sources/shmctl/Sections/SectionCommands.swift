@@ -1,0 +1,102 @@
+import ArgumentParser
+import Glibc
+import SharedTable
+
+struct Read: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "read", abstract: "Run a command while the table is held for reading.",
+    discussion: """
+      As flock(1) does with a file. --sync rwlock: no writer changes the table until the command has ended, and others \
+      read. --sync rcu: writers go on, as they always do beside readers; the versions that this command's own section \
+      sees are kept, up to the limbo budget. The command's 'shmctl get' reads the newest version, in a section of its own.
+
+      \(SectionRun.common)
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("After --: the command and its arguments.", valueName: "command"))
+  var command: [RawArgument]
+
+  func validate() throws { try SectionRun.check(command, "read") }
+
+  func run() throws {
+    ChildCommand.holdSignals()
+    let table = try options.open()
+    let child = SectionRun.child(command, table)
+    try SectionRun.end { try table.read { _ in try child.run() } }
+  }
+}
+
+struct Barrier: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "barrier", abstract: "Run a command while nobody else writes the table, or some of its keys.",
+    discussion: """
+      As flock(1) does with a file. With --keys only barriers and writes that use one of the keys wait, or a key below it \
+      (KEY/…). The command may read the table (--sync rcu; with --sync rwlock a barrier of the whole table excludes \
+      readers, the command too). It cannot write what is held: it is another process, and its writes time out and name \
+      this one. To change several keys at once, use 'shmctl transaction'.
+
+      \(SectionRun.common)
+
+      EXAMPLES
+        shmctl barrier -t jobs --keys nightly --timeout 1h -- ./nightly-job
+        shmctl barrier -t jobs -- sh -c 'shmctl dump -t jobs -o jobs.dump'
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Option(help: ArgumentHelp("Keys to hold, with commas between them.", valueName: "key,key"))
+  var keys: [RawArgument] = []
+
+  @Option(help: ArgumentHelp("A key to hold, whatever it contains; may be repeated.", valueName: "key"))
+  var key: [RawArgument] = []
+
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("After --: the command and its arguments.", valueName: "command"))
+  var command: [RawArgument]
+
+  func validate() throws { try SectionRun.check(command, "barrier") }
+
+  func run() throws {
+    ChildCommand.holdSignals()
+    let table = try options.open()
+    let child = SectionRun.child(command, table)
+    let claimed =
+      keys.flatMap { $0.bytes.split(separator: UInt8(ascii: ",")).map(Array.init) } + key.map(\.bytes)
+    try SectionRun.end {
+      if claimed.isEmpty { return try table.barrier { _ in try child.run() } }
+      return try table.barrier(keys: claimed) { _ in try child.run() }
+    }
+  }
+}
+
+/// What `read` and `barrier` have in common.
+enum SectionRun {
+  static let common = """
+    The wait for the table lasts --timeout at most (exit 7, naming who holds it). The exit status is the command's, or \
+    128 and the number of the signal that ended it; 126 and 127 if it cannot be run. $SHM_TABLE is the table for it. \
+    Ctrl-C and SIGTERM end the command, then the section. If shmctl itself is killed (SIGKILL), the table is free at once \
+    though the command goes on.
+    """
+
+  static func check(_ command: [RawArgument], _ name: String) throws {
+    if command.isEmpty { throw ValidationError("Give the command after '--': shmctl \(name) -- COMMAND") }
+  }
+
+  static func child(_ command: [RawArgument], _ table: Table) -> ChildCommand {
+    ChildCommand(command.map(\.bytes), environment: [("SHM_TABLE", Array(table.name.utf8))])
+  }
+
+  /// Ends with the command's status, after the section has ended.
+  static func end(_ section: () throws -> Int32) throws {
+    do {
+      let status = try section()
+      if status != 0 { exit(status) }
+    } catch let error as ChildCommand.CannotStart {
+      StandardError.write(error.message)
+      exit(error.status)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import ToolSupport
+
+/// A line of words, as `batch` reads them and `escaped` writes them: every byte has a spelling.
+///
+/// Words stand between spaces or tabs. `\n \r \t \\ \" \s` (a space) and `\xNN` (any byte) are escapes; between double
+/// quotes spaces are a word's own, and `""` is the empty word. A line that begins with `#` is a comment.
+enum WordLine {
+  static func words(_ line: [UInt8]) throws(OperationLine.Wrong) -> [[UInt8]] {
+    var words: [[UInt8]] = []
+    var position = 0
+    while position < line.count {
+      let byte = line[position]
+      if isSpace(byte) {
+        position += 1
+      } else if byte == UInt8(ascii: "#"), words.isEmpty {
+        return []
+      } else {
+        words.append(try word(line, &position))
+      }
+    }
+    return words
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
+
+  private static func word(_ line: [UInt8], _ position: inout Int) throws(OperationLine.Wrong) -> [UInt8] {
+    var word: [UInt8] = []
+    let isQuoted = line[position] == UInt8(ascii: "\"")
+    let start = position
+    if isQuoted { position += 1 }
+    while position < line.count {
+      let byte = line[position]
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard isQuoted else { word.append(byte); continue }
+        guard position == line.count || isSpace(line[position]) else {
+          throw OperationLine.Wrong("a space must follow the quote in column \(position)")
+        }
+        return word
+      case UInt8(ascii: "\\"): word.append(try escape(line, &position))
+      case _ where !isQuoted && isSpace(byte): return word
+      default: word.append(byte)
+      }
+    }
+    if isQuoted { throw OperationLine.Wrong("the quote in column \(start + 1) is not closed") }
+    return word
+  }
+
+  private static func escape(_ line: [UInt8], _ position: inout Int) throws(OperationLine.Wrong) -> UInt8 {
+    let column = position
+    guard position < line.count else { throw OperationLine.Wrong("a backslash at the end; write \\\\") }
+    let kind = line[position]
+    position += 1
+    switch kind {
+    case UInt8(ascii: "n"): return 0x0a
+    case UInt8(ascii: "r"): return 0x0d
+    case UInt8(ascii: "t"): return 0x09
+    case UInt8(ascii: "s"): return 0x20
+    case UInt8(ascii: "\\"), UInt8(ascii: "\""): return kind
+    case UInt8(ascii: "x"):
+      let digits = line[position..<min(position + 2, line.count)]
+      position += digits.count
+      if digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+        let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
+        return byte
+      }
+    default: break
+    }
+    throw OperationLine.Wrong("no escape in column \(column); there are \\n \\r \\t \\s \\\\ \\\" and \\xNN")
+  }
+
+  /// A word that reads back as these bytes, without a byte that a terminal obeys.
+  static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+    if bytes.isEmpty { return Array("\"\"".utf8) }
+    var result: [UInt8] = []
+    let isText = String(validating: bytes, as: UTF8.self) != nil
+    for byte in bytes {
+      switch byte {
+      case 0x0a: result += Array("\\n".utf8)
+      case 0x0d: result += Array("\\r".utf8)
+      case 0x09: result += Array("\\t".utf8)
+      case 0x20: result += Array("\\s".utf8)
+      case UInt8(ascii: "\\"), UInt8(ascii: "\""): result += [UInt8(ascii: "\\"), byte]
+      case UInt8(ascii: "#") where result.isEmpty: result += Array("\\x23".utf8)
+      case 0..<0x20, 0x7f: result += Array(String.escaped(byte).utf8)
+      case 0x80... where !isText: result += Array(String.escaped(byte).utf8)
+      default: result.append(byte)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import SharedTable
+import Testing
+
+@Suite struct CopyTests {
+  private static func fill(_ table: Table, _ count: Int) throws {
+    for start in stride(from: 0, to: count, by: 1000) {
+      try table.barrier { tx in for index in start..<min(count, start + 1000) { try tx.set("key-\(index)", index) } }
+    }
+  }
+
+  @Test func aCopyIsMadeAndMerged() throws {
+    let source = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 3 << 20))
+    let target = try TestTable(isMade: false)
+    try Self.fill(source.open(), 9000)
+    #expect(try CommandRun(["copy", source.name, target.name]).text == "9000 records applied\n")
+    let copy = try target.open()
+    #expect(copy.count == 9000 && copy.variant == .rwlock && copy.capacityBytes == 3 << 20)
+    #expect(try CommandRun(["diff", source.name, target.name]).status == 0)
+    try copy.set("key-1", "mine")
+    #expect(
+      try CommandRun(["copy", source.name, target.name, "--prefix", "key-1", "--if-absent"]).text
+        == "0 records applied, 1111 keys left as they were\n")
+    #expect(try copy.get("key-1", as: String.self) == "mine")
+    #expect(try CommandRun(["copy", source.name, source.name]).status == 2)
+  }
+
+  @Test func differencesOfTablesAndDumps() throws {
+    let (first, second) = (try TestTable(), try TestTable())
+    let (left, right) = (try first.open(), try second.open())
+    for (table, value) in [(left, 1), (right, 2)] {
+      try table.set("same", "x")
+      try table.set("value", value)
+      try table.set("expiry", "x", expires: .after(.seconds(1000 * value)))
+    }
+    try left.set("type", "1")
+    try right.set("type", 1)
+    try left.set("gone\n", 1)
+    try right.set("new", 1)
+    let run = try CommandRun(["diff", first.name, second.name])
+    #expect(run.text == "~ expiry\n- gone\\n\n+ new\n~ type\n~ value\n" && run.status == 1)
+    #expect(!(try CommandRun(["diff", first.name, second.name, "--ignore-expiry"])).text.contains("expiry"))
+    let json = try CommandRun(["diff", first.name, second.name, "--json"]).objects
+    #expect(json.compactMap { $0?["change"] as? String } == ["changed", "removed", "added", "changed", "changed"])
+    let file = try Scratch()
+    #expect(try first.run("dump", "-o", file.path).status == 0)
+    #expect(try CommandRun(["diff", file.path, first.name]).status == 0)
+    #expect(try CommandRun(["diff", second.name, "-"], input: first.run("dump", "--json").output).status == 1)
+    let none = try CommandRun(["diff", first.name, "no-such-table"])
+    #expect(none.status == 3 && none.errors.contains("with a slash"))
+  }
+
+  @Test func resizeKeepsContentsAndRights() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 2 << 20, mode: 0o640))
+    do { try Self.fill(table.open(), 9000) }
+    #expect(try table.run("set", "expires", "x", "--ttl", "1h").status == 0)
+    let run = try CommandRun(["resize", table.name, "--capacity", "32MiB", "--sync", "rwlock"])
+    #expect(run.status == 0, "\(run.errors)")
+    let larger = try table.open()
+    #expect(larger.capacityBytes == 32 << 20 && larger.variant == .rwlock && larger.count == 9001)
+    #expect(try larger.get("key-8999", as: Int.self) == 8999)
+    #expect(try larger.entry("expires")?.expiry != nil)
+    #expect(try larger.rights().mode == 0o640)
+    #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
+  }
+
+  @Test func resizeLeavesATableAloneThatOthersUseOrThatWouldNotFit() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try Self.fill(handle, 20_000)
+    let used = try CommandRun(["resize", table.name, "--capacity", "8MiB"])
+    #expect(used.status == 7 && used.errors.contains("pid \(getpid()), has it open"))
+    let small = try CommandRun(["resize", table.name, "--capacity", "1MiB", "--force"])
+    #expect(small.status == 5)
+    #expect(handle.isNamed && handle.count == 20_000 && handle.capacityBytes == 4 << 20)
+    #expect(try CommandRun(["resize", table.name, "--capacity", "8MiB", "--force"]).status == 0)
+    #expect(!handle.isNamed)
+    #expect(try handle.get("key-1", as: Int.self) == 1)
+    #expect(throws: TableError.self) { try handle.set("key-1", 2) }
+    #expect(try table.open().count == 20_000)
+    #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
+  }
+}

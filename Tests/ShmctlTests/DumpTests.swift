@@ -1,0 +1,160 @@
+import Foundation
+import SharedTable
+import TableDump
+import Testing
+
+@Suite struct DumpTests {
+  private static func fill(_ table: Table, _ count: Int) throws {
+    for start in stride(from: 0, to: count, by: 1000) {
+      try table.barrier { tx in for index in start..<min(count, start + 1000) { try tx.set("key-\(index)", index) } }
+    }
+  }
+
+  @Test(arguments: [Table.Variant.rcu, .rwlock], [[], ["--json"]])
+  func everyByteOfAKeyRoundTripsThroughAPipe(variant: Table.Variant, form: [String]) throws {
+    let source = try TestTable(Table.Options(variant: variant, capacityBytes: 4 << 20))
+    let target = try TestTable()
+    let table = try source.open()
+    for byte in UInt8.min...UInt8.max {
+      try table.set([byte], Int(byte))
+      try table.set([0x6b, byte, 0x0a], [byte, 0] as [UInt8], expires: .after(.seconds(3600)))
+    }
+    let run = try CommandRun(
+      shell: #""$SHMCTL" dump -t "$S" $F | "$SHMCTL" load -t "$T""#,
+      environment: ["S": source.name, "T": target.name, "F": form.joined()])
+    #expect(run.status == 0 && run.text == "512 records applied\n" && run.errors.isEmpty)
+    let loaded = try target.open()
+    for byte in UInt8.min...UInt8.max {
+      #expect(try loaded.get([byte], as: Int.self) == Int(byte))
+      #expect(try loaded.entry([0x6b, byte, 0x0a])?.expiry == table.entry([0x6b, byte, 0x0a])?.expiry)
+    }
+  }
+
+  @Test func aFileIsThereWholeOrNotAtAll() throws {
+    let table = try TestTable()
+    try Self.fill(table.open(), 10)
+    let file = try Scratch()
+    #expect(try table.run("dump", "-o", file.path).status == 0)
+    #expect(
+      try CommandRun(["load", "--dry-run", file.path]).text.hasSuffix("version \(table.open().version): 10 records\n"))
+    let whole = try Data(contentsOf: URL(fileURLWithPath: file.path))
+    // No room for more than a part: what was there stays, and no draft is left.
+    try Self.fill(table.open(), 9000)
+    let run = try CommandRun(
+      shell: #"ulimit -f 20; trap '' XFSZ; "$SHMCTL" dump -t "$T" -o "$O""#,
+      environment: ["T": table.name, "O": file.path])
+    #expect(run.status == 11)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == whole)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["file"])
+  }
+
+  @Test func whatIsDamagedIsRefusedBeforeAnythingIsApplied() throws {
+    let (source, target) = (try TestTable(), try TestTable())
+    try Self.fill(source.open(), 9000)
+    var dump = try source.run("dump").output
+    dump[dump.count - 100] ^= 1
+    let run = try target.run("load", input: dump)
+    #expect(run.status == 9)
+    #expect(run.errors.contains("the block that begins here is damaged"))
+    #expect(try target.open().count == 0)
+    // A part of it that is whole is applied as it comes, and what was done is told.
+    let streamed = try CommandRun(
+      shell: #""$SHMCTL" dump -t "$S" | head -c 300000 | "$SHMCTL" load -t "$T" --stream"#,
+      environment: ["S": source.name, "T": target.name])
+    let count = try target.open().count
+    #expect(streamed.status == 9 && count > 0 && count < 9000)
+    #expect(streamed.errors.contains("\(count) records of the dump are done: 'shmctl load --skip \(count)'"))
+    #expect(try target.run("load", "--skip", "\(count)", input: source.run("dump").output).status == 0)
+    #expect(try target.open().count == 9000)
+  }
+
+  @Test func whatDoesNotFitSaysHowMuchDid() throws {
+    let source = try TestTable(Table.Options(capacityBytes: 32 << 20))
+    let small = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    try Self.fill(source.open(), 60_000)
+    let dump = try source.run("dump").output
+    let run = try small.run("load", input: dump)
+    #expect(run.status == 5)
+    #expect(run.errors.contains("records of the dump are done: 'shmctl load --skip"))
+    // One barrier or nothing.
+    let other = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    try other.open().set("mine", 1)
+    let replaced = try other.run("load", "--replace", input: dump)
+    #expect(replaced.status == 5 && replaced.errors.contains("nothing was changed"))
+    #expect(try other.open().count == 1)
+  }
+
+  @Test func rulesForKeysThatAreThere() throws {
+    let (source, target) = (try TestTable(), try TestTable())
+    try Self.fill(source.open(), 3)
+    let dump = try source.run("dump").output
+    let table = try target.open()
+    try table.set("key-1", "mine")
+    try table.set("other", 1)
+    #expect(try target.run("load", "--if-absent", input: dump).text == "2 records applied, 1 keys left as they were\n")
+    #expect(try table.get("key-1", as: String.self) == "mine")
+    #expect(try target.run("load", "--merge", input: dump).text == "3 records applied\n")
+    #expect(try table.get("key-1", as: Int.self) == 1)
+    #expect(table.count == 4)
+    #expect(try target.run("load", "--replace", "--json", input: dump).objects.first??["removed"] as? Int == 1)
+    #expect(table.count == 3)
+    #expect(try target.run("load", "--replace", "--merge", input: dump).status == 2)
+  }
+
+  @Test func aTerminalGetsNoBinaryAndNoOneElseGetsProgress() throws {
+    let table = try TestTable()
+    let run = try CommandRun(
+      shell: #"script -qec "$SHMCTL -t $T dump" /dev/null </dev/null"#, environment: ["T": table.name])
+    #expect(run.status == 2 && run.text.contains("not for a terminal"))
+    #expect(try table.run("dump").errors.isEmpty)
+    #expect(try table.run("load", input: Array("hello".utf8)).errors.contains("no dump of a table"))
+  }
+
+  @Test func dumpsOfARandomFewFlippedBytesNeverCrashAndNeverHalfApply() throws {
+    let source = try TestTable()
+    let target = try TestTable()
+    try Self.fill(source.open(), 3)
+    let json = try source.run("dump", "--json").output
+    let binary = try source.run("dump").output
+    var random = SeededRandom(seed: 20_261_124)
+    for dump in [json, binary] {
+      for _ in 0..<20 {
+        var damaged = dump
+        let index = Int(random.next() % UInt64(dump.count))
+        damaged[index] = UInt8(truncatingIfNeeded: random.next())
+        let before = try target.open().version
+        let run = try target.run("load", "-q", input: damaged)
+        #expect([0, 2, 6, 8, 9].contains(run.status), "byte \(index) to \(damaged[index]): \(run.errors)")
+        if run.status != 0 { #expect(try target.open().version == before) }
+      }
+    }
+  }
+}
+
+/// A folder of one test's own with a file's name in it; gone with this.
+final class Scratch: Sendable {
+  let folder: URL
+  var path: String { folder.appendingPathComponent("file").path }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("shmctl-test-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct SeededRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,68 @@
+import SharedTable
+import Testing
+
+@Suite struct SectionTests {
+  @Test(arguments: ["read", "barrier"], [Table.Variant.rcu, .rwlock])
+  func theCommandsStatusIsPassedOn(section: String, variant: Table.Variant) throws {
+    let table = try TestTable(Table.Options(variant: variant, capacityBytes: 4 << 20))
+    let run = try table.run(section, "--", "sh", "-c", "echo \"$SHM_TABLE\"; exit 42")
+    #expect(run.status == 42 && run.text == table.name + "\n")
+    #expect(try table.run(section, "--", "sh", "-c", "kill -TERM $$").status == 128 + 15)
+    #expect(try table.run(section, "--", "true").status == 0)
+    let none = try table.run(section, "--", "no-such-command-here")
+    #expect(none.status == 127 && none.errors.contains("cannot run 'no-such-command-here'"))
+    #expect(try table.run(section, "--", "/dev/null").status == 126)
+    #expect(try table.run(section).status == 2)
+    #expect(try table.run("set", "after", "1").status == 0)
+  }
+
+  @Test(arguments: [["barrier"], ["barrier", "--keys", "other,k"], ["barrier", "--key", "k"]])
+  func theCommandReadsAndItsWritesNameTheHolder(section: [String]) throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    let run = try CommandRun(
+      shell: #"""
+        "$SHMCTL" -t "$T" $S -- sh -c '"$SHMCTL" get k; echo; "$SHMCTL" set k w --timeout 50ms; echo $?'
+        """#, environment: ["T": table.name, "S": section.joined(separator: " ")])
+    #expect(run.text == "v\n7\n")
+    #expect(run.errors.contains("held by shmctl, pid "))
+    #expect(try table.open().get("k", as: String.self) == "v")
+  }
+
+  @Test func aBarrierOfKeysLeavesOthersAlone() throws {
+    let table = try TestTable()
+    let run = try table.run("barrier", "--keys", "a,b", "--", CommandRun.path, "set", "c", "1")
+    #expect(run.status == 0 && run.errors.isEmpty)
+    #expect(try table.open().get("c", as: String.self) == "1")
+  }
+
+  @Test func aReadHoldsUpWritersOnlyInTheRWLockVariant() throws {
+    for variant in [Table.Variant.rcu, .rwlock] {
+      let table = try TestTable(Table.Options(variant: variant, capacityBytes: 4 << 20))
+      let run = try table.run("read", "--", CommandRun.path, "set", "k", "1", "--timeout", "50ms")
+      #expect(run.status == (variant == .rcu ? 0 : 7))
+      #expect(try table.run("read", "--", CommandRun.path, "count").text == (variant == .rcu ? "1\n" : "0\n"))
+    }
+  }
+
+  @Test func aKilledHolderFreesTheTable() throws {
+    let table = try TestTable()
+    try table.open().set("k", 1)
+    let run = try CommandRun(
+      shell: #"""
+        "$SHMCTL" -t "$T" barrier -- sh -c 'kill -KILL $PPID; exec "$SHMCTL" incr k' | cat
+        """#, environment: ["T": table.name])
+    #expect(run.text == "2\n")
+  }
+
+  @Test(arguments: ["INT", "TERM", "HUP"])
+  func aSignalEndsTheCommandAndThenTheSection(signal: String) throws {
+    let table = try TestTable()
+    let run = try CommandRun(
+      shell: #"""
+        "$SHMCTL" -t "$T" barrier -- sh -c 'trap "echo ended; exit 9" INT TERM HUP; kill -$G $PPID; while :; do sleep 0.01; done'
+        echo $?; "$SHMCTL" -t "$T" set after 1 --timeout 50ms && echo free
+        """#, environment: ["T": table.name, "G": signal])
+    #expect(run.text == "ended\n9\nfree\n", "\(run.errors)")
+  }
+}

@@ -1,0 +1,72 @@
+import SharedTable
+import Testing
+
+@Suite struct WatchTests {
+  @Test func changesSinceAVersionAreToldOneALine() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let start = handle.version
+    try handle.set("a", "one\ntwo")
+    try handle.set("b", 7)
+    try handle.remove("a")
+    let version = handle.version
+    let all = try table.run("watch", "--prefix", "", "--from", "\(start)", "--count", "3")
+    // The value is the one of now: the first is gone.
+    #expect(all.text == "\(version - 2) set a\n\(version - 1) set b 7\n\(version) removed a\n")
+    #expect(try table.run("watch", "b", "--from", "\(start)", "--count", "1").text == "\(version - 1) set b 7\n")
+    let json = try table.run("watch", "--prefix", "b", "--from", "\(start)", "--count", "1", "--json").objects[0]
+    #expect(json?["event"] as? String == "set" && json?["value"] as? Int == 7 && json?["type"] as? String == "integer")
+    #expect(json?["changeVersion"] as? UInt64 == version - 1)
+    #expect(try table.run("watch", "a", "--from", "\(version + 1000)").status == 2)
+  }
+
+  @Test func whatTheLogHasLostIsTold() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let start = handle.version
+    for round in 0..<40 { try handle.barrier { tx in for index in 0..<500 { try tx.set("key-\(index)", round) } } }
+    let run = try table.run("watch", "--prefix", "", "--from", "\(start)", "--count", "1")
+    #expect(run.text.hasPrefix("missed ") && run.text.hasSuffix(": more changed than the table's log keeps\n"))
+    let json = try table.run("watch", "--prefix", "", "--from", "\(start)", "--count", "1", "--json").objects[0]
+    #expect(json?["event"] as? String == "missed" && json?["count"] is Int)
+  }
+
+  @Test func aWatchSeesWhatComesAndEndsAtAValue() throws {
+    let table = try TestTable()
+    let run = try CommandRun(
+      shell: #"""
+        "$SHMCTL" -t "$T" watch state --until done --exec 'echo "$SHM_EVENT $SHM_KEY=$SHM_VALUE in $SHM_TABLE"' >"$O" & w=$!
+        i=0; until [ -s "$O" ] || [ $i -gt 400 ]; do "$SHMCTL" -t "$T" set state busy; sleep 0.02; i=$((i + 1)); done
+        "$SHMCTL" -t "$T" set state done; wait $w; echo $?; tail -n 1 "$O"; rm "$O"
+        """#, environment: ["T": table.name, "O": "/tmp/\(table.name).watch"])
+    #expect(run.text == "0\nset state=done in \(table.name)\n", "\(run.errors)")
+    #expect(try table.run("watch", "state", "--until", "done").text == "")
+  }
+
+  @Test func aFailingCommandEndsNoWatch() throws {
+    let table = try TestTable()
+    let start = try table.open().version
+    for value in 1...2 { try table.open().set("k", value) }
+    let run = try table.run("watch", "k", "--from", "\(start)", "--count", "2", "--exec", "exit 3")
+    #expect(run.status == 0 && run.text.split(separator: "\n").count == 2)
+    #expect(run.errors.contains("ended with status 3"))
+  }
+
+  @Test func waitEndsWhenTheKeyIsWhatWasAskedFor() throws {
+    let table = try TestTable()
+    let late = try table.run("wait", "k", "--timeout", "20ms")
+    #expect(late.status == 7 && late.errors.contains("key 'k' is still not there"))
+    let run = try CommandRun(
+      shell: #"""
+        "$SHMCTL" -t "$T" wait k --timeout 60s & a=$!
+        "$SHMCTL" -t "$T" wait k --value 2 --timeout 60s >/dev/null & b=$!
+        "$SHMCTL" -t "$T" set k 1; wait $a; "$SHMCTL" -t "$T" set k 2; wait $b && echo " then 2"
+        """#, environment: ["T": table.name])
+    #expect(run.text.hasSuffix(" then 2\n") && run.status == 0, "\(run.text)")
+    // One that ends by itself is no commit.
+    #expect(try table.run("set", "k", "2", "--ttl", "200ms").status == 0)
+    #expect(try table.run("wait", "k", "--gone", "--timeout", "60s").status == 0)
+    #expect(try table.run("wait", "k", "--value", "3", "--timeout", "20ms").status == 7)
+    #expect(try table.run("wait", "k", "--value", "3", "--gone").status == 2)
+  }
+}

@@ -1,0 +1,98 @@
+import SharedTable
+import TableDump
+import Testing
+
+@Suite struct DamageTests {
+  private func small(json: Bool) throws -> [UInt8] {
+    let table = try Table.temporary()
+    try table.set("a", 1)
+    try table.set("b", "two", expires: .at(7_258_118_400_000_000_000))
+    try table.set("c", Sample(time: 3, value: 3))
+    return try DumpBytes.of(table, json: json)
+  }
+
+  private func problem(_ bytes: [UInt8]) throws -> DumpProblem? {
+    do {
+      var reader = try DumpReader(longestValue: 1 << 20, source: DumpBytes.source(bytes))
+      var batch = DumpBatch()
+      while try reader.next(&batch) {}
+      return nil
+    } catch let problem as DumpProblem {
+      return problem
+    }
+  }
+
+  @Test func everyFlippedBitOfTheBinaryFormIsFound() throws {
+    let dump = try small(json: false)
+    #expect(try problem(dump) == nil)
+    for index in dump.indices {
+      for bit in 0..<8 {
+        var damaged = dump
+        damaged[index] ^= 1 << bit
+        #expect(try problem(damaged) != nil, "byte \(index), bit \(bit)")
+      }
+    }
+  }
+
+  @Test func everyPlaceToCutADumpIsFound() throws {
+    for json in [false, true] {
+      let dump = try small(json: json)
+      for count in dump.indices {
+        let found = try problem(Array(dump[..<count]))
+        #expect(found?.kind == .truncated || found?.kind == .notADump, "cut to \(count): \(String(describing: found))")
+      }
+    }
+  }
+
+  @Test func linesWithAnyFlippedByteNeverCrashAndTellTheirLine() throws {
+    let dump = try small(json: true)
+    for index in dump.indices {
+      for byte in [0, 0x22, 0x5c, 0x7b, 0xff, dump[index] ^ 1] as [UInt8] where byte != dump[index] {
+        var damaged = dump
+        damaged[index] = byte
+        let line = UInt64(dump[..<index].filter { $0 == 10 }.count) + 1
+        // Text has no checksum: a flipped letter may be another valid dump.
+        if let found = try problem(damaged), case .line(let said) = found.place {
+          #expect(said >= line && said <= line + 1 || found.kind != .damaged, "\(index) \(found)")
+        }
+      }
+    }
+  }
+
+  @Test func whatFollowsTheEndIsRefused() throws {
+    for json in [false, true] {
+      let dump = try small(json: json)
+      #expect(try problem(dump + dump)?.kind == .damaged)
+    }
+  }
+
+  @Test func blocksThatAreMissingOrSwappedAreFound() throws {
+    let table = try Table.temporary(capacityBytes: 16 << 20)
+    for name in ["a", "b"] { try table.set(name, [UInt8](repeating: 1, count: 300_000)) }
+    let dump = try DumpBytes.of(table)
+    let blocks = Self.blocks(dump)
+    #expect(blocks.count == 4)
+    func joined(_ order: [Int]) -> [UInt8] { Array(dump[..<12]) + order.flatMap { dump[blocks[$0]] } }
+    #expect(try problem(joined([0, 1, 2, 3])) == nil)
+    for order in [[0, 2, 1, 3], [0, 1, 3], [0, 1, 1, 2, 3], [1, 2, 3], [0, 1, 2]] {
+      #expect(try problem(joined(order)) != nil, "\(order)")
+    }
+  }
+
+  @Test func aLengthThatCannotBeTakesNoRoom() throws {
+    var dump = try small(json: false)
+    for index in 12 + 16..<12 + 24 { dump[index] = 0x7f }
+    #expect(try problem(dump)?.kind == .tooLarge)
+  }
+
+  private static func blocks(_ dump: [UInt8]) -> [Range<Int>] {
+    var result: [Range<Int>] = []
+    var position = 12
+    while position < dump.count {
+      let length = dump[position + 16..<position + 24].reversed().reduce(0) { $0 << 8 | Int($1) }
+      result.append(position..<position + 24 + length)
+      position += 24 + length
+    }
+    return result
+  }
+}
