@@ -67,10 +67,45 @@ private let tableKeys =
     ),
     (
       "tables: []\n---\ntables: []",
-      ["f:2: is not YAML: but found another document, expected a single document in the stream (line 1)"]
+      ["f:2: is not YAML: another document begins here; keep one"]
     ),
     ("tables: [] # \u{1}", ["f:1: is not YAML: control characters are not allowed"]),
-    ("tables: []\ntables: []", ["f:1: 'tables' given twice in one mapping; keep one"]),
+    ("tables: []\ntables: []", ["f:2: 'tables' given twice in one mapping, first in line 1; keep one"]),
+    (
+      "tables:\n- name: a\n  mode: \"0600\"\n  mode: \"0640\"\n  mode: \"0660\"",
+      [
+        "f:4: 'mode' given twice in one mapping, first in line 3; keep one",
+        "f:5: 'mode' given twice in one mapping, first in line 3; keep one",
+      ]
+    ),
+    (
+      "tables:\n- &a {name: a}\n- *a",
+      [
+        "f:2: is not YAML: anchors (&) and aliases (*) are not used here; write the value where it is needed, or quote it"
+      ]
+    ),
+    (
+      "tables:\n- *a",
+      [
+        "f:2: is not YAML: anchors (&) and aliases (*) are not used here; write the value where it is needed, or quote it"
+      ]
+    ),
+    (
+      "tables: !!seq []",
+      ["f:1: is not YAML: tags (!) are not used here; write the value alone, or quote it"]
+    ),
+    (
+      "tables:\n- name: !!binary aGVsbG8=",
+      ["f:2: is not YAML: tags (!) are not used here; write the value alone, or quote it"]
+    ),
+    (
+      "tables:\n  " + String(repeating: "[", count: 500_000),
+      ["f:2: is not YAML: nested more than 16 deep; a configuration has lists of mappings only"]
+    ),
+    (
+      "tables:\n  [" + String(repeating: "a,", count: 250_000) + "]",
+      ["f:2: is not YAML: more than 200000 values; no configuration has that many"]
+    ),
     ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, tables"]),
     ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
     (
@@ -207,6 +242,16 @@ private let tableKeys =
     let lines = complaints(about: "tables:\n- name: \"a\\nb\"\n")
     #expect(lines.count == 1)
     #expect(lines[0].hasPrefix("f:2: name: 'a\\x0ab' is not a table name"))
+  }
+
+  /// A file that is wrong all over costs bounded lines, each of bounded length.
+  @Test func aFileFullOfMistakesIsToldInBoundedLines() {
+    let long = String(repeating: "x", count: 100_000)
+    #expect(complaints(about: "\(long): 1\ntables: []").map(\.count).allSatisfy { $0 < 300 })
+    #expect(complaints(about: "interval: \(long)\ntables: []").map(\.count).allSatisfy { $0 < 300 })
+    let lines = complaints(about: (0..<10_000).map { "key\($0): 1\n" }.joined() + "tables: []")
+    #expect(lines.count == 51)
+    #expect(lines.last == "f: and 9950 more; correct these first")
   }
 
   private func complaints(about text: String) -> [String] {

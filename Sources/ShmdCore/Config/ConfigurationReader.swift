@@ -1,7 +1,6 @@
 import Logging
 import SharedTable
 import TableEngine
-import Yams
 
 /// Reads a configuration and finds all that is wrong with it, each thing with its line.
 ///
@@ -42,31 +41,15 @@ public struct ConfigurationReader {
   // MARK: - YAML
 
   private mutating func compose(_ text: String) -> Node? {
-    do {
-      if let root = try Yams.compose(yaml: text) { return root }
-      complain(1, "the file is empty; write 'tables:' and a list of tables")
-    } catch let error as YamlError {
-      complain(error, text)
+    var composer = NodeComposer(text)
+    do throws(YAMLMistake) {
+      let root = try composer.document()
+      for mistake in composer.duplicates { complain(mistake.line, mistake.message) }
+      if root == nil { complain(1, "the file is empty; write 'tables:' and a list of tables") }
+      return root
     } catch {
-      complain(nil, "is not YAML: \(error)")
-    }
-    return nil
-  }
-
-  private mutating func complain(_ error: YamlError, _ text: String) {
-    switch error {
-    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
-      .composer(let context, let problem, let mark, _):
-      let where_ = context.map { ", \($0.text) (line \($0.mark.line))" } ?? ""
-      complain(mark.line, "is not YAML: \(problem)\(where_)")
-    case .reader(let problem, let offset, _, _):
-      let line = offset.map { text.prefix($0).split(separator: "\n", omittingEmptySubsequences: false).count }
-      complain(line, "is not YAML: \(problem)")
-    case .duplicatedKeysInMapping(let keys, let context):
-      let names = keys.map { "'\($0)'" }.joined(separator: ", ")
-      complain(context.mark.line, "\(names) given twice in one mapping; keep one")
-    default:
-      complain(nil, "is not YAML: \(error)")
+      complain(error.line, "is not YAML: \(error.message)")
+      return nil
     }
   }
 
@@ -74,25 +57,26 @@ public struct ConfigurationReader {
     problems.append(Problem(file: file, line: line, message))
   }
 
-  private mutating func complain(_ node: Node, _ message: String) { complain(node.mark?.line, message) }
+  private mutating func complain(_ node: Node, _ message: String) { complain(node.line, message) }
 
   /// A mapping's values by keyword. What is no keyword is a complaint.
   private mutating func values<Keyword>(
     of node: Node, _ what: String, _ keywords: Keyword.Type
-  ) -> [(key: Keyword, line: Int?, value: Node)]?
-  where Keyword: RawRepresentable<String> & CaseIterable {
+  ) -> [(key: Keyword, line: Int, value: Node)]?
+  where Keyword: RawRepresentable<String> & CaseIterable & Equatable {
     let known = Keyword.allCases.map(\.rawValue).joined(separator: ", ")
     guard let mapping = node.mapping else {
       complain(node, "\(what) is \(node.kind), not a mapping; write 'key: value' lines with the keys \(known)")
       return nil
     }
-    var values: [(key: Keyword, line: Int?, value: Node)] = []
-    for (key, value) in mapping {
-      if let keyword = key.scalar.flatMap({ Keyword(rawValue: $0.string) }) {
-        values.append((keyword, key.mark?.line, value))
+    var values: [(key: Keyword, line: Int, value: Node)] = []
+    for pair in mapping {
+      if let keyword = pair.key.scalar.flatMap(Keyword.init(rawValue:)) {
+        // A key given twice is a complaint already; its first value is read.
+        if !values.contains(where: { $0.key == keyword }) { values.append((keyword, pair.key.line, pair.value)) }
       } else {
-        let shown = key.scalar?.string ?? key.kind
-        complain(key, "unknown key '\(shown)' in \(what); known are \(known)")
+        let shown = (pair.key.scalar ?? pair.key.kind).quotedExcerpt
+        complain(pair.key, "unknown key \(shown) in \(what); known are \(known)")
       }
     }
     return values
@@ -102,7 +86,7 @@ public struct ConfigurationReader {
   private mutating func scalar<T>(
     _ node: Node, _ key: String, _ read: (String) throws(Complaint) -> T
   ) -> T? {
-    guard let text = node.scalar?.string else {
+    guard let text = node.scalar else {
       complain(node, "'\(key)' is \(node.kind); give it one value")
       return nil
     }
@@ -159,7 +143,7 @@ public struct ConfigurationReader {
     var lines: [TableKeyword: Int] = [:]
     for (key, line, value) in values {
       given[key] = value
-      lines[key] = value.mark?.line ?? line
+      lines[key] = line
     }
     if given[.name] == nil { complain(node, "a table without 'name'; give it one") }
     // Without a name, or with a wrong one, the rest is still read for its complaints.
@@ -172,7 +156,7 @@ public struct ConfigurationReader {
   private static func tableName(_ text: String) throws(Complaint) -> String {
     guard ObjectName.isValid(text) else {
       throw Complaint(
-        "'\(text.prefix(64))' is not a table name; use 1 to \(ObjectName.maximumLength) letters, digits and "
+        "\(text.quotedExcerpt) is not a table name; use 1 to \(ObjectName.maximumLength) letters, digits and "
           + ". _ - @ : +, not starting with a dot")
     }
     return text
@@ -212,17 +196,5 @@ public struct ConfigurationReader {
     return Table.Options(
       variant: variant ?? .rcu, capacityBytes: capacityBytes, mode: mode ?? 0o660, owner: owner, group: group,
       limboBudgetBytes: budget, stalledReaderPolicy: policy ?? .evict, preallocate: preallocate ?? false)
-  }
-}
-
-extension Node {
-  /// For people who may not know YAML's words.
-  fileprivate var kind: String {
-    switch self {
-    case .scalar(let scalar): scalar.string.isEmpty ? "empty" : "the value '\(scalar.string.prefix(32))'"
-    case .mapping: "a mapping"
-    case .sequence: "a list"
-    case .alias: "an alias"
-    }
   }
 }

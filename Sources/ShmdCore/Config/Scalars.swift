@@ -24,11 +24,13 @@ enum Scalars {
       factor = bytes
     }
     guard let number = wholeNumber(digits) else {
-      throw Complaint("'\(text)' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB")
+      throw Complaint(
+        "\(text.quotedExcerpt) is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB")
     }
     let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
     if overflow {
-      throw Complaint("'\(text)' is more than any table can have; at most \(describe(Geometry.maximumCapacity))")
+      throw Complaint(
+        "\(text.quotedExcerpt) is more than any table can have; at most \(describe(Geometry.maximumCapacity))")
     }
     return bytes
   }
@@ -46,7 +48,7 @@ enum Scalars {
   /// Permission bits in octal, of those that a table can have.
   static func mode(_ text: String) throws(Complaint) -> UInt32 {
     guard (3...4).contains(text.utf8.count), let mode = UInt32(text, radix: 8), wholeNumber(text) != nil else {
-      throw Complaint("'\(text)' is not a mode; write permission bits in octal, as in \"0660\"")
+      throw Complaint("\(text.quotedExcerpt) is not a mode; write permission bits in octal, as in \"0660\"")
     }
     do throws(EngineError) {
       try Table.Options(mode: mode).check()
@@ -54,7 +56,8 @@ enum Scalars {
       guard case .notPermitted(let why) = error else { throw Complaint("\(error)") }
       // The engine begins with the mode, and so does the reader.
       let reason = why.split(separator: ": ", maxSplits: 1).last ?? ""
-      throw Complaint("'\(text)' is not possible: \(reason); write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\"")
+      throw Complaint(
+        "\(text.quotedExcerpt) is not possible: \(reason); write \"0600\", \"0640\", \"0644\", \"0660\" or \"0664\"")
     }
     return mode
   }
@@ -69,14 +72,15 @@ enum Scalars {
       guard total >= 10 else { throw Complaint("an interval of \(text) is too short; give 10ms to 60min") }
       return .milliseconds(total)
     }
-    throw Complaint("'\(text)' is not an interval; write 10ms to 60min, as in 500ms, 1s or 2min")
+    throw Complaint("\(text.quotedExcerpt) is not an interval; write 10ms to 60min, as in 500ms, 1s or 2min")
   }
 
   /// One of a key's words.
   static func word<T>(_ text: String, _ words: [(String, T)], _ what: String) throws(Complaint) -> T {
     for (word, value) in words where word == text { return value }
     let known = words.map(\.0).joined(separator: ", ")
-    throw Complaint("'\(text)' is not \(what); \(words.count == 1 ? "the only one is" : "choose one of") \(known)")
+    throw Complaint(
+      "\(text.quotedExcerpt) is not \(what); \(words.count == 1 ? "the only one is" : "choose one of") \(known)")
   }
 
   static func describe(_ bytes: Int) -> String {
