@@ -41,6 +41,21 @@ private let tableKeys =
     #expect(configuration.tables[0].options.mode == 0o664)
   }
 
+  /// The daemon's file, the command's options and its reports read one form.
+  @Test(arguments: [
+    ("64M", 64 << 20), ("64 MiB", 64 << 20), ("64MB", 64_000_000), ("2g", 2 << 30), ("67108864", 64 << 20),
+  ])
+  func sizesAreReadAsTheCommandReadsThem(_ size: (text: String, bytes: Int)) throws {
+    let text = "tables: [{name: a, capacity: \(size.text)}]"
+    #expect(try ConfigurationReader.parse(text, file: "f").tables[0].options.capacityBytes == size.bytes)
+  }
+
+  @Test(arguments: [("5m", 300), ("5min", 300), ("30", 30), ("1h", 3600)])
+  func intervalsAreReadAsTheCommandReadsTimes(_ span: (text: String, seconds: Int)) throws {
+    let text = "interval: \(span.text)\ntables: []"
+    #expect(try ConfigurationReader.parse(text, file: "f").interval == .seconds(span.seconds))
+  }
+
   @Test func noTablesAtAllIsAConfiguration() throws {
     #expect(try ConfigurationReader.parse("tables: []", file: "f").tables.isEmpty)
   }
@@ -130,17 +145,23 @@ private let tableKeys =
       ["f:3: variant: 'RCU' is not a variant; choose one of rcu, rwlock"]
     ),
     (
-      "tables:\n- name: a\n  capacity: 64MB",
-      ["f:3: capacity: '64MB' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB"]
+      "tables:\n- name: a\n  capacity: 64XB",
+      [
+        "f:3: capacity: '64XB' is not a size that there can be; write bytes, or a whole number with KiB, MiB, GiB or TiB, as in 64MiB"
+      ]
     ),
     (
       "tables:\n- name: a\n  capacity: -1",
-      ["f:3: capacity: '-1' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB"]
+      [
+        "f:3: capacity: '-1' is not a size that there can be; write bytes, or a whole number with KiB, MiB, GiB or TiB, as in 64MiB"
+      ]
     ),
     ("tables:\n- name: a\n  capacity: 4095", ["f:3: capacity: a capacity of 4095 is not possible; give 1MiB to 4TiB"]),
     (
       "tables:\n- name: a\n  capacity: 9999999999TiB",
-      ["f:3: capacity: '9999999999TiB' is more than any table can have; at most 4TiB"]
+      [
+        "f:3: capacity: '9999999999TiB' is not a size that there can be; write bytes, or a whole number with KiB, MiB, GiB or TiB, as in 64MiB"
+      ]
     ),
     (
       "tables:\n- name: a\n  mode: \"0777\"",
@@ -181,7 +202,7 @@ private let tableKeys =
     ),
     (
       "tables:\n- name: a\n  stalled-reader: kill",
-      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, wait, refuse"]
+      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, refuse, wait"]
     ),
     (
       "tables:\n- name: a\n  preallocate: yes",
@@ -192,11 +213,11 @@ private let tableKeys =
       ["f:4: limbo-budget: 8MiB is out of range; give 64KiB up to the capacity (4MiB)"]
     ),
     (
-      "interval: 1ms\ntables: []", ["f:1: interval: an interval of 1ms is too short; give 10ms to 60min"]
+      "interval: 1ms\ntables: []", ["f:1: interval: an interval of 1ms is not possible; give 10ms to 60m"]
     ),
     (
       "interval: 1d\ntables: []",
-      ["f:1: interval: '1d' is not an interval; write 10ms to 60min, as in 500ms, 1s or 2min"]
+      ["f:1: interval: an interval of 1d is not possible; give 10ms to 60m"]
     ),
     (
       "log-level: loud\ntables: []",

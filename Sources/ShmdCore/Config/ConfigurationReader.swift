@@ -8,8 +8,8 @@ import TableEngine
 /// first complaint. Unknown keys are complaints: a misspelt one would silently be a default.
 public struct ConfigurationReader {
   private let file: String
-  private var problems: [Problem] = []
-  private var configuration: Configuration
+  var problems: [Problem] = []
+  var configuration: Configuration
 
   private init(file: String) {
     self.file = file
@@ -40,7 +40,7 @@ public struct ConfigurationReader {
 
   // MARK: - YAML
 
-  private mutating func compose(_ text: String) -> Node? {
+  mutating func compose(_ text: String) -> Node? {
     var composer = NodeComposer(text)
     do throws(YAMLMistake) {
       let root = try composer.document()
@@ -53,14 +53,14 @@ public struct ConfigurationReader {
     }
   }
 
-  private mutating func complain(_ line: Int?, _ message: String) {
+  mutating func complain(_ line: Int?, _ message: String) {
     problems.append(Problem(file: file, line: line, message))
   }
 
-  private mutating func complain(_ node: Node, _ message: String) { complain(node.line, message) }
+  mutating func complain(_ node: Node, _ message: String) { complain(node.line, message) }
 
   /// A mapping's values by keyword. What is no keyword is a complaint.
-  private mutating func values<Keyword>(
+  mutating func values<Keyword>(
     of node: Node, _ what: String, _ keywords: Keyword.Type
   ) -> [(key: Keyword, line: Int, value: Node)]?
   where Keyword: RawRepresentable<String> & CaseIterable & Equatable {
@@ -83,7 +83,7 @@ public struct ConfigurationReader {
   }
 
   /// Reads one scalar; nil after a complaint.
-  private mutating func scalar<T>(
+  mutating func scalar<T>(
     _ node: Node, _ key: String, _ read: (String) throws(Complaint) -> T
   ) -> T? {
     guard let text = node.scalar else {
@@ -100,12 +100,12 @@ public struct ConfigurationReader {
 
   // MARK: - The file
 
-  private mutating func readTop(_ root: Node) {
+  mutating func readTop(_ root: Node) {
     guard let values = values(of: root, "the file", TopKeyword.self) else { return }
     for (key, _, node) in values {
       switch key {
       case .interval:
-        if let value = scalar(node, key.rawValue, Scalars.duration) { configuration.interval = value }
+        if let value = scalar(node, key.rawValue, Scalars.interval) { configuration.interval = value }
       case .logLevel:
         let levels = Logger.Level.allCases.map { ($0.rawValue, $0) }
         let value = scalar(node, key.rawValue) { text throws(Complaint) in
@@ -120,7 +120,7 @@ public struct ConfigurationReader {
     }
   }
 
-  private mutating func readTables(_ node: Node) {
+  mutating func readTables(_ node: Node) {
     guard let list = node.sequence else {
       return complain(node, "'tables' is \(node.kind), not a list; begin each table with '- name: NAME'")
     }
@@ -137,7 +137,7 @@ public struct ConfigurationReader {
 
   // MARK: - A table
 
-  private mutating func readTable(_ node: Node) -> TableConfiguration? {
+  mutating func readTable(_ node: Node) -> TableConfiguration? {
     guard let values = values(of: node, "a table", TableKeyword.self) else { return nil }
     var given: [TableKeyword: Node] = [:]
     var lines: [TableKeyword: Int] = [:]
@@ -162,13 +162,13 @@ public struct ConfigurationReader {
     return text
   }
 
-  private mutating func readOptions(_ given: [TableKeyword: Node]) -> Table.Options {
+  mutating func readOptions(_ given: [TableKeyword: Node]) -> Table.Options {
     func value<T>(_ key: TableKeyword, _ read: (String) throws(Complaint) -> T) -> T? {
       given[key].flatMap { scalar($0, key.rawValue, read) }
     }
     // In the order of the keywords; complaints are sorted by line later.
     let variant = value(.variant) { text throws(Complaint) in
-      try Scalars.word(text, [("rcu", Table.Variant.rcu), ("rwlock", .rwlock)], "a variant")
+      try Scalars.word(text, "a variant") as Table.Variant
     }
     let capacity = value(.capacity, Scalars.capacity)
     let mode = value(.mode, Scalars.mode)
@@ -179,9 +179,7 @@ public struct ConfigurationReader {
       try Scalars.word(text, [("true", true), ("false", false)], "true or false")
     }
     let policy = value(.stalledReader) { text throws(Complaint) in
-      try Scalars.word(
-        text, [("evict", StalledReaderPolicy.evict), ("wait", .wait), ("refuse", .refuse)],
-        "a policy for stalled readers")
+      try Scalars.word(text, "a policy for stalled readers") as Table.StalledReaderPolicy
     }
     let capacityBytes = capacity ?? Table.Options().capacityBytes
     // A capacity that is wrong is no measure for the budget.
