@@ -233,6 +233,32 @@ private let tableKeys =
     #expect(complaints(about: refusal.text) == refusal.complaints)
   }
 
+  /// What is printed reads as the same configuration.
+  @Test func aConfigurationIsPrintedAsItIsRead() throws {
+    let text = """
+      interval: 1500ms
+      log-level: debug
+      tables:
+        - {name: "1", variant: rwlock, capacity: 3MiB, mode: "0640", owner: 0, group: 0, preallocate: true}
+        - {name: b, stalled-reader: wait, limbo-budget: 100KiB}
+      """
+    let configuration = try ConfigurationReader.parse(text, file: "f")
+    let printed = ConfigurationText.text(of: configuration)
+    let again = try ConfigurationReader.parse(printed, file: "f")
+    #expect(again.interval == configuration.interval)
+    #expect(again.logLevel == configuration.logLevel)
+    #expect(again.tables.map(\.name) == ["1", "b"])
+    #expect(again.tables.map(\.options.mode) == [0o640, 0o660])
+    #expect(
+      again.tables.map(\.options.limits.limboBudgetBytes) == configuration.tables.map(\.options.limits.limboBudgetBytes)
+    )
+    #expect(again.tables.map(\.options.stalledReaderPolicy) == [.evict, .wait])
+    #expect(again.tables.map(\.options.capacityBytes) == configuration.tables.map(\.options.capacityBytes))
+    #expect(printed.contains("interval: 1500ms  # f:1\n"))
+    #expect(printed.contains("    variant: rwlock  # f:4\n"))
+    #expect(printed.contains("    full: refuse  # default\n"))
+  }
+
   @Test func allMistakesAreNamedInTheOrderOfTheFile() {
     let text = """
       intervall: 1s

@@ -7,7 +7,9 @@ import TableEngine
 /// It walks the YAML nodes instead of decoding into types, because nodes know their lines and a decoder stops at the
 /// first complaint. Unknown keys are complaints: a misspelt one would silently be a default.
 public struct ConfigurationReader {
-  private let file: String
+  /// The one that is being read.
+  private(set) var file: String
+  private var isDropIn = false
   var problems: [Problem] = []
   var configuration: Configuration
 
@@ -16,26 +18,54 @@ public struct ConfigurationReader {
     configuration = Configuration(file: file)
   }
 
-  /// Reads and checks a file. Nothing else is touched.
+  /// Reads and checks a file, and then its drop-ins in the order of their names. Nothing else is touched.
   /// - Throws: ``Refusal`` with everything that is wrong.
   public static func read(file: String) throws(Refusal) -> Configuration {
-    let text: String
+    var reader = ConfigurationReader(file: file)
+    reader.readFile(cure: "name a readable file with --config")
+    reader.isDropIn = true
+    let directory = dropInDirectory(of: file)
     do {
-      text = try HostFile.text(of: file)
+      for name in try HostFile.names(in: directory) where name.hasSuffix(".yaml") && !name.hasPrefix(".") {
+        reader.file = "\(directory)/\(name)"
+        reader.readFile(cure: "make it readable, or remove it")
+      }
     } catch {
-      throw Refusal([
-        Problem(file: file, line: nil, "cannot be read: \(error); name a readable file with --config")
-      ])
+      reader.file = directory
+      reader.complain(nil, "cannot be read: \(error); make it readable, or remove it")
     }
-    return try parse(text, file: file)
+    return try reader.result
   }
 
-  /// The same for a text, named as a file.
+  /// The same for a text, named as a file and without drop-ins.
   public static func parse(_ text: String, file: String) throws(Refusal) -> Configuration {
     var reader = ConfigurationReader(file: file)
-    if let root = reader.compose(text) { reader.readTop(root) }
-    if !reader.problems.isEmpty { throw Refusal(reader.problems) }
-    return reader.configuration
+    reader.read(text)
+    return try reader.result
+  }
+
+  /// `/etc/shmd.d` beside `/etc/shmd.yaml`.
+  static func dropInDirectory(of file: String) -> String {
+    (file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file) + ".d"
+  }
+
+  private var result: Configuration {
+    get throws(Refusal) {
+      if !problems.isEmpty { throw Refusal(problems) }
+      return configuration
+    }
+  }
+
+  private mutating func readFile(cure: String) {
+    do {
+      read(try HostFile.text(of: file))
+    } catch {
+      complain(nil, "cannot be read: \(error); \(cure)")
+    }
+  }
+
+  private mutating func read(_ text: String) {
+    if let root = compose(text) { readTop(root) }
   }
 
   // MARK: - YAML
@@ -102,7 +132,8 @@ public struct ConfigurationReader {
 
   mutating func readTop(_ root: Node) {
     guard let values = values(of: root, "the file", TopKeyword.self) else { return }
-    for (key, _, node) in values {
+    for (key, line, node) in values {
+      configuration.sources[key] = Source(file: file, line: line)
       switch key {
       case .interval:
         if let value = scalar(node, key.rawValue, Scalars.interval) { configuration.interval = value }
@@ -115,7 +146,7 @@ public struct ConfigurationReader {
       case .tables: readTables(node)
       }
     }
-    if !values.contains(where: { $0.key == .tables }) {
+    if !isDropIn, !values.contains(where: { $0.key == .tables }) {
       complain(root, "the key 'tables' is missing; give it a list of tables, or 'tables: []' for none")
     }
   }
@@ -127,9 +158,9 @@ public struct ConfigurationReader {
     for item in list {
       guard let table = readTable(item) else { continue }
       if let first = configuration.tables.first(where: { $0.name == table.name }) {
-        complain(
-          table.line(.name),
-          "table '\(table.name)' is configured twice, first in line \(first.line(.name) ?? 0); remove one")
+        let line = first.line(.name).map(String.init) ?? "?"
+        let place = first.file == file ? "line \(line)" : "\(first.file):\(line)"
+        complain(table.line(.name), "table '\(table.name)' is configured twice, first in \(place); remove one")
       }
       configuration.tables.append(table)
     }
@@ -150,7 +181,7 @@ public struct ConfigurationReader {
     let name = given[.name].flatMap { scalar($0, "name", Self.tableName) }
     let options = readOptions(given)
     guard let name else { return nil }
-    return TableConfiguration(name: name, options: options, lines: lines)
+    return TableConfiguration(file: file, name: name, options: options, lines: lines)
   }
 
   private static func tableName(_ text: String) throws(Complaint) -> String {
