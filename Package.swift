@@ -60,6 +60,8 @@ let library: [Target] = [
 ]
 
 let programs: [Target] = [
+  // Debian's libyaml.
+  .systemLibrary(name: "CLibYAML", providers: [.apt(["libyaml-dev"])]),
   // Forms that people type and read: sizes, spans of time, JSON, printable text.
   .target(name: "ToolSupport", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables' figures in the text format of Prometheus.
@@ -82,11 +84,10 @@ let programs: [Target] = [
   .target(
     name: "ShmdCore",
     dependencies: [
-      "SharedTable", "TableEngine", "SharedMemory", "ToolSupport",
+      "SharedTable", "TableEngine", "SharedMemory", "ToolSupport", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      .product(name: "Yams", package: "Yams"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon that maintains tables.
@@ -284,7 +285,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: library + programs + testSupport + tests + programTests
 )

@@ -22,7 +22,8 @@ may_import() {
     ToolSupport) ;;
     TableMetrics) echo SharedTable ToolSupport ;;
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
-    ShmdCore) echo SharedMemory TableEngine SharedTable TableMetrics ToolSupport ;;
+    CLibYAML) ;;
+    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics ToolSupport ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedTable TableDump TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;
@@ -49,10 +50,10 @@ for directory in Sources/*/; do
       case "$own " in *" $import "*)
         case $allowed in *" $import "*) ;; *) violation "$file: $module may not import $import" ;; esac ;;
       esac
-      # Full Foundation costs every process that starts milliseconds. The daemon starts once, and who uses operations
-      # has it.
+      # Full Foundation costs every process that starts milliseconds, and the installed programs tens of MB. Who uses
+      # operations has it.
       case $import:$module in
-        Foundation:ShmdCore | Foundation:shmd | Foundation:SharedTableOperations) ;;
+        Foundation:SharedTableOperations) ;;
         Foundation:*) violation "$file: imports full Foundation; FoundationEssentials, or nothing, will do" ;;
       esac
     done

@@ -15,20 +15,31 @@ RELEASE_DIR ?=
 # Programs of the package: the daemon to sbin, the rest to bin.
 BIN_PROGRAMS ?= shmctl
 
-# Swift's runtime is in them: the host needs no toolchain. `shmd` is dynamic as to the host's own libraries, since it asks
-# for users and groups by modules that only a dynamic program can load. `shmctl` is made to start fast, which is most of
+# Swift's runtime is in them: the host needs no toolchain. `shmd` is dynamic as to the C library, since it asks
+# for users and groups by modules that only a dynamic program can load. What else it uses of Debian is in it, so that a
+# minimal host needs no package: the linker looks into ARCHIVES first, which has these libraries as archives only. `shmctl` is made to start fast, which is most of
 # what a `shmctl get` takes: everything is in it, at a fixed address, so that nothing is left to load and relocate; and
 # the parser's generic types are made by calls and not from their names, which would look every conformance up.
 # lld, because the other linkers warn of C library functions that ArgumentParser never calls.
 ifeq ($(RELEASE_DIR),)
 override RELEASE_DIR := $(SCRATCH)/programs
+CC ?= cc
+ARCHIVES := $(SCRATCH)/archives
+archive-names := liburcu-bp.a liburcu-common.a libyaml.a
+USE_ARCHIVES := -Xlinker -L$(abspath $(ARCHIVES))
 build-program = $(SWIFT) build -c release --static-swift-stdlib --scratch-path $(SCRATCH)/$(1) --product $(@F) $(2) \
   && install -D -s $(SCRATCH)/$(1)/release/$(@F) $@
 FAST_START := -Xswiftc -static-executable -Xswiftc -use-ld=lld \
   -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
-.PHONY: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl
-$(RELEASE_DIR)/shmd:
-	$(call build-program,static)
+.PHONY: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(ARCHIVES)
+# An archive that the host does not have is looked for as a shared library, as ever.
+$(ARCHIVES):
+	@mkdir -p $@
+	@for name in $(archive-names); do \
+	  path=$$($(CC) -print-file-name=$$name) && [ "$$path" = $$name ] || ln -sf "$$path" $@/$$name; \
+	done
+$(RELEASE_DIR)/shmd: $(ARCHIVES)
+	$(call build-program,static,$(USE_ARCHIVES))
 $(RELEASE_DIR)/shmctl:
 	$(call build-program,static-executable,$(FAST_START))
 endif

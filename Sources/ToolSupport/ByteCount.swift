@@ -26,6 +26,15 @@ public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// In the largest binary unit that it is a whole number of: nothing is rounded, and ``init(_:)`` reads it again.
+  public var exact: String {
+    for (name, factor) in [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+    where bytes >= factor && bytes % factor == 0 {
+      return "\(bytes / factor)\(name)"
+    }
+    return "\(bytes)"
+  }
+
   /// In the largest binary unit that leaves at least 1, with one digit behind the point where it says something.
   public var description: String {
     var unit = 0

@@ -1,6 +1,7 @@
-/// Digits and what follows them; nil without digits.
+/// Digits and the unit that follows them, behind a space or not; nil without digits.
 func splitQuantity(_ text: String) -> (Int, Substring)? {
   let digits = text.prefix { ("0"..."9").contains($0) }
   guard let number = Int(digits) else { return nil }
-  return (number, text[digits.endIndex...])
+  let unit = text[digits.endIndex...]
+  return (number, unit.count > 1 && unit.first == " " ? unit.dropFirst() : unit)
 }

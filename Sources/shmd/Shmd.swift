@@ -16,8 +16,15 @@ struct Shmd: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
   var config = "/etc/shmd.yaml"
 
-  @Flag(help: "Check the configuration, also against the tables that run, and change nothing.")
+  @Flag(help: "Check the configuration, also against the tables that live and the room they have, and change nothing.")
   var check = false
+
+  @Option(
+    help: ArgumentHelp("As whom --check judges rights and trust, if root runs it: the unit's user.", valueName: "user"))
+  var user = Daemon.serviceUser
+
+  @Flag(help: "Print what the configuration and its drop-ins say together, with where each value comes from.")
+  var printConfig = false
 
   @Option(
     help: ArgumentHelp(
@@ -28,7 +35,10 @@ struct Shmd: AsyncParsableCommand {
   func run() async throws {
     let daemon = Daemon(
       configurationFile: config, runtimeDirectory: runtimeDirectory ?? Daemon.defaultRuntimeDirectory)
-    let status = check ? daemon.check() : await daemon.run()
+    let status =
+      if printConfig { daemon.printConfiguration() } else if check { daemon.check(as: user) } else {
+        await daemon.run()
+      }
     throw ExitCode(status.rawValue)
   }
 }

@@ -41,6 +41,21 @@ private let tableKeys =
     #expect(configuration.tables[0].options.mode == 0o664)
   }
 
+  /// The daemon's file, the command's options and its reports read one form.
+  @Test(arguments: [
+    ("64M", 64 << 20), ("64 MiB", 64 << 20), ("64MB", 64_000_000), ("2g", 2 << 30), ("67108864", 64 << 20),
+  ])
+  func sizesAreReadAsTheCommandReadsThem(_ size: (text: String, bytes: Int)) throws {
+    let text = "tables: [{name: a, capacity: \(size.text)}]"
+    #expect(try ConfigurationReader.parse(text, file: "f").tables[0].options.capacityBytes == size.bytes)
+  }
+
+  @Test(arguments: [("5m", 300), ("5min", 300), ("30", 30), ("1h", 3600)])
+  func intervalsAreReadAsTheCommandReadsTimes(_ span: (text: String, seconds: Int)) throws {
+    let text = "interval: \(span.text)\ntables: []"
+    #expect(try ConfigurationReader.parse(text, file: "f").interval == .seconds(span.seconds))
+  }
+
   @Test func noTablesAtAllIsAConfiguration() throws {
     #expect(try ConfigurationReader.parse("tables: []", file: "f").tables.isEmpty)
   }
@@ -67,10 +82,45 @@ private let tableKeys =
     ),
     (
       "tables: []\n---\ntables: []",
-      ["f:2: is not YAML: but found another document, expected a single document in the stream (line 1)"]
+      ["f:2: is not YAML: another document begins here; keep one"]
     ),
     ("tables: [] # \u{1}", ["f:1: is not YAML: control characters are not allowed"]),
-    ("tables: []\ntables: []", ["f:1: 'tables' given twice in one mapping; keep one"]),
+    ("tables: []\ntables: []", ["f:2: 'tables' given twice in one mapping, first in line 1; keep one"]),
+    (
+      "tables:\n- name: a\n  mode: \"0600\"\n  mode: \"0640\"\n  mode: \"0660\"",
+      [
+        "f:4: 'mode' given twice in one mapping, first in line 3; keep one",
+        "f:5: 'mode' given twice in one mapping, first in line 3; keep one",
+      ]
+    ),
+    (
+      "tables:\n- &a {name: a}\n- *a",
+      [
+        "f:2: is not YAML: anchors (&) and aliases (*) are not used here; write the value where it is needed, or quote it"
+      ]
+    ),
+    (
+      "tables:\n- *a",
+      [
+        "f:2: is not YAML: anchors (&) and aliases (*) are not used here; write the value where it is needed, or quote it"
+      ]
+    ),
+    (
+      "tables: !!seq []",
+      ["f:1: is not YAML: tags (!) are not used here; write the value alone, or quote it"]
+    ),
+    (
+      "tables:\n- name: !!binary aGVsbG8=",
+      ["f:2: is not YAML: tags (!) are not used here; write the value alone, or quote it"]
+    ),
+    (
+      "tables:\n  " + String(repeating: "[", count: 500_000),
+      ["f:2: is not YAML: nested more than 16 deep; a configuration has lists of mappings only"]
+    ),
+    (
+      "tables:\n  [" + String(repeating: "a,", count: 250_000) + "]",
+      ["f:2: is not YAML: more than 200000 values; no configuration has that many"]
+    ),
     ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, tables"]),
     ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
     (
@@ -95,17 +145,23 @@ private let tableKeys =
       ["f:3: variant: 'RCU' is not a variant; choose one of rcu, rwlock"]
     ),
     (
-      "tables:\n- name: a\n  capacity: 64MB",
-      ["f:3: capacity: '64MB' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB"]
+      "tables:\n- name: a\n  capacity: 64XB",
+      [
+        "f:3: capacity: '64XB' is not a size that there can be; write bytes, or a whole number with KiB, MiB, GiB or TiB, as in 64MiB"
+      ]
     ),
     (
       "tables:\n- name: a\n  capacity: -1",
-      ["f:3: capacity: '-1' is not a size; write bytes, or a number with KiB, MiB, GiB or TiB, as in 64MiB"]
+      [
+        "f:3: capacity: '-1' is not a size that there can be; write bytes, or a whole number with KiB, MiB, GiB or TiB, as in 64MiB"
+      ]
     ),
     ("tables:\n- name: a\n  capacity: 4095", ["f:3: capacity: a capacity of 4095 is not possible; give 1MiB to 4TiB"]),
     (
       "tables:\n- name: a\n  capacity: 9999999999TiB",
-      ["f:3: capacity: '9999999999TiB' is more than any table can have; at most 4TiB"]
+      [
+        "f:3: capacity: '9999999999TiB' is not a size that there can be; write bytes, or a whole number with KiB, MiB, GiB or TiB, as in 64MiB"
+      ]
     ),
     (
       "tables:\n- name: a\n  mode: \"0777\"",
@@ -146,7 +202,7 @@ private let tableKeys =
     ),
     (
       "tables:\n- name: a\n  stalled-reader: kill",
-      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, wait, refuse"]
+      ["f:3: stalled-reader: 'kill' is not a policy for stalled readers; choose one of evict, refuse, wait"]
     ),
     (
       "tables:\n- name: a\n  preallocate: yes",
@@ -157,11 +213,11 @@ private let tableKeys =
       ["f:4: limbo-budget: 8MiB is out of range; give 64KiB up to the capacity (4MiB)"]
     ),
     (
-      "interval: 1ms\ntables: []", ["f:1: interval: an interval of 1ms is too short; give 10ms to 60min"]
+      "interval: 1ms\ntables: []", ["f:1: interval: an interval of 1ms is not possible; give 10ms to 60m"]
     ),
     (
       "interval: 1d\ntables: []",
-      ["f:1: interval: '1d' is not an interval; write 10ms to 60min, as in 500ms, 1s or 2min"]
+      ["f:1: interval: an interval of 1d is not possible; give 10ms to 60m"]
     ),
     (
       "log-level: loud\ntables: []",
@@ -175,6 +231,32 @@ private let tableKeys =
   @Test(arguments: refusals)
   func aMistakeIsNamedWithItsLine(_ refusal: (text: String, complaints: [String])) {
     #expect(complaints(about: refusal.text) == refusal.complaints)
+  }
+
+  /// What is printed reads as the same configuration.
+  @Test func aConfigurationIsPrintedAsItIsRead() throws {
+    let text = """
+      interval: 1500ms
+      log-level: debug
+      tables:
+        - {name: "1", variant: rwlock, capacity: 3MiB, mode: "0640", owner: 0, group: 0, preallocate: true}
+        - {name: b, stalled-reader: wait, limbo-budget: 100KiB}
+      """
+    let configuration = try ConfigurationReader.parse(text, file: "f")
+    let printed = ConfigurationText.text(of: configuration)
+    let again = try ConfigurationReader.parse(printed, file: "f")
+    #expect(again.interval == configuration.interval)
+    #expect(again.logLevel == configuration.logLevel)
+    #expect(again.tables.map(\.name) == ["1", "b"])
+    #expect(again.tables.map(\.options.mode) == [0o640, 0o660])
+    #expect(
+      again.tables.map(\.options.limits.limboBudgetBytes) == configuration.tables.map(\.options.limits.limboBudgetBytes)
+    )
+    #expect(again.tables.map(\.options.stalledReaderPolicy) == [.evict, .wait])
+    #expect(again.tables.map(\.options.capacityBytes) == configuration.tables.map(\.options.capacityBytes))
+    #expect(printed.contains("interval: 1500ms  # f:1\n"))
+    #expect(printed.contains("    variant: rwlock  # f:4\n"))
+    #expect(printed.contains("    full: refuse  # default\n"))
   }
 
   @Test func allMistakesAreNamedInTheOrderOfTheFile() {
@@ -207,6 +289,16 @@ private let tableKeys =
     let lines = complaints(about: "tables:\n- name: \"a\\nb\"\n")
     #expect(lines.count == 1)
     #expect(lines[0].hasPrefix("f:2: name: 'a\\x0ab' is not a table name"))
+  }
+
+  /// A file that is wrong all over costs bounded lines, each of bounded length.
+  @Test func aFileFullOfMistakesIsToldInBoundedLines() {
+    let long = String(repeating: "x", count: 100_000)
+    #expect(complaints(about: "\(long): 1\ntables: []").map(\.count).allSatisfy { $0 < 300 })
+    #expect(complaints(about: "interval: \(long)\ntables: []").map(\.count).allSatisfy { $0 < 300 })
+    let lines = complaints(about: (0..<10_000).map { "key\($0): 1\n" }.joined() + "tables: []")
+    #expect(lines.count == 51)
+    #expect(lines.last == "f: and 9950 more; correct these first")
   }
 
   private func complaints(about text: String) -> [String] {

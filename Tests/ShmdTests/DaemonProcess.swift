@@ -106,6 +106,7 @@ final class NotifySocket {
 final class Corner {
   let directory: String
   private var tables: [String] = []
+  private var dropIns: [String] = []
 
   init() throws {
     var template = Array("/tmp/shmd-test-XXXXXX".utf8CString)
@@ -115,8 +116,8 @@ final class Corner {
 
   deinit {
     for table in tables { removeObjects(ofTable: table) }
-    for file in ["shmd.yaml", "notify", "run/shmd.lock"] { unlink(directory + "/" + file) }
-    for part in ["/run", ""] { rmdir(directory + part) }
+    for file in ["shmd.yaml", "notify", "run/shmd.lock"] + dropIns { unlink(directory + "/" + file) }
+    for part in ["/run", "/shmd.d", ""] { rmdir(directory + part) }
   }
 
   /// A table name, removed with the corner.
@@ -133,13 +134,33 @@ final class Corner {
     try write("interval: \(interval)\nlog-level: debug\ntables:\n\(tables)\n")
   }
 
-  func write(_ text: String) throws {
-    let descriptor = open(configurationFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+  /// Writes a file beside the configuration that adds to it.
+  func write(_ text: String, dropIn: String) throws {
+    mkdir(directory + "/shmd.d", 0o755)
+    dropIns.append("shmd.d/" + dropIn)
+    try write(text, to: "\(directory)/shmd.d/\(dropIn)")
+  }
+
+  func write(_ text: String) throws { try write(text, to: configurationFile) }
+
+  private func write(_ text: String, to file: String) throws {
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }
     let bytes = Array(text.utf8)
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
       throw Failure("write: error \(errno)")
     }
+  }
+
+  /// Lets every user read what is in it.
+  func openToAll() throws {
+    guard chmod(directory, 0o755) == 0 else { throw Failure("chmod: error \(errno)") }
+  }
+
+  /// Checks the configuration, or another that is written first; as the tests' own user unless told otherwise.
+  func check(as user: String = "root", _ tables: String? = nil) throws -> LoggingProcess {
+    if let tables { try configure(tables) }
+    return try start(["--check", "--user", user])
   }
 
   /// Starts the daemon, with or without a service manager.
@@ -157,4 +178,13 @@ final class Corner {
     try daemon.waitForLine("ready tables=")
     return daemon
   }
+}
+
+/// Puts something that is no table under a name in /dev/shm.
+func squat(_ object: String, owner: UInt32? = nil) throws {
+  let squatter = try SharedObject.create(name: object, mode: 0o600)
+  try squatter.setOwner(owner)
+  try squatter.truncate(to: 8192)
+  let mapping = try squatter.map(count: 8192, writable: true)
+  withExtendedLifetime(mapping) { mapping.base.storeBytes(of: 0x1234, as: UInt64.self) }
 }

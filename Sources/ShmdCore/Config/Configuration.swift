@@ -9,10 +9,20 @@ public struct Configuration: Sendable, Equatable {
   public var interval: Duration = .seconds(1)
   public var logLevel: Logger.Level = .info
   public var tables: [TableConfiguration] = []
+  /// Where each key of the file itself was given.
+  var sources: [TopKeyword: Source] = [:]
+}
+
+/// Where a value was given.
+struct Source: Sendable, Equatable {
+  let file: String
+  let line: Int
 }
 
 /// One table as configured.
 public struct TableConfiguration: Sendable, Equatable {
+  /// The file that configures it: the configuration itself or a drop-in.
+  var file: String
   public var name: String
   /// `owner` and `group` are nil where the file is silent: then a new table gets the daemon's, a running one keeps
   /// what it has.

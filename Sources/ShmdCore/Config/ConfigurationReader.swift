@@ -1,108 +1,122 @@
 import Logging
 import SharedTable
 import TableEngine
-import Yams
 
 /// Reads a configuration and finds all that is wrong with it, each thing with its line.
 ///
 /// It walks the YAML nodes instead of decoding into types, because nodes know their lines and a decoder stops at the
 /// first complaint. Unknown keys are complaints: a misspelt one would silently be a default.
 public struct ConfigurationReader {
-  private let file: String
-  private var problems: [Problem] = []
-  private var configuration: Configuration
+  /// The one that is being read.
+  private(set) var file: String
+  private var isDropIn = false
+  var problems: [Problem] = []
+  var configuration: Configuration
 
   private init(file: String) {
     self.file = file
     configuration = Configuration(file: file)
   }
 
-  /// Reads and checks a file. Nothing else is touched.
+  /// Reads and checks a file, and then its drop-ins in the order of their names. Nothing else is touched.
   /// - Throws: ``Refusal`` with everything that is wrong.
   public static func read(file: String) throws(Refusal) -> Configuration {
-    let text: String
+    var reader = ConfigurationReader(file: file)
+    reader.readFile(cure: "name a readable file with --config")
+    reader.isDropIn = true
+    let directory = dropInDirectory(of: file)
     do {
-      text = try HostFile.text(of: file)
+      for name in try HostFile.names(in: directory) where name.hasSuffix(".yaml") && !name.hasPrefix(".") {
+        reader.file = "\(directory)/\(name)"
+        reader.readFile(cure: "make it readable, or remove it")
+      }
     } catch {
-      throw Refusal([
-        Problem(file: file, line: nil, "cannot be read: \(error); name a readable file with --config")
-      ])
+      reader.file = directory
+      reader.complain(nil, "cannot be read: \(error); make it readable, or remove it")
     }
-    return try parse(text, file: file)
+    return try reader.result
   }
 
-  /// The same for a text, named as a file.
+  /// The same for a text, named as a file and without drop-ins.
   public static func parse(_ text: String, file: String) throws(Refusal) -> Configuration {
     var reader = ConfigurationReader(file: file)
-    if let root = reader.compose(text) { reader.readTop(root) }
-    if !reader.problems.isEmpty { throw Refusal(reader.problems) }
-    return reader.configuration
+    reader.read(text)
+    return try reader.result
+  }
+
+  /// `/etc/shmd.d` beside `/etc/shmd.yaml`.
+  static func dropInDirectory(of file: String) -> String {
+    (file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file) + ".d"
+  }
+
+  private var result: Configuration {
+    get throws(Refusal) {
+      if !problems.isEmpty { throw Refusal(problems) }
+      return configuration
+    }
+  }
+
+  private mutating func readFile(cure: String) {
+    do {
+      read(try HostFile.text(of: file))
+    } catch {
+      complain(nil, "cannot be read: \(error); \(cure)")
+    }
+  }
+
+  private mutating func read(_ text: String) {
+    if let root = compose(text) { readTop(root) }
   }
 
   // MARK: - YAML
 
-  private mutating func compose(_ text: String) -> Node? {
-    do {
-      if let root = try Yams.compose(yaml: text) { return root }
-      complain(1, "the file is empty; write 'tables:' and a list of tables")
-    } catch let error as YamlError {
-      complain(error, text)
+  mutating func compose(_ text: String) -> Node? {
+    var composer = NodeComposer(text)
+    do throws(YAMLMistake) {
+      let root = try composer.document()
+      for mistake in composer.duplicates { complain(mistake.line, mistake.message) }
+      if root == nil { complain(1, "the file is empty; write 'tables:' and a list of tables") }
+      return root
     } catch {
-      complain(nil, "is not YAML: \(error)")
-    }
-    return nil
-  }
-
-  private mutating func complain(_ error: YamlError, _ text: String) {
-    switch error {
-    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
-      .composer(let context, let problem, let mark, _):
-      let where_ = context.map { ", \($0.text) (line \($0.mark.line))" } ?? ""
-      complain(mark.line, "is not YAML: \(problem)\(where_)")
-    case .reader(let problem, let offset, _, _):
-      let line = offset.map { text.prefix($0).split(separator: "\n", omittingEmptySubsequences: false).count }
-      complain(line, "is not YAML: \(problem)")
-    case .duplicatedKeysInMapping(let keys, let context):
-      let names = keys.map { "'\($0)'" }.joined(separator: ", ")
-      complain(context.mark.line, "\(names) given twice in one mapping; keep one")
-    default:
-      complain(nil, "is not YAML: \(error)")
+      complain(error.line, "is not YAML: \(error.message)")
+      return nil
     }
   }
 
-  private mutating func complain(_ line: Int?, _ message: String) {
+  mutating func complain(_ line: Int?, _ message: String) {
     problems.append(Problem(file: file, line: line, message))
   }
 
-  private mutating func complain(_ node: Node, _ message: String) { complain(node.mark?.line, message) }
+  mutating func complain(_ node: Node, _ message: String) { complain(node.line, message) }
 
   /// A mapping's values by keyword. What is no keyword is a complaint.
-  private mutating func values<Keyword>(
+  mutating func values<Keyword>(
     of node: Node, _ what: String, _ keywords: Keyword.Type
-  ) -> [(key: Keyword, line: Int?, value: Node)]?
-  where Keyword: RawRepresentable<String> & CaseIterable {
+  ) -> [(key: Keyword, line: Int, value: Node)]?
+  where Keyword: RawRepresentable<String> & CaseIterable & Equatable {
     let known = Keyword.allCases.map(\.rawValue).joined(separator: ", ")
     guard let mapping = node.mapping else {
       complain(node, "\(what) is \(node.kind), not a mapping; write 'key: value' lines with the keys \(known)")
       return nil
     }
-    var values: [(key: Keyword, line: Int?, value: Node)] = []
-    for (key, value) in mapping {
-      if let keyword = key.scalar.flatMap({ Keyword(rawValue: $0.string) }) {
-        values.append((keyword, key.mark?.line, value))
+    var values: [(key: Keyword, line: Int, value: Node)] = []
+    for pair in mapping {
+      if let keyword = pair.key.scalar.flatMap(Keyword.init(rawValue:)) {
+        // A key given twice is a complaint already; its first value is read.
+        if !values.contains(where: { $0.key == keyword }) { values.append((keyword, pair.key.line, pair.value)) }
       } else {
-        let shown = key.scalar?.string ?? key.kind
-        complain(key, "unknown key '\(shown)' in \(what); known are \(known)")
+        let shown = (pair.key.scalar ?? pair.key.kind).quotedExcerpt
+        complain(pair.key, "unknown key \(shown) in \(what); known are \(known)")
       }
     }
     return values
   }
 
   /// Reads one scalar; nil after a complaint.
-  private mutating func scalar<T>(
+  mutating func scalar<T>(
     _ node: Node, _ key: String, _ read: (String) throws(Complaint) -> T
   ) -> T? {
-    guard let text = node.scalar?.string else {
+    guard let text = node.scalar else {
       complain(node, "'\(key)' is \(node.kind); give it one value")
       return nil
     }
@@ -116,12 +130,13 @@ public struct ConfigurationReader {
 
   // MARK: - The file
 
-  private mutating func readTop(_ root: Node) {
+  mutating func readTop(_ root: Node) {
     guard let values = values(of: root, "the file", TopKeyword.self) else { return }
-    for (key, _, node) in values {
+    for (key, line, node) in values {
+      configuration.sources[key] = Source(file: file, line: line)
       switch key {
       case .interval:
-        if let value = scalar(node, key.rawValue, Scalars.duration) { configuration.interval = value }
+        if let value = scalar(node, key.rawValue, Scalars.interval) { configuration.interval = value }
       case .logLevel:
         let levels = Logger.Level.allCases.map { ($0.rawValue, $0) }
         let value = scalar(node, key.rawValue) { text throws(Complaint) in
@@ -131,21 +146,21 @@ public struct ConfigurationReader {
       case .tables: readTables(node)
       }
     }
-    if !values.contains(where: { $0.key == .tables }) {
+    if !isDropIn, !values.contains(where: { $0.key == .tables }) {
       complain(root, "the key 'tables' is missing; give it a list of tables, or 'tables: []' for none")
     }
   }
 
-  private mutating func readTables(_ node: Node) {
+  mutating func readTables(_ node: Node) {
     guard let list = node.sequence else {
       return complain(node, "'tables' is \(node.kind), not a list; begin each table with '- name: NAME'")
     }
     for item in list {
       guard let table = readTable(item) else { continue }
       if let first = configuration.tables.first(where: { $0.name == table.name }) {
-        complain(
-          table.line(.name),
-          "table '\(table.name)' is configured twice, first in line \(first.line(.name) ?? 0); remove one")
+        let line = first.line(.name).map(String.init) ?? "?"
+        let place = first.file == file ? "line \(line)" : "\(first.file):\(line)"
+        complain(table.line(.name), "table '\(table.name)' is configured twice, first in \(place); remove one")
       }
       configuration.tables.append(table)
     }
@@ -153,38 +168,38 @@ public struct ConfigurationReader {
 
   // MARK: - A table
 
-  private mutating func readTable(_ node: Node) -> TableConfiguration? {
+  mutating func readTable(_ node: Node) -> TableConfiguration? {
     guard let values = values(of: node, "a table", TableKeyword.self) else { return nil }
     var given: [TableKeyword: Node] = [:]
     var lines: [TableKeyword: Int] = [:]
     for (key, line, value) in values {
       given[key] = value
-      lines[key] = value.mark?.line ?? line
+      lines[key] = line
     }
     if given[.name] == nil { complain(node, "a table without 'name'; give it one") }
     // Without a name, or with a wrong one, the rest is still read for its complaints.
     let name = given[.name].flatMap { scalar($0, "name", Self.tableName) }
     let options = readOptions(given)
     guard let name else { return nil }
-    return TableConfiguration(name: name, options: options, lines: lines)
+    return TableConfiguration(file: file, name: name, options: options, lines: lines)
   }
 
   private static func tableName(_ text: String) throws(Complaint) -> String {
     guard ObjectName.isValid(text) else {
       throw Complaint(
-        "'\(text.prefix(64))' is not a table name; use 1 to \(ObjectName.maximumLength) letters, digits and "
+        "\(text.quotedExcerpt) is not a table name; use 1 to \(ObjectName.maximumLength) letters, digits and "
           + ". _ - @ : +, not starting with a dot")
     }
     return text
   }
 
-  private mutating func readOptions(_ given: [TableKeyword: Node]) -> Table.Options {
+  mutating func readOptions(_ given: [TableKeyword: Node]) -> Table.Options {
     func value<T>(_ key: TableKeyword, _ read: (String) throws(Complaint) -> T) -> T? {
       given[key].flatMap { scalar($0, key.rawValue, read) }
     }
     // In the order of the keywords; complaints are sorted by line later.
     let variant = value(.variant) { text throws(Complaint) in
-      try Scalars.word(text, [("rcu", Table.Variant.rcu), ("rwlock", .rwlock)], "a variant")
+      try Scalars.word(text, "a variant") as Table.Variant
     }
     let capacity = value(.capacity, Scalars.capacity)
     let mode = value(.mode, Scalars.mode)
@@ -195,9 +210,7 @@ public struct ConfigurationReader {
       try Scalars.word(text, [("true", true), ("false", false)], "true or false")
     }
     let policy = value(.stalledReader) { text throws(Complaint) in
-      try Scalars.word(
-        text, [("evict", StalledReaderPolicy.evict), ("wait", .wait), ("refuse", .refuse)],
-        "a policy for stalled readers")
+      try Scalars.word(text, "a policy for stalled readers") as Table.StalledReaderPolicy
     }
     let capacityBytes = capacity ?? Table.Options().capacityBytes
     // A capacity that is wrong is no measure for the budget.
@@ -212,17 +225,5 @@ public struct ConfigurationReader {
     return Table.Options(
       variant: variant ?? .rcu, capacityBytes: capacityBytes, mode: mode ?? 0o660, owner: owner, group: group,
       limboBudgetBytes: budget, stalledReaderPolicy: policy ?? .evict, preallocate: preallocate ?? false)
-  }
-}
-
-extension Node {
-  /// For people who may not know YAML's words.
-  fileprivate var kind: String {
-    switch self {
-    case .scalar(let scalar): scalar.string.isEmpty ? "empty" : "the value '\(scalar.string.prefix(32))'"
-    case .mapping: "a mapping"
-    case .sequence: "a list"
-    case .alias: "an alias"
-    }
   }
 }

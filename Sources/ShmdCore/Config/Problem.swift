@@ -21,14 +21,18 @@ public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// A configuration that is not applied, not even in part.
 public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-  /// All that is wrong, in the order of the file.
+  /// What is wrong, in the order of the file: all of it, or as much as anybody corrects at once.
   public let problems: [Problem]
-  /// The file is as it should be, and the host cannot follow it just now (no room, no rights).
-  public let isHostFailure: Bool
+  /// More than anybody corrects at once; a file that is wrong all over does not flood the journal.
+  private static let mostProblems = 50
 
-  init(_ problems: [Problem], isHostFailure: Bool = false) {
-    self.problems = problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
-    self.isHostFailure = isHostFailure
+  init(_ problems: [Problem]) {
+    let files = problems.map(\.file)
+    func place(_ problem: Problem) -> (Int, Int) { (files.firstIndex(of: problem.file) ?? 0, problem.line ?? 0) }
+    let sorted = problems.sorted { place($0) < place($1) }
+    let rest = sorted.dropFirst(Self.mostProblems)
+    let more = rest.first.map { Problem(file: $0.file, line: nil, "and \(rest.count) more; correct these first") }
+    self.problems = sorted.prefix(Self.mostProblems) + (more.map { [$0] } ?? [])
   }
 
   public var description: String { problems.map(\.description).joined(separator: "\n") }

@@ -21,13 +21,36 @@ public struct Daemon: Sendable {
     return given.map(String.init) ?? "/run/shmd"
   }
 
-  /// Checks the configuration, also against the tables that run, and changes nothing.
-  public func check() -> ExitStatus {
+  /// The user that the unit runs as.
+  public static let serviceUser = "shmd"
+
+  /// Checks the configuration, also against the tables that live and /dev/shm's room, and changes nothing.
+  /// - Parameter user: as whom, if root checks: rights and trust are a user's. The process is that user's afterwards.
+  public func check(as user: String) -> ExitStatus {
+    do throws(Complaint) {
+      try HostProcess.become(user)
+    } catch {
+      Self.complain("--check as user '\(user)': \(error.message)")
+      return .failure
+    }
+    let plan: Plan
+    do throws(Refusal) {
+      plan = Plan(try ConfigurationReader.read(file: configurationFile), access: .observer)
+      let problems = plan.problems + plan.refusedChanges
+      if !problems.isEmpty { throw Refusal(problems) }
+    } catch {
+      return complain(error)
+    }
+    for warning in plan.warnings + plan.strangers { Self.complain("\(warning)") }
+    for obstacle in plan.obstacles { Self.complain("\(obstacle)") }
+    return plan.obstacles.isEmpty ? .success : .failure
+  }
+
+  /// Prints what is in force with this file, each value with where it comes from.
+  public func printConfiguration() -> ExitStatus {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: configurationFile)
-      let plan = Plan(configuration, access: .observer)
-      for warning in plan.warnings { Self.complain("\(warning)") }
-      if !plan.problems.isEmpty { throw Refusal(plan.problems) }
+      HostFile.write(Array(ConfigurationText.text(of: configuration).utf8), to: STDOUT_FILENO)
       return .success
     } catch {
       return complain(error)
@@ -83,12 +106,13 @@ public struct Daemon: Sendable {
   ) -> ServiceGroup {
     let notifier = Notifier(socket: HostFile.environment("NOTIFY_SOCKET"))
     let settings = Settings(configuration)
+    let status = StatusLine(notifier, settings)
     let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
     let reload = ReloadService(
       file: configurationFile, hangUps: hangUps, keeper: keeper, settings: settings, threshold: threshold,
-      notifier: notifier, log: log)
+      notifier: notifier, status: status, log: log)
     let maintenance = MaintenanceService(
-      keeper: keeper, settings: settings, notifier: notifier, watchdog: watchdog, log: log)
+      keeper: keeper, settings: settings, notifier: notifier, status: status, watchdog: watchdog, log: log)
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
@@ -100,7 +124,7 @@ public struct Daemon: Sendable {
 
   private func complain(_ refusal: Refusal) -> ExitStatus {
     for problem in refusal.problems { Self.complain("\(problem)") }
-    return refusal.isHostFailure ? .failure : .badConfiguration
+    return .badConfiguration
   }
 
   private func complain(_ failure: InstanceLock.Failure) -> ExitStatus {

@@ -8,6 +8,7 @@ struct MaintenanceService: Service {
   let keeper: TableKeeper
   let settings: Settings
   let notifier: Notifier
+  let status: StatusLine
   let watchdog: Watchdog
   let log: Logger
 
@@ -15,7 +16,7 @@ struct MaintenanceService: Service {
     await withGracefulShutdownHandler {
       await turn()
       let names = await keeper.names
-      notifier.send("READY=1", "STATUS=\(settings.status(tableCount: names.count))")
+      status.update(await keeper.report, isReady: true)
       log.notice("ready", metadata: ["tables": "\(names.joined(separator: " "))"])
       await loop()
     } onGracefulShutdown: {
@@ -33,6 +34,7 @@ struct MaintenanceService: Service {
       let now = HostClock.monotonicNanoseconds
       if now &- lastTurn >= interval.wholeNanoseconds {
         await turn()
+        status.update(await keeper.report)
         lastTurn = now
       } else {
         // Through the table thread too: it is that thread's pulse.

@@ -11,6 +11,7 @@ struct ReloadService: Service {
   let settings: Settings
   let threshold: ServiceLog.Threshold
   let notifier: Notifier
+  let status: StatusLine
   let log: Logger
 
   func run() async throws {
@@ -31,6 +32,6 @@ struct ReloadService: Service {
       for problem in error.problems { log.error("\(problem)") }
       log.error("configuration refused, nothing has changed", metadata: ["file": "\(file)"])
     }
-    notifier.send("READY=1", "STATUS=\(settings.status(tableCount: await keeper.names.count))")
+    status.update(await keeper.report, isReady: true)
   }
 }

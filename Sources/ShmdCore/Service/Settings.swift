@@ -28,9 +28,8 @@ final class Settings: Sendable {
   }
 
   /// For the service manager's status line.
-  func status(tableCount: Int) -> String {
-    let tables = "\(tableCount) \(tableCount == 1 ? "table" : "tables")"
-    guard let refusal = state.withLock({ $0.refusal }) else { return tables }
-    return "\(tables); the configuration of before is in force, because \(refusal)"
+  func status(_ report: KeeperReport) -> String {
+    guard let refusal = state.withLock({ $0.refusal }) else { return report.status }
+    return "\(report.status); the configuration of before is in force, because \(refusal)"
   }
 }

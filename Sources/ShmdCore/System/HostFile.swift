@@ -18,6 +18,27 @@ enum HostFile {
     return text
   }
 
+  /// The names in a directory, sorted; none if there is no such directory.
+  static func names(in directory: String) throws(SystemError) -> [String] {
+    guard let stream = unsafe opendir(directory) else {
+      if errno == ENOENT { return [] }
+      throw SystemError(call: "opendir", errno: errno)
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else { break }
+      unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+        unsafe name.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { name in
+          unsafe names.append(String(cString: name))
+        }
+      }
+    }
+    guard errno == 0 else { throw SystemError(call: "readdir", errno: errno) }
+    return names.sorted()
+  }
+
   private static func bytes(of descriptor: Int32) throws(SystemError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)

@@ -11,6 +11,22 @@ enum HostProcess {
     for number in signalsWithoutMeaning { _ = signal(number, SIG_IGN) }
   }
 
+  /// Gives up root's rights for those of a user, with the user's groups, for good. Does nothing if root does not run it.
+  static func become(_ name: String) throws(Complaint) {
+    guard geteuid() == 0, name != "root" else { return }
+    var entry = unsafe passwd()
+    var buffer = [CChar](repeating: 0, count: 16 << 10)
+    var found: UnsafeMutablePointer<passwd>?
+    guard unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil else {
+      throw Complaint("there is no such user; run systemd-sysusers, or name the service's user with --user")
+    }
+    let group = unsafe entry.pw_gid
+    let user = unsafe entry.pw_uid
+    guard unsafe initgroups(name, group) == 0, setgid(group) == 0, setuid(user) == 0 else {
+      throw Complaint("the rights cannot be changed to its (error \(errno)); name another with --user")
+    }
+  }
+
   /// Raises the limit of open descriptors to what the administrator allows (the hard limit): each table takes two, and the
   /// soft limit, 1,024 on most hosts, is that low for programs that use select(2). If the kernel refuses, the limit stays,
   /// and a table that finds no descriptor says so.

@@ -1,10 +1,8 @@
-import SharedTable
-
-/// A configured table whose name a stranger has: not made, and tried for again each turn.
+/// A configured table that cannot be had just now: tried for again each turn, while the others are kept.
 struct BlockedTable {
   let configuration: TableConfiguration
   /// Why not, as last said.
-  var trouble: TableError.Code = .foreign
+  var trouble: Trouble
 
   var name: String { configuration.name }
 }

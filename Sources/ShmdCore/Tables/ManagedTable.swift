@@ -11,10 +11,13 @@ struct ManagedTable {
   /// The table's version when its last turn was over: if it is the same at the next, nobody wrote.
   var version: UInt64?
   /// What went wrong in the last turn: said once, and once more when it is over.
-  var trouble: TableError.Code?
+  var trouble: Trouble?
+  /// What the file asks of it and no living table can become.
+  var refusedChanges: [Problem]
 
-  init(_ configuration: TableConfiguration, _ table: Table) {
+  init(_ configuration: TableConfiguration, _ table: Table, refused: [Problem] = []) {
     self.configuration = configuration
+    refusedChanges = refused
     self.table = table
     recoveries = table.administration.recoveryCount ?? 0
   }

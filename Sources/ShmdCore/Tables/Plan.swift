@@ -1,5 +1,7 @@
+import SharedMemory
 import SharedTable
 import TableEngine
+import ToolSupport
 
 /// What a configuration asks of the host, found out before anything is changed.
 ///
@@ -9,41 +11,36 @@ struct Plan {
   /// One configured table, and what is there now.
   enum Step {
     case create(TableConfiguration)
-    /// It runs; settings that can change online may differ.
-    case keep(TableConfiguration, Table)
-    /// Its name is a stranger's. No reason to refuse the rest: anybody could stop the daemon by that.
+    /// It lives; settings that can change online may differ. Changes that it cannot take are refused: it stays as it is.
+    case keep(TableConfiguration, Table, refused: [Problem])
+    /// It cannot be had just now. No reason to refuse the rest: anybody could stop the daemon by that.
     case wait(TableConfiguration, TableError)
-
-    var configuration: TableConfiguration {
-      switch self {
-      case .create(let configuration), .keep(let configuration, _), .wait(let configuration, _): configuration
-      }
-    }
   }
 
   let configuration: Configuration
   private(set) var steps: [Step] = []
+  /// Why the configuration is refused whole.
   private(set) var problems: [Problem] = []
+  /// What goes, and may not be what was meant.
+  private(set) var warnings: [Problem] = []
 
   /// Looks at every table of the configuration.
-  /// - Parameter access: a daemon takes part; `--check` only observes, and leaves what it may not read to the daemon.
+  /// - Parameter access: a daemon takes part; `--check` only observes, and changes nothing.
   init(_ configuration: Configuration, access: Table.Access) {
     self.configuration = configuration
     for table in configuration.tables {
       switch Self.find(table, access) {
       case .success(let found?):
-        steps.append(.keep(table, found))
-        compare(table, with: found)
+        steps.append(.keep(table, found, refused: refusals(table, found)))
+        checkRights(of: found, table)
       case .success(nil):
         steps.append(.create(table))
         checkAccounts(table, owner: Accounts.effectiveUser, group: nil)
-      case .failure(let error) where error.code == .foreign:
-        steps.append(.wait(table, error))
       case .failure(let error):
-        if access == .observer, error.code == .notPermitted { continue }
-        complain(table, .name, Self.advice(error))
+        steps.append(.wait(table, error))
       }
     }
+    compareWithRoom()
   }
 
   /// The running table of a configuration, nil if there is none.
@@ -51,56 +48,136 @@ struct Plan {
     _ table: TableConfiguration, _ access: Table.Access
   ) -> Result<Table?, TableError> {
     do throws(TableError) {
-      return .success(
-        try Table.open(
-          table.name, access: access, trusting: .users(table.options.owner.map { [$0] } ?? []), timeout: .seconds(1)))
+      let found = try Table.open(
+        table.name, access: access, trusting: .users(table.options.owner.map { [$0] } ?? []), timeout: .seconds(1))
+      if access == .observer { try checkRights(table.name) }
+      return .success(found)
     } catch {
       return error.code == .noSuchTable ? .success(nil) : .failure(error)
     }
   }
 
-  private static func advice(_ error: TableError) -> String {
-    switch error.code {
-    case .notPermitted: "exists, and this daemon may not take part: \(error.message); drop it, or choose another name"
-    case .notATable, .damaged, .incompatible: "exists, and cannot be used: \(error.message)"
-    default: error.message
+  /// Whether this user could take part, found out without doing so.
+  private static func checkRights(_ name: String) throws(TableError) {
+    for object in [controlObject(name), dataObject(name)] {
+      do throws(SystemError) {
+        _ = try SharedObject.open(name: object, writable: true)
+      } catch {
+        throw TableError(.notPermitted, table: name, "/dev/shm/\(object) cannot be opened for writing: \(error)")
+      }
     }
   }
+
+  private static func controlObject(_ name: String) -> String { ObjectName.prefix + name + ObjectName.controlSuffix }
+  private static func dataObject(_ name: String) -> String { ObjectName.prefix + name + ObjectName.dataSuffix }
 
   private mutating func complain(_ table: TableConfiguration, _ key: TableKeyword, _ message: String) {
     problems.append(problem(table, key, message))
   }
 
-  private func problem(_ table: TableConfiguration, _ key: TableKeyword, _ message: String) -> Problem {
-    Problem(file: configuration.file, line: table.line(key), "table '\(table.name)': \(message)")
+  func problem(_ table: TableConfiguration, _ key: TableKeyword, _ message: String) -> Problem {
+    Problem(file: table.file, line: table.line(key), "table '\(table.name)': \(message)")
   }
 
-  /// Names that strangers have: worth a word, no reason to refuse the configuration.
-  var warnings: [Problem] {
+  // MARK: - Room
+
+  /// A capacity is a limit and not a claim, and /dev/shm can be enlarged; so more than it has is worth a word only.
+  private mutating func compareWithRoom() {
+    guard let total = SharedMemoryRoom.totalBytes else { return }
+    let shown = "\(ByteCount(bytes: total))"
+    let cure = "give less, or enlarge it: mount -o remount,size=BYTES /dev/shm"
+    let tooLarge = configuration.tables.filter { $0.options.capacityBytes > total }
+    for table in tooLarge {
+      let capacity = Scalars.describe(table.options.capacityBytes)
+      warnings.append(
+        problem(
+          table, .capacity,
+          "warning: a capacity of \(capacity) is more than /dev/shm has (\(shown)): writes find that full first; \(cure)"
+        ))
+    }
+    let sum = configuration.tables.reduce(0.0) { $0 + Double($1.options.capacityBytes) }
+    if tooLarge.isEmpty, sum > Double(total) {
+      let all = ByteCount(bytes: Int(min(sum, 0x1p62)))
+      warnings.append(
+        Problem(
+          file: configuration.file, line: nil,
+          "warning: the tables' capacities are \(all) together, and /dev/shm has \(shown); \(cure)"))
+    }
+  }
+
+  // MARK: - What a check says
+
+  /// What is not done to tables that live.
+  var refusedChanges: [Problem] {
+    steps.flatMap { step in
+      guard case .keep(_, _, let refused) = step else { return [Problem]() }
+      return refused
+    }
+  }
+
+  /// Names that strangers have: worth a word. Anybody could make a check fail otherwise.
+  var strangers: [Problem] {
     steps.compactMap { step in
-      guard case .wait(let table, let error) = step else { return nil }
+      guard case .wait(let table, let error) = step, error.code == .foreign else { return nil }
       return problem(table, .name, "warning: \(error.message)")
     }
   }
 
+  /// Why tables cannot be had, as far as that can be seen without making them.
+  var obstacles: [Problem] {
+    steps.compactMap { step in
+      switch step {
+      case .wait(let table, let error) where error.code != .foreign:
+        problem(table, .name, "cannot be had: \(Trouble(error).message)")
+      case .create(let table):
+        obstacle(to: table).map { problem(table, .preallocate, "cannot be had: \(Trouble($0).message)") }
+      default: nil
+      }
+    }
+  }
+
+  private func obstacle(to table: TableConfiguration) -> TableError? {
+    let wanted = table.options.capacityBytes
+    // There is no data object, or the table would have been found.
+    if (try? SharedObject.look(at: Self.controlObject(table.name))) != nil {
+      return TableError(.exists, table: table.name, "")
+    }
+    guard table.options.preallocate, let free = SharedMemoryRoom.freeBytes, wanted > free else { return nil }
+    return TableError(
+      .full, table: table.name,
+      "/dev/shm has room for \(ByteCount(bytes: free)), and 'preallocate' asks for \(Scalars.describe(wanted)); "
+        + "give less, free some, or enlarge it")
+  }
+
   // MARK: - Running tables
 
-  /// A running table is never silently another than the file says.
-  private mutating func compare(_ table: TableConfiguration, with found: Table) {
+  /// A living table is never silently another than the file says.
+  private func refusals(_ table: TableConfiguration, _ found: Table) -> [Problem] {
+    var refusals: [Problem] = []
     if found.variant != table.options.variant {
-      complain(
-        table, .variant,
-        "runs as \(found.variant), not \(table.options.variant), and that cannot change while it lives; "
-          + "set it back, or drop the table first")
+      let difference = "lives as \(found.variant), and the file says \(table.options.variant)"
+      refusals.append(refusal(table, .variant, difference))
     }
     let unit = Geometry.unitBytes
     let wanted = (table.options.capacityBytes + unit - 1) / unit * unit
     if found.capacityBytes != wanted {
-      complain(
-        table, .capacity,
-        "runs with a capacity of \(Scalars.describe(found.capacityBytes)), not \(Scalars.describe(wanted)), "
-          + "and that cannot change while it lives; set it back, or drop the table first")
+      let (has, says) = (Scalars.describe(found.capacityBytes), Scalars.describe(wanted))
+      refusals.append(refusal(table, .capacity, "lives with a capacity of \(has), and the file says \(says)"))
     }
+    return refusals
+  }
+
+  /// A change that no living table can take: processes that have it open would use the old one without knowing.
+  private func refusal(_ table: TableConfiguration, _ key: TableKeyword, _ difference: String) -> Problem {
+    let name = table.name
+    return problem(
+      table, key,
+      difference + "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
+        + "shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
+        + "shmctl load -t \(name) \(name).dump")
+  }
+
+  private mutating func checkRights(of found: Table, _ table: TableConfiguration) {
     guard !found.isObserver, let rights = try? found.administration.rights() else { return }
     checkAccounts(table, owner: rights.owner, group: rights.group)
     if rights != table.options.rights(insteadOf: rights), !Accounts.isRoot, rights.owner != Accounts.effectiveUser {

@@ -39,24 +39,26 @@ extension TableKeeper {
       }
     } catch {
       // A busy table is no trouble: the next turn comes.
-      if error.code == .timedOut || managed.trouble == error.code { return }
-      managed.trouble = error.code
-      log.error("table in trouble", metadata: ["table": "\(managed.name)", "problem": "\(error.message)"])
+      if error.code == .timedOut || managed.trouble?.code == error.code { return }
+      let trouble = Trouble(error)
+      managed.trouble = trouble
+      log.error("table in trouble", metadata: ["table": "\(managed.name)", "problem": "\(trouble.message)"])
     }
   }
 
-  /// Makes, or attaches to, the tables that were kept from us by a stranger's object and are no more.
+  /// Makes, or attaches to, the tables that could not be had so far.
   private func takeFreedNames() {
     blocked = blocked.compactMap { waiting in
       let configuration = waiting.configuration
       do throws(TableError) {
-        let table = if let other = try attachOther(configuration) { other } else { try create(configuration) }
-        tables.append(ManagedTable(configuration, table))
+        var found = try attachOther(configuration)
+        try found?.adjust(to: configuration, log)
+        if found == nil { found = ManagedTable(configuration, try create(configuration)) }
+        tables += found.map { [$0] } ?? []
         return nil
       } catch {
-        if error.code == waiting.trouble { return waiting }
-        log.error("table in trouble", metadata: ["table": "\(waiting.name)", "problem": "\(error.message)"])
-        return BlockedTable(configuration: configuration, trouble: error.code)
+        let trouble = Trouble(error)
+        return trouble.code == waiting.trouble.code ? waiting : wait(for: configuration, trouble)
       }
     }
   }
@@ -67,13 +69,13 @@ extension TableKeeper {
   private func restore(_ managed: inout ManagedTable) throws(TableError) {
     let configuration = managed.configuration
     // Said at the first turn, and not at each until a stranger lets go of the name.
-    if managed.trouble != .foreign {
+    if managed.trouble?.code != .foreign {
       log.warning(
         "table's name is gone: removed outside, who has it open keeps what was in it",
         metadata: ["table": "\(managed.name)"])
     }
     if let other = try attachOther(configuration) {
-      managed = ManagedTable(configuration, other)
+      managed = other
       return
     }
     do throws(TableError) {
@@ -82,7 +84,7 @@ extension TableKeeper {
       guard error.code == .exists else { throw error }
       // Only half of it was removed, or someone was quicker than we.
       if let other = try attachOther(configuration) {
-        managed = ManagedTable(configuration, other)
+        managed = other
         return
       }
       try Table.drop(configuration.name)
@@ -90,16 +92,20 @@ extension TableKeeper {
     }
   }
 
-  /// The table that someone else has made under the name, if it is what the file says.
-  private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> Table? {
-    let plan = Plan(Configuration(file: "", tables: [configuration]), access: .participant)
+  /// The table that someone else has made under the name; said where it is not as the file says.
+  private func attachOther(_ configuration: TableConfiguration) throws(TableError) -> ManagedTable? {
+    let plan = Plan(Configuration(file: configuration.file, tables: [configuration]), access: .participant)
     if let problem = plan.problems.first {
       throw TableError(.incompatible, table: configuration.name, "replaced by another: \(problem.message)")
     }
-    if case .wait(_, let error) = plan.steps.first { throw error }
-    guard case .keep(_, let table) = plan.steps.first else { return nil }
-    log.warning("table was made anew by someone else, attached", metadata: describe(configuration))
-    return table
+    switch plan.steps.first {
+    case .keep(_, let table, let refused):
+      for change in refused { log.error("\(change)") }
+      log.warning("table was made anew by someone else, attached", metadata: describe(configuration))
+      return ManagedTable(configuration, table, refused: refused)
+    case .wait(_, let error): throw error
+    case .create, nil: return nil
+    }
   }
 
   private func noticeDead(_ managed: ManagedTable) throws(TableError) {

@@ -16,15 +16,24 @@ public actor TableKeeper {
   /// Names of the tables in care.
   public var names: [String] { tables.map(\.name) }
 
-  /// Makes the host's tables what the configuration says: all of it, or nothing.
+  /// How they stand.
+  public var report: KeeperReport {
+    let waiting = blocked.map { "'\($0.name)' cannot be had: \($0.trouble.message)" }
+    let ailing = tables.compactMap { table in table.trouble.map { "'\(table.name)' is in trouble: \($0.message)" } }
+    let refused = tables.flatMap { $0.refusedChanges.map(\.message) }
+    return KeeperReport(tableCount: tables.count, troubles: waiting + ailing + refused)
+  }
+
+  /// Makes the host's tables what the configuration says, each as far as it can be.
   ///
   /// Missing tables are created, running ones re-attached and adjusted. A table that the configuration does not name
-  /// any more is let go and stays in place. One whose name a stranger has is said and waited for.
-  /// - Throws: ``Refusal``; then the tables in care are those from before, and unchanged.
+  /// any more is let go and stays in place. One that cannot be had is said, and tried for each turn.
+  /// - Throws: ``Refusal``, if the file asks for what can never be; then nothing has changed.
   public func apply(_ configuration: Configuration) throws(Refusal) {
     let plan = Plan(configuration, access: .participant)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
-    var (next, waiting) = try create(plan)
+    for warning in plan.warnings { log.warning("\(warning)") }
+    var (next, waiting) = carryOut(plan)
     for index in next.indices {
       do throws(TableError) {
         try next[index].adjust(to: next[index].configuration, log)
@@ -40,31 +49,19 @@ public actor TableKeeper {
     blocked = waiting
   }
 
-  /// The tables of a plan, the missing ones created. If one cannot be, those made before it are dropped again.
-  private func create(_ plan: Plan) throws(Refusal) -> ([ManagedTable], [BlockedTable]) {
-    var made: [String] = []
+  /// The tables of a plan, the missing ones created as far as they can be.
+  private func carryOut(_ plan: Plan) -> ([ManagedTable], [BlockedTable]) {
     var next: [ManagedTable] = []
     var waiting: [BlockedTable] = []
     for step in plan.steps {
       switch step {
-      case .keep(let configuration, let table):
-        next.append(carryOn(configuration, table))
-      case .wait(let configuration, let error):
-        waiting.append(waitFor(configuration, error))
+      case .keep(let configuration, let table, let refused): next.append(carryOn(configuration, table, refused))
+      case .wait(let configuration, let error): waiting.append(wait(for: configuration, Trouble(error)))
       case .create(let configuration):
         do throws(TableError) {
           next.append(ManagedTable(configuration, try create(configuration)))
-          made.append(configuration.name)
         } catch {
-          // Of the data object's name alone, the plan knows nothing until the table is made.
-          if error.code == .foreign {
-            waiting.append(waitFor(configuration, error))
-            continue
-          }
-          for name in made { try? Table.drop(name) }
-          let message = "table '\(configuration.name)': cannot be created: \(Self.reason(error))"
-          throw Refusal(
-            [Problem(file: plan.configuration.file, line: configuration.line(.name), message)], isHostFailure: true)
+          waiting.append(wait(for: configuration, Trouble(error)))
         }
       }
     }
@@ -72,26 +69,24 @@ public actor TableKeeper {
   }
 
   /// Says it now, and not each turn.
-  private func waitFor(_ configuration: TableConfiguration, _ error: TableError) -> BlockedTable {
+  func wait(for configuration: TableConfiguration, _ trouble: Trouble) -> BlockedTable {
     log.error(
-      "table's name is a stranger's, waiting for it",
-      metadata: ["table": "\(configuration.name)", "problem": "\(error.message)"])
-    return BlockedTable(configuration: configuration)
-  }
-
-  private static func reason(_ error: TableError) -> String {
-    guard error.code == .exists else { return error.message }
-    return "a control object without its data object lies under the name, so it was half removed; drop it first"
+      "\(trouble.headline)", metadata: ["table": "\(configuration.name)", "problem": "\(trouble.message)"])
+    return BlockedTable(configuration: configuration, trouble: trouble)
   }
 
   /// A running table: the one in care if it is the same, so that its sweep goes on.
-  private func carryOn(_ configuration: TableConfiguration, _ table: Table) -> ManagedTable {
+  private func carryOn(
+    _ configuration: TableConfiguration, _ table: Table, _ refused: [Problem]
+  ) -> ManagedTable {
+    for change in refused { log.error("\(change)") }
     if var known = tables.first(where: { $0.name == configuration.name }), known.table.administration.isNamed {
       known.configuration = configuration
+      known.refusedChanges = refused
       return known
     }
     log.info("table attached", metadata: describe(configuration).merging(["keys": "\(table.count)"]) { $1 })
-    return ManagedTable(configuration, table)
+    return ManagedTable(configuration, table, refused: refused)
   }
 
   func create(_ configuration: TableConfiguration) throws(TableError) -> Table {

@@ -12,8 +12,10 @@ struct Create: ParsableCommand {
   @Argument(help: "1 to 200 letters, digits and . _ - @ : +, not starting with a dot.")
   var name: RawArgument
 
-  @Option(help: "rcu: readers never wait. rwlock: memory is reused at once, readers and writers exclude each other.")
-  var sync = Sync.rcu
+  @Option(
+    name: [.long, .customLong("sync")],
+    help: "rcu: readers never wait. rwlock: memory is reused at once, readers and writers exclude each other.")
+  var variant = Table.Variant.rcu
 
   @Option(help: ArgumentHelp("How much it holds: 64MiB, 1GiB, 1048576.", valueName: "bytes"))
   var capacity = ByteCount(bytes: 64 << 20)
@@ -29,7 +31,7 @@ struct Create: ParsableCommand {
     help: ArgumentHelp(
       "When readers keep old versions beyond the limbo budget: end old snapshots, or let writes wait or fail.",
       valueName: "evict|wait|refuse"))
-  var stalledReader = StalledReader.evict
+  var stalledReader = Table.StalledReaderPolicy.evict
 
   @Option(
     name: .customLong("limbo-budget"),
@@ -40,8 +42,8 @@ struct Create: ParsableCommand {
 
   func run() throws {
     var table = Table.Options(
-      variant: sync.variant, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
-      stalledReaderPolicy: stalledReader.policy)
+      variant: variant, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
+      stalledReaderPolicy: stalledReader)
     if let group {
       guard let number = try Account.group(group.text) else {
         throw Complaint(
@@ -70,29 +72,6 @@ struct Create: ParsableCommand {
     object.add("variant", "\(table.variant)")
     object.add("capacityBytes", table.capacityBytes)
     return object
-  }
-}
-
-enum Sync: String, ExpressibleByArgument, CaseIterable {
-  case rcu, rwlock
-
-  var variant: Table.Variant {
-    switch self {
-    case .rcu: .rcu
-    case .rwlock: .rwlock
-    }
-  }
-}
-
-enum StalledReader: String, ExpressibleByArgument, CaseIterable {
-  case evict, wait, refuse
-
-  var policy: Table.StalledReaderPolicy {
-    switch self {
-    case .evict: .evict
-    case .wait: .wait
-    case .refuse: .refuse
-    }
   }
 }
 

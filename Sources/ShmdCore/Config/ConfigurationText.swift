@@ -1,0 +1,59 @@
+import SharedTable
+
+/// A configuration as YAML that reads as the same configuration, each value with where it comes from.
+enum ConfigurationText {
+  static func text(of configuration: Configuration) -> String {
+    var lines = TopKeyword.allCases.filter { $0 != .tables }.map { key in
+      line(
+        "", key.rawValue, value(of: key, in: configuration), configuration.sources[key].map { "\($0.file):\($0.line)" })
+    }
+    lines.append(configuration.tables.isEmpty ? "tables: []" : "tables:")
+    for table in configuration.tables {
+      var start = "  - "
+      for key in TableKeyword.allCases {
+        guard let value = value(of: key, in: table) else { continue }
+        lines.append(line(start, key.rawValue, value, table.lines[key].map { "\(table.file):\($0)" }))
+        start = "    "
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func line(_ start: String, _ key: String, _ value: String, _ source: String?) -> String {
+    "\(start)\(key): \(value)  # \(source ?? "default")"
+  }
+
+  private static func value(of key: TopKeyword, in configuration: Configuration) -> String {
+    switch key {
+    case .interval: configuration.interval.written
+    case .logLevel: configuration.logLevel.rawValue
+    case .tables: ""
+    }
+  }
+
+  /// Nil for what is left to the host.
+  private static func value(of key: TableKeyword, in table: TableConfiguration) -> String? {
+    let options = table.options
+    return switch key {
+    // Quoted: a name of digits alone would be a number to other readers of YAML.
+    case .name: "\"\(table.name)\""
+    case .variant: "\(options.variant)"
+    case .capacity: Scalars.describe(options.capacityBytes)
+    case .mode: "\"0\(String(options.mode, radix: 8))\""
+    case .owner: options.owner.map(String.init)
+    case .group: options.group.map(String.init)
+    case .full: "refuse"
+    case .preallocate: "\(options.preallocate)"
+    case .stalledReader: "\(options.stalledReaderPolicy)"
+    case .limboBudget: Scalars.describe(options.limits.limboBudgetBytes)
+    }
+  }
+}
+
+extension Duration {
+  /// As a configuration writes it.
+  fileprivate var written: String {
+    let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+  }
+}

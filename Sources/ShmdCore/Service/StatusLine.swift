@@ -1,0 +1,24 @@
+import Synchronization
+import ToolSupport
+
+/// The line that `systemctl status` shows: sent when it has become another, and with each READY.
+final class StatusLine: Sendable {
+  private let notifier: Notifier
+  private let settings: Settings
+  private let last = Mutex("")
+
+  init(_ notifier: Notifier, _ settings: Settings) {
+    self.notifier = notifier
+    self.settings = settings
+  }
+
+  /// - Parameter isReady: the start, or a reload, is over: then it is sent in any case.
+  func update(_ report: KeeperReport, isReady: Bool = false) {
+    let status = "STATUS=\(settings.status(report))".printable
+    let isNew = last.withLock { last in
+      defer { last = status }
+      return last != status
+    }
+    if isReady { notifier.send("READY=1", status) } else if isNew { notifier.send(status) }
+  }
+}
