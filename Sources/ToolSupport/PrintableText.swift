@@ -16,3 +16,34 @@ extension String {
   /// `\xNN`, for a byte that cannot be shown.
   public static func escaped(_ byte: UInt8) -> String { (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16) }
 }
+
+extension String {
+  /// Bytes as printable text: what is no UTF-8 is spelled `\xNN` byte by byte, ASCII aside.
+  public static func printable(_ bytes: some Collection<UInt8>) -> String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text.printable }
+    return bytes.reduce(into: "") { result, byte in
+      result += (0x20..<0x7f).contains(byte) ? String(UnicodeScalar(byte)) : escaped(byte)
+    }
+  }
+
+  /// The same for between quotes: with quotes and backslashes escaped, too, the text tells which bytes it stands for.
+  public static func quotable(_ bytes: some Collection<UInt8>) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return bytes.reduce(into: "") { result, byte in
+        result += byte < 0x80 ? quotable(UnicodeScalar(byte)) : escaped(byte)
+      }
+    }
+    return text.unicodeScalars.reduce(into: "") { $0 += quotable($1) }
+  }
+
+  private static func quotable(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\"": "\\\""
+    case "\\": "\\\\"
+    case "\n": "\\n"
+    case "\t": "\\t"
+    case "\r": "\\r"
+    default: String(scalar).printable
+    }
+  }
+}

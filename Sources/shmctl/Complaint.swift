@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import ToolSupport
 
@@ -20,6 +21,8 @@ struct Complaint: Error {
 
 /// Standard error: one line a complaint, whatever bytes a name or a message holds.
 enum StandardError {
+  static var isTerminal: Bool { isatty(2) == 1 }
+
   static func write(_ message: String) {
     // Nobody is left to be told if this fails.
     _ = try? Descriptor.writeAll(2, Array("shmctl: \(printable(message))\n".utf8))

@@ -32,29 +32,43 @@ enum Descriptor {
 
   /// Everything up to the end, or more than `limit` bytes if there are more: an endless input ends there.
   static func readAll(_ descriptor: Int32, limit: Int) throws -> [UInt8] {
+    var input = InputChunks(descriptor)
     var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= limit {
-      let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-        unsafe read(descriptor, buffer.baseAddress, buffer.count)
-      }
-      if count > 0 {
-        bytes += chunk[..<count]
-      } else if count == 0 {
-        return bytes
-      } else if errno == EAGAIN {
-        var descriptors = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&descriptors, 1, -1)
-      } else if errno != EINTR {
-        throw Complaint(.failure, "cannot read standard input: \(reason); give the value as an argument or by a pipe")
-      }
-    }
+    while bytes.count <= limit, let chunk = try input.next() { bytes += chunk }
     return bytes
   }
 
-  private static var reason: String {
+  /// What the last system call failed with.
+  static var reason: String {
     guard let text = unsafe strerror(errno) else { return "error \(errno)" }
     return unsafe String(cString: text)
+  }
+}
+
+/// What a descriptor brings, read by read.
+struct InputChunks {
+  private let descriptor: Int32
+  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+  init(_ descriptor: Int32 = 0) { self.descriptor = descriptor }
+
+  /// What the next read brings; nil at the end.
+  mutating func next() throws -> ArraySlice<UInt8>? {
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes { buffer in
+        unsafe read(descriptor, buffer.baseAddress, buffer.count)
+      }
+      if count > 0 { return buffer[..<count] }
+      if count == 0 { return nil }
+      if errno == EAGAIN {
+        var descriptors = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&descriptors, 1, -1)
+      } else if errno != EINTR {
+        let what = descriptor == 0 ? "standard input" : "the input"
+        throw Complaint(
+          .failure, "cannot read \(what): \(Descriptor.reason); give the value as an argument or by a pipe")
+      }
+    }
   }
 }
 

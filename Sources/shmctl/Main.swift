@@ -6,16 +6,29 @@ import SharedTable
 enum Main {
   static func main() {
     Descriptor.openStandard()
-    exit(run(RawArgument.all).rawValue)
+    exit(run(CommandWords.ofProcess).rawValue)
   }
 
-  private static func run(_ arguments: [String]) -> ExitStatus {
+  private static func run(_ words: CommandWords) -> ExitStatus {
     do {
-      var command = try Shmctl.parseAsRoot(arguments)
+      var command = try parse(words)
       try command.run()
       return .success
     } catch {
       return end(error)
+    }
+  }
+
+  /// The command that the words ask for; a word that is no command gets one line, and the nearest that is one.
+  private static func parse(_ words: CommandWords) throws -> any ParsableCommand {
+    do {
+      return try Shmctl.parseAsRoot(words.forParser)
+    } catch {
+      guard let name = words.command, !Shmctl.has(command: name), Shmctl.exitCode(for: error) != .success else {
+        throw error
+      }
+      let near = Suggestion.command(like: String(decoding: name, as: UTF8.self)).map { "did you mean '\($0)'? " } ?? ""
+      throw Complaint.usage("there is no command '\(RawArgument.shown(name))'; \(near)see 'shmctl --help'")
     }
   }
 
@@ -48,7 +61,7 @@ enum Main {
   }
 
   private static func oneLine(_ message: String, _ text: String) -> String {
-    var parts = [message.split(separator: "\n").first.map(String.init) ?? "Usage error"]
+    var parts = [summary(message)]
     let lines = text.split(separator: "\n")
     if let help = lines.first(where: { $0.hasPrefix("Help:") }) {
       parts.append(String(help.dropFirst("Help:".count).drop { $0 == " " }))
@@ -56,5 +69,13 @@ enum Main {
     let see = lines.last { $0.hasPrefix("  See '") }?.split(separator: "'").dropFirst().first
     parts.append("see '\(see ?? "shmctl --help")'")
     return parts.map { $0.last == "." ? String($0.dropLast()) : $0 }.joined(separator: "; ")
+  }
+
+  /// The message's first line, with the words that the following ones list.
+  private static func summary(_ message: String) -> String {
+    let lines = message.split(separator: "\n")
+    guard let first = lines.first else { return "Usage error" }
+    let choices = lines.dropFirst().filter { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
+    return choices.isEmpty ? String(first) : "\(first.drop { $0 == " " }) \(choices.joined(separator: ", "))"
   }
 }

@@ -7,13 +7,28 @@ import ArgumentParser
 /// here. Scalars of that range are carried byte by byte themselves: the way there and back loses nothing.
 struct RawArgument: ExpressibleByArgument {
   let bytes: [UInt8]
+  /// Whether it is the `-` that stands for standard input: behind `--` it is a dash like any other.
+  let isStandardInput: Bool
 
-  init(argument: String) { bytes = Self.decode(argument) }
+  init(argument: String) {
+    bytes = Self.decode(argument)
+    isStandardInput = argument == "-"
+  }
+
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+    isStandardInput = false
+  }
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
   /// For messages: at most 64 bytes of it.
-  var shown: String { StandardError.printable(String(decoding: bytes.prefix(64), as: UTF8.self)) }
-  var isDash: Bool { bytes == [UInt8(ascii: "-")] }
+  var shown: String { Self.shown(bytes) }
+
+  static func shown(_ key: [UInt8]) -> String {
+    guard key.count > 64 else { return String.printable(key) }
+    // The cut may lie within a character.
+    return String(decoding: key.prefix(64), as: UTF8.self).printable + "…"
+  }
 }
 
 extension RawArgument {
@@ -25,9 +40,10 @@ extension RawArgument {
 
   /// - Parameter options: whether options may still come: before a `--`.
   static func encode(_ bytes: [UInt8], options: Bool) -> String {
+    if !options, bytes == [UInt8(ascii: "-")] { return escape(bytes[...]) }
     if options, looksNegative(bytes) { return escape(bytes[..<1]) + String(decoding: bytes.dropFirst(), as: UTF8.self) }
     if let text = String(validating: bytes, as: UTF8.self),
-      !text.unicodeScalars.contains(where: { $0.value >= base })
+      !bytes.contains(0xf4) || !text.unicodeScalars.contains(where: { $0.value >= base })
     {
       return text
     }
@@ -38,7 +54,7 @@ extension RawArgument {
   }
 
   /// A number below zero is a value, and its dash is hidden from the parser. Only `-0` is an option.
-  private static func looksNegative(_ bytes: [UInt8]) -> Bool {
+  static func looksNegative(_ bytes: [UInt8]) -> Bool {
     guard bytes.count > 1, bytes[0] == UInt8(ascii: "-"), bytes != Array("-0".utf8) else { return false }
     return "0123456789.".utf8.contains(bytes[1]) && bytes.dropFirst().allSatisfy("0123456789.eE+-".utf8.contains)
   }
@@ -51,7 +67,9 @@ extension RawArgument {
     return result
   }
 
-  private static func decode(_ text: String) -> [UInt8] {
+  static func decode(_ text: String) -> [UInt8] {
+    // Plane 16 begins with this byte and no other: most arguments are their UTF-8.
+    guard text.utf8.contains(0xf4) else { return Array(text.utf8) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for scalar in text.unicodeScalars {
@@ -62,24 +80,6 @@ extension RawArgument {
       }
     }
     return bytes
-  }
-
-  /// The process's arguments without its name, ready for the parser.
-  static var all: [String] {
-    var options = true
-    var result: [String] = []
-    for index in 1..<max(1, Int(CommandLine.argc)) {
-      guard let pointer = unsafe CommandLine.unsafeArgv[index] else { break }
-      var bytes: [UInt8] = []
-      var next = unsafe pointer
-      while unsafe next.pointee != 0 {
-        bytes.append(UInt8(bitPattern: unsafe next.pointee))
-        unsafe next += 1
-      }
-      if bytes == Array("--".utf8) { options = false }
-      result.append(encode(bytes, options: options))
-    }
-    return result
   }
 }
 

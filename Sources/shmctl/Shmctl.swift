@@ -24,6 +24,12 @@ struct Shmctl: ParsableCommand {
       Copy.self, Resize.self, Diff.self, Import.self, Export.self,
     ])
 
+  /// Also of `help`, which the parser brings.
+  static func has(command name: [UInt8]) -> Bool {
+    let name = String(decoding: name, as: UTF8.self)
+    return name == "help" || configuration.subcommands.contains { $0.configuration.commandName == name }
+  }
+
   @OptionGroup var options: CommonOptions
 
   func run() throws { throw ValidationError("Missing command") }

@@ -59,14 +59,20 @@ import Testing
     #expect(try table.open().count == 0)
   }
 
-  @Test func aNewlineIsAddedOnlyOnATerminal() throws {
+  @Test func aValueIsRawInAPipeAndEscapedWithItsTypeOnATerminal() throws {
     let table = try TestTable()
-    try table.open().set("k", "v")
-    #expect(try table.run("get", "k").text == "v")
-    let run = try CommandRun(
-      shell: #"script -qec "$SHMCTL -t $T get k" /dev/null </dev/null"#, environment: ["T": table.name])
-    #expect(run.status == 0)
-    #expect(run.text == "v\r\n")
+    let handle = try table.open()
+    try handle.set("k", "v\"\u{1b}[2J")
+    try handle.set("n", 5)
+    #expect(try table.run("get", "k").text == "v\"\u{1b}[2J")
+    let onTerminal = { (arguments: String) in
+      try CommandRun(
+        shell: #"script -qec "$SHMCTL -t $T get $A" /dev/null </dev/null"#,
+        environment: ["T": table.name, "A": arguments])
+    }
+    #expect(try onTerminal("k").text == #""v\"\x1b[2J""# + "\r\n")
+    #expect(try onTerminal("-q n none").text == "(integer) 5\r\n(none)\r\n")
+    #expect(try onTerminal("--raw n").text == "5")
   }
 
   @Test func keysOnATerminalCannotCommandIt() throws {

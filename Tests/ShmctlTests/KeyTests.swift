@@ -27,13 +27,13 @@ import Testing
     #expect(run.errors == "")
   }
 
-  @Test func getOfSeveralKeysPrintsALineEachAndReportsTheMissing() throws {
+  @Test func getOfSeveralKeysPrintsALineEachAlsoForTheMissing() throws {
     let table = try TestTable()
     try table.open().set("a", "one")
     try table.open().set("c", "three")
     let run = try table.run("get", "a", "b", "c")
     #expect(run.status == 1)
-    #expect(run.text == "one\nthree\n")
+    #expect(run.text == "one\n\nthree\n")
     #expect(run.errors.contains("no key 'b'"))
     let zero = try table.run("get", "-0", "a", "c")
     #expect(zero.status == 0)

@@ -4,43 +4,48 @@ import ToolSupport
 
 struct Del: TableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "del", abstract: "Remove keys, all in one barrier.",
-    discussion: "Exit 1 if any was not found; those found are removed all the same.")
+    commandName: "del", abstract: "Remove keys, those of the command line in one barrier.",
+    discussion: """
+      Exit 1 if any was not found; those found are removed all the same. A key '-' stands for keys on standard input.
+      """)
 
   @OptionGroup var options: CommonOptions
 
-  @Argument(help: ArgumentHelp("Keys.", valueName: "key"))
-  var keys: [RawArgument]
+  @Flag(name: .customShort("0"), help: "Keys on standard input end with a zero byte.")
+  var null = false
+
+  @Argument(help: ArgumentHelp("Keys, or - for those on standard input.", valueName: "key"))
+  var keys: [KeyWords]
 
   func run(on table: Table) throws {
-    let removed = try remove(from: table)
-    for (key, removed) in zip(keys, removed) {
-      if !removed { options.note(table, "no key '\(key.shown)'; nothing to remove") }
-      if options.json {
-        var object = JSONObject()
-        object.add("key", bytes: key.bytes)
-        object.add("removed", removed)
-        try StandardOutput.write(object.line)
+    var misses = Misses()
+    var output = OutputBuffer()
+    try keys.forEachBatch(zeroTerminated: null) { keys in
+      let removed = try table.startingOverWhenFull {
+        try table.barrier { tx in try keys.map { try tx.remove($0) } }
       }
+      for (key, removed) in zip(keys, removed) {
+        if !removed { misses.add(key, options, table, "nothing to remove") }
+        guard options.json else { continue }
+        var object = JSONObject()
+        object.add("key", bytes: key)
+        object.add("removed", removed)
+        try output.append(object.line)
+      }
+      try output.flush()
     }
-    if removed.contains(false) { throw ExitStatus.notFound }
+    try misses.end()
   }
+}
 
-  /// Starts over once when the table was full, as the library's own single writes do: a removal needs room too, and
-  /// the failed attempt asked for gc.
-  private func remove(from table: Table) throws -> [Bool] {
+extension Table {
+  /// Runs a barrier again, once, when the table was full, as the library's own single writes do: the failed attempt asked
+  /// for gc. A removal needs room, too.
+  func startingOverWhenFull<R>(_ attempt: () throws -> R) throws -> R {
     do {
-      return try attempt(on: table)
+      return try attempt()
     } catch let error as TableError where error.code == .full && error.holder == nil {
-      return try attempt(on: table)
-    }
-  }
-
-  private func attempt(on table: Table) throws -> [Bool] {
-    try table.barrier { tx in
-      var removed: [Bool] = []
-      for key in keys { removed.append(try tx.remove(key.bytes)) }
-      return removed
+      return try attempt()
     }
   }
 }

@@ -6,50 +6,81 @@ struct Get: TableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print the values of keys.",
     discussion: """
-      One key: exactly the value's bytes, with a newline only on a terminal. Several: each on a line of its own, all \
-      of one snapshot. Integers, doubles and bools are printed as text. With --json each is an object with its type, \
-      version and expiry. Exit 1 if any is not found.
+      In a pipe or file: one key is exactly the value's bytes, several are a line each; integers, doubles and bools are \
+      text. On a terminal a value is shown with its type and its control characters escaped; --raw prints it as it is. \
+      A key that is not found is an empty line among several, and the exit status 1. The keys of the command line are of \
+      one snapshot. A key '-' stands for keys on standard input, a line each, or with -0 a zero byte behind each. With \
+      --json each is an object with its type, version and expiry.
       """)
 
   @OptionGroup var options: CommonOptions
 
-  @Flag(name: .customShort("0"), help: "End each value with a zero byte.")
+  @Flag(name: .customShort("0"), help: "End each value, and each key on standard input, with a zero byte.")
   var null = false
 
-  @Argument(help: ArgumentHelp("Keys.", valueName: "key"))
-  var keys: [RawArgument]
+  @Option(help: ArgumentHelp("Print this for a key that is not found, and do not fail.", valueName: "value"))
+  var `default`: RawArgument?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Write to a file, which is replaced all at once and only if every key is found.", valueName: "file"))
+  var output: RawArgument?
+
+  @Flag(help: "Print values as they are, on a terminal too.")
+  var raw = false
+
+  @Argument(help: ArgumentHelp("Keys, or - for those on standard input.", valueName: "key"))
+  var keys: [KeyWords]
 
   func run(on table: Table) throws {
-    // Copied before anything is printed: a section must not wait for whoever reads the other end of a pipe.
-    let found = try table.read { view in try keys.map { try view.entry($0.bytes) } }
-    for (key, entry) in zip(keys, found) {
-      if let entry { try print(key, entry) } else { try miss(key, table) }
+    var misses = Misses()
+    guard let output else {
+      var buffer = OutputBuffer()
+      try write(table, to: &buffer, ValueForm(options, null: null, raw: raw), &misses)
+      try buffer.flush()
+      return try misses.end()
     }
-    if found.contains(where: { $0 == nil }) { throw ExitStatus.notFound }
-  }
-
-  private func print(_ key: RawArgument, _ entry: TableEntry) throws {
-    if options.json {
-      var object = JSONObject()
-      object.add("key", bytes: key.bytes)
-      object.add("found", true)
-      entry.describe(in: &object)
-      return try StandardOutput.write(object.line)
-    }
-    try StandardOutput.write(entry.text)
-    if null {
-      try StandardOutput.write([0])
-    } else if keys.count > 1 || StandardOutput.isTerminal {
-      try StandardOutput.write([UInt8(ascii: "\n")])
+    let form = ValueForm(options, null: null, raw: true)
+    try OutputFile.replace(output) { buffer in
+      try write(table, to: &buffer, form, &misses)
+      // The file stays what it was.
+      try misses.end()
     }
   }
 
-  private func miss(_ key: RawArgument, _ table: Table) throws {
-    options.note(table, "no key '\(key.shown)'; 'shmctl ls' shows what there is")
-    guard options.json else { return }
-    var object = JSONObject()
-    object.add("key", bytes: key.bytes)
-    object.add("found", false)
-    try StandardOutput.write(object.line)
+  private func write(
+    _ table: Table, to buffer: inout OutputBuffer, _ form: ValueForm, _ misses: inout Misses
+  ) throws {
+    let areSeveral = keys.areSeveral
+    try keys.forEachBatch(zeroTerminated: null) { keys in
+      // Copied before anything is printed: a section must not wait for whoever reads the other end of a pipe.
+      let found = try table.read { view in try keys.map { try view.entry($0) } }
+      for (key, entry) in zip(keys, found) {
+        if let entry {
+          try buffer.append(form.text(of: entry, key, among: areSeveral))
+        } else if let value = `default`, !options.json {
+          try buffer.append(form.text(ofDefault: value.bytes, among: areSeveral))
+        } else {
+          misses.add(key, options, table)
+          try buffer.append(form.text(ofMissing: key, among: areSeveral))
+        }
+      }
+      // Who sends keys one by one waits for each one's value.
+      if self.keys.areSeveral { try buffer.flush() }
+    }
   }
+}
+
+/// Keys that were asked for and are not there.
+struct Misses {
+  private(set) var isEmpty = true
+
+  mutating func add(_ key: [UInt8], _ options: CommonOptions, _ table: Table, _ what: String? = nil) {
+    isEmpty = false
+    options.note(table, "no key '\(RawArgument.shown(key))'; \(what ?? Suggestion.keys(like: key, in: table))")
+  }
+
+  /// Ends the command with status 1 if there were any.
+  func end() throws { if !isEmpty { throw ExitStatus.notFound } }
 }

@@ -27,6 +27,9 @@ struct Set: TableCommand {
   @Option(help: "The value's type.")
   var type: ValueKind?
 
+  @Flag(name: .customLong("json-value"), help: "The value is JSON; --json behind the command's name says the same.")
+  var isJSON = false
+
   @Argument(help: "1 to 65536 bytes.")
   var key: RawArgument
 
@@ -41,7 +44,7 @@ struct Set: TableCommand {
   }
 
   func run(on table: Table) throws {
-    let value = try TypedValue(try input(table), as: type)
+    let value = try TypedValue(try input(table), as: isJSON ? .json : type)
     guard try store(value, in: table) else {
       options.note(table, unmet)
       if options.json { try StandardOutput.write(result(stored: false).line) }
@@ -51,7 +54,7 @@ struct Set: TableCommand {
   }
 
   private func input(_ table: Table) throws -> [UInt8] {
-    guard value.isDash else { return value.bytes }
+    guard value.isStandardInput else { return value.bytes }
     let limit = table.maximumValueLength
     let bytes = try Descriptor.readAll(0, limit: limit)
     if bytes.count > limit {

@@ -1,0 +1,61 @@
+import SharedTable
+import ToolSupport
+
+/// How values are printed: as they are, as JSON, or for people.
+struct ValueForm {
+  private let json: Bool
+  private let null: Bool
+  private let onTerminal: Bool
+
+  init(_ options: CommonOptions, null: Bool, raw: Bool) {
+    json = options.json
+    self.null = null
+    onTerminal = !raw && StandardOutput.isTerminal
+  }
+
+  /// - Parameter areSeveral: whether other values stand before or behind it, so that it needs an end.
+  func text(of entry: TableEntry, _ key: [UInt8], among areSeveral: Bool) -> [UInt8] {
+    if json { return entry.line(key) }
+    return ended(onTerminal ? Array(entry.shown.utf8) : entry.text, areSeveral)
+  }
+
+  func text(ofDefault value: [UInt8], among areSeveral: Bool) -> [UInt8] {
+    ended(onTerminal ? Array(String.printable(value).utf8) : value, areSeveral)
+  }
+
+  func text(ofMissing key: [UInt8], among areSeveral: Bool) -> [UInt8] {
+    if json {
+      var object = JSONObject()
+      object.add("key", bytes: key)
+      object.add("found", false)
+      return object.line
+    }
+    guard areSeveral else { return [] }
+    return ended(onTerminal ? Array("(none)".utf8) : [], true)
+  }
+
+  private func ended(_ text: [UInt8], _ areSeveral: Bool) -> [UInt8] {
+    if null { return text + [0] }
+    return areSeveral || onTerminal ? text + [UInt8(ascii: "\n")] : text
+  }
+}
+
+extension TableEntry {
+  /// The value on a line of its own for people, with its type where that is not plain to see.
+  var shown: String {
+    switch type {
+    case .string where String(validating: bytes, as: UTF8.self) != nil: "\"\(String.quotable(bytes))\""
+    case let type?: "(\(type.name)) \(String.printable(text))"
+    case nil: "(unknown) \(String.printable(text))"
+    }
+  }
+
+  /// As one object on a line.
+  func line(_ key: [UInt8]) -> [UInt8] {
+    var object = JSONObject()
+    object.add("key", bytes: key)
+    object.add("found", true)
+    describe(in: &object)
+    return object.line
+  }
+}

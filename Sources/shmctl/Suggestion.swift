@@ -1,0 +1,69 @@
+import SharedTable
+import ToolSupport
+
+/// What somebody who mistyped a word may have meant.
+enum Suggestion {
+  /// The command that is nearest to the word; nil if none is near.
+  static func command(like word: String) -> String? {
+    let names = Shmctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+    return nearest(to: Array(word.utf8), among: names.map { Array($0.utf8) }).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  /// What to do about a key that is not there. People at a terminal, who mistype, get the nearest one.
+  static func keys(like key: [UInt8], in table: Table) -> String {
+    guard StandardError.isTerminal, let near = nearestKey(to: key, in: table) else {
+      return "'shmctl ls' shows what there is"
+    }
+    return "did you mean '\(RawArgument.shown(near))'?"
+  }
+
+  /// Among the first keys that a look meets: it must not cost more than the answer is worth.
+  private static let keysLookedAt = 100_000
+
+  private static func nearestKey(to key: [UInt8], in table: Table) -> [UInt8]? {
+    guard key.count <= longestWord else { return nil }
+    var candidates: [[UInt8]] = []
+    var looked = 0
+    try? table.read { view in
+      try view.forEach { candidate, _ in
+        looked += 1
+        // Another number of letters is another word.
+        if abs(candidate.byteCount - key.count) <= 2 {
+          candidates.append(unsafe candidate.withUnsafeBytes { unsafe [UInt8]($0) })
+        }
+        return looked < keysLookedAt
+      }
+    }
+    return nearest(to: key, among: candidates)
+  }
+
+  private static let longestWord = 64
+
+  /// The candidate that is fewest changes away: at most two, and fewer than half of the word.
+  static func nearest(to word: [UInt8], among candidates: [[UInt8]]) -> [UInt8]? {
+    guard !word.isEmpty, word.count <= longestWord else { return nil }
+    let limit = min(2, (word.count + 1) / 2)
+    return candidates.lazy
+      .filter { abs($0.count - word.count) <= limit }
+      .map { (distance: distance(word, $0), word: $0) }
+      .filter { $0.distance <= limit }
+      .min { ($0.distance, $0.word.count) < ($1.distance, $1.word.count) }?.word
+  }
+
+  /// How many letters must be put in, left out, replaced or swapped with their neighbour.
+  static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var beforeLast = [Int](repeating: 0, count: b.count + 1)
+    var last = Array(0...b.count)
+    for i in a.indices {
+      var row = [i + 1] + [Int](repeating: 0, count: b.count)
+      for j in b.indices {
+        row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { row[j + 1] = min(row[j + 1], beforeLast[j - 1] + 1) }
+      }
+      (beforeLast, last) = (last, row)
+    }
+    return last[b.count]
+  }
+}
