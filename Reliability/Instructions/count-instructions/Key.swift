@@ -7,9 +7,6 @@ struct Key: TableKey {
 
   @inline(__always)
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let result: Result<R, E> = unsafe withUnsafeBytes(of: self) { bytes in
-      do throws(E) { return .success(try unsafe body(bytes)) } catch { return .failure(error) }
-    }
-    return try result.get()
+    try unsafe withUnsafeBytes(of: self) { bytes throws(E) in try unsafe body(bytes) }
   }
 }

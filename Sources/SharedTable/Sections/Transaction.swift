@@ -80,8 +80,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   @usableFromInline
   mutating func remove(bytes key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
     do throws(EngineError) {
-      let clock = table.clock
-      return try segment.with { segment throws(EngineError) in try unsafe segment.remove(key, clock) }
+      return try segment.with { segment throws(EngineError) in try unsafe segment.remove(key) { table.clock } }
     } catch {
       throw table.named(error)
     }

@@ -59,29 +59,47 @@ public struct TableError: Error, Sendable {
   }
 
   /// For programs.
-  public let code: Code
+  public var code: Code { contents.code }
   /// The table's name; `*` where it is about none in particular.
-  public let table: String
+  public var table: String { contents.table }
   /// What happened and what to do, without the table's name.
-  public let message: String
+  public var message: String { contents.message }
   /// The error number behind it, if there is one.
-  public let errno: Int32?
+  public var errno: Int32? { contents.errno }
   /// Who holds what was waited for, as far as known.
-  public let holder: Holder?
+  public var holder: Holder? { contents.holder }
   /// Whose the object is that is in the way, as far as known.
-  public let owner: Table.Owner?
+  public var owner: Table.Owner? { contents.owner }
+
+  /// One reference, so that a function that may throw it returns it in a register: see ``TableEngine/EngineError``.
+  @usableFromInline let contents: Contents
+
+  /// What an error says.
+  @usableFromInline
+  final class Contents: Sendable {
+    let code: Code
+    let table: String
+    let message: String
+    let errno: Int32?
+    let holder: Holder?
+    let owner: Table.Owner?
+
+    init(_ code: Code, _ table: String, _ message: String, _ errno: Int32?, _ holder: Holder?, _ owner: Table.Owner?) {
+      self.code = code
+      self.table = table
+      self.message = message
+      self.errno = errno
+      self.holder = holder
+      self.owner = owner
+    }
+  }
 
   /// An error about a table; for those who build on this library.
   public init(
     _ code: Code, table: String, _ message: String, errno: Int32? = nil, holder: Holder? = nil,
     owner: Table.Owner? = nil
   ) {
-    self.code = code
-    self.table = table
-    self.message = message
-    self.errno = errno
-    self.holder = holder
-    self.owner = owner
+    contents = Contents(code, table, message, errno, holder, owner)
   }
 }
 

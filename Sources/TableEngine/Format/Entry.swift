@@ -20,13 +20,26 @@ enum Entry {
 
 extension Memory {
   /// Writes an entry whole, but shows it to nobody.
+  @inline(__always)
   func storeEntry(
     _ entry: Int, _ meta: EntryMeta, _ attributes: ValueAttributes, _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer, version: UInt64, previous: Int
   ) {
-    storeRelaxed(entry + Entry.version, version)
-    storeRelaxed(entry + Entry.prev, UInt64(previous))
-    storeRelaxed(entry + Entry.meta, meta.raw)
+    storeRelaxed(entry &+ Entry.version, version)
+    storeRelaxed(entry &+ Entry.prev, UInt64(truncatingIfNeeded: previous))
+    storeRelaxed(entry &+ Entry.meta, meta.raw)
+    guard meta.isCompact else { return unsafe storeParts(entry, meta, attributes, key, value) }
+    let body = entry &+ Entry.headerBytes
+    unsafe copy(key.baseAddress!, count: key.count, to: body)
+    if value.count > 0 { unsafe copy(value.baseAddress!, count: value.count, to: body &+ key.count) }
+  }
+
+  /// What follows the header of an entry that is not compact.
+  @inline(never)
+  private func storeParts(
+    _ entry: Int, _ meta: EntryMeta, _ attributes: ValueAttributes, _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) {
     if meta.hasExpiry { storeRelaxed(entry + meta.expiryOffset, attributes.expiry) }
     if meta.hasFingerprint { storeRelaxed(entry + meta.fingerprintOffset, attributes.fingerprint) }
     unsafe copy(key.baseAddress!, count: key.count, to: entry + meta.keyOffset)

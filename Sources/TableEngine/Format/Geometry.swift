@@ -14,6 +14,9 @@ public final class Geometry: Sendable {
   public let unitCount: Int
   public let logBytes: Int
   public let unitsOffset: Int
+  /// The longest value a table of this capacity takes: a quarter of it, and with the longest key no more than the largest
+  /// block, which is 260 KiB less than 4 GiB.
+  public let maximumValueLength: Int
   /// Size of the data object once fully grown, and of its mapping.
   public let dataBytes: Int
 
@@ -39,6 +42,7 @@ public final class Geometry: Sendable {
     capacityBytes = unitCount * Self.unitBytes
     logBytes = min(64 << 20, max(256 << 10, nextPowerOfTwo(capacityBytes / 64)))
     unitsOffset = roundUp(DataLayout.log + logBytes, to: SizeClasses.slabBytes)
+    maximumValueLength = min(capacityBytes / 4, Entry.maximumValueLength)
     dataBytes = unitsOffset + capacityBytes
 
     slotCount = ControlLayout.slotCount
@@ -71,13 +75,9 @@ public final class Geometry: Sendable {
 
   /// Data offset of a unit's first byte.
   @inline(__always)
-  func unitOffset(_ unit: Int) -> Int { unitsOffset + unit * Self.unitBytes }
+  func unitOffset(_ unit: Int) -> Int { unitsOffset &+ unit &* Self.unitBytes }
 
   /// Control offset of a unit's descriptor.
   @inline(__always)
-  func descriptor(_ unit: Int) -> Int { descriptorsOffset + unit * UnitLayout.byteCount }
-
-  /// The longest value a table of this capacity takes: a quarter of it, and with the longest key no more than the largest
-  /// block, which is 260 KiB less than 4 GiB.
-  public var maximumValueLength: Int { min(capacityBytes / 4, Entry.maximumValueLength) }
+  func descriptor(_ unit: Int) -> Int { descriptorsOffset &+ unit &* UnitLayout.byteCount }
 }

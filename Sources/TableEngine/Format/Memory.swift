@@ -69,19 +69,19 @@ public struct Memory: @unchecked Sendable {
   /// Bits, in words of 64, from `offset` on. Only the owner of the writer lock changes bits.
   @inlinable @inline(__always)
   func setBit(_ bit: Int, at offset: Int) {
-    let word = offset + (bit >> 6) &* 8
-    storeRelaxed(word, loadRelaxed(word) | (1 << UInt64(bit & 63)))
+    let word = offset &+ (bit >> 6) &* 8
+    storeRelaxed(word, loadRelaxed(word) | (1 &<< UInt64(bit & 63)))
   }
 
   @inlinable @inline(__always)
   func clearBit(_ bit: Int, at offset: Int) {
-    let word = offset + (bit >> 6) &* 8
-    storeRelaxed(word, loadRelaxed(word) & ~(1 << UInt64(bit & 63)))
+    let word = offset &+ (bit >> 6) &* 8
+    storeRelaxed(word, loadRelaxed(word) & ~(1 &<< UInt64(bit & 63)))
   }
 
   @inlinable @inline(__always)
   func bit(_ bit: Int, at offset: Int) -> Bool {
-    loadRelaxed(offset + (bit >> 6) &* 8) & (1 << UInt64(bit & 63)) != 0
+    loadRelaxed(offset &+ (bit >> 6) &* 8) & (1 &<< UInt64(bit & 63)) != 0
   }
 }
 

@@ -15,4 +15,8 @@ public struct ValueAttributes: Sendable, Equatable {
     self.fingerprint = fingerprint
     self.alignmentShift = alignmentShift
   }
+
+  /// Nothing lies between header, key and value for them.
+  @inline(__always)
+  var isCompact: Bool { expiry | fingerprint | UInt64(truncatingIfNeeded: alignmentShift) == 0 }
 }

@@ -10,7 +10,9 @@ import CShims
 /// - The last superframes of the last unit that there is are for tombstones alone, and those before them for values that take
 ///   another's place, until the table grows: without them neither a full table nor one in a full file system could delete, or
 ///   replace a value.
-struct Allocator {
+///
+/// A class, though nothing in it changes: what it is made of would be copied onto the stack for each call.
+final class Allocator: Sendable {
   let ctl: Memory
   let geometry: Geometry
   let backing: Backing
@@ -128,12 +130,12 @@ struct Allocator {
     guard block.code < SizeClasses.runCode else { return setFrames(block, free: true) }
     let superframe = within / SizeClasses.slabBytes
     let used = usedBits(unit, superframe)
-    let partial = geometry.descriptor(unit) + UnitLayout.partial + block.code * 8
+    let partial = geometry.descriptor(unit) &+ UnitLayout.partial &+ block.code &* 8
     // Hints first: were they set after the bit, a crash between would hide the room for ever.
     ctl.setBit(superframe, at: partial)
     unitHints.set(block.code, unit)
     ctl.clearBit(SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: used)
-    if isEmpty(used) { unmakeSlab(unit, superframe) }
+    if ctl.loadRelaxed(used) == 0, isEmpty(used) { unmakeSlab(unit, superframe) }
   }
 
   /// - Returns: whether the slab had no block in use, so that its superframe is free now.
@@ -167,18 +169,21 @@ struct Allocator {
 
   // MARK: - Places
 
+  @inline(__always)
   private func place(_ offset: Int) -> (unit: Int, within: Int) {
     // Never negative: by a power of two, unsigned, a division is a shift.
     let position = UInt(bitPattern: offset &- geometry.unitsOffset)
-    return (Int(position / UInt(Geometry.unitBytes)), Int(position % UInt(Geometry.unitBytes)))
+    return (
+      Int(bitPattern: position / UInt(Geometry.unitBytes)), Int(bitPattern: position % UInt(Geometry.unitBytes))
+    )
   }
 
   func kind(_ unit: Int, _ superframe: Int) -> Int {
-    Int(ctl.byte(geometry.descriptor(unit) + UnitLayout.kind + superframe))
+    Int(ctl.byte(geometry.descriptor(unit) &+ UnitLayout.kind &+ superframe))
   }
 
   func usedBits(_ unit: Int, _ superframe: Int) -> Int {
-    geometry.descriptor(unit) + UnitLayout.used + superframe * UnitLayout.usedBytesPerSlab
+    geometry.descriptor(unit) &+ UnitLayout.used &+ superframe &* UnitLayout.usedBytesPerSlab
   }
 
   private func isEmpty(_ used: Int) -> Bool {
@@ -195,8 +200,9 @@ struct Allocator {
     guard sizeClass < SizeClasses.runCode else { return nil }
     let place = recent[sizeClass]
     guard place >= 0 else { return nil }
-    let unit = place / Geometry.superframesPerUnit
-    let superframe = place % Geometry.superframesPerUnit
+    // By powers of two, unsigned, the divisions are shifts.
+    let unit = Int(UInt(bitPattern: place) / UInt(Geometry.superframesPerUnit))
+    let superframe = Int(UInt(bitPattern: place) % UInt(Geometry.superframesPerUnit))
     let block = freeBlock(unit, superframe, sizeClass)
     if block == nil { recent[sizeClass] = -1 }
     return block
@@ -204,16 +210,17 @@ struct Allocator {
 
   /// The first free block of the superframe, if that is a slab of this class.
   func freeBlock(_ unit: Int, _ superframe: Int, _ sizeClass: Int) -> BlockRef? {
-    work.bitmapWords += 1
-    guard kind(unit, superframe) == sizeClass + 1,
+    work.bitmapWords &+= 1
+    guard kind(unit, superframe) == sizeClass &+ 1,
       let index = firstClear(usedBits(unit, superframe), limit: SizeClasses.blocksPerSlab(sizeClass))
     else { return nil }
     return block(unit, superframe, index, sizeClass)
   }
 
+  @inline(__always)
   func block(_ unit: Int, _ superframe: Int, _ index: Int, _ sizeClass: Int) -> BlockRef {
-    let slab = geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes
-    return BlockRef(offset: slab + index * SizeClasses.size(sizeClass), code: sizeClass)
+    let slab = geometry.unitOffset(unit) &+ superframe &* SizeClasses.slabBytes
+    return BlockRef(offset: slab &+ index &* SizeClasses.size(sizeClass), code: sizeClass)
   }
 
   /// A free block in an existing slab of this class.
@@ -236,15 +243,16 @@ struct Allocator {
     return nil
   }
 
+  @inline(__always)
   private func firstClear(_ bits: Int, limit: Int) -> Int? {
     var base = 0
     while base < limit {
-      let free = ~ctl.loadRelaxed(bits + base / 8)
+      let free = ~ctl.loadRelaxed(bits &+ base &>> 3)
       if free != 0 {
-        let index = base + free.trailingZeroBitCount
+        let index = base &+ free.trailingZeroBitCount
         return index < limit ? index : nil
       }
-      base += 64
+      base &+= 64
     }
     return nil
   }
@@ -258,7 +266,7 @@ struct Allocator {
 
   /// Makes a free superframe a slab of this class.
   func makeSlab(_ unit: Int, _ superframe: Int, _ sizeClass: Int) {
-    ctl.setBit(superframe, at: geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8)
+    ctl.setBit(superframe, at: geometry.descriptor(unit) &+ UnitLayout.partial &+ sizeClass &* 8)
     unitHints.set(sizeClass, unit)
     crashFence()
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))

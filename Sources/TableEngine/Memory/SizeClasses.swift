@@ -57,6 +57,6 @@ public enum SizeClasses {
 
   /// Which block of its slab lies at `within` bytes. In 32 bits: a division of 64 takes twice as long.
   static func indexInSlab(_ within: Int, _ sizeClass: Int) -> Int {
-    Int(UInt32(truncatingIfNeeded: within) / shm_size_class_bytes(sizeClass))
+    Int(truncatingIfNeeded: UInt32(truncatingIfNeeded: within) / shm_size_class_bytes(sizeClass))
   }
 }

@@ -10,7 +10,7 @@ struct UnitHints {
   private var unitCount: Int { Int(clamping: ctl.loadRelaxed(ControlLayout.units)) }
 
   private func words(_ which: Int) -> Int {
-    geometry.summaryOffset + which * (geometry.summaryWords + geometry.summaryTopWords) * 8
+    geometry.summaryOffset &+ which &* (geometry.summaryWords &+ geometry.summaryTopWords) &* 8
   }
 
   @inline(__always)

@@ -12,10 +12,16 @@ struct LimboBudget {
   @inline(__always)
   var garbageBytes: UInt64 { ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.superseded.bytesPopped }
 
+  /// Is nothing to be reclaimed before a transaction opens?
+  @inline(__always)
+  var isKept: Bool {
+    ctl.loadRelaxed(ControlLayout.roomWanted) == 0
+      && reclaimableBytes <= Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
+  }
+
   /// Reclaims what a barrier asked for, and ends snapshots where the table's policy says so. By the owner of W, before a
   /// transaction opens.
   /// - Throws: `full` naming the reader in the way, if too much is left.
-  @inline(__always)
   func enforce() throws(EngineError) {
     if ctl.loadRelaxed(ControlLayout.roomWanted) != 0 { makeRoom() }
     guard state.variant == .rcu else { return }

@@ -6,6 +6,7 @@ struct LimboTail {
   private var tail: UInt64
   private var bytes: UInt64
 
+  @inline(__always)
   init(_ state: TableState) {
     limbo = state.limbo
     stamp = state.journal.version
@@ -13,16 +14,20 @@ struct LimboTail {
     bytes = state.journal.saved(JournalLayout.limboBytes)
   }
 
+  /// - Returns: the block's bytes.
   @inline(__always)
-  mutating func push(_ block: BlockRef) {
+  mutating func push(_ block: BlockRef) -> UInt64 {
     let position = limbo.position(tail)
-    limbo.ctl.storeRelaxed(position + LimboRing.block, block.raw)
-    limbo.ctl.storeRelaxed(position + LimboRing.stamp, stamp)
-    tail += 1
-    bytes += UInt64(block.byteCount)
+    let byteCount = UInt64(truncatingIfNeeded: block.byteCount)
+    limbo.ctl.storeRelaxed(position &+ LimboRing.block, block.raw)
+    limbo.ctl.storeRelaxed(position &+ LimboRing.stamp, stamp)
+    tail &+= 1
+    bytes &+= byteCount
+    return byteCount
   }
 
   /// Makes the pushed records count. After a ``crashFence()``: the records must be there first.
+  @inline(__always)
   func publish() {
     limbo.setBytesPushed(bytes)
     limbo.setTail(tail)

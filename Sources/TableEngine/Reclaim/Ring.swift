@@ -14,22 +14,22 @@ struct Ring {
 
   static let initialRecords = SHM_RING_INITIAL_RECORDS
 
-  var head: UInt64 { ctl.loadRelaxed(header + shm_ring_head_offset) }
-  var tail: UInt64 { ctl.loadRelaxed(header + shm_ring_tail_offset) }
-  var mask: UInt64 { ctl.loadRelaxed(header + shm_ring_mask_offset) }
-  var freeEnd: UInt64 { ctl.loadRelaxed(header + shm_ring_free_end_offset) }
-  var bytesPushed: UInt64 { ctl.loadRelaxed(header + shm_ring_bytes_pushed_offset) }
-  var bytesPopped: UInt64 { ctl.loadRelaxed(header + shm_ring_bytes_popped_offset) }
-  var bytesPoppedAfter: UInt64 { ctl.loadRelaxed(header + shm_ring_bytes_popped_after_offset) }
+  var head: UInt64 { ctl.loadRelaxed(header &+ shm_ring_head_offset) }
+  var tail: UInt64 { ctl.loadRelaxed(header &+ shm_ring_tail_offset) }
+  var mask: UInt64 { ctl.loadRelaxed(header &+ shm_ring_mask_offset) }
+  var freeEnd: UInt64 { ctl.loadRelaxed(header &+ shm_ring_free_end_offset) }
+  var bytesPushed: UInt64 { ctl.loadRelaxed(header &+ shm_ring_bytes_pushed_offset) }
+  var bytesPopped: UInt64 { ctl.loadRelaxed(header &+ shm_ring_bytes_popped_offset) }
+  var bytesPoppedAfter: UInt64 { ctl.loadRelaxed(header &+ shm_ring_bytes_popped_after_offset) }
   var count: Int { Int(truncatingIfNeeded: tail &- head) }
   var bytes: Int { Int(truncatingIfNeeded: bytesPushed &- bytesPopped) }
 
-  func setHead(_ value: UInt64) { ctl.storeRelease(header + shm_ring_head_offset, value) }
-  func setTail(_ value: UInt64) { ctl.storeRelease(header + shm_ring_tail_offset, value) }
-  func setFreeEnd(_ value: UInt64) { ctl.storeRelease(header + shm_ring_free_end_offset, value) }
-  func setBytesPushed(_ value: UInt64) { ctl.storeRelaxed(header + shm_ring_bytes_pushed_offset, value) }
-  func setBytesPopped(_ value: UInt64) { ctl.storeRelaxed(header + shm_ring_bytes_popped_offset, value) }
-  func setBytesPoppedAfter(_ value: UInt64) { ctl.storeRelaxed(header + shm_ring_bytes_popped_after_offset, value) }
+  func setHead(_ value: UInt64) { ctl.storeRelease(header &+ shm_ring_head_offset, value) }
+  func setTail(_ value: UInt64) { ctl.storeRelease(header &+ shm_ring_tail_offset, value) }
+  func setFreeEnd(_ value: UInt64) { ctl.storeRelease(header &+ shm_ring_free_end_offset, value) }
+  func setBytesPushed(_ value: UInt64) { ctl.storeRelaxed(header &+ shm_ring_bytes_pushed_offset, value) }
+  func setBytesPopped(_ value: UInt64) { ctl.storeRelaxed(header &+ shm_ring_bytes_popped_offset, value) }
+  func setBytesPoppedAfter(_ value: UInt64) { ctl.storeRelaxed(header &+ shm_ring_bytes_popped_after_offset, value) }
 
   /// Control offset of the record with this counter.
   @inline(__always)
@@ -44,7 +44,7 @@ struct Ring {
   /// Allocates the first records' pages. Called once, by the creator.
   func initialize(_ backing: Backing) throws(EngineError) {
     try backing.allocateControl(offset: region, count: Self.initialRecords * recordBytes)
-    ctl.storeRelaxed(header + shm_ring_mask_offset, UInt64(Self.initialRecords - 1))
+    ctl.storeRelaxed(header &+ shm_ring_mask_offset, UInt64(Self.initialRecords - 1))
   }
 
   /// Makes sure that `extra` more records fit behind the tail.
@@ -74,7 +74,7 @@ struct Ring {
         }
         counter &+= 1
       }
-      ctl.storeRelease(header + shm_ring_mask_offset, newMask)
+      ctl.storeRelease(header &+ shm_ring_mask_offset, newMask)
     }
   }
 
@@ -85,7 +85,7 @@ struct Ring {
 
   /// Makes it as small as it was at first, if nothing is in it. The pages stay until ``spareRegion`` is given back.
   func shrink() {
-    if isTooLarge { ctl.storeRelease(header + shm_ring_mask_offset, UInt64(Self.initialRecords - 1)) }
+    if isTooLarge { ctl.storeRelease(header &+ shm_ring_mask_offset, UInt64(Self.initialRecords - 1)) }
   }
 
   /// What of its region lies behind its last record, as control offsets.

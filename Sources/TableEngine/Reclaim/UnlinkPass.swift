@@ -89,25 +89,26 @@ struct UnlinkPass {
     let named = superseded.word(counter, SupersededRing.newer)
     let stamp = superseded.stamp(counter)
     if named & 1 != 0 { return reconsider(named, stamp: stamp) }
-    state.work.versionsScanned += 1
-    let x = superseded.block(counter).offset
-    if stamp <= state.chainsCutAt { return retireCutOff(x) }
-    return unlinkOrRetain(x, stamp: stamp, isTombstone: false, newer: Int(named))
+    state.work.versionsScanned &+= 1
+    let block = superseded.block(counter)
+    if stamp <= state.chainsCutAt { return retireCutOff(block) }
+    return unlinkOrRetain(block, stamp: stamp, isTombstone: false, newer: Int(named))
   }
 
   /// A record of *retained*, or a tombstone. Its neighbour may have changed: found from the chain's head.
   private mutating func reconsider(_ record: UInt64, stamp: UInt64) -> Int {
-    state.work.versionsScanned += 1
+    state.work.versionsScanned &+= 1
     let x = Int(record & ~1)
     let isTombstone = record & 1 != 0
-    if !isTombstone, stamp <= state.chainsCutAt { return retireCutOff(x) }
-    let meta = EntryMeta(raw: data.loadRelaxed(x + Entry.meta))
-    let key = unsafe data.pointer(x + meta.keyOffset)
-    let location = unsafe state.lookup.locate(key, meta.keyLength, hash: state.hashOfEntry(x))
+    let meta = EntryMeta(raw: data.loadRelaxed(x &+ Entry.meta))
+    let block = TableState.block(ofEntry: x, meta)
+    if !isTombstone, stamp <= state.chainsCutAt { return retireCutOff(block) }
+    let key = unsafe data.pointer(x &+ meta.keyOffset)
+    let location = unsafe state.lookup.locate(key, meta.keyLength, hash: state.hashOfEntry(x, meta))
     let head = BucketWord.offset(location.word)
-    if head == x { return unlinkOrRetainHead(x, stamp: stamp, location) }
-    guard let newer = newer(than: x, from: head) else { return retireCutOff(x) }
-    return unlinkOrRetain(x, stamp: stamp, isTombstone: isTombstone, newer: newer)
+    if head == x { return unlinkOrRetainHead(block, stamp: stamp, location) }
+    guard let newer = newer(than: x, from: head) else { return retireCutOff(block) }
+    return unlinkOrRetain(block, stamp: stamp, isTombstone: isTombstone, newer: newer)
   }
 
   /// The entry whose `prev` is x, in the chain that begins at `head`; nil if the chain is cut before it comes to x.
@@ -124,17 +125,19 @@ struct UnlinkPass {
     return nil
   }
 
-  /// No reader follows what leads to x: there is nothing to unlink.
-  private func retireCutOff(_ x: Int) -> Int {
-    transaction.retire(state.block(ofEntry: x), garbage: true)
+  /// No reader follows what leads to it: there is nothing to unlink.
+  @inline(__always)
+  private func retireCutOff(_ block: BlockRef) -> Int {
+    transaction.retire(block, garbage: true)
     return 1
   }
 
-  private mutating func unlinkOrRetain(_ x: Int, stamp: UInt64, isTombstone: Bool, newer: Int) -> Int {
+  private mutating func unlinkOrRetain(_ block: BlockRef, stamp: UInt64, isTombstone: Bool, newer: Int) -> Int {
+    let x = block.offset
     let version = data.loadRelaxed(x + Entry.version)
     switch scan.needed.need(of: version, newer: data.loadRelaxed(newer + Entry.version)) {
     case .none:
-      unlink(x, after: newer)
+      unlink(block, after: newer)
       return 1
     case .pending:
       retainedForPending = true
@@ -149,23 +152,25 @@ struct UnlinkPass {
   /// it by this word.
   ///
   /// A `prev` that leads nowhere is not handed on: `newer` may be younger than the cut, and then its `prev` is followed.
-  private func unlink(_ x: Int, after newer: Int) {
+  private func unlink(_ block: BlockRef, after newer: Int) {
+    let x = block.offset
     let isCut = data.loadRelaxed(x + Entry.version) <= state.chainsCutAt
     journal.append(.fill, offset: newer + Entry.prev, count: 1, value: UInt64(x))
     data.storeRelease(newer + Entry.prev, isCut ? 0 : data.loadRelaxed(x + Entry.prev))
-    transaction.retire(state.block(ofEntry: x), garbage: true)
+    transaction.retire(block, garbage: true)
   }
 
   /// A tombstone at the head of its chain goes when nothing that a reader follows hangs behind it: absent is absent, at any
   /// snapshot.
-  private func unlinkOrRetainHead(_ x: Int, stamp: UInt64, _ location: Location) -> Int {
-    guard data.loadRelaxed(x + Entry.prev) == 0 || data.loadRelaxed(x + Entry.version) <= state.chainsCutAt else {
+  private func unlinkOrRetainHead(_ block: BlockRef, stamp: UInt64, _ location: Location) -> Int {
+    let x = block.offset
+    guard data.loadRelaxed(x &+ Entry.prev) == 0 || data.loadRelaxed(x &+ Entry.version) <= state.chainsCutAt else {
       journal.append(.retain, offset: x, count: 1, value: stamp)
       return 0
     }
     journal.append(.fill, offset: location.wordOffset, count: 1, value: location.word)
     data.storeRelease(location.wordOffset, BucketWord.deleted)
-    transaction.retire(state.block(ofEntry: x), garbage: true)
+    transaction.retire(block, garbage: true)
     return 1
   }
 }

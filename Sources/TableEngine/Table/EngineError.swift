@@ -21,7 +21,10 @@ public struct Holder: Sendable, Equatable {
 }
 
 /// What can go wrong below the typed API. The floor above adds the table's name and what to do.
-public enum EngineError: Error, Sendable {
+///
+/// Indirect, so that it is one word: a function that may throw it returns it in a register. As large as its largest case it
+/// would be room on the stack of each function of a write's path, and stores where results and errors meet.
+public indirect enum EngineError: Error, Sendable {
   /// What ran out.
   public enum Shortage: Sendable, Equatable {
     /// The table's own capacity.

@@ -133,8 +133,10 @@ public final class Segment: Sendable {
   }
 
   /// Keys are 1 byte to 64 KiB.
+  @inline(__always)
   func check(key: UnsafeRawBufferPointer) throws(EngineError) { try check(keyLength: key.count) }
 
+  @inline(__always)
   func check(keyLength: Int) throws(EngineError) {
     guard keyLength > 0, keyLength <= Entry.maximumKeyLength else { throw .keyLength(keyLength) }
   }

@@ -92,7 +92,15 @@ struct Admission {
   }
 
   /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
+  @inline(__always)
   private func enterWithinBudget(_ request: Request) throws(EngineError) {
+    if !TableExclusion(participant: participant).isOpen || !LimboBudget(state: participant.state).isKept {
+      try enterAndReclaim(request)
+    }
+  }
+
+  @inline(never)
+  private func enterAndReclaim(_ request: Request) throws(EngineError) {
     do throws(EngineError) {
       try TableExclusion(participant: participant).enter(slot: request.slot, request.deadline)
       try LimboBudget(state: participant.state).enforce()

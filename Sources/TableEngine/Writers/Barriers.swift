@@ -74,6 +74,7 @@ struct Barriers {
     return hasBegun ?? false
   }
 
+  @inline(__always)
   func checkOutsideSections(_ record: ThreadRecord) throws(EngineError) {
     if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
     if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
@@ -137,17 +138,21 @@ struct Barriers {
   }
 
   /// Removes a key; only inside a barrier, on its thread.
+  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
   /// - Returns: whether there was a value whose time had not come. One that had expired is removed all the same.
   @inline(__always)
-  func remove(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> Bool {
+  func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> WallClock) throws(EngineError) -> Bool {
     try unsafe segment.check(key: key)
     let record = try unsafe self.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {
       let keyed = KeyedBarriers(segment: segment)
-      let wasPresent = try unsafe keyed.find(key, in: buffer, record, clock) != nil
+      let wasPresent = try unsafe keyed.find(key, in: buffer, record, clock()) != nil
       return try unsafe keyed.remove(key, in: buffer, record) && wasPresent
     }
-    return segment.foundEntry(try unsafe removeEntry(key), clock) != nil
+    let entry = try unsafe removeEntry(key)
+    guard entry != 0 else { return false }
+    let hasExpiry = EntryMeta(raw: segment.data.loadRelaxed(entry &+ Entry.meta)).hasExpiry
+    return !hasExpiry || segment.foundEntry(entry, clock()) != nil
   }
 
   /// Removes a key's entry from the table itself, whatever a barrier of some keys has in its buffer.

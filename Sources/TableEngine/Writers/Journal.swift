@@ -39,10 +39,10 @@ struct Journal {
   private static let header = ControlLayout.journal
   static let chunkBytes = 1 << 16
 
-  var version: UInt64 { ctl.loadRelaxed(Self.header + JournalLayout.version) }
-  var count: Int { Int(truncatingIfNeeded: ctl.loadRelaxed(Self.header + JournalLayout.count)) }
-  func saved(_ field: Int) -> UInt64 { ctl.loadRelaxed(Self.header + field) }
-  func save(_ field: Int, _ value: UInt64) { ctl.storeRelaxed(Self.header + field, value) }
+  var version: UInt64 { ctl.loadRelaxed(Self.header &+ JournalLayout.version) }
+  var count: Int { Int(truncatingIfNeeded: ctl.loadRelaxed(Self.header &+ JournalLayout.count)) }
+  func saved(_ field: Int) -> UInt64 { ctl.loadRelaxed(Self.header &+ field) }
+  func save(_ field: Int, _ value: UInt64) { ctl.storeRelaxed(Self.header &+ field, value) }
 
   func setVersion(_ version: UInt64) { save(JournalLayout.version, version) }
 
@@ -53,9 +53,10 @@ struct Journal {
     crashFence()
   }
 
+  @inline(__always)
   subscript(index: Int) -> Record {
     let position = region &+ index &* JournalLayout.recordBytes
-    return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position + Self.value))
+    return Record(first: ctl.loadRelaxed(position), second: ctl.loadRelaxed(position &+ Self.value))
   }
 
   /// Appends a record. The caller's effect follows; room was reserved.
@@ -67,7 +68,7 @@ struct Journal {
     let position = region &+ index &* JournalLayout.recordBytes
     let place = UInt64(truncatingIfNeeded: count) << Self.countShift | UInt64(truncatingIfNeeded: offset >> 3)
     ctl.storeRelaxed(position, kind.rawValue << Self.kindShift | place)
-    ctl.storeRelaxed(position + Self.value, value)
+    ctl.storeRelaxed(position &+ Self.value, value)
     crashFence()
     save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
     crashFence()

@@ -32,7 +32,7 @@ extension Segment {
   }
 
   /// See ``Barriers/remove(_:_:)``.
-  public func remove(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> Bool {
+  public func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> WallClock) throws(EngineError) -> Bool {
     try unsafe barriers.remove(key, clock)
   }
 

@@ -6,7 +6,6 @@ struct TableExclusion {
 
   /// After W and ``WriterLockRecovery/inherit()``. Recovers if a dead owner left something.
   /// - Throws: `timedOut` naming a reader; `damaged`.
-  @inline(__always)
   func enter(slot: Int, _ deadline: UInt64) throws(EngineError) {
     if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
     if Recoverer(state: participant.state).isNeeded { Recoverer(state: participant.state).recover() }
@@ -14,6 +13,13 @@ struct TableExclusion {
       leave()
       throw .damaged("it was marked damaged")
     }
+  }
+
+  /// Is there nothing to be done to enter? The rwlock variant's readers are always to be kept out.
+  @inline(__always)
+  var isOpen: Bool {
+    variant == .rcu && !Recoverer(state: participant.state).isNeeded
+      && participant.ctl.loadRelaxed(ControlLayout.damaged) == 0
   }
 
   /// Before W is given back.

@@ -88,8 +88,8 @@ final class TableState: @unchecked Sendable {
   /// PAIR pend-committed. Other end: Segment.announce. Release: a reader that sees this version sees every store of
   /// the transaction (I1, I4).
   func publishVersion(keyCount: Int) {
-    let next = committed + 1
-    data.storeRelaxed(Self.keyCountWord(next), UInt64(keyCount))
+    let next = committed &+ 1
+    data.storeRelaxed(Self.keyCountWord(next), UInt64(truncatingIfNeeded: keyCount))
     data.storeRelease(DataLayout.committed, next)
   }
 
@@ -122,17 +122,26 @@ final class TableState: @unchecked Sendable {
 
   @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {
-    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    return BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.byteCount))
+    Self.block(ofEntry: entry, EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)))
+  }
+
+  @inline(__always)
+  static func block(ofEntry entry: Int, _ meta: EntryMeta) -> BlockRef {
+    BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.quickByteCount))
   }
 
   @inline(__always)
   func isTombstone(_ entry: Int) -> Bool {
-    entry != 0 && EntryMeta(raw: data.loadRelaxed(entry + Entry.meta)).isTombstone
+    entry != 0 && EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).isTombstone
   }
 
   func hashOfEntry(_ entry: Int) -> UInt64 {
-    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
-    return unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    return hashOfEntry(entry, meta)
+  }
+
+  @inline(__always)
+  func hashOfEntry(_ entry: Int, _ meta: EntryMeta) -> UInt64 {
+    unsafe shm_hash(data.pointer(entry + meta.keyOffset), meta.keyLength, hashSeed)
   }
 }

@@ -14,7 +14,7 @@ struct Transaction {
 
   /// Opens a transaction. The journal is empty and `wseq` even: ``Recoverer`` saw to it.
   func begin() {
-    state.version = state.committed + 1
+    state.version = state.committed &+ 1
     state.keyDelta = 0
     state.inTransaction = true
     let (limbo, superseded, retained) = (state.limbo, state.superseded, state.retained)
@@ -41,7 +41,7 @@ struct Transaction {
   /// Makes the transaction's changes visible all at once, then retires what it superseded.
   func commit() {
     // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
-    state.publishVersion(keyCount: state.keyCount + state.keyDelta)
+    state.publishVersion(keyCount: state.keyCount &+ state.keyDelta)
     Retirement(state: state).run()
     journal.clear()
     state.bumpSequence()
@@ -71,12 +71,12 @@ struct Transaction {
     try reserve(8)
     let location = unsafe try locateWithRoom(key, hash: hash)
     let previous = BucketWord.offset(location.word)
-    let block = try allocate(byteCount: meta.byteCount, replacing: previous)
+    let block = try allocate(byteCount: meta.quickByteCount, replacing: previous)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, value, version: state.version,
       previous: state.variant == .rcu ? previous : 0)
     publish(block.offset, hash: hash, at: location)
-    if previous == 0 || state.isTombstone(previous) { state.keyDelta += 1 }
+    if previous == 0 || state.isTombstone(previous) { state.keyDelta &+= 1 }
     unsafe state.log.append(.set, key: key, version: state.version)
   }
 
@@ -93,7 +93,7 @@ struct Transaction {
     } else {
       try unsafe putTombstone(key, hash: hash, at: location)
     }
-    state.keyDelta -= 1
+    state.keyDelta &-= 1
     unsafe state.log.append(.remove, key: key, version: state.version)
     return previous
   }
@@ -103,7 +103,7 @@ struct Transaction {
     _ key: UnsafeRawBufferPointer, hash: UInt64, at location: Location
   ) throws(EngineError) {
     let meta = EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true)
-    let block = try allocate(byteCount: meta.byteCount, tombstone: true)
+    let block = try allocate(byteCount: meta.quickByteCount, tombstone: true)
     unsafe data.storeEntry(
       block.offset, meta, ValueAttributes(), key, UnsafeRawBufferPointer(start: nil, count: 0),
       version: state.version, previous: BucketWord.offset(location.word))

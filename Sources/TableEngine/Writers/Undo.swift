@@ -21,7 +21,7 @@ struct Undo {
         BeforeImages(state: state).restore(record)
       case .allocate, .allocateTombstone, .discard:
         state.allocator.mark(record.block)
-        limbo.push(record.block)
+        _ = limbo.push(record.block)
       case .retire, .retain, .void, nil:
         break
       }
