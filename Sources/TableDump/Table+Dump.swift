@@ -4,10 +4,7 @@ import TableEngine
 extension ReadView {
   /// Hands every record whose key begins with `prefix` to `body`, all of this view's version, in no order.
   public func forEachRecord(prefix: [UInt8] = [], _ body: (DumpRecord) throws -> Void) throws {
-    try forEach(prefix: prefix) { key, entry in
-      try entry.withRecord(key, body)
-      return true
-    }
+    try forEach(prefix: prefix) { key, entry in try entry.withRecord(key, body) }
   }
 
   /// What a dump of this view says of itself.

@@ -36,20 +36,19 @@ struct CollectionCheck {
   private mutating func findHeaders(_ view: borrowing ReadView) throws {
     try view.forEach { key, entry in
       let name = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
-      guard !name.contains(Self.slash), !name.contains(UInt8(ascii: "#")) else { return true }
+      guard !name.contains(Self.slash), !name.contains(UInt8(ascii: "#")) else { return }
       if entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint {
         headers.updateValue(entry.value(as: CollectionHeader.self), forKey: name)
       } else if CacheHead.isOfACache(entry.found), let text = String(validating: name, as: UTF8.self) {
         caches.append(text)
       }
-      return true
     }
   }
 
   private mutating func findParts(_ view: borrowing ReadView) throws {
     try view.forEach { key, entry in
       let bytes = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
-      guard let end = bytes.firstIndex(of: Self.slash) else { return true }
+      guard let end = bytes.firstIndex(of: Self.slash) else { return }
       let name = Array(bytes[..<end])
       if headers[name] != nil {
         parts[name, default: []].append(Array(bytes[(end + 1)...]))
@@ -58,7 +57,6 @@ struct CollectionCheck {
       {
         headless.insert(name)
       }
-      return true
     }
   }
 

@@ -42,11 +42,13 @@ struct Get: TableCommand {
       return try misses.end()
     }
     let form = ValueForm(options, null: null, raw: true)
-    try OutputFile.replace(output) { buffer in
-      try write(table, to: &buffer, form, &misses)
-      // The file stays what it was.
-      try misses.end()
-    }
+    let file = try OutputFile(output)
+    var buffer = OutputBuffer(descriptor: file.descriptor)
+    try write(table, to: &buffer, form, &misses)
+    try buffer.flush()
+    // A file stays what it was if a key was missing.
+    try misses.end()
+    try file.finish()
   }
 
   private func write(

@@ -33,7 +33,7 @@ struct Dump: TableCommand {
       }
       return try write(table, 1, "the output", mayWait: RecordScan.mayWait(table))
     }
-    let file = try OutputFile(output.text, mode: 0o600)
+    let file = try OutputFile(output, mode: 0o600)
     try write(table, file.descriptor, "'\(output.shown)'", mayWait: file.isRegular || RecordScan.mayWait(table))
     try file.finish()
   }

@@ -1,52 +1,52 @@
 import Glibc
 
-/// A file that gets its new contents all at once, or keeps the old.
-enum OutputFile {
-  /// Runs `body` with a buffer that ends in the file. If it throws, the file is what it was.
-  ///
-  /// A device or a pipe is written to as it comes: there is nothing to replace.
-  static func replace(_ path: RawArgument, _ body: (inout OutputBuffer) throws -> Void) throws {
-    let target = path.bytes.map { CChar(bitPattern: $0) } + [0]
+/// A file that gets its new contents all at once, or keeps the old: written beside it under another name, then renamed.
+///
+/// A device or a pipe is written to as it comes: there is nothing to replace.
+final class OutputFile {
+  let descriptor: Int32
+  private let path: RawArgument
+  /// Nil where there is nothing to rename.
+  private var draft: [CChar]?
+
+  /// - Parameter mode: the permission bits that a new file may have, before the umask. One that is there keeps its own.
+  init(_ path: RawArgument, mode: mode_t = 0o666) throws {
+    self.path = path
     var status = stat()
-    let exists = unsafe stat(target, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG { return try write(target, path, body) }
-    var temporary = path.bytes.map { CChar(bitPattern: $0) } + ".XXXXXX".utf8CString
-    let descriptor = unsafe mkstemp(&temporary)
-    if descriptor < 0 { throw failure(path) }
-    do {
-      try fill(descriptor, path, body)
-      // As a shell's `>` would have made it, or as it is.
-      let mask = umask(0)
-      umask(mask)
-      let mode = exists ? status.st_mode & 0o777 : 0o666 & ~mask
-      guard fchmod(descriptor, mode) == 0, unsafe rename(temporary, target) == 0 else { throw failure(path) }
-      close(descriptor)
-    } catch {
-      close(descriptor)
-      unsafe unlink(temporary)
-      throw error
+    let exists = unsafe stat(path.cString, &status) == 0
+    if exists, status.st_mode & S_IFMT != S_IFREG {
+      descriptor = unsafe open(path.cString, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+      guard descriptor >= 0 else { throw Self.failure("open", path) }
+      return
     }
+    let name = path.bytes.map { CChar(bitPattern: $0) } + ".\(getpid()).tmp".utf8CString
+    descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw Self.failure("create a file beside", path) }
+    draft = name
+    if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
   }
 
-  private static func write(
-    _ target: [CChar], _ path: RawArgument, _ body: (inout OutputBuffer) throws -> Void
-  ) throws {
-    let descriptor = unsafe open(target, O_WRONLY | O_CLOEXEC)
-    if descriptor < 0 { throw failure(path) }
-    defer { close(descriptor) }
-    try fill(descriptor, path, body)
+  var isRegular: Bool { draft != nil }
+
+  /// Puts the file under its name, after the disk has it.
+  func finish() throws {
+    guard let draft else { return }
+    guard fsync(descriptor) == 0, unsafe rename(draft, path.cString) == 0 else { throw Self.failure("write", path) }
+    self.draft = nil
   }
 
-  private static func fill(
-    _ descriptor: Int32, _ path: RawArgument, _ body: (inout OutputBuffer) throws -> Void
-  ) throws {
-    var buffer = OutputBuffer(descriptor: descriptor)
-    try body(&buffer)
-    try buffer.flush()
-  }
-
-  private static func failure(_ path: RawArgument) -> Complaint {
+  private static func failure(_ what: String, _ path: RawArgument) -> Complaint {
     Complaint(
-      .failure, "cannot write '\(path.shown)': \(Descriptor.reason); name a file in a directory that you may write")
+      .failure, "cannot \(what) '\(path.shown)': \(SystemReason.last); name a file in a directory that you may write")
   }
+
+  deinit {
+    if let draft { _ = unsafe unlink(draft) }
+    close(descriptor)
+  }
+}
+
+extension RawArgument {
+  /// For system calls that take a path.
+  fileprivate var cString: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 }
