@@ -18,8 +18,9 @@ struct Shmctl: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Create.self, Drop.self, Tables.self, Get.self, Set.self, Del.self, Exists.self, Incr.self, Ls.self, Count.self,
-      Stat.self, Check.self, Repair.self,
+      Create.self, Drop.self, Tables.self, Stat.self, Check.self, Repair.self,
+      Get.self, Mget.self, Set.self, Mset.self, Del.self, Exists.self, Type.self, Ls.self, Count.self, Edit.self,
+      Incr.self, Append.self, Cas.self, Getdel.self, Rename.self, TTL.self, Expire.self, Persist.self,
     ])
 
   /// Also of `help`, which the parser brings.

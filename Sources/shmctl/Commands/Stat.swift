@@ -6,7 +6,7 @@ struct Stat: TableCommand {
     commandName: "stat", abstract: "Print figures about a table and who uses it.",
     discussion: """
       Figures are read one by one while the table lives on. Keys count those expired that nobody removed yet. An \
-      observer, who may only read the table, sees fewer of them. Of a table whose owner you do not trust (--trusting) it \
+      observer, who may only read the table, sees fewer of them. Of a table whose owner you do not trust (--trust) it \
       says only whose it is.
       """)
 

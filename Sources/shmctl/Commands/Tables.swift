@@ -5,7 +5,7 @@ import ToolSupport
 struct Tables: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tables", abstract: "List the tables of this host.",
-    discussion: "Behind a name that belongs to a user whom you do not trust (--trusting) stands a tab, and whose it is."
+    discussion: "Behind a name that belongs to a user whom you do not trust (--trust) stands a tab, and whose it is."
   )
 
   @OptionGroup var options: CommonOptions

@@ -4,13 +4,20 @@ import Glibc
 enum OutputFile {
   /// Runs `body` with a buffer that ends in the file. If it throws, the file is what it was.
   ///
-  /// A device or a pipe is written to as it comes: there is nothing to replace.
+  /// A device, a pipe and `/dev/stdout` are written to as it comes: there is nothing to replace.
   static func replace(_ path: RawArgument, _ body: (inout OutputBuffer) throws -> Void) throws {
-    let target = path.bytes.map { CChar(bitPattern: $0) } + [0]
+    var target = path.bytes.map { CChar(bitPattern: $0) } + [0]
     var status = stat()
     let exists = unsafe stat(target, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG { return try write(target, path, body) }
-    var temporary = path.bytes.map { CChar(bitPattern: $0) } + ".XXXXXX".utf8CString
+    // These lead to a descriptor: the file behind it is somebody else's, and the name is the system's.
+    let isDescriptor = ["/dev/std", "/dev/fd/", "/proc/"].contains { path.bytes.starts(with: $0.utf8) }
+    if exists, isDescriptor || status.st_mode & S_IFMT != S_IFREG { return try write(target, path, body) }
+    // A symbolic link goes on leading to the file.
+    if exists, let resolved = unsafe realpath(target, nil) {
+      unsafe target = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
+      unsafe free(resolved)
+    }
+    var temporary = target.dropLast() + Array(".XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&temporary)
     if descriptor < 0 { throw failure(path) }
     do {
