@@ -90,12 +90,29 @@ public struct JSONCheck {
   private mutating func escape() throws(Invalid) {
     let kind = try take()
     if kind == UInt8(ascii: "u") {
-      for _ in 0..<4 {
-        guard Character(UnicodeScalar(try take())).isHexDigit else { throw Invalid() }
-      }
+      try codePoint()
     } else if !#""\/bfnrt"#.utf8.contains(kind) {
       throw Invalid()
     }
+  }
+
+  /// What follows `\u`. Half of a surrogate pair is no character: other programs refuse the whole text for it.
+  private mutating func codePoint() throws(Invalid) {
+    let unit = try hexadecimal()
+    if 0xdc00...0xdfff ~= unit { throw Invalid() }
+    guard 0xd800...0xdbff ~= unit else { return }
+    try take("\\")
+    try take("u")
+    guard 0xdc00...0xdfff ~= (try hexadecimal()) else { throw Invalid() }
+  }
+
+  private mutating func hexadecimal() throws(Invalid) -> Int {
+    var unit = 0
+    for _ in 0..<4 {
+      guard let digit = Character(UnicodeScalar(try take())).hexDigitValue else { throw Invalid() }
+      unit = unit << 4 | digit
+    }
+    return unit
   }
 
   private mutating func word(_ text: String) throws(Invalid) {

@@ -10,8 +10,11 @@ struct CommonOptions: ParsableArguments {
     help: ArgumentHelp("The table; else $SHM_TABLE, else 'default'.", valueName: "name"))
   var table: RawArgument?
 
-  @Option(help: ArgumentHelp("How long a wait may last: 500ms, 30s, 5m, 1h.", valueName: "time"))
-  var timeout = TimeSpan(milliseconds: 5000)
+  @Option(
+    name: .customLong("timeout"),
+    help: ArgumentHelp(
+      "How long a wait may last: 500ms, 30s, 5m, 1h; else $SHM_TIMEOUT, else 5s.", valueName: "time"))
+  var givenTimeout: TimeSpan?
 
   @Flag(help: "Print JSON, one object a line.")
   var json = false
@@ -21,14 +24,41 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A user whose tables to use, besides root's, shmd's and your own; 'everyone': whoever's, to look at and to drop.",
-      valueName: "user"))
+      """
+      A user whose tables to use, besides root's, shmd's and your own; else those of $SHM_TRUST, with commas between. \
+      'everyone': whoever's, to look at and to drop.
+      """, valueName: "user"))
+  var trust: [RawArgument] = []
+
+  /// The option's former name.
+  @Option(help: .hidden)
   var trusting: [RawArgument] = []
 
-  var tableName: String {
-    if let table { return table.text }
-    if let value = unsafe getenv("SHM_TABLE"), unsafe value.pointee != 0 { return unsafe String(cString: value) }
-    return "default"
+  var timeout: TimeSpan {
+    givenTimeout ?? Self.environment("SHM_TIMEOUT").flatMap { TimeSpan($0) } ?? TimeSpan(milliseconds: 5000)
+  }
+
+  func validate() throws {
+    guard let text = Self.environment("SHM_TIMEOUT"), TimeSpan(text) == nil else { return }
+    throw ValidationError("$SHM_TIMEOUT is '\(text.printable)', which is no time; use 500ms, 30s, 5m or 1h")
+  }
+
+  var tableName: String { table?.text ?? Self.environment("SHM_TABLE") ?? "default" }
+
+  /// A variable's text; nil if it is not there, or empty.
+  static func environment(_ variable: String) -> String? {
+    guard let value = unsafe getenv(variable), unsafe value.pointee != 0 else { return nil }
+    return unsafe String(cString: value)
+  }
+
+  /// The table that a command is about as a whole: by position or by -t, and never one that was not named.
+  func object(_ name: RawArgument?) throws -> String {
+    switch (name, table) {
+    case (let name?, nil): return name.text
+    case (nil, let table?): return table.text
+    case (_?, _?): throw Complaint.usage("the table is named twice; give it once, as the argument or by -t")
+    case (nil, nil): throw Complaint.usage("which table? give its name; 'shmctl tables' lists them")
+    }
   }
 
   /// Opens the table, as a participant where that is possible.
@@ -40,12 +70,13 @@ struct CommonOptions: ParsableArguments {
 
   func trustedOwners() throws -> Table.TrustedOwners {
     let everyone = "everyone"
-    if trusting.contains(where: { $0.text == everyone }) {
-      guard trusting.count == 1 else { throw Complaint.usage("give '--trusting everyone' alone, or name users") }
+    let users = trustedUsers
+    if users.contains(where: { $0.text == everyone }) {
+      guard users.count == 1 else { throw Complaint.usage("give '--trust everyone' alone, or name users") }
       return .everyone
     }
     return .users(
-      try trusting.map { user in
+      try users.map { user in
         guard let number = try Account.user(user.text) else {
           throw Complaint.usage("there is no user '\(user.shown)'; give a number, or see 'getent passwd'")
         }
@@ -53,14 +84,22 @@ struct CommonOptions: ParsableArguments {
       })
   }
 
+  private var trustedUsers: [RawArgument] {
+    let given = trust + trusting
+    guard given.isEmpty, let users = Self.environment("SHM_TRUST") else { return given }
+    return users.utf8.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }.map {
+      RawArgument(bytes: [UInt8]($0))
+    }
+  }
+
+  /// For commands on several tables, or on all of them.
+  func refuseTable(for command: String) throws {
+    if table != nil { throw ValidationError("'\(command)' is not about one table; leave -t out") }
+  }
+
   /// Says that a condition was not met, unless told to be quiet.
   func note(_ table: Table, _ message: String) {
     if !quiet { StandardError.write("table '\(table.name)': \(message)") }
-  }
-
-  /// For commands that take the table's name as their argument.
-  func refuseTable(for command: String) throws {
-    if table != nil { throw ValidationError("'\(command)' takes the table as its argument, not by -t") }
   }
 }
 

@@ -31,9 +31,9 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .timedOut: "timed out, or no quiet moment to read in: try again"
     case .incompatible: "incompatible: made by another release, or no table at all"
     case .damaged: "damaged: the table contradicts itself; doctor: something was found"
-    case .wrongType: "the value is of another type"
+    case .wrongType: "the value is of another type, or the key belongs to a collection"
     case .failure: "anything else, such as a system call that failed"
-    case .foreign: "foreign: the name is taken by a user whom you do not trust; see --trusting"
+    case .foreign: "foreign: the name is taken by a user whom you do not trust; see --trust"
     case .brokenPipe: "nobody reads the output any more"
     }
   }
@@ -51,9 +51,9 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .timedOut: "try again"
     case .incompatible: "use the release that made it"
     case .damaged: "'shmctl repair' it, or drop it and create it anew"
-    case .wrongType: "'shmctl get --json' shows its type; set it anew to change it"
+    case .wrongType: "'shmctl type' shows it; set it anew to change it"
     case .failure: "see what the system's limits and logs say"
-    case .foreign: "let its owner or root drop it, or name the owner by --trusting"
+    case .foreign: "let its owner or root drop it, or name the owner by --trust"
     }
   }
 

@@ -18,10 +18,12 @@ struct Shmctl: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Create.self, Drop.self, Tables.self, Get.self, Set.self, Del.self, Exists.self, Incr.self, Ls.self, Count.self,
-      Stat.self, Clients.self, Log.self, Top.self, Plot.self, Bench.self, Doctor.self, Check.self, Repair.self,
-      Dump.self, Load.self, Batch.self, TransactionCommand.self, Read.self, Barrier.self, Watch.self, Wait.self,
-      Copy.self, Resize.self, Diff.self, Import.self, Export.self,
+      Create.self, Drop.self, Tables.self, Stat.self, Clients.self, Log.self, Top.self, Plot.self, Bench.self,
+      Doctor.self, Check.self, Repair.self,
+      Get.self, Mget.self, Set.self, Mset.self, Del.self, Exists.self, Type.self, Ls.self, Count.self, Edit.self,
+      Incr.self, Append.self, Cas.self, Getdel.self, Rename.self, TTL.self, Expire.self, Persist.self,
+      Read.self, Barrier.self, Batch.self, TransactionCommand.self, Watch.self, Wait.self,
+      Dump.self, Load.self, Copy.self, Resize.self, Diff.self, Import.self, Export.self,
     ])
 
   /// Also of `help`, which the parser brings.

@@ -27,13 +27,13 @@ enum Suggestion {
     var candidates: [[UInt8]] = []
     var looked = 0
     try? table.read { view in
-      try view.forEach { candidate, _ in
+      _ = try view.first { candidate, _ -> Void? in
         looked += 1
         // Another number of letters is another word.
         if abs(candidate.byteCount - key.count) <= 2 {
           candidates.append(unsafe candidate.withUnsafeBytes { unsafe [UInt8]($0) })
         }
-        return looked < keysLookedAt
+        return looked < keysLookedAt ? nil : ()
       }
     }
     return nearest(to: key, among: candidates)

@@ -37,8 +37,13 @@ enum TypedValue: Equatable {
       }
       self = .integer(value)
     case .double:
-      guard let value = Double(Self.trimmed(text)) else {
+      let trimmed = Self.trimmed(text)
+      guard let value = Double(trimmed) else {
         throw .usage("the value is no number; give one such as 2.5 or 1e-3")
+      }
+      // Infinity is a value for who writes it, and no place for numbers that do not fit.
+      guard value.isFinite || !trimmed.utf8.contains(where: { (0x30...0x39).contains($0) }) else {
+        throw .usage("the value does not fit into a double; the largest is about 1.8e308")
       }
       self = .double(value)
     case .bool:
@@ -81,12 +86,13 @@ extension TableEntry {
     }
   }
 
-  /// Adds `type`, `value` or `valueBase64`, `version` and, if it has one, `expiryMilliseconds`.
+  /// Adds `type`, `value` or `valueBase64`, `version` and, if it has one, `expiryMilliseconds` and
+  /// `timeLeftMilliseconds`.
   func describe(in object: inout JSONObject) {
     object.add("type", type?.name ?? "unknown")
     addValue(to: &object)
     object.add("version", version)
-    if let expiry { object.add("expiryMilliseconds", expiry / 1_000_000) }
+    if let expiry { object.add(expiry: expiry) }
   }
 
   private func addValue(to object: inout JSONObject) {

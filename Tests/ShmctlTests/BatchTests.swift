@@ -45,14 +45,14 @@ import Testing
     }
     #expect(try table.run("batch", input: input).text == "256 operations done\n")
     let handle = try table.open()
-    for byte in UInt8.min...UInt8.max { #expect(try handle.bytes([byte, byte]) == [byte, 0x2e], "\(byte)") }
+    for byte in UInt8.min...UInt8.max { #expect(try handle.bytes(forKey: [byte, byte]) == [byte, 0x2e], "\(byte)") }
     // What `watch` spells, `batch` reads: the same from the log.
     let spelled = try table.run("watch", "--prefix", "", "--from", "1", "--count", "256")
     let again = try TestTable()
     let lines = spelled.text.split(separator: "\n").map { $0.drop { $0 != " " }.dropFirst() }
     #expect(lines.count == 256)
     #expect(try again.run("batch", input: Array(lines.joined(separator: "\n").utf8)).text == "256 operations done\n")
-    for byte in UInt8.min...UInt8.max { #expect(try again.open().bytes([byte, byte]) == [byte, 0x2e], "\(byte)") }
+    for byte in UInt8.min...UInt8.max { #expect(try again.open().bytes(forKey: [byte, byte]) == [byte, 0x2e], "\(byte)") }
   }
 
   @Test func aLineThatIsWrongOrFailsIsNamedAndWhatStandsBeforeItIsDone() throws {
@@ -101,7 +101,7 @@ import Testing
         {"op":"set","key":"j","value":{"x":[1]}}
         """#.utf8))
     #expect(run.text == "done\ndone\n-2\nunmet\ndone\ndone\ndone\n")
-    #expect(try table.open().bytes([0xff]) == [0, 1])
+    #expect(try table.open().bytes(forKey: [0xff]) == [0, 1])
     #expect(try table.open().entry("b")?.expiry != nil)
     #expect(try table.open().entry("j")?.type == .json)
     for line in [

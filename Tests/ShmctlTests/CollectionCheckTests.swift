@@ -20,7 +20,7 @@ import Testing
       try dictionary.set("user\(index)", index)
       try set.insert("tag\(index)")
     }
-    let cache = try SharedCache<String, String>("pages", handle, limit: .entries(100))
+    let cache = try SharedCache<String, String>("pages", in: handle, limit: .entries(100))
     for index in 0..<150 { try cache.setValue("value", forKey: "page\(index)") }
     try cache.waitUntilWritten()
     return (table, handle)

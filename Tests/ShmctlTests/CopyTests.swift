@@ -54,13 +54,13 @@ import Testing
     let table = try TestTable(Table.Options(capacityBytes: 2 << 20, mode: 0o640))
     do { try Self.fill(table.open(), 9000) }
     #expect(try table.run("set", "expires", "x", "--ttl", "1h").status == 0)
-    let run = try CommandRun(["resize", table.name, "--capacity", "32MiB", "--sync", "rwlock"])
+    let run = try CommandRun(["resize", table.name, "--capacity", "32MiB", "--variant", "rwlock"])
     #expect(run.status == 0, "\(run.errors)")
     let larger = try table.open()
     #expect(larger.capacityBytes == 32 << 20 && larger.variant == .rwlock && larger.count == 9001)
     #expect(try larger.get("key-8999", as: Int.self) == 8999)
     #expect(try larger.entry("expires")?.expiry != nil)
-    #expect(try larger.rights().mode == 0o640)
+    #expect(try larger.administration.rights().mode == 0o640)
     #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
   }
 

@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "create", "drop", "tables", "get", "set", "del", "exists", "incr", "ls", "count", "stat", "check", "repair",
+    "create", "drop", "tables", "get", "set", "del", "exists", "incr", "ls", "count", "stat", "check", "repair", "mget",
+    "mset", "type", "ttl", "expire", "persist", "rename", "cas", "append", "getdel", "edit",
   ])
   func everyCommandKnowsTheVersion(command: String) throws {
     let run = try CommandRun([command, "--version"])
@@ -36,7 +37,7 @@ import Testing
   @Test(arguments: [
     [], ["bogus"], ["get"], ["set", "k"], ["set", "k", "v", "w"], ["get", "--bogus", "k"], ["del"], ["exists"],
     ["incr"],
-    ["incr", "k", "x"], ["create"], ["drop"], ["check"], ["repair"], ["repair", "--dry", "x"], ["count", "extra"],
+    ["incr", "k", "x"], ["create"], ["drop"], ["check"], ["repair"], ["repair", "--dry", "x"], ["count", "a", "extra"],
     ["get", "k", "-t"],
     ["set", "k", "v", "--if-version", "x"],
     ["get", "k", "--timeout", "soon"], ["get", ""], ["set", "", "v"],

@@ -126,9 +126,9 @@ import Testing
   @Test func lsListsSortedKeysWithAPrefixAndCountCountsThem() throws {
     let table = try TestTable()
     for key in ["b2", "a", "b1", "c"] { try table.open().set(key, 1) }
-    #expect(try table.run("ls").text == "a\nb1\nb2\nc\n")
-    #expect(try table.run("ls", "b").text == "b1\nb2\n")
-    #expect(try table.run("ls", "-0", "b").text == "b1\0b2\0")
+    #expect(try table.run("ls", "--sort").text == "a\nb1\nb2\nc\n")
+    #expect(try table.run("ls", "--sort", "b").text == "b1\nb2\n")
+    #expect(try table.run("ls", "--sort", "-0", "b").text == "b1\0b2\0")
     #expect(try table.run("ls", "z").text == "")
     #expect(try table.run("count").text == "4\n")
   }
@@ -160,7 +160,8 @@ import Testing
   func everyCommandWorksOnBothVariants(variant: Table.Variant) throws {
     let table = try TestTable(Table.Options(variant: variant, capacityBytes: 4 << 20))
     for arguments in [
-      ["set", "a", "1"], ["incr", "a"], ["get", "a"], ["exists", "a"], ["ls"], ["count"], ["stat"], ["del", "a"],
+      ["set", "a", "1"], ["incr", "a"], ["get", "a"], ["exists", "a"], ["ls", "--sort"], ["count"], ["stat"],
+      ["del", "a"],
     ] {
       let run = try CommandRun(["-t", table.name] + arguments)
       #expect(run.status == 0, "\(arguments): \(run.errors)")

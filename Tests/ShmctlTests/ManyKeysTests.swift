@@ -61,7 +61,7 @@ import Testing
     for byte in UInt8(1)...255 { keys += [[byte], [byte, 0xff, byte], [0x61, byte, 0x0a]] }
     for key in keys { try handle.set(key, key) }
     let run = try CommandRun(
-      shell: #""$SHMCTL" -t "$T" ls -0 | "$SHMCTL" -t "$T" get -0 -"#, environment: ["T": table.name])
+      shell: #""$SHMCTL" -t "$T" ls -0 --sort | "$SHMCTL" -t "$T" get -0 -"#, environment: ["T": table.name])
     #expect(run.status == 0)
     keys.sort { $0.lexicographicallyPrecedes($1) }
     #expect(run.output == [UInt8](keys.map { $0 + [0] }.joined()))

@@ -33,7 +33,7 @@ import Testing
     let run = try source.run("export", "env", "-o", file.path)
     #expect(run.status == 0 && run.errors.contains("1 keys left out"))
     #expect(try target.run("import", "env", file.path).text == "8 records applied\n")
-    #expect(try target.open().bytes("text") == source.open().bytes("text"))
+    #expect(try target.open().bytes(forKey: "text") == source.open().bytes(forKey: "text"))
     #expect(try CommandRun(shell: ". \(file.path); echo \"$NAME_1|$integer\"").text == " spaces |-5\n")
     let text = "# comment\n\nexport A=plain # comment\nB='single $x \\n' # c\n C = \nD=\"a\\nb\\\"\"\nE=a#b\n"
     let wrong = try target.run("import", "env", input: Array(text.utf8))
@@ -51,7 +51,7 @@ import Testing
     let resp = try source.run("export", "resp").output
     #expect(try target.run("import", "resp", input: resp).text == "8 records applied\n")
     let table = try target.open()
-    #expect(try table.bytes("text") == source.open().bytes("text"))
+    #expect(try table.bytes(forKey: "text") == source.open().bytes(forKey: "text"))
     #expect(try table.entry("ends")?.expiry == 7_258_118_400_000_000_000)
     let del = resp + Array("*2\r\n$3\r\nDEL\r\n$1\r\na\r\n".utf8)
     let refused = try target.run("import", "resp", input: del)

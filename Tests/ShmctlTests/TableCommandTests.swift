@@ -147,7 +147,7 @@ import Testing
     for arguments in [["get", "k"], ["set", "k", "w"], ["ls"]] {
       let run = try CommandRun(["-t", table.name] + arguments)
       #expect(run.status == 12 && run.output.isEmpty, "\(arguments)")
-      #expect(run.errors.contains("uid \(owner)") && run.errors.contains("--trusting"), "\(run.errors)")
+      #expect(run.errors.contains("uid \(owner)") && run.errors.contains("--trust"), "\(run.errors)")
     }
     for command in ["create", "check", "repair", "drop"] {
       #expect(try CommandRun([command, table.name]).status == 12, "\(command)")

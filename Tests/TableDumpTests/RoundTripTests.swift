@@ -37,7 +37,7 @@ import Testing
     _ = try DumpBytes.load(DumpBytes.of(source, json: json), into: target)
     #expect(target.count == 20_001)
     #expect(try target.get("key-19999", as: Int.self) == 19_999)
-    #expect(try target.bytes("long")?.count == 3 << 20)
+    #expect(try target.bytes(forKey: "long")?.count == 3 << 20)
   }
 
   @Test func linesWrittenByHandAreADump() throws {
@@ -58,7 +58,7 @@ import Testing
     #expect(try table.get("b", as: Int.self) == -7)
     #expect(try table.get("c", as: Double.self) == 2.5)
     #expect(try table.entry("d")?.type == .json)
-    #expect(try table.bytes("d") == Array(#"{"x":[1,2]}"#.utf8))
+    #expect(try table.bytes(forKey: "d") == Array(#"{"x":[1,2]}"#.utf8))
     #expect(try table.get("e", as: String.self) == "\u{1f600}/\0")
     #expect(try table.get("f", as: Double.self) == 3)
   }

@@ -161,7 +161,7 @@ extension TableError {
       self.init(
         .foreign, table: table,
         "foreign: \(object), whom this process does not trust; let its owner or root drop it, choose another name, or name "
-          + "the owner in 'trusting:' ('shmctl --trusting')", owner: object.owner)
+          + "the owner in 'trusting:' ('shmctl --trust')", owner: object.owner)
     case .notPermitted(let why):
       self.init(.notPermitted, table: table, "not permitted: \(why)")
     case .refused(let error, let object):

@@ -94,4 +94,20 @@ extension EngineError {
     default: false
     }
   }
+
+  /// Why an observer may not write, and what to do about it.
+  var whyNotTakingPart: String {
+    switch self {
+    case .foreign(let object):
+      "this process may only read the table: \(object), whom it does not trust; trust the owner by name "
+        + "('shmctl --trust USER', 'trusting:')"
+    case .refused(let error, let object):
+      "this process may only read the table: its rights do not let it write (\(error))"
+        + (object.map { "; \($0): ask them for the right, or root" } ?? "; ask its owner for the right, or root")
+    case .notPermitted(let why):
+      "this process may only read the table: \(why)"
+        + (why.contains(";") ? "" : "; act where the table was made, or let its owner make it anew")
+    default: "this process may only read the table: \(self)"
+    }
+  }
 }

@@ -37,7 +37,9 @@ extension Segment {
       guard error.forbidsTakingPart else { throw error }
       let reason = error
       do throws(EngineError) {
-        return try observe(name, trusted, timeoutNanoseconds)
+        let segment = try observe(name, trusted, timeoutNanoseconds)
+        segment.refusal.withLock { $0 = reason }
+        return segment
       } catch {
         throw error.forbidsTakingPart ? reason : error
       }
@@ -208,12 +210,13 @@ extension Segment {
   private func checkPeers() throws(EngineError) {
     let ctl = participant!.ctl
     guard ctl.loadRelaxed(ControlLayout.fingerprint) == LayoutHash.fingerprint else {
-      throw .notPermitted("it was made with another C library or machine; such a process may only observe")
+      throw .notPermitted("it was made with another C library or on another machine; use the same one")
     }
     let namespace: UInt64
     do throws(SystemError) { namespace = try ProcessIdentity.pidNamespace() } catch { throw .system(error) }
     guard ctl.loadRelaxed(ControlLayout.pidNamespace) == namespace else {
-      throw .notPermitted("it belongs to another PID namespace; such a process may only observe")
+      throw .notPermitted(
+        "it was made in another PID namespace (another container); run this process in the same one, such as by --pid")
     }
     let object = participant!.object
     let check = ControlCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in

@@ -123,6 +123,13 @@ public final class Segment: Sendable {
     if isOfThisProcess { SegmentEnd.giveBack(id) }
   }
 
+  /// Why this process observes although it would have taken part; nil where it was asked to.
+  package let refusal = Mutex<EngineError?>(nil)
+
+  private var whyNotTakingPart: String {
+    refusal.withLock { $0?.whyNotTakingPart } ?? "this handle was opened to observe the table; open it to take part"
+  }
+
   /// The newest committed version.
   @inlinable @inline(__always)
   public var committed: UInt64 { data.loadAcquire(DataLayout.committed) }
@@ -158,7 +165,7 @@ public final class Segment: Sendable {
 
   func checkParticipation() throws(EngineError) {
     guard isOfThisProcess else { throw .forked }
-    guard participant != nil else { throw .notPermitted("this handle only observes the table") }
+    guard participant != nil else { throw .notPermitted(whyNotTakingPart) }
   }
 
   /// Runs `body` with the participant, whose references are not counted: this segment holds it meanwhile.

@@ -17,9 +17,11 @@ struct CommandWords {
   private var takesType = false
 
   /// Commands that take any number of keys.
-  static let keyListCommands: Swift.Set<String> = ["get", "del", "exists"]
+  static let keyListCommands: Swift.Set<String> = [
+    "get", "mget", "mset", "del", "exists", "type", "ttl", "persist", "getdel",
+  ]
   /// Commands that store a value: `--json` behind their name says what the value is.
-  static let typedValueCommands: Swift.Set<String> = ["set"]
+  static let typedValueCommands: Swift.Set<String> = ["set", "mset", "cas"]
   /// Options whose value may be the word behind them, of all commands that take lists.
   static let optionsWithValue: Swift.Set<String> = [
     "--table", "--timeout", "--trust", "--trusting", "--default", "--output", "--prefix", "--type", "--ttl",

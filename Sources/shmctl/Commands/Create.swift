@@ -9,13 +9,15 @@ struct Create: ParsableCommand {
 
   @OptionGroup var options: CommonOptions
 
-  @Argument(help: "1 to 200 letters, digits and . _ - @ : +, not starting with a dot.")
-  var name: RawArgument
+  @Argument(help: "1 to 200 letters, digits and . _ - @ : +, not starting with a dot; or give it by -t.")
+  var name: RawArgument?
 
-  @Option(
-    name: [.long, .customLong("sync")],
-    help: "rcu: readers never wait. rwlock: memory is reused at once, readers and writers exclude each other.")
-  var variant = Table.Variant.rcu
+  @Option(help: "rcu: readers never wait. rwlock: memory is reused at once, readers and writers exclude each other.")
+  var variant: Table.Variant?
+
+  /// The option's former name.
+  @Option(help: .hidden)
+  var sync: Table.Variant?
 
   @Option(help: ArgumentHelp("How much it holds: 64MiB, 1GiB, 1048576.", valueName: "bytes"))
   var capacity = ByteCount(bytes: 64 << 20)
@@ -38,30 +40,33 @@ struct Create: ParsableCommand {
     help: ArgumentHelp("What readers may keep; a quarter of the capacity if not given.", valueName: "bytes"))
   var limboBudget: ByteCount?
 
-  func validate() throws { try options.refuseTable(for: "create") }
+  func validate() throws {
+    if variant != nil, sync != nil { throw ValidationError("--sync is the former name of --variant; give one of them") }
+  }
 
   func run() throws {
+    let name = try options.object(name)
     var table = Table.Options(
-      variant: variant, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
+      variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
       stalledReaderPolicy: stalledReader)
     if let group {
       guard let number = try Account.group(group.text) else {
         throw Complaint(
-          .usage, table: name.text, "there is no group '\(group.shown)'; give a number, or see 'getent group'")
+          .usage, table: name, "there is no group '\(group.shown)'; give a number, or see 'getent group'")
       }
       table.group = number
     }
-    try checkRoom()
-    let made = try Table.create(name.text, table, timeout: options.timeout.duration)
+    try checkRoom(for: name)
+    let made = try Table.create(name, table, timeout: options.timeout.duration)
     if let warning = Account.removalWarning { StandardError.write("table '\(made.name)': warning: \(warning)") }
     if options.json { try StandardOutput.write(description(of: made).line) }
   }
 
   /// A capacity that /dev/shm could never hold is a mistake better seen now than when the table fills.
-  private func checkRoom() throws(TableError) {
+  private func checkRoom(for name: String) throws(TableError) {
     guard let free = try Table.freeBytes(), capacity.bytes > free else { return }
     throw TableError(
-      .full, table: name.text,
+      .full, table: name,
       "full: /dev/shm has room for \(ByteCount(bytes: free)), not for \(capacity); "
         + "ask for less, free some, or enlarge the file system")
   }

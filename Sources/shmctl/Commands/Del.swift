@@ -7,6 +7,10 @@ struct Del: TableCommand {
     commandName: "del", abstract: "Remove keys, those of the command line in one barrier.",
     discussion: """
       Exit 1 if any was not found; those found are removed all the same. A key '-' stands for keys on standard input.
+
+      --prefix removes all keys that begin with something, a thousand in a barrier. On a terminal it asks first; without one \
+      it asks for --yes where the prefix is empty. A key that belongs to a collection is refused without --force, and no \
+      other is removed then. With --force a collection's own name takes its elements with it.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -14,16 +18,29 @@ struct Del: TableCommand {
   @Flag(name: .customShort("0"), help: "Keys on standard input end with a zero byte.")
   var null = false
 
+  @Option(help: ArgumentHelp("Remove all keys that begin with this.", valueName: "prefix"))
+  var prefix: RawArgument?
+
+  @Flag(name: .shortAndLong, help: "Do not ask.")
+  var yes = false
+
+  @Flag(help: "Also keys that belong to a collection.")
+  var force = false
+
   @Argument(help: ArgumentHelp("Keys, or - for those on standard input.", valueName: "key"))
-  var keys: [KeyWords]
+  var keys: [KeyWords] = []
+
+  func validate() throws {
+    if keys.isEmpty, prefix == nil { throw ValidationError("Missing expected argument '<key> ...'") }
+    if !keys.isEmpty, prefix != nil { throw ValidationError("give keys or --prefix, not both") }
+  }
 
   func run(on table: Table) throws {
+    if let prefix { return try remove(prefix, from: table) }
     var misses = Misses()
     var output = OutputBuffer()
     try keys.forEachBatch(zeroTerminated: null) { keys in
-      let removed = try table.startingOverWhenFull {
-        try table.barrier { tx in try keys.map { try tx.remove($0) } }
-      }
+      let removed = try remove(keys, from: table)
       for (key, removed) in zip(keys, removed) {
         if !removed { misses.add(key, options, table, "nothing to remove") }
         guard options.json else { continue }
@@ -35,6 +52,75 @@ struct Del: TableCommand {
       try output.flush()
     }
     try misses.end()
+  }
+
+  private func remove(_ keys: [[UInt8]], from table: Table) throws -> [Bool] {
+    try Change(table, force: force).run(keys) { tx in
+      var removed: [Bool] = []
+      for key in keys {
+        if force { try removeElements(of: key, &tx) }
+        removed.append(try tx.remove(key))
+      }
+      return removed
+    }
+  }
+
+  /// Elements without the header that counts them would be of no use to anybody.
+  private func removeElements(of key: [UInt8], _ tx: inout Transaction) throws {
+    guard let collection = try tx.collection(of: key), collection.isHeader else { return }
+    for separator in "/#".utf8 {
+      for element in try tx.keys(prefix: key + [separator]) { try tx.remove(element) }
+    }
+  }
+
+  // MARK: - By prefix
+
+  private static let keysInABarrier = 1000
+
+  private func remove(_ prefix: RawArgument, from table: Table) throws {
+    let keys = try table.read { view in try view.keys(prefix: prefix.bytes) }
+    guard !keys.isEmpty else {
+      options.note(table, "no key begins with '\(prefix.shown)'; nothing to remove")
+      if options.json { try printCount(0) }
+      throw ExitStatus.notFound
+    }
+    if !force { try refuseCollections(among: keys, in: table) }
+    try confirm(keys.count, prefix, table)
+    var count = 0
+    for start in stride(from: 0, to: keys.count, by: Self.keysInABarrier) {
+      let part = [[UInt8]](keys[start..<min(start + Self.keysInABarrier, keys.count)])
+      count += try Change(table, force: force).run(part) { tx in
+        try part.count { try tx.remove($0) }
+      }
+    }
+    if options.json { try printCount(count) }
+  }
+
+  /// Before the first is removed: of all or none.
+  private func refuseCollections(among keys: [[UInt8]], in table: Table) throws {
+    try table.read { view in
+      for key in keys {
+        if let collection = try view.collection(of: key) { throw Change.refusal(of: key, collection, table) }
+      }
+    }
+  }
+
+  private func confirm(_ count: Int, _ prefix: RawArgument, _ table: Table) throws {
+    if yes { return }
+    guard Question.canBeAsked else {
+      guard prefix.bytes.isEmpty else { return }
+      throw Complaint.usage("an empty prefix is that of every key; give --yes if all are to be removed")
+    }
+    let keys = count == 1 ? "1 key that begins" : "\(count) keys that begin"
+    guard try Question.ask("remove \(keys) with '\(prefix.shown)' from table '\(table.name)'?") else {
+      throw Complaint(.notFound, table: table.name, "nothing was removed; answer y to remove them")
+    }
+  }
+
+  private func printCount(_ count: Int) throws {
+    var object = JSONObject()
+    object.add("removed", count)
+    try StandardOutput.write(object.line)
   }
 }
 

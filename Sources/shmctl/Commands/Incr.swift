@@ -12,6 +12,9 @@ struct Incr: TableCommand {
 
   @OptionGroup var options: CommonOptions
 
+  @Flag(help: "Also if the key belongs to a collection, which is damaged by it.")
+  var force = false
+
   @Argument(help: "The key.")
   var key: RawArgument
 
@@ -19,7 +22,9 @@ struct Incr: TableCommand {
   var amount: DecimalArgument?
 
   func run(on table: Table) throws {
-    let sum = try table.increment(key.bytes, by: amount?.value ?? 1)
+    let sum = try Change(table, force: force).run([key.bytes]) { tx in
+      try tx.increment(key.bytes, by: amount?.value ?? 1)
+    }
     guard options.json else { return try StandardOutput.write(line: String(sum)) }
     var object = JSONObject()
     object.add("key", bytes: key.bytes)

@@ -4,57 +4,72 @@ import ToolSupport
 
 struct Ls: TableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ls", abstract: "List the keys, sorted bytewise.",
-    discussion: "On a terminal control characters are shown as \\xNN. With --json an object for each key.")
+    commandName: "ls", abstract: "List the keys.",
+    discussion: """
+      On a terminal sorted bytewise, with control characters as \\xNN. In a pipe or file as the table has them and as they \
+      are found, in little memory, however many there are; --sort sorts them there, too. A key that is there all the time is \
+      listed once, one that comes or goes meanwhile perhaps; --sort lists one snapshot.
+
+      --long: type, bytes of the value, version, time left, collection, key, with tabs between. With --json an object for \
+      each key, as docs/shmctl-json.md says.
+      """)
 
   @OptionGroup var options: CommonOptions
 
-  @Flag(name: .customShort("0"), help: "End each key with a zero byte, for 'xargs -0'.")
+  @Flag(name: .customShort("0"), help: "End each key with a zero byte, for 'xargs -0' and 'shmctl get -0 -'.")
   var null = false
 
-  @Argument(help: "Only keys that begin with this.")
-  var prefix: RawArgument?
+  @Flag(name: .shortAndLong, help: "Show type, size, version, time left and collection, too.")
+  var long = false
 
-  private struct Listed {
-    let key: [UInt8]
-    let type: ValueType?
-    let byteCount: Int
-    let version: UInt64
-    let expiry: UInt64?
+  @Flag(inversion: .prefixedNo, help: "Sort the keys; on a terminal they are.")
+  var sort: Bool?
+
+  @Option(help: ArgumentHelp("List so many at most.", valueName: "count"))
+  var limit: Int?
+
+  @OptionGroup var filter: KeyFilter
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
   }
 
   func run(on table: Table) throws {
-    var output: [UInt8] = []
-    for listed in try list(table) { output += line(listed) }
-    try StandardOutput.write(output)
+    var output = OutputBuffer()
+    let printer = KeyPrinter(json: options.json, null: null, long: long)
+    if sort ?? StandardOutput.isTerminal {
+      for key in try sorted(table).prefix(limit ?? .max) { try output.append(printer.line(key)) }
+    } else {
+      try stream(table, printer, to: &output)
+    }
+    try output.flush()
   }
 
-  private func list(_ table: Table) throws -> [Listed] {
-    var found: [Listed] = []
+  private func sorted(_ table: Table) throws -> [ListedKey] {
+    let (prefix, pattern, isDetailed) = (filter.wantedPrefix, filter.pattern, long || options.json)
+    var found: [ListedKey] = []
     try table.read { view in
-      try view.forEach(prefix: prefix?.bytes ?? []) { key, entry in
-        found.append(
-          Listed(
-            key: unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }, type: entry.type,
-            byteCount: entry.bytes.byteCount, version: entry.version, expiry: entry.expiry))
+      try view.forEach(prefix: prefix) { key, entry in
+        let key = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
+        if pattern?.matches(key) ?? true {
+          found.append(ListedKey(key, entry, collection: isDetailed ? try view.collection(of: key) : nil))
+        }
       }
     }
     return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
-  private func line(_ listed: Listed) -> [UInt8] {
-    guard options.json else {
-      if null { return listed.key + [0] }
-      let end = [UInt8(ascii: "\n")]
-      guard StandardOutput.isTerminal else { return listed.key + end }
-      return Array(StandardError.printable(String(decoding: listed.key, as: UTF8.self)).utf8) + end
+  private func stream(_ table: Table, _ printer: KeyPrinter, to output: inout OutputBuffer) throws {
+    var left = limit ?? .max
+    let isDetailed = long || options.json
+    try table.forEachPart(of: filter) { key, entry, view in
+      ListedKey(key, entry, collection: isDetailed ? try view.collection(of: key) : nil)
+    } _: { part in
+      for key in part.prefix(left) { try output.append(printer.line(key)) }
+      left -= min(left, part.count)
+      // What was found is shown, however long the rest takes.
+      try output.flush()
+      return left > 0
     }
-    var object = JSONObject()
-    object.add("key", bytes: listed.key)
-    object.add("type", listed.type?.name ?? "unknown")
-    object.add("valueBytes", listed.byteCount)
-    object.add("version", listed.version)
-    if let expiry = listed.expiry { object.add("expiryMilliseconds", expiry / 1_000_000) }
-    return object.line
   }
 }

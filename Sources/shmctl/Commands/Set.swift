@@ -6,14 +6,30 @@ struct Set: TableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Store a value.",
     discussion: """
-      A value that is UTF-8 is stored as a string, any other as bytes, unless --type says otherwise. A value of '-' \
-      is read from standard input, every byte of it. Exit 1 if a condition was not met, and nothing was stored.
+      A value that is UTF-8 is stored as a string, any other as bytes, unless a type is given. A value of '-' is read from \
+      standard input, every byte of it; behind '--' it is a dash. Exit 1 if a condition was not met, and nothing was stored.
+
+      A key's time to live ends with its old value, which is said on standard error, unless --ttl gives another, --keep-ttl \
+      keeps it or --persist says that none is wanted. A key of a collection is refused without --force.
+
+      EXAMPLES
+        shmctl set greeting hello
+        shmctl set hits 5 --int
+        shmctl set config --file config.json --json
+        shmctl set lock $$ --if-absent --ttl 30s
       """)
 
   @OptionGroup var options: CommonOptions
+  @OptionGroup var valueOptions: ValueOptions
 
   @Option(help: ArgumentHelp("Remove it by itself after 500ms, 30s, 5m, 1h or 2d.", valueName: "time"))
   var ttl: TimeSpan?
+
+  @Flag(name: .customLong("keep-ttl"), help: "The key keeps the time to live that it has.")
+  var keepTTL = false
+
+  @Flag(help: "The key stays until it is removed.")
+  var persist = false
 
   @Flag(help: "Only if there is no such key.")
   var ifAbsent = false
@@ -24,75 +40,85 @@ struct Set: TableCommand {
   @Option(help: ArgumentHelp("Only if the value is of this version, as 'get --json' shows it.", valueName: "version"))
   var ifVersion: UInt64?
 
-  @Option(help: "The value's type.")
-  var type: ValueKind?
+  @Flag(name: .customLong("get"), help: "Print the value that was there before.")
+  var printsOld = false
 
-  @Flag(name: .customLong("json-value"), help: "The value is JSON; --json behind the command's name says the same.")
-  var isJSON = false
+  @Option(help: ArgumentHelp("Store this file's contents.", valueName: "path"))
+  var file: RawArgument?
+
+  @Flag(help: "Also if the key belongs to a collection, which is damaged by it.")
+  var force = false
 
   @Argument(help: "1 to 65536 bytes.")
   var key: RawArgument
 
   @Argument(help: "The value, or - for standard input.")
-  var value: RawArgument
+  var value: RawArgument?
 
   func validate() throws {
-    if (ifAbsent ? 1 : 0) + (ifPresent ? 1 : 0) + (ifVersion != nil ? 1 : 0) > 1 {
+    if [ifAbsent, ifPresent, ifVersion != nil].count(where: { $0 }) > 1 {
       throw ValidationError("--if-absent, --if-present and --if-version exclude each other")
     }
+    if [ttl != nil, keepTTL, persist].count(where: { $0 }) > 1 {
+      throw ValidationError("--ttl, --keep-ttl and --persist exclude each other")
+    }
     if let ttl, ttl.milliseconds == 0 { throw ValidationError("--ttl must be more than nothing; 'del' removes a key") }
+    if value == nil, file == nil { throw ValidationError("Missing expected argument '<value>'") }
+    if value != nil, file != nil { throw ValidationError("the value is given twice: as an argument and by --file") }
   }
 
   func run(on table: Table) throws {
-    let value = try TypedValue(try input(table), as: isJSON ? .json : type)
-    guard try store(value, in: table) else {
-      options.note(table, unmet)
-      if options.json { try StandardOutput.write(result(stored: false).line) }
-      throw ExitStatus.notFound
+    let input = try file.map { try ValueSource.bytes(ofFile: $0, for: table) }
+    let bytes = try input ?? value.map { try ValueSource.bytes($0, for: table) } ?? []
+    let outcome = try store(try TypedValue(bytes, as: valueOptions.asked), in: table)
+    if !outcome.isStored { options.note(table, unmet) }
+    if outcome.isStored, outcome.old?.expiry != nil, ttl == nil, !keepTTL, !persist {
+      options.note(
+        table, "key '\(key.shown)' has lost its time to live; --keep-ttl keeps it, --persist says that none is wanted")
     }
-    if options.json { try StandardOutput.write(result(stored: true).line) }
+    try print(outcome)
+    if !outcome.isStored { throw ExitStatus.notFound }
   }
 
-  private func input(_ table: Table) throws -> [UInt8] {
-    guard value.isStandardInput else { return value.bytes }
-    let limit = table.maximumValueLength
-    let bytes = try Descriptor.readAll(0, limit: limit)
-    if bytes.count > limit {
-      throw TableError(
-        .tooLarge, table: table.name,
-        "standard input has more than the \(limit) bytes that this table takes; store it in parts, or make a table "
-          + "of more capacity")
-    }
-    return bytes
+  private struct Outcome {
+    let isStored: Bool
+    let old: TableEntry?
   }
 
-  private func store(_ value: TypedValue, in table: Table) throws(TableError) -> Bool {
-    let expires = ttl.map { Expiration.after($0.duration) } ?? .never
-    return switch value {
-    case .string(let text): try table.set(key.bytes, text, expires: expires, if: condition)
-    case .bytes(let bytes): try table.set(key.bytes, bytes, expires: expires, if: condition)
-    case .integer(let number): try table.set(key.bytes, number, expires: expires, if: condition)
-    case .double(let number): try table.set(key.bytes, number, expires: expires, if: condition)
-    case .bool(let flag): try table.set(key.bytes, flag, expires: expires, if: condition)
-    case .json(let text): try table.set(key.bytes, bytes: text, type: .json, expires: expires, if: condition)
+  private func store(_ value: TypedValue, in table: Table) throws -> Outcome {
+    try Change(table, force: force).run([key.bytes]) { tx in
+      let old = try tx.entry(key.bytes)
+      guard holds(old) else { return Outcome(isStored: false, old: old) }
+      let kept = keepTTL ? old?.expiration : nil
+      try tx.set(key.bytes, value, expires: ttl.map { .after($0.duration) } ?? kept ?? .never)
+      return Outcome(isStored: true, old: old)
     }
   }
 
-  private var condition: Table.Condition {
-    if let ifVersion { return .version(ifVersion) }
-    return ifAbsent ? .absent : ifPresent ? .present : .always
+  private func holds(_ old: TableEntry?) -> Bool {
+    if let ifVersion { return old?.version == ifVersion }
+    return ifAbsent ? old == nil : ifPresent ? old != nil : true
+  }
+
+  private func print(_ outcome: Outcome) throws {
+    var output = OutputBuffer()
+    if options.json {
+      var object = JSONObject()
+      object.add("key", bytes: key.bytes)
+      object.add("stored", outcome.isStored)
+      if printsOld {
+        if let old = outcome.old { object.add("old", raw: old.object.text) } else { object.addNull("old") }
+      }
+      try output.append(object.line)
+    } else if printsOld, let old = outcome.old {
+      try output.append(ValueForm(options, null: false, raw: false).text(of: old, key.bytes, among: false))
+    }
+    try output.flush()
   }
 
   private var unmet: String {
     if let ifVersion { return "key '\(key.shown)' is not of version \(ifVersion); read it again" }
     return ifAbsent
       ? "key '\(key.shown)' exists already; nothing was stored" : "no key '\(key.shown)'; nothing was stored"
-  }
-
-  private func result(stored: Bool) -> JSONObject {
-    var object = JSONObject()
-    object.add("key", bytes: key.bytes)
-    object.add("stored", stored)
-    return object
   }
 }

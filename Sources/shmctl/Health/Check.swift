@@ -8,18 +8,16 @@ struct Check: ParsableCommand {
     discussion: """
       Prints what is wrong, a line each, and nothing if nothing is: with the table itself, and if that is sound with the \
       collections in it (a key removed or stored behind a collection's back, which 'repair' does not mend). Repairs after a dead writer first, as every write \
-      does; changes nothing else. Writers wait meanwhile, with --sync rwlock readers too; the time grows with the table.
+      does; changes nothing else. Writers wait meanwhile, in the rwlock variant readers too; the time grows with the table.
       """)
 
   @OptionGroup var options: CommonOptions
 
-  @Argument(help: "The table's name.")
-  var name: RawArgument
-
-  func validate() throws { try options.refuseTable(for: "check") }
+  @Argument(help: "The table's name; or give it by -t.")
+  var name: RawArgument?
 
   func run() throws {
-    let table = try options.open(name.text)
+    let table = try options.open(options.object(name))
     let problems = try table.check(timeout: options.timeout.duration)
     let collections = problems.isEmpty ? try table.checkCollections(timeout: options.timeout.duration) : []
     if options.json {

@@ -8,7 +8,7 @@ struct Repair: ParsableCommand {
     discussion: """
       For damage that no crash explains: after a crash nobody needs it. Does nothing to a sound table. Prints a line \
       for each key or place that is given up. Processes that have the table open go on using it; long snapshots end. \
-      Writers wait meanwhile, with --sync rwlock readers too. If it is killed, run it again. Exit 0 if the table is \
+      Writers wait meanwhile, in the rwlock variant readers too. If it is killed, run it again. Exit 0 if the table is \
       sound afterwards, 9 if it is not, or with --dry-run if it would have to be repaired.
       """)
 
@@ -20,13 +20,11 @@ struct Repair: ParsableCommand {
   @Flag(help: "Repair even if more than half of the keys have to be given up.")
   var force = false
 
-  @Argument(help: "The table's name.")
-  var name: RawArgument
-
-  func validate() throws { try options.refuseTable(for: "repair") }
+  @Argument(help: "The table's name; or give it by -t.")
+  var name: RawArgument?
 
   func run() throws {
-    let table = try options.open(name.text)
+    let table = try options.open(options.object(name))
     let report = try repair(table)
     if options.json {
       try StandardOutput.write(description(of: table, report).line)

@@ -60,7 +60,7 @@ struct TableHealth {
 
   private func findings(in table: Table) -> [Finding] {
     // First: any other look at the slots clears them, too, and tells nobody.
-    let dead = (try? table.clearDeadReaders()) ?? []
+    let dead = (try? table.administration.clearDeadReaders()) ?? []
     let figures = TableFigures(table)
     return dead.map { cleared($0) } + damage(figures) + recovery(table, figures) + holders(figures)
       + figures.statistics.readers.compactMap { stalled($0, figures) } + full(figures)

@@ -28,7 +28,7 @@ struct Copy: ParsableCommand {
   var capacity: ByteCount?
 
   @Option(help: ArgumentHelp("Of a table that is made.", valueName: "rcu|rwlock"))
-  var sync: Sync?
+  var variant: Table.Variant?
 
   @Argument(help: "The table to copy.")
   var source: RawArgument
@@ -46,7 +46,7 @@ struct Copy: ParsableCommand {
     let target = try Table.openOrCreate(
       target.text,
       Table.Options(
-        variant: sync?.variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes),
+        variant: variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes),
       trusting: options.trustedOwners(), timeout: options.timeout.duration)
     let copied = try RecordCopy.run(
       from: source, prefix: prefix?.bytes ?? [], to: target, ifAbsent ? .keep : .overwrite, quiet: options.quiet)

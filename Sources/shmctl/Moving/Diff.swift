@@ -29,7 +29,7 @@ struct Diff: ParsableCommand {
 
   func validate() throws {
     try options.refuseTable(for: "diff")
-    if first.isDash, second.isDash { throw ValidationError("Standard input can be one of the two only") }
+    if first.isStandardInput, second.isStandardInput { throw ValidationError("Standard input can be one of the two only") }
   }
 
   private enum Change: String {
@@ -81,7 +81,7 @@ struct Diff: ParsableCommand {
     func look(_ record: DumpRecord) {
       body(record.keyBytes, Seen(digest: record.digest, expiry: ignoreExpiry ? 0 : record.attributes.expiry))
     }
-    if side.isDash || side.bytes.contains(UInt8(ascii: "/")) {
+    if side.isStandardInput || side.bytes.contains(UInt8(ascii: "/")) {
       _ = try DumpSource(InputFile(side), Int(UInt32.max)).forEachBatch { batch in batch.forEach(look) }
       return
     }

@@ -9,7 +9,7 @@ struct Dump: TableCommand {
     discussion: """
       One version of the table: keys, types, values, expiry. The binary form has checksums and is read by every later \
       release; --json writes lines of JSON instead. With -o the file appears when it is whole. 'shmctl load' reads both. \
-      Writers go on meanwhile (--sync rcu). If they overtake the dump by more than the limbo budget, it ends with exit 7: \
+      Writers go on meanwhile (--variant rcu). If they overtake the dump by more than the limbo budget, it ends with exit 7: \
       try again, or dump to a file.
 
       EXAMPLES
@@ -27,7 +27,7 @@ struct Dump: TableCommand {
   var prefix: RawArgument?
 
   func run(on table: Table) throws {
-    guard let output, !output.isDash else {
+    guard let output, !output.isStandardInput else {
       if !options.json, StandardOutput.isTerminal {
         throw Complaint.usage("a dump is not for a terminal; give -o FILE, a pipe, or --json")
       }

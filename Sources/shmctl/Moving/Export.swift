@@ -28,7 +28,7 @@ struct Export: TableCommand {
   var form: PlainForm
 
   func run(on table: Table) throws {
-    let file = try output.flatMap { $0.isDash ? nil : try OutputFile($0, mode: 0o600) }
+    let file = try output.flatMap { $0.isStandardInput ? nil : try OutputFile($0, mode: 0o600) }
     // Without a name first, where a reader of a pipe must not hold up writers.
     let waits = file?.isRegular ?? false || RecordScan.mayWait(table)
     let spool = waits ? nil : try Spool()

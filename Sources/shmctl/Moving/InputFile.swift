@@ -14,7 +14,7 @@ final class InputFile {
 
   /// - Parameter path: nil and `-` are standard input.
   init(_ path: RawArgument?) throws {
-    guard let path, !path.isDash else {
+    guard let path, !path.isStandardInput else {
       (descriptor, name, isOwned) = (0, "standard input", false)
       return
     }

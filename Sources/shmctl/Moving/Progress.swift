@@ -44,14 +44,3 @@ struct Progress {
     return "\(what): \(count) of \(total) keys (\(count * 100 / total)%), \(rate) a second\(left)"
   }
 }
-
-/// A span of time for people, in its two largest units.
-enum TimeLeft {
-  static func text(seconds: UInt64) -> String {
-    switch seconds {
-    case ..<60: "\(seconds)s"
-    case ..<3600: "\(seconds / 60)m \(seconds % 60)s"
-    default: "\(seconds / 3600)h \(seconds / 60 % 60)m"
-    }
-  }
-}

@@ -17,7 +17,7 @@ struct Resize: ParsableCommand {
 
       EXAMPLES
         shmctl resize settings --capacity 1GiB
-        shmctl resize settings --sync rwlock --force
+        shmctl resize settings --variant rwlock --force
       """)
 
   @OptionGroup var options: CommonOptions
@@ -26,7 +26,7 @@ struct Resize: ParsableCommand {
   var capacity: ByteCount?
 
   @Option(help: ArgumentHelp("The new table's variant.", valueName: "rcu|rwlock"))
-  var sync: Sync?
+  var variant: Table.Variant?
 
   @Flag(help: "Also while other processes have the table open.")
   var force = false
@@ -36,7 +36,7 @@ struct Resize: ParsableCommand {
 
   func validate() throws {
     try options.refuseTable(for: "resize")
-    if capacity == nil, sync == nil { throw ValidationError("Give --capacity, --sync, or both") }
+    if capacity == nil, variant == nil { throw ValidationError("Give --capacity, --variant, or both") }
   }
 
   func run() throws {
@@ -50,17 +50,17 @@ struct Resize: ParsableCommand {
       try replace(table, wanted, copy)
     } catch {
       // As long as the old one has its name, the copy is of no use.
-      if table.isNamed { try? Table.drop(copyName) }
+      if table.administration.isNamed { try? Table.drop(copyName) }
       throw error
     }
     try Table.drop(copyName)
   }
 
   private func newOptions(_ table: Table) throws -> Table.Options {
-    let (rights, limits) = (try table.rights(), try table.limits())
+    let (rights, limits) = (try table.administration.rights(), try table.administration.limits())
     let bytes = capacity?.bytes ?? table.capacityBytes
     return Table.Options(
-      variant: sync?.variant ?? table.variant, capacityBytes: bytes, mode: rights.mode,
+      variant: variant ?? table.variant, capacityBytes: bytes, mode: rights.mode,
       owner: rights.owner == geteuid() ? nil : rights.owner, group: rights.group,
       limboBudgetBytes: capacity == nil ? limits.limboBudgetBytes : nil,
       stalledReaderPolicy: limits.stalledReaderPolicy)

@@ -2,37 +2,51 @@ import Glibc
 
 /// A file that gets its new contents all at once, or keeps the old: written beside it under another name, then renamed.
 ///
-/// A device or a pipe is written to as it comes: there is nothing to replace.
+/// A device, a pipe and `/dev/stdout` are written to as it comes: there is nothing to replace. A symbolic link goes on
+/// leading to the file.
 final class OutputFile {
   let descriptor: Int32
   private let path: RawArgument
+  /// The file's name behind symbolic links.
+  private let target: [CChar]
   /// Nil where there is nothing to rename.
   private var draft: [CChar]?
 
   /// - Parameter mode: the permission bits that a new file may have, before the umask. One that is there keeps its own.
   init(_ path: RawArgument, mode: mode_t = 0o666) throws {
     self.path = path
+    let given = path.bytes.map { CChar(bitPattern: $0) } + [0]
     var status = stat()
-    let exists = unsafe stat(path.cString, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG {
-      descriptor = unsafe open(path.cString, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+    let exists = unsafe stat(given, &status) == 0
+    target = exists ? Self.resolved(given) : given
+    // These lead to a descriptor: the file behind it is somebody else's, and the name is the system's.
+    let isDescriptor = ["/dev/std", "/dev/fd/", "/proc/"].contains { path.bytes.starts(with: $0.utf8) }
+    if exists, isDescriptor || status.st_mode & S_IFMT != S_IFREG {
+      descriptor = unsafe open(given, O_WRONLY | O_CLOEXEC | O_NOCTTY)
       guard descriptor >= 0 else { throw Self.failure("open", path) }
       return
     }
-    let name = path.bytes.map { CChar(bitPattern: $0) } + ".\(getpid()).tmp".utf8CString
-    descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    let name = target.dropLast() + ".\(getpid()).tmp".utf8CString
+    descriptor = unsafe open(Array(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw Self.failure("create a file beside", path) }
-    draft = name
+    draft = Array(name)
     if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
   }
 
+  /// Whether it is replaced all at once.
   var isRegular: Bool { draft != nil }
 
   /// Puts the file under its name, after the disk has it.
   func finish() throws {
     guard let draft else { return }
-    guard fsync(descriptor) == 0, unsafe rename(draft, path.cString) == 0 else { throw Self.failure("write", path) }
+    guard fsync(descriptor) == 0, unsafe rename(draft, target) == 0 else { throw Self.failure("write", path) }
     self.draft = nil
+  }
+
+  private static func resolved(_ path: [CChar]) -> [CChar] {
+    guard let resolved = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(resolved) }
+    return unsafe Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
   }
 
   private static func failure(_ what: String, _ path: RawArgument) -> Complaint {
@@ -44,9 +58,4 @@ final class OutputFile {
     if let draft { _ = unsafe unlink(draft) }
     close(descriptor)
   }
-}
-
-extension RawArgument {
-  /// For system calls that take a path.
-  fileprivate var cString: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -50,6 +50,13 @@ extension TableEntry {
     }
   }
 
+  /// Type, value, version and expiry.
+  var object: JSONObject {
+    var object = JSONObject()
+    describe(in: &object)
+    return object
+  }
+
   /// As one object on a line.
   func line(_ key: [UInt8]) -> [UInt8] {
     var object = JSONObject()

@@ -8,7 +8,7 @@ struct Stat: TableCommand {
     commandName: "stat", abstract: "Print figures about a table and who uses it.",
     discussion: """
       Figures are read one by one while the table lives on. Keys count those expired that nobody removed yet. An \
-      observer, who may only read the table, sees fewer of them. Of a table whose owner you do not trust (--trusting) it \
+      observer, who may only read the table, sees fewer of them. Of a table whose owner you do not trust (--trust) it \
       says only whose it is.
 
       --explain says below each figure what it means. --prometheus prints the text format that a Prometheus server or \
@@ -52,7 +52,7 @@ struct Stat: TableCommand {
     guard let watch else { return try write(StatReport(table, table.statistics), isFirst: true) }
     var last: (version: UInt64, at: ContinuousClock.Instant)?
     while true {
-      guard table.isNamed else {
+      guard table.administration.isNamed else {
         throw Complaint(
           .noSuchTable, table: table.name, "it was removed or replaced; 'shmctl tables' lists what there is")
       }

@@ -8,7 +8,7 @@ struct Tables: ParsableCommand {
     commandName: "tables", abstract: "List the tables of this host.",
     discussion: """
       A name a line. Behind a name that is no table for you stands a tab, and why: foreign (of a user whom you do not \
-      trust, see --trusting), orphaned (only one of a table's two objects is left), no table, incompatible, damaged, \
+      trust, see --trust), orphaned (only one of a table's two objects is left), no table, incompatible, damaged, \
       closed (no right).
 
       --long adds owner, mode, variant, keys, how much of the capacity is in use, the capacity, whether the table is \

@@ -58,7 +58,7 @@ struct Plot: TableCommand {
     let start = ContinuousClock.now
     var percent: [Double] = []
     while true {
-      guard table.isNamed else {
+      guard table.administration.isNamed else {
         throw Complaint(
           .noSuchTable, table: table.name, "it was removed or replaced; 'shmctl tables' lists what there is")
       }
@@ -81,9 +81,9 @@ struct Plot: TableCommand {
   private func latency(_ table: Table) throws -> LatencyChart {
     var keys: [[UInt8]] = []
     try table.read { view in
-      try view.forEach { key, _ in
+      _ = try view.first { key, _ -> Void? in
         keys.append(unsafe key.withUnsafeBytes { unsafe [UInt8]($0) })
-        return keys.count < Self.keyLimit
+        return keys.count < Self.keyLimit ? nil : ()
       }
     }
     guard !keys.isEmpty else {

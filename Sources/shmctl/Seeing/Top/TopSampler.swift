@@ -48,7 +48,7 @@ struct TopSampler {
 
   /// The table of that name now; nil if there is none for us.
   private func table(_ name: String) -> Table? {
-    if let table = open[name], table.isNamed { return table }
+    if let table = open[name], table.administration.isNamed { return table }
     return try? Table.open(name, trusting: trusted, timeout: .zero)
   }
 

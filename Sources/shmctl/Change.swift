@@ -1,0 +1,67 @@
+import SharedTable
+
+/// A change of some keys in one barrier, that leaves collections whole.
+struct Change {
+  private let table: Table
+  private let force: Bool
+
+  /// - Parameter force: change keys that belong to a collection, too.
+  init(_ table: Table, force: Bool) {
+    self.table = table
+    self.force = force
+  }
+
+  /// Runs `body` in a barrier that excludes who uses these keys.
+  ///
+  /// Starts over once when the table was full, as the library's own single writes do.
+  /// - Throws: what `body` throws; a complaint if a key belongs to a collection.
+  func run<R>(_ keys: [[UInt8]], _ body: (inout Transaction) throws -> R) throws -> R {
+    try table.startingOverWhenFull {
+      // By force a collection goes with all its keys, also those that do not lie behind a slash.
+      guard !force, let reach = Self.reach(keys) else {
+        return try table.barrier { tx in
+          try check(keys, tx)
+          return try body(&tx)
+        }
+      }
+      return try table.barrier(keys: reach) { tx in
+        try check(keys, tx)
+        return try body(&tx)
+      }
+    }
+  }
+
+  private func check(_ keys: [[UInt8]], _ tx: borrowing Transaction) throws {
+    if force { return }
+    for key in keys {
+      guard let collection = try tx.collection(of: key) else { continue }
+      throw Self.refusal(of: key, collection, table)
+    }
+  }
+
+  static func refusal(of key: [UInt8], _ collection: CollectionMembership, _ table: Table) -> Complaint {
+    let what =
+      collection.isHeader
+      ? "is a \(collection.kind)"
+      : "belongs to '\(RawArgument.shown(collection.name))', a \(collection.kind)"
+    return Complaint(
+      .wrongType, table: table.name,
+      "key '\(RawArgument.shown(key))' \(what), which would be damaged; change it by a program of yours, or give --force"
+    )
+  }
+
+  /// The keys to claim so that those above them can be read that may be collections; nil if only the whole table will do.
+  ///
+  /// A key's collection has the part before the first slash for its name.
+  private static func reach(_ keys: [[UInt8]]) -> [[UInt8]]? {
+    // A barrier of keys takes 36 at most.
+    if keys.count > 16 { return nil }
+    var reach: Swift.Set<[UInt8]> = []
+    for key in keys {
+      let name = key.prefix { $0 != UInt8(ascii: "/") }
+      if name.isEmpty || name.count > 200 || name.contains(UInt8(ascii: "#")) { return nil }
+      reach.insert([UInt8](name))
+    }
+    return [[UInt8]](reach)
+  }
+}

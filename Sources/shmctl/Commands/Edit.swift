@@ -1,0 +1,143 @@
+import ArgumentParser
+import Glibc
+import SharedTable
+import ToolSupport
+
+struct Edit: TableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Change a value in an editor.",
+    discussion: """
+      Opens it in $VISUAL, else $EDITOR, else vi, and stores what was saved if the value in the table is still the one that \
+      was opened; else, and if what was saved is not of its type, it says where the text is kept. Type and time to live stay. \
+      A key that is not there begins empty. No barrier is held meanwhile.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Flag(help: "Also if the key belongs to a collection, which is damaged by it.")
+  var force = false
+
+  @Argument(help: "The key.")
+  var key: RawArgument
+
+  func run(on table: Table) throws {
+    if !force, let collection = try table.read({ view in try view.collection(of: key.bytes) }) {
+      throw Change.refusal(of: key.bytes, collection, table)
+    }
+    let old = try table.entry(key.bytes)
+    if let old, old.type == nil || old.type == .structure {
+      throw Complaint(
+        .wrongType, table: table.name,
+        "the value of '\(key.shown)' is of type \(old.type?.name ?? "unknown"), which is no text; change it by a program of yours"
+      )
+    }
+    let text = old?.text ?? []
+    let draft = try Draft(text)
+    let new: [UInt8]
+    do {
+      new = try draft.edit(limit: table.maximumValueLength)
+    } catch {
+      draft.remove()
+      throw error
+    }
+    if new == text {
+      draft.remove()
+      if options.json { try printResult(isStored: false) }
+      return options.note(table, "key '\(key.shown)' is as it was; nothing was stored")
+    }
+    try store(new, old, table, draft)
+    draft.remove()
+    if options.json { try printResult(isStored: true) }
+  }
+
+  private func store(_ bytes: [UInt8], _ old: TableEntry?, _ table: Table, _ draft: Draft) throws {
+    do {
+      let value = try TypedValue(bytes, as: ValueKind(old?.type))
+      let isStored = try Change(table, force: force).run([key.bytes]) { tx in
+        guard try tx.entry(key.bytes)?.version == old?.version else { return false }
+        try tx.set(key.bytes, value, expires: old?.expiration ?? .never)
+        return true
+      }
+      if isStored { return }
+    } catch {
+      StandardError.write("your text is kept in \(draft.path)")
+      throw error
+    }
+    options.note(table, "key '\(key.shown)' was changed meanwhile; your text is kept in \(draft.path)")
+    throw ExitStatus.notFound
+  }
+
+  private func printResult(isStored: Bool) throws {
+    var object = JSONObject()
+    object.add("key", bytes: key.bytes)
+    object.add("stored", isStored)
+    try StandardOutput.write(object.line)
+  }
+}
+
+/// A value in a file, for an editor. Only its user may read it.
+struct Draft {
+  let path: String
+  private let endsLine: Bool
+
+  init(_ text: [UInt8]) throws {
+    endsLine = text.last == UInt8(ascii: "\n")
+    let directory = CommonOptions.environment("TMPDIR") ?? "/tmp"
+    var name = Array("\(directory)/shmctl-edit.XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&name)
+    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard descriptor >= 0 else {
+      throw Complaint(
+        .failure, "cannot make a file in \(directory): \(Descriptor.reason); name another directory by $TMPDIR")
+    }
+    defer { close(descriptor) }
+    try Descriptor.writeAll(descriptor, text)
+  }
+
+  func remove() { unsafe unlink(path) }
+
+  /// Lets the user edit, and returns what was saved, without the newline that editors add to the last line.
+  func edit(limit: Int) throws -> [UInt8] {
+    let editor = CommonOptions.environment("VISUAL") ?? CommonOptions.environment("EDITOR") ?? "vi"
+    // By a shell: the variable may hold options, too.
+    guard Shell.run("\(editor) \"$1\"", argument: path) == 0 else {
+      throw Complaint(.failure, "the editor '\(editor.printable)' failed; nothing was stored; name another by $EDITOR")
+    }
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw Complaint(.failure, "cannot read \(path): \(Descriptor.reason); nothing was stored") }
+    defer { close(descriptor) }
+    var bytes = try Descriptor.readAll(descriptor, limit: limit + 1)
+    if !endsLine, bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return bytes
+  }
+}
+
+/// A line of shell, in the foreground.
+private enum Shell {
+  /// How it ended: 0 for success.
+  static func run(_ line: String, argument: String) -> Int32 {
+    // Ctrl-C is the program's in the foreground, and we clean up behind it.
+    let before = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
+    defer {
+      _ = signal(SIGINT, before.0)
+      _ = signal(SIGQUIT, before.1)
+    }
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var defaults = sigset_t()
+    unsafe sigemptyset(&defaults)
+    for signal in [SIGINT, SIGQUIT] { unsafe sigaddset(&defaults, signal) }
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    let line: [String] = ["sh", "-c", line, "sh", argument]
+    var words = unsafe line.map { unsafe strdup($0) }
+    unsafe words.append(nil)
+    defer { unsafe words.forEach { word in unsafe free(word) } }
+    var child: pid_t = 0
+    guard unsafe posix_spawn(&child, "/bin/sh", nil, &attributes, words, environ) == 0 else { return -1 }
+    var status: Int32 = -1
+    while unsafe waitpid(child, &status, 0) < 0 { if errno != EINTR { return -1 } }
+    return status
+  }
+}

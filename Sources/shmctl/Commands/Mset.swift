@@ -1,0 +1,85 @@
+import ArgumentParser
+import SharedTable
+import ToolSupport
+
+struct Mset: TableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mset", abstract: "Store several values, those of the command line all or none.",
+    discussion: """
+      Keys and values in turn: 'mset a 1 b 2'. A '-' alone reads them from standard input, a line each with a tab between, as \
+      'mget' prints them, or with -0 each ended by a zero byte; a barrier for each part that is read, so that a mistake in a \
+      later line leaves the earlier ones stored. Values are of the types that 'set' gives them.
+      """)
+
+  @OptionGroup var options: CommonOptions
+  @OptionGroup var valueOptions: ValueOptions
+
+  @Flag(name: .customShort("0"), help: "Keys and values on standard input end with a zero byte.")
+  var null = false
+
+  @Option(help: ArgumentHelp("Remove them by themselves after 500ms, 30s, 5m, 1h or 2d.", valueName: "time"))
+  var ttl: TimeSpan?
+
+  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  var force = false
+
+  @Argument(help: ArgumentHelp("Keys and values in turn, or - for those on standard input.", valueName: "key value"))
+  var words: [KeyWords]
+
+  private typealias Pair = (key: [UInt8], value: [UInt8])
+
+  func validate() throws {
+    if let ttl, ttl.milliseconds == 0 { throw ValidationError("--ttl must be more than nothing; 'del' removes a key") }
+    if words.count > 1 { throw ValidationError("give keys and values, or - alone for those on standard input") }
+  }
+
+  func run(on table: Table) throws {
+    guard let words = words[0].keys else { return try readAll(into: table) }
+    guard words.count.isMultiple(of: 2) else {
+      throw Complaint.usage("key '\(RawArgument.shown(words.last ?? []))' has no value; give keys and values in turn")
+    }
+    try store(stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }, in: table)
+  }
+
+  private func readAll(into table: Table) throws {
+    var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * table.maximumValueLength, word: "line")
+    var odd: [[UInt8]] = []
+    while let words = try reader.next() {
+      if null {
+        let all = odd + words
+        odd = all.count.isMultiple(of: 2) ? [] : [all[all.count - 1]]
+        try store(stride(from: 0, to: all.count - 1, by: 2).map { (all[$0], all[$0 + 1]) }, in: table)
+      } else {
+        let first = reader.count - words.count + 1
+        try store(try words.enumerated().map { try pair($1, line: first + $0) }, in: table)
+      }
+    }
+    if let key = odd.first {
+      throw Complaint.usage(
+        "key '\(RawArgument.shown(key))', the last on standard input, has no value; end both with a zero byte")
+    }
+  }
+
+  private func pair(_ line: [UInt8], line number: Int) throws -> Pair {
+    guard let pair = TabbedText.pair(line) else {
+      throw Complaint.usage(
+        "line \(number) of standard input is no key and value; write the key, a tab, the value, and \\t, \\n, \\r, \\\\ for such "
+          + "bytes in them")
+    }
+    return pair
+  }
+
+  private func store(_ pairs: [Pair], in table: Table) throws {
+    if pairs.isEmpty { return }
+    let values = try pairs.map { try TypedValue($0.value, as: valueOptions.asked) }
+    try Change(table, force: force).run(pairs.map(\.key)) { tx in
+      for (pair, value) in zip(pairs, values) {
+        try tx.set(pair.key, value, expires: ttl.map { .after($0.duration) } ?? .never)
+      }
+    }
+    guard options.json else { return }
+    var object = JSONObject()
+    object.add("stored", pairs.count)
+    try StandardOutput.write(object.line)
+  }
+}

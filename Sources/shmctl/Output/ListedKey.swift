@@ -1,0 +1,70 @@
+import SharedTable
+import ToolSupport
+
+/// A key and what is to be said about it, copied out of a section.
+struct ListedKey {
+  let key: [UInt8]
+  let type: ValueType?
+  let byteCount: Int
+  let version: UInt64
+  let expiry: UInt64?
+  let collection: CollectionMembership?
+
+  init(_ key: [UInt8], _ entry: borrowing EntryView, collection: CollectionMembership?) {
+    self.key = key
+    type = entry.type
+    byteCount = entry.bytes.byteCount
+    version = entry.version
+    expiry = entry.expiry
+    self.collection = collection
+  }
+}
+
+/// How keys are listed.
+struct KeyPrinter {
+  let json: Bool
+  let null: Bool
+  let long: Bool
+  private let onTerminal = StandardOutput.isTerminal
+
+  init(json: Bool, null: Bool, long: Bool) {
+    self.json = json
+    self.null = null
+    self.long = long
+  }
+
+  func line(_ listed: ListedKey) -> [UInt8] {
+    if json { return object(listed).line }
+    let key = onTerminal ? Array(String.printable(listed.key).utf8) : listed.key
+    return (long ? columns(listed) : []) + key + [null ? 0 : UInt8(ascii: "\n")]
+  }
+
+  private func columns(_ listed: ListedKey) -> [UInt8] {
+    let collection = listed.collection.map { $0.isHeader ? $0.kind : "in \(RawArgument.shown($0.name))" }
+    let columns = [
+      listed.type?.name ?? "unknown", String(listed.byteCount), String(listed.version),
+      listed.expiry.map(TimeLeft.text(until:)) ?? "-", collection ?? "-",
+    ]
+    return Array((columns.joined(separator: "\t") + "\t").utf8)
+  }
+
+  private func object(_ listed: ListedKey) -> JSONObject {
+    var object = JSONObject()
+    object.add("key", bytes: listed.key)
+    object.add("type", listed.type?.name ?? "unknown")
+    object.add("valueBytes", listed.byteCount)
+    object.add("version", listed.version)
+    if let expiry = listed.expiry { object.add(expiry: expiry) }
+    if let collection = listed.collection { object.add(collection: collection) }
+    return object
+  }
+}
+
+extension JSONObject {
+  /// What a key belongs to, and whether it is the collection's own.
+  mutating func add(collection: CollectionMembership) {
+    add("collection", bytes: collection.name)
+    add("collectionKind", collection.kind)
+    add("isHeader", collection.isHeader)
+  }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import ToolSupport
+
+/// What is left of a key's time to live.
+enum TimeLeft {
+  /// Never less than nothing. Rounded up: a key that is there has some time left.
+  static func milliseconds(until expiry: UInt64) -> Int {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let nanoseconds = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+    return expiry > nanoseconds ? Int((expiry - nanoseconds + 999_999) / 1_000_000) : 0
+  }
+
+  /// As `--ttl` takes it: whole seconds, and milliseconds below ten of them.
+  static func text(until expiry: UInt64) -> String {
+    let left = milliseconds(until: expiry)
+    return left < 10_000 ? "\(left)ms" : "\((left + 999) / 1000)s"
+  }
+
+  /// For people, in the two largest units.
+  static func text(seconds: UInt64) -> String {
+    switch seconds {
+    case ..<60: "\(seconds)s"
+    case ..<3600: "\(seconds / 60)m \(seconds % 60)s"
+    default: "\(seconds / 3600)h \(seconds / 60 % 60)m"
+    }
+  }
+}
+
+extension JSONObject {
+  /// When a key ends, in milliseconds since 1970, and how long that is from now.
+  mutating func add(expiry: UInt64) {
+    add("expiryMilliseconds", expiry / 1_000_000)
+    add("timeLeftMilliseconds", TimeLeft.milliseconds(until: expiry))
+  }
+}

@@ -1,0 +1,80 @@
+import SharedTable
+import Testing
+
+/// Keys that belong to a collection are shown as such, and not changed by mistake.
+@Suite struct CollectionKeyTests {
+  /// With a dictionary 'documents', a cache 'pages' and a plain 'k'.
+  private func filled() throws -> TestTable {
+    let table = try TestTable()
+    let handle = try table.open()
+    let documents = try SharedDictionary<Int, String>("documents", handle)
+    try documents.set(1, "one")
+    try documents.set(2, "two")
+    try handle.set("k", "v")
+    return table
+  }
+
+  private func documents(_ table: TestTable) throws -> SharedDictionary<Int, String> {
+    try SharedDictionary("documents", in: table.open())
+  }
+
+  @Test func typeAndLsShowWhatAKeyBelongsTo() throws {
+    let table = try filled()
+    let keys = try table.run("ls", "--sort").text.split(separator: "\n").map(String.init)
+    let element = try #require(keys.first { $0.hasPrefix("documents/") })
+    #expect(try table.run("type", "documents").text.hasPrefix("dictionary of "))
+    #expect(try table.run("type", element).text.hasSuffix("\tin documents\n"))
+    #expect(try table.run("type", "k").text == "string\n")
+    let lines = try table.run("ls", "--long", "--sort").text.split(separator: "\n").map { $0.split(separator: "\t") }
+    #expect(lines.allSatisfy { $0.count == 6 })
+    #expect(lines.first { $0[5] == "documents" }?[4].hasPrefix("dictionary of ") == true)
+    #expect(lines.first { $0[5] == element }?[4] == "in documents")
+    #expect(lines.first { $0[5] == "k" }.map { [$0[0], $0[1], $0[3], $0[4]] } == ["string", "1", "-", "-"])
+    let object = try #require(try table.run("ls", "--json", element).objects.first ?? nil)
+    #expect(object["collection"] as? String == "documents")
+    #expect(object["isHeader"] as? Bool == false)
+  }
+
+  @Test func noCommandChangesAKeyOfACollectionUnasked() throws {
+    let table = try filled()
+    let before = try table.run("ls", "--long", "--sort").text
+    let keys = before.split(separator: "\n").compactMap { $0.split(separator: "\t").last.map(String.init) }
+    for key in keys where key != "k" {
+      for arguments in [
+        ["del", key], ["del", "k", key], ["del", "--prefix", "docu"], ["set", key, "x"], ["mset", "k", "w", key, "x"],
+        ["incr", key], ["append", key, "x"], ["getdel", key], ["rename", key, "other"], ["rename", "k", key],
+        ["expire", key, "1ms"], ["persist", key], ["cas", key, "", "x"], ["edit", key],
+      ] {
+        let run = try CommandRun(["-t", table.name] + arguments, environment: ["EDITOR": "echo x >"])
+        #expect(run.status == 10, "\(arguments): \(run.errors)")
+        #expect(run.errors.contains("give --force"), "\(arguments): \(run.errors)")
+      }
+    }
+    #expect(try table.run("ls", "--long", "--sort").text == before)
+    // An element that is not there yet would be one too many.
+    #expect(try table.run("set", "documents/new", "x").status == 10)
+    #expect(try table.run("set", "other/new", "x").status == 0)
+    #expect(try documents(table)[1] == "one")
+  }
+
+  @Test func aCollectionThatIsDeletedByForceGoesAsAWhole() throws {
+    let table = try filled()
+    #expect(try table.run("del", "--force", "documents").status == 0)
+    #expect(try table.run("ls", "--sort").text == "k\n")
+    try documents(table).set(1, "new")
+    #expect(try documents(table).count == 1)
+  }
+
+  @Test func cachesAreCollectionsToo() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let cache = try SharedCache<String, Int>("pages", in: handle, limit: .entries(10))
+    try cache.setValue(1, forKey: "a")
+    #expect(try table.run("type", "pages").text == "cache\n")
+    for key in try handle.read({ view in try view.keys() }) {
+      #expect(try table.run("del", String(decoding: key, as: UTF8.self)).status == 10)
+    }
+    #expect(try table.run("del", "--force", "pages").status == 0)
+    #expect(handle.count == 0)
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import SharedTable
+import Testing
+
+/// The commands on values that are neither get nor set.
+@Suite struct DataCommandTests {
+  @Test func mgetPrintsWhatMsetReads() throws {
+    let (table, copy) = (try TestTable(), try TestTable())
+    let handle = try table.open()
+    var keys: [[UInt8]] = []
+    for byte in UInt8(1)...255 {
+      keys.append([byte, 0x5c])
+      try handle.set(keys[keys.count - 1], [0x6e, byte, 0x5c, byte])
+    }
+    for option in ["", "-0"] {
+      let run = try CommandRun(
+        shell: #""$SHMCTL" -t "$T" ls -0 | "$SHMCTL" -t "$T" mget -0 - \#(option == "" ? "| cat" : "") >/dev/null"#
+          + #"; "$SHMCTL" -t "$T" ls -0 | xargs -0 "$SHMCTL" -t "$T" mget \#(option) -- | "$SHMCTL" -t "$C" mset \#(option) -"#,
+        environment: ["T": table.name, "C": copy.name])
+      #expect(run.status == 0, "\(run.errors)")
+      for key in keys { #expect(try copy.open().bytes(forKey: key) == handle.bytes(forKey: key)) }
+      #expect(try copy.open().count == keys.count)
+      try copy.open().remove(keys)
+    }
+  }
+
+  @Test func msetStoresAllOrNone() throws {
+    let table = try TestTable()
+    #expect(try table.run("mset", "a", "1", "b", "2", "--int", "--ttl", "1h").status == 0)
+    #expect(try table.run("get", "a", "b").text == "1\n2\n")
+    #expect(try table.open().entry("b")?.type == .integer)
+    #expect(try table.open().entry("b")?.expiry != nil)
+    for wrong in [
+      ["mset", "c"], ["mset", "c", "1", "d"], ["mset", "c", "1", "--int", "d", "x"], ["mset", "c", "1", "-"],
+    ] {
+      #expect(try CommandRun(["-t", table.name] + wrong).status == 2, "\(wrong)")
+    }
+    #expect(try !table.open().contains("c"))
+    let line = try table.run("mset", "-", input: Array("x\t1\ny\n".utf8))
+    #expect(line.status == 2)
+    #expect(line.errors.contains("line 2 of standard input is no key and value; "))
+    #expect(try table.run("mset", "-0", "-", input: Array("x\u{0}1\u{0}y\u{0}".utf8)).status == 2)
+    #expect(try table.run("mget", "a", "none").text == "a\t1\n")
+  }
+
+  @Test func typeAndTtlHaveALineForEveryKey() throws {
+    let table = try TestTable()
+    try table.open().set("s", "x")
+    try table.open().set("i", 1, expires: .after(.seconds(3600)))
+    let types = try table.run("type", "s", "none", "i")
+    #expect(types.status == 1 && types.text == "string\nnone\ninteger\n")
+    let times = try table.run("ttl", "s", "none", "i")
+    #expect(times.status == 1)
+    let lines = times.text.split(separator: "\n")
+    #expect(lines.count == 3 && lines[0] == "never" && lines[1] == "none")
+    #expect(lines.last.map { ["3600s", "3599s", "3598s", "3597s"].contains($0) || $0.hasPrefix("35") } == true)
+    let object = try #require(try table.run("ttl", "i", "--json").objects.first ?? nil)
+    #expect((object["timeLeftMilliseconds"] as? Int).map { (1...3_600_000).contains($0) } == true)
+  }
+
+  @Test func expireAndPersistLeaveTheValueWhatItIs() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.set("k", Point(x: 1, y: 2))
+    #expect(try table.run("expire", "k", "1h").status == 0)
+    #expect(try handle.entry("k")?.expiry != nil)
+    #expect(try handle.get("k", as: Point.self) == Point(x: 1, y: 2))
+    #expect(try table.run("persist", "k").status == 0)
+    #expect(try handle.entry("k")?.expiry == nil)
+    let version = try handle.entry("k")?.version
+    #expect(try table.run("persist", "k", "none").status == 1)
+    #expect(try handle.entry("k")?.version == version)
+    #expect(try handle.get("k", as: Point.self) == Point(x: 1, y: 2))
+    #expect(try table.run("expire", "none", "1h").status == 1)
+    #expect(try table.run("expire", "k", "0").status == 2)
+  }
+
+  @Test func renameMovesTheValueWithAllThatIsStoredBesideIt() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.set("a", Point(x: 1, y: 2), expires: .after(.seconds(3600)))
+    let expiry = try handle.entry("a")?.expiry
+    #expect(try table.run("rename", "a", "a").status == 0)
+    #expect(try table.run("rename", "a", "b").status == 0)
+    #expect(try handle.get("b", as: Point.self) == Point(x: 1, y: 2))
+    #expect(try handle.entry("b")?.expiry == expiry)
+    #expect(try !handle.contains("a"))
+    #expect(try table.run("rename", "a", "c").status == 1)
+    try handle.set("c", 1)
+    #expect(try table.run("rename", "b", "c", "--if-absent").status == 1)
+    #expect(try handle.contains("b"))
+    #expect(try table.run("rename", "b", "c").status == 0)
+    #expect(try handle.get("c", as: Point.self) == Point(x: 1, y: 2))
+  }
+
+  @Test func casReplacesOnlyWhatWasExpected() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.set("k", 5, expires: .after(.seconds(3600)))
+    #expect(try table.run("cas", "k", "4", "6").status == 1)
+    #expect(try table.run("cas", "k", "5", "6").status == 0)
+    #expect(try handle.get("k", as: Int.self) == 6)
+    #expect(try handle.entry("k")?.expiry != nil)
+    #expect(try table.run("cas", "k", "6", "six").status == 2)
+    #expect(try table.run("cas", "k", "6", "six", "--string").status == 0)
+    #expect(try handle.get("k", as: String.self) == "six")
+    #expect(try table.run("cas", "none", "", "x").status == 1)
+  }
+
+  @Test func appendAddsToStringsAndBytes() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    #expect(try table.run("append", "s", "ab").text == "2\n")
+    #expect(try table.run("append", "s", "é").text == "4\n")
+    #expect(try handle.get("s", as: String.self) == "abé")
+    #expect(try table.run("append", "s", "-", input: [0xff]).status == 10)
+    try handle.set("b", [1, 2] as [UInt8])
+    #expect(try table.run("append", "b", "-", input: [0xff]).text == "3\n")
+    #expect(try handle.bytes(forKey: "b") == [1, 2, 0xff])
+    try handle.set("i", 1)
+    #expect(try table.run("append", "i", "2").status == 10)
+    #expect(try handle.get("i", as: Int.self) == 1)
+  }
+
+  @Test func getdelTakesAKeyOnce() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    let first = try table.run("getdel", "k")
+    #expect(first.status == 0 && first.text == "v")
+    let second = try table.run("getdel", "k", "none")
+    #expect(second.status == 1 && second.text == "\n\n")
+  }
+
+  @Test func editStoresWhatWasSavedUnlessTheValueChangedMeanwhile() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    let edit = { (editor: String, key: String) in
+      try CommandRun(["-t", table.name, "edit", key], environment: ["EDITOR": editor, "VISUAL": "", "TMPDIR": "/tmp"])
+    }
+    try handle.set("k", 5, expires: .after(.seconds(3600)))
+    #expect(try edit("sed -i s/5/6/", "k").status == 0)
+    #expect(try handle.get("k", as: Int.self) == 6)
+    #expect(try handle.entry("k")?.expiry != nil)
+    let unchanged = try edit("true", "k")
+    #expect(unchanged.status == 0 && unchanged.errors.contains("is as it was; nothing was stored"))
+    #expect(try edit("false", "k").status == 11)
+    // A new key, and the newline that an editor adds.
+    #expect(try edit("echo new >", "n").status == 0)
+    #expect(try handle.get("n", as: String.self) == "new")
+    for (editor, status) in [
+      ("sed -i s/6/six/", Int32(2)), ("\(CommandRun.path) -t \(table.name) set k 7 --persist --int; echo 8 >", 1),
+    ] {
+      let run = try edit(editor, "k")
+      #expect(run.status == status, "\(run.errors)")
+      let path = try #require(run.errors.firstMatch(of: /kept in (\S+)/)?.output.1)
+      #expect(FileManager.default.fileExists(atPath: String(path)))
+      try FileManager.default.removeItem(atPath: String(path))
+    }
+    #expect(try handle.get("k", as: Int.self) == 7)
+  }
+}
+
+struct Point: SharedStruct, Equatable {
+  static let schemaName = "shmctl-test.point"
+  var x: Int64
+  var y: Int64
+}

@@ -1,0 +1,101 @@
+import Glibc
+import SharedTable
+import Testing
+
+@testable import shmctl
+
+/// One grammar, names for what is refused, help for who mistypes.
+@Suite struct HabitTests {
+  @Test func aMistypedCommandIsNamedWithTheNearest() throws {
+    for (word, near) in [("gte", "get"), ("exist", "exists"), ("rneame", "rename")] {
+      let run = try CommandRun([word, "a", "b"])
+      #expect(run.status == 2)
+      #expect(run.errors == "shmctl: there is no command '\(word)'; did you mean '\(near)'? see 'shmctl --help'\n")
+    }
+    #expect(try CommandRun(["frobnicate"]).errors == "shmctl: there is no command 'frobnicate'; see 'shmctl --help'\n")
+    #expect(try CommandRun(["-t", "x", "--timeout", "1s", "lss"]).errors.contains("did you mean 'ls'?"))
+  }
+
+  @Test func aMistypedKeyGetsTheNearestOnATerminal() throws {
+    let table = try TestTable()
+    try table.open().set("greeting", "hello")
+    #expect(try table.run("get", "greetign").errors.contains("'shmctl ls' shows"))
+    let run = try CommandRun(
+      shell: #"script -qec "$SHMCTL -t $T get greetign" /dev/null </dev/null"#, environment: ["T": table.name])
+    #expect(run.text.contains("no key 'greetign'; did you mean 'greeting'?"))
+  }
+
+  @Test(arguments: [("abc", "abc", 0), ("abc", "acb", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 1)])
+  func distancesCountChanges(a: String, b: String, distance: Int) {
+    #expect(Suggestion.distance(Array(a.utf8), Array(b.utf8)) == distance)
+  }
+
+  @Test func theTableOfACommandIsGivenByPositionOrByOption() throws {
+    let table = try TestTable(isMade: false)
+    #expect(try CommandRun(["create", "-t", table.name, "--capacity", "2MiB"]).status == 0)
+    #expect(try CommandRun(["-t", table.name, "check"]).status == 0)
+    #expect(try CommandRun(["check", table.name]).status == 0)
+    #expect(try CommandRun(["repair", "--dry-run", "--table", table.name]).status == 0)
+    let twice = try CommandRun(["drop", "-t", table.name, table.name])
+    #expect(twice.status == 2 && twice.errors.contains("named twice; "))
+    // Never a default one.
+    let none = try CommandRun(["drop"], environment: ["SHM_TABLE": table.name])
+    #expect(none.status == 2 && none.errors.contains("which table?"))
+    #expect(table.exists)
+    #expect(try CommandRun(["drop", "-t", table.name]).status == 0)
+    #expect(!table.exists)
+  }
+
+  @Test func variantIsTheOptionsNameAndSyncItsFormerOne() throws {
+    for option in ["--variant", "--sync"] {
+      let table = try TestTable(isMade: false)
+      #expect(try CommandRun(["create", table.name, option, "rwlock", "--capacity", "2MiB"]).status == 0)
+      #expect(try table.open().variant == .rwlock)
+    }
+    let help = try CommandRun(["create", "--help"]).text
+    #expect(help.contains("--variant") && !help.contains("--sync"))
+    #expect(try CommandRun(["create", "x", "--sync", "rcu", "--variant", "rcu"]).status == 2)
+  }
+
+  @Test func theTimeoutComesFromTheEnvironment() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.barrier { _ in
+      let run = try CommandRun(["-t", table.name, "set", "k", "v"], environment: ["SHM_TIMEOUT": "50ms"])
+      #expect(run.status == 7, "\(run.errors)")
+    }
+    let wrong = try CommandRun(["-t", table.name, "set", "k", "v"], environment: ["SHM_TIMEOUT": "soon"])
+    #expect(wrong.status == 2)
+    #expect(wrong.errors.contains("$SHM_TIMEOUT is 'soon', which is no time; "))
+  }
+
+  @Test(.enabled(if: stranger != nil))
+  func whyItIsReadOnlyIsSaid() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
+    try table.open().set("k", "v")
+    // The rights of the file.
+    let rights = try table.run("set", "k", "w", user: stranger)
+    #expect(rights.status == 4)
+    #expect(rights.errors.contains("may only read the table: its rights do not let it write"), "\(rights.errors)")
+    #expect(rights.errors.contains("ask them for the right"), "\(rights.errors)")
+    // Another user's table, looked at by who trusts everyone.
+    for path in [table.controlPath, table.dataPath] { #expect(unsafe chown(path, stranger ?? 0, 0) == 0) }
+    let owner = try #require(stranger)
+    let foreign = try table.run("set", "k", "w", "--trust", "everyone")
+    #expect(foreign.status == 4)
+    #expect(foreign.errors.contains("uid \(owner)") && foreign.errors.contains("--trust USER"), "\(foreign.errors)")
+    // Trusted by option and by variable.
+    #expect(try table.run("get", "k").status == 12)
+    #expect(try table.run("set", "k", "w", "--trust", "\(owner)").status == 0)
+    let trusting = try CommandRun(["-t", table.name, "set", "k", "x"], environment: ["SHM_TRUST": "0,\(owner)"])
+    #expect(trusting.status == 0, "\(trusting.errors)")
+    let unknown = try CommandRun(["-t", table.name, "get", "k"], environment: ["SHM_TRUST": "no-such-user"])
+    #expect(unknown.status == 2)
+    // Another PID namespace.
+    let namespace = try CommandRun(
+      shell: #"unshare --pid --fork "$SHMCTL" -t "$T" set k y"#,
+      environment: ["T": table.name, "SHM_TRUST": "\(owner)"])
+    #expect(namespace.status == 4)
+    #expect(namespace.errors.contains("another PID namespace"), "\(namespace.errors)")
+  }
+}

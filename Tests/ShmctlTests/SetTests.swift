@@ -1,0 +1,108 @@
+import Foundation
+import SharedTable
+import Testing
+
+/// What `set` stores, and what it asks for.
+@Suite struct SetTests {
+  @Test func aTypeIsSaidInAWord() throws {
+    let table = try TestTable()
+    for (flag, value, type) in [
+      ("--int", "5", "integer"), ("--double", "1", "double"), ("--bool", "true", "bool"), ("--json", "[1]", "json"),
+      ("--string", "5", "string"), ("--bytes", "5", "bytes"), ("--json-value", "{}", "json"),
+    ] {
+      #expect(try table.run("set", flag, "k", value).status == 0, "\(flag)")
+      #expect(try table.open().entry("k")?.type?.name == type)
+      #expect(try table.run("type", "k").text == "\(type)\n")
+    }
+    #expect(try table.run("set", "k", "1", "--int", "--bool").status == 2)
+    #expect(try table.run("set", "k", "1", "--int", "--type", "json").status == 2)
+    // Before the command's name --json is about the output.
+    #expect(try table.run("--json", "set", "k", "no json").text == #"{"key":"k","stored":true}"# + "\n")
+    #expect(try table.run("set", "k", "no json", "--json").status == 2)
+  }
+
+  @Test func aWrongTypeNamesTheTypesThatThereAre() throws {
+    let run = try TestTable().run("set", "k", "1", "--type", "blob")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("string, bytes, integer, double, bool, json; "), "\(run.errors)")
+    #expect(run.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test(arguments: ["1e400", "-1e400", "1e999999999"])
+  func aNumberThatDoesNotFitIsNoInfinity(value: String) throws {
+    let table = try TestTable()
+    let run = try table.run("set", "k", value, "--double")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("does not fit into a double; "))
+    #expect(try !table.open().contains("k"))
+    #expect(try table.run("set", "k", "--double", "--", value.hasPrefix("-") ? "-inf" : "inf").status == 0)
+  }
+
+  @Test(arguments: [#""\ud800""#, #"{"a":"\udc00"}"#, #""\ud800x""#, #""\ud800\u0041""#, #"["\udfff\ud800"]"#])
+  func halfASurrogatePairIsNoJSON(value: String) throws {
+    let table = try TestTable()
+    #expect(try table.run("set", "k", value, "--json").status == 2)
+    // What another program stored does not break the line of who reads it.
+    try table.open().set("k", bytes: Array(value.utf8), type: .json)
+    let object = try #require(try table.run("get", "k", "--json").objects.first ?? nil)
+    #expect(object["valueBase64"] as? String == Data(value.utf8).base64EncodedString())
+    #expect(try table.run("set", "k", #""\ud83d\ude00""#, "--json").status == 0)
+  }
+
+  @Test func aDashBehindADoubleDashIsAValue() throws {
+    let table = try TestTable()
+    #expect(try table.run("set", "k", "--", "-", input: Array("input".utf8)).status == 0)
+    #expect(try table.run("get", "k").text == "-")
+    #expect(try table.run("set", "--", "k", "-").status == 0)
+    #expect(try table.run("set", "k", "-", input: Array("input".utf8)).status == 0)
+    #expect(try table.run("get", "k").text == "input")
+  }
+
+  @Test func aLostTimeToLiveIsSaidAndCanBeKept() throws {
+    let table = try TestTable()
+    #expect(try table.run("set", "k", "1", "--ttl", "1h").status == 0)
+    let expiry = try #require(try table.open().entry("k")?.expiry)
+    let kept = try table.run("set", "k", "2", "--keep-ttl")
+    #expect(kept.status == 0 && kept.errors == "")
+    #expect(try table.open().entry("k")?.expiry == expiry)
+    let lost = try table.run("set", "k", "3")
+    #expect(lost.status == 0)
+    #expect(lost.errors.contains("key 'k' has lost its time to live; --keep-ttl keeps it, --persist says"))
+    #expect(try table.open().entry("k")?.expiry == nil)
+    #expect(try table.run("set", "k", "4").errors == "")
+    try table.run("set", "k", "5", "--ttl", "1h")
+    #expect(try table.run("set", "k", "6", "--persist").errors == "")
+    #expect(try table.run("set", "k", "7", "--ttl", "1h", "--keep-ttl").status == 2)
+  }
+
+  @Test func getPrintsTheValueBefore() throws {
+    let table = try TestTable()
+    #expect(try table.run("set", "k", "1", "--get").text == "")
+    #expect(try table.run("set", "k", "2", "--get").text == "1")
+    #expect(try table.run("set", "k", "3", "--get", "--if-absent").text == "2")
+    let object = try #require(try table.run("--json", "set", "k", "3", "--get").objects.first ?? nil)
+    #expect((object["old"] as? [String: Any])?["value"] as? String == "2")
+  }
+
+  @Test func aFileIsAValueAndGetWritesOne() throws {
+    let table = try TestTable()
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("shmctl-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let (input, output) = (directory.appendingPathComponent("in"), directory.appendingPathComponent("out"))
+    let bytes: [UInt8] = [0, 1, 10, 255]
+    try Data(bytes).write(to: input)
+    #expect(try table.run("set", "k", "--file", input.path).status == 0)
+    #expect(try table.run("set", "k", "v", "--file", input.path).status == 2)
+    #expect(try table.run("set", "j", "--file", directory.path + "/none").status == 11)
+    try Data("old".utf8).write(to: output)
+    // A key that is not there leaves the file as it is.
+    #expect(try table.run("get", "-q", "none", "-o", output.path).status == 1)
+    #expect(try Data(contentsOf: output) == Data("old".utf8))
+    #expect(try table.run("get", "k", "--output", output.path).status == 0)
+    #expect(try [UInt8](Data(contentsOf: output)) == bytes)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["in", "out"])
+    #expect(try table.run("get", "k", "-o", directory.path + "/none/out").status == 11)
+    #expect(try table.run("get", "k", "-o", "/dev/stdout").output == bytes)
+  }
+}
