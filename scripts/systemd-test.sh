@@ -1,5 +1,6 @@
 #!/bin/bash
-# The daemon under a real systemd: install, start, kill -9, watchdog, reload good and bad, stop.
+# The daemon under a real systemd: install, start, kill -9, watchdog, reload good and bad, a thousand tables, stop; the deaths and
+# the reloads while clients write and read, of which none may see an error.
 #
 #   scripts/systemd-test.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
 #
@@ -12,7 +13,9 @@ cannot() { echo "systemd test: cannot run: $1"; exit 77; }
 [ "$(id -u)" = 0 ] || cannot "needs root"
 command -v systemd-nspawn >/dev/null || cannot "needs systemd-nspawn (apt-get install systemd-container)"
 PROGRAMS=$(realpath -m "${1:-.build/release}")
-[ -x "$PROGRAMS/shmd" ] || cannot "$PROGRAMS/shmd is missing (swift build -c release --product shmd)"
+for program in shmd shmctl shmd-test-worker; do
+  [ -x "$PROGRAMS/$program" ] || cannot "$PROGRAMS/$program is missing (make systemd-test builds it)"
+done
 unshare --mount true 2>/dev/null || cannot "this container may not mount"
 
 WORK=$(mktemp -d /var/tmp/shmd-systemd-XXXXXX)
@@ -59,7 +62,7 @@ boot() {
   mount -t tmpfs -o mode=755 tmpfs /run
   # From outside and into a directory, as a package is built; what it needs lies under /tmp, which is another inside.
   make --no-print-directory -f systemd/install.mk install DESTDIR="$WORK/root" PREFIX=/usr RELEASE_DIR="$PROGRAMS" \
-    BIN_PROGRAMS="$(cd "$PROGRAMS" && ls shmctl shmd-test-worker 2>/dev/null | tr '\n' ' ')"
+    BIN_PROGRAMS="shmctl shmd-test-worker"
   cd "$WORK/root"
   rm -rf usr/sbin/policy-rc.d etc/systemd/system/{multi-user,timers,getty,graphical}.target.wants
   : > etc/machine-id
@@ -92,7 +95,9 @@ ok "systemd $(in_guest systemctl --version | sed -n '1s/[^0-9]*\([0-9]*\).*/\1/p
 in_guest systemd-sysusers
 in_guest systemd-tmpfiles --create shmd.conf
 in_guest systemd-analyze verify /usr/lib/systemd/system/shmd.service
-in_guest systemd-analyze security --offline=true --threshold=5 --no-pager /usr/lib/systemd/system/shmd.service >/dev/null
+# In tenths: an exposure of 0.6 at most.
+in_guest systemd-analyze security --offline=true --threshold=6 --no-pager /usr/lib/systemd/system/shmd.service >/dev/null ||
+  fail "the unit is not hardened"
 ok "installed; the unit verifies and is hardened"
 
 in_guest mkdir -p /etc/systemd/system/shmd.service.d
@@ -110,24 +115,33 @@ ok "active, default is there"
 
 in_guest useradd --groups shmd member
 in_guest useradd stranger
-if [ -x "$PROGRAMS/shmctl" ]; then
-  in_guest runuser -u member -- shmctl set greeting hello || fail "a member of the group cannot write"
-  [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "a member of the group cannot read"
-  ! in_guest runuser -u stranger -- shmctl get greeting >/dev/null 2>&1 || fail "a stranger can read"
-  ok "members of the group read and write, strangers do neither"
-fi
+in_guest runuser -u member -- shmctl set greeting hello || fail "a member of the group cannot write"
+[ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "a member of the group cannot read"
+! in_guest runuser -u stranger -- shmctl get greeting >/dev/null 2>&1 || fail "a stranger can read"
+ok "members of the group read and write, strangers do neither"
 
 said() { in_guest journalctl -u "$1" -o cat --no-pager | grep "$2" >/dev/null; }
 # A client of the library, which knows nothing of the daemon.
-if [ -x "$PROGRAMS/shmd-test-worker" ]; then
-  in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worker default
-  until_true "a member opens a barrier" said writer '^inside$'
-  in_guest systemctl kill --signal=KILL writer
-  until_true "a dead writer's table is repaired" said shmd '^a writer died in its barrier'
-  ok "a member's barrier, killed in the middle, is repaired"
-fi
+in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worker default
+until_true "a member opens a barrier" said writer '^inside$'
+in_guest systemctl kill --signal=KILL writer
+until_true "a dead writer's table is repaired" said shmd '^a writer died in its barrier'
+ok "a member's barrier, killed in the middle, is repaired"
 
-# ---- deaths
+# ---- deaths, while clients of the library and of the command write and read
+
+for client in 1 2; do
+  in_guest systemd-run --quiet --unit=load$client --uid=member --property=RemainAfterExit=yes \
+    /usr/bin/shmd-test-worker default /run/enough
+  until_true "client $client works" said load$client '^working$'
+done
+in_guest systemd-run --quiet --unit=load3 --uid=member --property=RemainAfterExit=yes /bin/bash -c '
+  while [ ! -e /run/enough ]; do
+    shmctl set by-command $((++count)) && [ "$(shmctl get by-command)" = $count ] || exit 1
+    [ $count != 1 ] || echo working
+  done
+  echo "wrote $count times without an error"'
+until_true "client 3 works" said load3 '^working$'
 
 before=$(property MainPID)
 is_back() {
@@ -142,7 +156,7 @@ before=$(property MainPID)
 in_guest systemctl kill --signal=STOP shmd
 until_true "the watchdog starts it anew" is_back
 is_same_table || fail "the watchdog cost the table"
-[ ! -x "$PROGRAMS/shmctl" ] || [ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "data are lost"
+[ "$(in_guest runuser -u member -- shmctl get greeting)" = hello ] || fail "data are lost"
 in_guest journalctl -u shmd --no-pager | grep -i 'watchdog timeout' >/dev/null || fail "the journal knows of no watchdog timeout"
 ok "back after the watchdog's time, with its table"
 
@@ -161,6 +175,44 @@ in_guest journalctl -u shmd -o cat --no-pager | grep "^/etc/shmd.yaml:[0-9]*: un
 [ "$(property ActiveState) $(property MainPID)" = "active $before" ] || fail "a bad reload ended it"
 ! in_guest test -e /dev/shm/shmtable.third.data || fail "a bad reload made a table"
 ok "a bad reload fails, and changes nothing"
+
+# ---- a thousand tables, and the end of the load
+
+in_guest sed -i '/name: third/,$d' /etc/shmd.yaml
+in_guest mkdir -p /etc/shmd.d
+in_guest sh -c '{ echo tables:; for i in $(seq 1000); do echo "- {name: many.$i, capacity: 1M}"; done; } > /etc/shmd.d/many.yaml'
+in_guest systemctl reload shmd || fail "a thousand tables are refused"
+made=$(in_guest sh -c 'ls /dev/shm | grep -c "^shmtable.many.*data$"')
+[ "$made" = 1000 ] || fail "$made tables of a thousand are there when the reload is over"
+[ "$(property StatusText)" = "1002 tables" ] || fail "the status is: $(property StatusText)"
+before=$(property MainPID)
+in_guest systemctl kill --signal=KILL shmd
+until_true "it comes back with a thousand tables" is_back
+[ "$(property StatusText)" = "1002 tables" ] || fail "the status is: $(property StatusText)"
+in_guest rm /etc/shmd.d/many.yaml
+in_guest systemctl reload shmd
+[ "$(property StatusText)" = "2 tables" ] || fail "the status is: $(property StatusText)"
+ok "a thousand tables are made by a reload, kept over kill -9, and let go"
+
+in_guest touch /run/enough
+for client in 1 2 3; do
+  until_true "client $client has ended without an error" said load$client 'times without an error$'
+  [ "$(in_guest systemctl show load$client --property Result --value)" = success ] || fail "client $client saw an error"
+  echo "    client $client $(in_guest journalctl -u load$client -o cat --no-pager | grep 'without an error')"
+done
+ok "no client saw an error"
+
+# ---- one table that cannot be had
+
+in_guest sh -c 'echo squatted > /dev/shm/shmtable.taken.ctl; chown stranger /dev/shm/shmtable.taken.ctl
+  { echo tables:; for name in taken free; do echo "- {name: $name, capacity: 1M}"; done; } > /etc/shmd.d/some.yaml'
+in_guest systemctl restart shmd
+property StatusText | grep "^3 tables; 'taken' cannot be had: foreign" >/dev/null || fail "the status is: $(property StatusText)"
+in_guest rm /dev/shm/shmtable.taken.ctl
+is_complete() { [ "$(property StatusText)" = "4 tables" ]; }
+until_true "the table is made once its name is free" is_complete
+ok "a stranger's name keeps no other table from being made"
+in_guest sh -c 'rm /etc/shmd.d/some.yaml; printf "  - name: third\n    colour: red\n" >> /etc/shmd.yaml'
 
 # The journal has the daemon's lines and nothing that a library mutters.
 ! in_guest journalctl _SYSTEMD_UNIT=shmd.service -o cat --no-pager |

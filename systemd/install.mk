@@ -31,14 +31,14 @@ build-program = $(SWIFT) build -c release --static-swift-stdlib --scratch-path $
   && install -D -s $(SCRATCH)/$(1)/release/$(@F) $@
 FAST_START := -Xswiftc -static-executable -Xswiftc -use-ld=lld \
   -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
-.PHONY: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(ARCHIVES)
+.PHONY: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker $(ARCHIVES)
 # An archive that the host does not have is looked for as a shared library, as ever.
 $(ARCHIVES):
 	@mkdir -p $@
 	@for name in $(archive-names); do \
 	  path=$$($(CC) -print-file-name=$$name) && [ "$$path" = $$name ] || ln -sf "$$path" $@/$$name; \
 	done
-$(RELEASE_DIR)/shmd: $(ARCHIVES)
+$(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmd-test-worker: $(ARCHIVES)
 	$(call build-program,static,$(USE_ARCHIVES))
 $(RELEASE_DIR)/shmctl:
 	$(call build-program,static-executable,$(FAST_START))
@@ -67,5 +67,5 @@ uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
 
-systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl ## the daemon under a real systemd in a container (root)
+systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker ## the daemon under a real systemd in a container (root)
 	scripts/systemd-test.sh $(RELEASE_DIR)

@@ -23,6 +23,9 @@ struct Shmd: AsyncParsableCommand {
     help: ArgumentHelp("As whom --check judges rights and trust, if root runs it: the unit's user.", valueName: "user"))
   var user = Daemon.serviceUser
 
+  @Flag(help: "Check the configuration and have the daemon that runs read it.")
+  var reload = false
+
   @Flag(help: "Print what the configuration and its drop-ins say together, with where each value comes from.")
   var printConfig = false
 
@@ -32,11 +35,23 @@ struct Shmd: AsyncParsableCommand {
       valueName: "directory"))
   var runtimeDirectory: String?
 
+  func validate() throws {
+    if [check, reload, printConfig].count(where: \.self) > 1 {
+      throw ValidationError("--check, --reload and --print-config exclude each other")
+    }
+  }
+
   func run() async throws {
     let daemon = Daemon(
       configurationFile: config, runtimeDirectory: runtimeDirectory ?? Daemon.defaultRuntimeDirectory)
     let status =
-      if printConfig { daemon.printConfiguration() } else if check { daemon.check(as: user) } else {
+      if printConfig {
+        daemon.printConfiguration()
+      } else if check {
+        daemon.check(as: user)
+      } else if reload {
+        daemon.reload()
+      } else {
         await daemon.run()
       }
     throw ExitCode(status.rawValue)

@@ -276,6 +276,32 @@ import Testing
     #expect(try table.administration.rights().mode == 0o600)
   }
 
+  /// What `systemctl reload` starts: over when the daemon has reloaded, with the status of what came of it.
+  @Test func aReloadByCommandReturnsWhenItIsDone() throws {
+    let corner = try Corner()
+    let (kept, new) = (corner.tableName(), corner.tableName())
+    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
+    let nobody = try corner.start(["--reload"])
+    #expect(try nobody.wait() == .code(1))
+    #expect(nobody.transcript.hasSuffix("run/shmd.lock: no shmd runs here; start it, or give --runtime-directory"))
+    let daemon = try corner.startReady()
+    for round in 0..<3 {
+      let name = round == 0 ? new : corner.tableName()
+      try corner.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(name), capacity: 2MiB}")
+      let reload = try corner.start(["--reload"])
+      #expect(try reload.wait() == .code(0), "\(reload.transcript)")
+      #expect(try Table.open(name).isNamed)
+    }
+    try corner.configure("  - {name: \(kept), colour: red}")
+    let bad = try corner.start(["--reload"])
+    #expect(try bad.wait() == .code(78))
+    #expect(bad.transcript.hasPrefix("\(corner.configurationFile):4: unknown key 'colour'"), "\(bad.transcript)")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+    // The daemon never saw the bad one.
+    #expect(!daemon.transcript.contains("colour"))
+  }
+
   /// The living table stays, and what it holds; made anew as the file says it is when it is dropped, and not before.
   @Test func aChangedCapacityIsRefusedForThatTableAndTakenWhenItIsMadeAnew() throws {
     let corner = try Corner()

@@ -46,6 +46,35 @@ public struct Daemon: Sendable {
     return plan.obstacles.isEmpty ? .success : .failure
   }
 
+  /// Checks the configuration and has the daemon that runs read it: what `systemctl reload` starts. Returns when it has.
+  public func reload() -> ExitStatus {
+    do throws(Refusal) {
+      let problems = Plan(try ConfigurationReader.read(file: configurationFile), access: .observer).problems
+      if !problems.isEmpty { throw Refusal(problems) }
+    } catch {
+      return complain(error)
+    }
+    guard let running = RunningDaemon(directory: runtimeDirectory) else {
+      Self.complain(
+        "\(InstanceLock.path(in: runtimeDirectory)): no shmd runs here; start it, or give --runtime-directory")
+      return .failure
+    }
+    do throws(SystemError) {
+      switch try running.reload() {
+      case .accepted: return .success
+      case .refused:
+        Self.complain("\(configurationFile): refused by the daemon (pid \(running.pid)); its log says why")
+        return .badConfiguration
+      case .unknown:
+        Self.complain("the daemon (pid \(running.pid)) has not reloaded; see its log")
+        return .failure
+      }
+    } catch {
+      Self.complain("the daemon (pid \(running.pid)) cannot be told: \(error); be its user, or root")
+      return .failure
+    }
+  }
+
   /// Prints what is in force with this file, each value with where it comes from.
   public func printConfiguration() -> ExitStatus {
     do throws(Refusal) {
@@ -76,10 +105,12 @@ public struct Daemon: Sendable {
       return complain(error)
     }
     defer { lock.release() }
-    return await run(configuration, hangUps)
+    return await run(configuration, hangUps, lock)
   }
 
-  private func run(_ configuration: Configuration, _ hangUps: UnixSignalsSequence) async -> ExitStatus {
+  private func run(
+    _ configuration: Configuration, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
+  ) async -> ExitStatus {
     let threshold = ServiceLog.Threshold()
     threshold.value = configuration.logLevel
     let log = Logger(label: "shmd") { _ in ServiceLog(threshold) }
@@ -90,7 +121,7 @@ public struct Daemon: Sendable {
       return complain(error)
     }
     do {
-      try await services(configuration, threshold, log, keeper, hangUps).run()
+      try await services(configuration, threshold, log, keeper, hangUps, lock).run()
       log.notice("stopped, the tables stay in place")
       return .success
     } catch {
@@ -102,14 +133,15 @@ public struct Daemon: Sendable {
   /// One service a concern; they end in the reverse order.
   private func services(
     _ configuration: Configuration, _ threshold: ServiceLog.Threshold, _ log: Logger, _ keeper: TableKeeper,
-    _ hangUps: UnixSignalsSequence
+    _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
   ) -> ServiceGroup {
     let notifier = Notifier(socket: HostFile.environment("NOTIFY_SOCKET"))
     let settings = Settings(configuration)
     let status = StatusLine(notifier, settings)
     let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
     let reload = ReloadService(
-      file: configurationFile, hangUps: hangUps, keeper: keeper, settings: settings, threshold: threshold,
+      file: configurationFile, hangUps: hangUps, lock: lock, watchdog: watchdog, keeper: keeper, settings: settings,
+      threshold: threshold,
       notifier: notifier, status: status, log: log)
     let maintenance = MaintenanceService(
       keeper: keeper, settings: settings, notifier: notifier, status: status, watchdog: watchdog, log: log)

@@ -7,6 +7,8 @@ import UnixSignals
 struct ReloadService: Service {
   let file: String
   let hangUps: UnixSignalsSequence
+  let lock: InstanceLock
+  let watchdog: Watchdog
   let keeper: TableKeeper
   let settings: Settings
   let threshold: ServiceLog.Threshold
@@ -15,23 +17,36 @@ struct ReloadService: Service {
   let log: Logger
 
   func run() async throws {
-    for await _ in hangUps.cancelOnGracefulShutdown() { await reload() }
+    var count = 0
+    for await _ in hangUps.cancelOnGracefulShutdown() {
+      count += 1
+      let isAccepted = await reload()
+      lock.write(reloads: count, isRefused: !isAccepted)
+    }
   }
 
-  private func reload() async {
+  /// - Returns: whether the file is in force now.
+  private func reload() async -> Bool {
     notifier.send("RELOADING=1", "MONOTONIC_USEC=\(HostClock.monotonicNanoseconds / 1000)")
     log.info("reloading", metadata: ["file": "\(file)"])
+    let isAccepted = await apply()
+    status.update(await keeper.report, isReady: true)
+    return isAccepted
+  }
+
+  private func apply() async -> Bool {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: file)
-      try await keeper.apply(configuration)
+      try await keeper.apply(configuration) { watchdog.beat() }
       settings.accept(configuration)
       threshold.value = configuration.logLevel
       log.notice("configuration reloaded", metadata: ["file": "\(file)", "tables": "\(configuration.tables.count)"])
+      return true
     } catch {
       settings.refuse(error)
       for problem in error.problems { log.error("\(problem)") }
       log.error("configuration refused, nothing has changed", metadata: ["file": "\(file)"])
+      return false
     }
-    status.update(await keeper.report, isReady: true)
   }
 }

@@ -11,6 +11,11 @@ enum HostProcess {
     for number in signalsWithoutMeaning { _ = signal(number, SIG_IGN) }
   }
 
+  /// What a process is called; nil if there is none.
+  static func name(of pid: Int32) -> String? {
+    (try? HostFile.text(of: "/proc/\(pid)/comm")).map { String($0.prefix { $0 != "\n" }) }
+  }
+
   /// Gives up root's rights for those of a user, with the user's groups, for good. Does nothing if root does not run it.
   static func become(_ name: String) throws(Complaint) {
     guard geteuid() == 0, name != "root" else { return }

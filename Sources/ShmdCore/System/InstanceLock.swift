@@ -4,8 +4,8 @@ import SharedMemory
 /// What keeps a second daemon away: an flock on a file in the runtime directory, held for life.
 ///
 /// The lock ends with the process, however it ends, so a file that a killed daemon left behind stops nobody. The file
-/// itself stays: removing it would let two daemons lock two files of one name. Its text is the holder's pid, for
-/// people.
+/// itself stays: removing it would let two daemons lock two files of one name. Its text is the holder's pid and how often it
+/// has reloaded, for people and for `--reload`.
 public final class InstanceLock: Sendable {
   /// Why there is no lock.
   enum Failure: Error {
@@ -20,6 +20,14 @@ public final class InstanceLock: Sendable {
 
   deinit { close(descriptor) }
 
+  /// What the file says.
+  struct State {
+    let pid: Int32
+    let reloads: Int
+    /// The last reload's configuration is not in force.
+    let isRefused: Bool
+  }
+
   /// Takes the lock, or fails at once. Makes the file, and its directory if only that is missing.
   static func take(directory: String) throws(Failure) -> InstanceLock {
     _ = unsafe mkdir(directory, 0o755)
@@ -27,12 +35,26 @@ public final class InstanceLock: Sendable {
     guard descriptor >= 0 else { throw .system(SystemError(call: "open", errno: errno)) }
     let lock = InstanceLock(descriptor)
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      if errno == EWOULDBLOCK { throw .held(pid: lock.writtenPid) }
+      if errno == EWOULDBLOCK { throw .held(pid: lock.written?.pid) }
       throw .system(SystemError(call: "flock", errno: errno))
     }
-    ftruncate(descriptor, 0)
-    HostFile.write(Array("\(getpid())\n".utf8), to: descriptor)
+    lock.write(reloads: 0, isRefused: false)
     return lock
+  }
+
+  /// What the file in a directory says, whether its writer lives or not.
+  static func state(in directory: String) -> State? {
+    let descriptor = unsafe open(path(in: directory), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    return InstanceLock(descriptor).written
+  }
+
+  /// Tells who waits for a reload that it is over. In one write of constant length, so that nobody reads half of it.
+  func write(reloads: Int, isRefused: Bool) {
+    let text = "\(getpid()) \(reloads) \(isRefused ? "refused" : "in force")"
+    let line = Array((text + String(repeating: " ", count: max(0, 47 - text.utf8.count)) + "\n").utf8)
+    _ = unsafe pwrite(descriptor, line, line.count, 0)
+    ftruncate(descriptor, off_t(line.count))
   }
 
   static func path(in directory: String) -> String { directory + "/shmd.lock" }
@@ -43,9 +65,11 @@ public final class InstanceLock: Sendable {
     flock(descriptor, LOCK_UN)
   }
 
-  private var writtenPid: Int32? {
-    var buffer = [UInt8](repeating: 0, count: 32)
+  private var written: State? {
+    var buffer = [UInt8](repeating: 0, count: 64)
     let count = unsafe pread(descriptor, &buffer, buffer.count, 0)
-    return Int32(String(decoding: buffer[..<max(0, count)].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    let words = String(decoding: buffer[..<max(0, count)], as: UTF8.self).split { $0 == " " || $0 == "\n" }
+    guard words.count > 2, let pid = Int32(words[0]), let reloads = Int(words[1]) else { return nil }
+    return State(pid: pid, reloads: reloads, isRefused: words[2] == "refused")
   }
 }

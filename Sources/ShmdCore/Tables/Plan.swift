@@ -25,10 +25,13 @@ struct Plan {
   private(set) var warnings: [Problem] = []
 
   /// Looks at every table of the configuration.
-  /// - Parameter access: a daemon takes part; `--check` only observes, and changes nothing.
-  init(_ configuration: Configuration, access: Table.Access) {
+  /// - Parameters:
+  ///   - access: a daemon takes part; `--check` only observes, and changes nothing.
+  ///   - beat: called after each table: to look may mean to wait.
+  init(_ configuration: Configuration, access: Table.Access, beat: () -> Void = {}) {
     self.configuration = configuration
     for table in configuration.tables {
+      defer { beat() }
       switch Self.find(table, access) {
       case .success(let found?):
         steps.append(.keep(table, found, refused: refusals(table, found)))

@@ -28,12 +28,13 @@ public actor TableKeeper {
   ///
   /// Missing tables are created, running ones re-attached and adjusted. A table that the configuration does not name
   /// any more is let go and stays in place. One that cannot be had is said, and tried for each turn.
+  /// - Parameter beat: called after each table, for there may be thousands.
   /// - Throws: ``Refusal``, if the file asks for what can never be; then nothing has changed.
-  public func apply(_ configuration: Configuration) throws(Refusal) {
-    let plan = Plan(configuration, access: .participant)
+  public func apply(_ configuration: Configuration, beat: @Sendable () -> Void = {}) throws(Refusal) {
+    let plan = Plan(configuration, access: .participant, beat: beat)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
     for warning in plan.warnings { log.warning("\(warning)") }
-    var (next, waiting) = carryOut(plan)
+    var (next, waiting) = carryOut(plan, beat)
     for index in next.indices {
       do throws(TableError) {
         try next[index].adjust(to: next[index].configuration, log)
@@ -50,10 +51,11 @@ public actor TableKeeper {
   }
 
   /// The tables of a plan, the missing ones created as far as they can be.
-  private func carryOut(_ plan: Plan) -> ([ManagedTable], [BlockedTable]) {
+  private func carryOut(_ plan: Plan, _ beat: () -> Void) -> ([ManagedTable], [BlockedTable]) {
     var next: [ManagedTable] = []
     var waiting: [BlockedTable] = []
     for step in plan.steps {
+      defer { beat() }
       switch step {
       case .keep(let configuration, let table, let refused): next.append(carryOn(configuration, table, refused))
       case .wait(let configuration, let error): waiting.append(wait(for: configuration, Trouble(error)))
