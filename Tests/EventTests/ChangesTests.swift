@@ -1,8 +1,9 @@
 import Glibc
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// `table.changes`: what another process does, in its order and without gaps.
 @Suite struct ChangesTests {
@@ -146,6 +147,51 @@ import Testing
       #expect(Int(missed) + told == total + 1)
       guard case .missed = try await table.changes(from: 1).first(where: { _ in true }) else {
         return #expect(Bool(false), "the log does not reach back so far")
+      }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func whoWatchesOneKeyIsToldOfLossesOnlyIfItMayHaveChanged(_ variant: Table.Variant, _ access: Table.Access) throws {
+    try withTableName { (name: String) throws -> Void in
+      let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
+      let reader = try Table.open(name, access: access)
+      for key in ["kept", "changed", "removed", "replaced"] { try table.set(key, 0) }
+      let version = table.version
+      func feeds(_ key: String, from start: UInt64?) -> ChangeFeed {
+        ChangeFeed(reader, from: start, .key(Array(key.utf8)))
+      }
+      var begun = ["kept", "changed", "removed", "replaced"].map { feeds($0, from: nil) }
+      var prefixed = ChangeFeed(reader, from: nil, .prefix(Array("kep".utf8)))
+      try table.set("changed", 1)
+      try table.remove("removed")
+      try table.remove("replaced")
+      try table.set("replaced", 1)
+      for round in 0..<9000 { try table.set("a key of 21 bytes \(round % 100)", round) }
+
+      #expect(try begun.indices.map { try missed(&begun[$0]) } == [false, true, true, true])
+      #expect(try missed(&prefixed), "a key with the prefix may have been removed")
+      // Later losses are measured by what was read since.
+      for round in 0..<9000 { try table.set("a key of 21 bytes \(round % 100)", round) }
+      #expect(try begun.indices.map { try missed(&begun[$0]) } == [false, false, true, false])
+      var anew = feeds("kept", from: version)
+      #expect(try !missed(&anew))
+      anew = feeds("kept", from: 1)
+      #expect(try missed(&anew), "it was stored after version 1")
+      try table.set("kept", 1)
+      guard case .change(let change) = try begun[0].step() else { return #expect(Bool(false), "a change untold") }
+      #expect(change.name == "kept")
+    }
+  }
+
+  /// Reads to the end; says whether something was missed.
+  private func missed(_ feed: inout ChangeFeed) throws -> Bool {
+    var isAny = false
+    while true {
+      switch try feed.step() {
+      case .change(.missed): isAny = true
+      case .change, .again: break
+      case .wait: return isAny
       }
     }
   }
