@@ -290,7 +290,7 @@ import Testing
       try corner.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(name), capacity: 2MiB}")
       let reload = try corner.start(["--reload"])
       #expect(try reload.wait() == .code(0), "\(reload.transcript)")
-      #expect(try Table.open(name).isNamed)
+      #expect(try Table.open(name).administration.isNamed)
     }
     try corner.configure("  - {name: \(kept), colour: red}")
     let bad = try corner.start(["--reload"])
