@@ -50,7 +50,15 @@ extension Table {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration,
     _ condition: Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
-    try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
+    if case .always = condition, case .never = expires {
+      let attributes = ValueAttributes(
+        type: form.type.rawValue, fingerprint: form.fingerprint, alignmentShift: form.alignmentShift)
+      try startingOverOnce { () throws(EngineError) in
+        try unsafe segment.set(key, bytes, attributes, timeoutNanoseconds: nanoseconds(timeout))
+      }
+      return true
+    }
+    return try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
       guard try tx.holds(condition, unsafe RawKey(key)) else { return false }
       try unsafe tx.store(key, bytes, form, expires)
       return true
@@ -71,9 +79,27 @@ extension Table {
   @discardableResult
   @inlinable
   public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
-    try unsafe key.withKeyBytes { bytes throws(TableError) in
-      try unsafe withBarrier(timeout: timeout, reach: .key(bytes)) { tx throws(TableError) in try tx.remove(key) }
+    try unsafe key.withKeyBytes { bytes throws(TableError) in try unsafe remove(bytes: bytes, timeout) }
+  }
+
+  @usableFromInline
+  func remove(bytes key: UnsafeRawBufferPointer, _ timeout: Duration?) throws(TableError) -> Bool {
+    try startingOverOnce { () throws(EngineError) in
+      try unsafe segment.remove(key, { clock }, timeoutNanoseconds: nanoseconds(timeout))
     }
+  }
+
+  /// Runs a single write, and once more where the table was full: the first attempt asked for gc, which the next barrier begins
+  /// with.
+  @inline(__always)
+  private func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
+    do throws(EngineError) {
+      return try write()
+    } catch {
+      let failure = named(error)
+      guard failure.code == .full, failure.holder == nil else { throw failure }
+    }
+    do throws(EngineError) { return try write() } catch { throw named(error) }
   }
 
   /// Removes several keys in one barrier.
