@@ -26,7 +26,12 @@ extension Table {
   ) throws(TableError) -> Bool {
     try unsafe key.withKeyBytes { keyBytes throws(TableError) in
       try unsafe value.withTableBytes { bytes throws(TableError) in
-        try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires, condition, timeout)
+        // Known to the caller's compiler, mostly.
+        if case .always = condition, case .never = expires, case nil = timeout {
+          try unsafe storeAlone(keyBytes, bytes, StoredForm(of: T.self), timeoutNanoseconds)
+          return true
+        }
+        return try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires, condition, timeout)
       }
     }
   }
@@ -51,17 +56,25 @@ extension Table {
     _ condition: Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
     if case .always = condition, case .never = expires {
-      let attributes = ValueAttributes(
-        type: form.type.rawValue, fingerprint: form.fingerprint, alignmentShift: form.alignmentShift)
-      try startingOverOnce { () throws(EngineError) in
-        try unsafe segment.set(key, bytes, attributes, timeoutNanoseconds: nanoseconds(timeout))
-      }
+      try unsafe storeAlone(key, bytes, form, nanoseconds(timeout))
       return true
     }
     return try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
       guard try tx.holds(condition, unsafe RawKey(key)) else { return false }
       try unsafe tx.store(key, bytes, form, expires)
       return true
+    }
+  }
+
+  /// The same on no condition, for ever.
+  @usableFromInline
+  func storeAlone(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
+  ) throws(TableError) {
+    let attributes = ValueAttributes(
+      type: form.type.rawValue, fingerprint: form.fingerprint, alignmentShift: form.alignmentShift)
+    try startingOverOnce { () throws(EngineError) in
+      try unsafe segment.set(key, bytes, attributes, timeoutNanoseconds: timeoutNanoseconds)
     }
   }
 
@@ -79,13 +92,16 @@ extension Table {
   @discardableResult
   @inlinable
   public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
-    try unsafe key.withKeyBytes { bytes throws(TableError) in try unsafe remove(bytes: bytes, timeout) }
+    try unsafe key.withKeyBytes { bytes throws(TableError) in
+      if case nil = timeout { return try unsafe remove(bytes: bytes, timeoutNanoseconds) }
+      return try unsafe remove(bytes: bytes, nanoseconds(timeout))
+    }
   }
 
   @usableFromInline
-  func remove(bytes key: UnsafeRawBufferPointer, _ timeout: Duration?) throws(TableError) -> Bool {
+  func remove(bytes key: UnsafeRawBufferPointer, _ timeoutNanoseconds: UInt64) throws(TableError) -> Bool {
     try startingOverOnce { () throws(EngineError) in
-      try unsafe segment.remove(key, { clock }, timeoutNanoseconds: nanoseconds(timeout))
+      try unsafe segment.remove(key, { clock }, timeoutNanoseconds: timeoutNanoseconds)
     }
   }
 

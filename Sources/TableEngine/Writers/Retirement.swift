@@ -9,6 +9,7 @@ struct Retirement {
   private var journal: Journal { state.journal }
 
   /// Pushes the journal's records onto the rings. The rings' positions move last.
+  @inline(__always)
   func run() {
     state.work.recordsReplayed &+= journal.count
     if state.variant == .rwlock || !runOnKeys() { runOnAnything() }
