@@ -26,7 +26,12 @@ extension Table {
   ) throws(TableError) -> Bool {
     try unsafe key.withKeyBytes { keyBytes throws(TableError) in
       try unsafe value.withTableBytes { bytes throws(TableError) in
-        try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires, condition, timeout)
+        // Known to the caller's compiler, mostly.
+        if case .always = condition, case .never = expires, case nil = timeout {
+          try unsafe storeAlone(keyBytes, bytes, StoredForm(of: T.self), timeoutNanoseconds)
+          return true
+        }
+        return try unsafe store(keyBytes, bytes, StoredForm(of: T.self), expires, condition, timeout)
       }
     }
   }
@@ -50,8 +55,24 @@ extension Table {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration,
     _ condition: Condition, _ timeout: Duration?
   ) throws(TableError) -> Bool {
-    try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
+    if case .always = condition, case .never = expires {
+      try unsafe storeAlone(key, bytes, form, nanoseconds(timeout))
+      return true
+    }
+    return try unsafe withBarrier(timeout: timeout, reach: .key(key)) { tx throws(TableError) in
       try unsafe tx.store(key, bytes, form, expires, if: condition)
+    }
+  }
+
+  /// The same on no condition, for ever.
+  @usableFromInline
+  func storeAlone(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
+  ) throws(TableError) {
+    let attributes = ValueAttributes(
+      type: form.type.rawValue, fingerprint: form.fingerprint, alignmentShift: form.alignmentShift)
+    try startingOverOnce { () throws(EngineError) in
+      try unsafe segment.set(key, bytes, attributes, timeoutNanoseconds: timeoutNanoseconds)
     }
   }
 
@@ -61,8 +82,29 @@ extension Table {
   @inlinable
   public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
     try unsafe key.withKeyBytes { bytes throws(TableError) in
-      try unsafe withBarrier(timeout: timeout, reach: .key(bytes)) { tx throws(TableError) in try tx.remove(key) }
+      if case nil = timeout { return try unsafe remove(bytes: bytes, timeoutNanoseconds) }
+      return try unsafe remove(bytes: bytes, nanoseconds(timeout))
     }
+  }
+
+  @usableFromInline
+  func remove(bytes key: UnsafeRawBufferPointer, _ timeoutNanoseconds: UInt64) throws(TableError) -> Bool {
+    try startingOverOnce { () throws(EngineError) in
+      try unsafe segment.remove(key, { clock }, timeoutNanoseconds: timeoutNanoseconds)
+    }
+  }
+
+  /// Runs a single write, and once more where the table was full: the first attempt asked for gc, which the next barrier begins
+  /// with.
+  @inline(__always)
+  private func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
+    do throws(EngineError) {
+      return try write()
+    } catch {
+      let failure = named(error)
+      guard failure.code == .full, failure.holder == nil else { throw failure }
+    }
+    do throws(EngineError) { return try write() } catch { throw named(error) }
   }
 
   /// Removes several keys in one barrier.

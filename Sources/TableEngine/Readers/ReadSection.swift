@@ -275,6 +275,15 @@ extension Segment {
     return isPresent(found, clock) ? found : nil
   }
 
+  /// Was an entry that has been removed, or 0, a value whose time had not come?
+  /// - Parameter clock: asked for where that time may have come.
+  @inline(__always)
+  func wasPresent(_ entry: Int, _ clock: () -> WallClock) -> Bool {
+    guard entry != 0 else { return false }
+    let hasExpiry = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry
+    return !hasExpiry || foundEntry(entry, clock()) != nil
+  }
+
   /// Is it a value, and one whose time has not come?
   @inline(__always)
   func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {

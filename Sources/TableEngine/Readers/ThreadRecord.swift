@@ -8,8 +8,14 @@ extension Segment {
   /// This thread's record, made at its first use of the segment; a participant's comes with a slot.
   ///
   /// - Throws: `forked` in a child that inherited the handle, `slotsExhausted`.
+  @inline(__always)
   func threadRecord() throws(EngineError) -> ThreadRecord {
     if let record = unsafe shm_thread_quick_find(id) { return unsafe record }
+    return try unsafe makeThreadRecord()
+  }
+
+  @inline(never)
+  private func makeThreadRecord() throws(EngineError) -> ThreadRecord {
     guard shm_fork_generation() == forkGeneration else { throw .forked }
     SegmentEnd.giveBackEnded()
     var slot = -1

@@ -24,6 +24,7 @@ struct Collector {
   /// As long as no more than this is kept, writes may use again what they supersede; beyond it, all may have it.
   static let sparedBytes = 1 << 20
 
+  @inline(__always)
   var isDue: Bool {
     let superseded = state.superseded.tail &- state.triedSuperseded
     let limbo = state.limbo.tail &- state.triedLimboTail

@@ -66,8 +66,8 @@ struct FreePass {
       // Before its bits are cleared, and again after a death: until the head moves no writer can have got it anew.
       poisonIfAsked(block)
       state.allocator.release(block)
-      state.work.blocksFreed += 1
-      position += 1
+      state.work.blocksFreed &+= 1
+      position &+= 1
     }
     crashFence()
     ring.setBytesPopped(ring.bytesPoppedAfter)

@@ -40,6 +40,13 @@ struct LimboBudget {
     if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
   }
 
+  /// An operation's error, as it is to be thrown. One that found no room has the next barrier reclaim.
+  @inline(never)
+  func noted(_ error: EngineError) -> EngineError {
+    noteShortage(error)
+    return explain(error)
+  }
+
   /// Has the next barrier make room for a block of the size that this one found none for.
   func noteShortage(_ error: EngineError) {
     if case .full = error { wantRoom(for: state.shortCode) }

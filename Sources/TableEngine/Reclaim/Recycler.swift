@@ -17,43 +17,55 @@ struct Recycler {
   private var superseded: Ring { state.superseded }
 
   /// Is the oldest superseded version one that may be taken? A tombstone is not: it may still be the newest of its key.
-  @inline(__always)
   var hasStock: Bool {
     let head = superseded.head
-    return head != superseded.tail && superseded.stamp(head) <= state.recyclableUpTo
-      && superseded.word(head, SupersededRing.newer) & 1 == 0
+    return mayTake(head, at: superseded.position(head))
+  }
+
+  /// The ring's head and the place of its record, which are loaded once for all that is asked of it.
+  @inline(__always)
+  private func mayTake(_ head: UInt64, at position: Int) -> Bool {
+    let ctl = superseded.ctl
+    return head != superseded.tail && ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
+      && ctl.loadRelaxed(position &+ SupersededRing.newer) & 1 == 0
   }
 
   /// A block of this size code, named by the journal as an allocation and no more by the ring. Only blocks in slabs.
   @inline(__always)
   func take(code: Int, as kind: Journal.Kind) -> BlockRef? {
     guard code < SizeClasses.runCode else { return nil }
-    for _ in 0...Self.detours {
-      guard hasStock else { return nil }
-      let block = superseded.block(superseded.head)
+    var detours = 0
+    while true {
+      let head = superseded.head
+      let position = superseded.position(head)
+      guard mayTake(head, at: position) else { return nil }
+      let block = BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
       if block.code == code {
-        take(block, as: kind)
+        take(block, from: head, as: kind)
         return block
       }
       freeHead()
+      detours &+= 1
+      if detours > Self.detours { return nil }
     }
-    return nil
   }
 
   @inline(__always)
-  private func take(_ block: BlockRef, as kind: Journal.Kind) {
+  private func take(_ block: BlockRef, from head: UInt64, as kind: Journal.Kind) {
     FreePass(state: state).poisonIfAsked(block)
-    superseded.setBytesPoppedAfter(superseded.bytesPopped &+ UInt64(block.byteCount))
+    let bytesPopped = superseded.bytesPopped &+ UInt64(truncatingIfNeeded: block.byteCount)
+    superseded.setBytesPoppedAfter(bytesPopped)
     state.journal.append(kind, value: block.raw)
-    finish()
-    state.work.blocksRecycled += 1
+    finish(head: head &+ 1, bytesPopped)
+    state.work.blocksRecycled &+= 1
   }
 
   /// The ring's head leaves the block that the journal's last record names; ``Recoverer`` does it for a writer that died before.
+  func finish() { finish(head: superseded.head &+ 1, superseded.bytesPoppedAfter) }
+
   @inline(__always)
-  func finish() {
-    let head = superseded.head &+ 1
-    superseded.setBytesPopped(superseded.bytesPoppedAfter)
+  private func finish(head: UInt64, _ bytesPopped: UInt64) {
+    superseded.setBytesPopped(bytesPopped)
     superseded.setHead(head)
     // The commit puts the head where the journal says.
     state.journal.save(JournalLayout.supersededHeadAfter, head)

@@ -88,21 +88,26 @@ struct UnlinkPass {
   private mutating func consider(_ counter: UInt64) -> Int {
     let named = superseded.word(counter, SupersededRing.newer)
     let stamp = superseded.stamp(counter)
-    if named & 1 != 0 { return reconsider(named, stamp: stamp) }
     state.work.versionsScanned &+= 1
     let block = superseded.block(counter)
+    if named & 1 != 0 { return reconsider(block, stamp: stamp, isTombstone: true) }
     if stamp <= state.chainsCutAt { return retireCutOff(block) }
     return unlinkOrRetain(block, stamp: stamp, isTombstone: false, newer: Int(named))
   }
 
-  /// A record of *retained*, or a tombstone. Its neighbour may have changed: found from the chain's head.
+  /// A record of *retained*.
   private mutating func reconsider(_ record: UInt64, stamp: UInt64) -> Int {
     state.work.versionsScanned &+= 1
-    let x = Int(record & ~1)
+    let block = state.block(ofEntry: Int(record & ~1))
     let isTombstone = record & 1 != 0
-    let meta = EntryMeta(raw: data.loadRelaxed(x &+ Entry.meta))
-    let block = TableState.block(ofEntry: x, meta)
     if !isTombstone, stamp <= state.chainsCutAt { return retireCutOff(block) }
+    return reconsider(block, stamp: stamp, isTombstone: isTombstone)
+  }
+
+  /// A tombstone, or what was retained. Its neighbour may have changed: found from the chain's head.
+  private mutating func reconsider(_ block: BlockRef, stamp: UInt64, isTombstone: Bool) -> Int {
+    let x = block.offset
+    let meta = EntryMeta(raw: data.loadRelaxed(x &+ Entry.meta))
     let key = unsafe data.pointer(x &+ meta.keyOffset)
     let location = unsafe state.lookup.locate(key, meta.keyLength, hash: state.hashOfEntry(x, meta))
     let head = BucketWord.offset(location.word)

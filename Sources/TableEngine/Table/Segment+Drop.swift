@@ -107,11 +107,17 @@ extension Segment {
   private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
 
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
+  @inline(__always)
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
     if isPrivate { return }
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     // Relaxed: two threads that look at the same time look twice.
     if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
+    try countLinks(participant, now: now)
+  }
+
+  @inline(never)
+  private func countLinks(_ participant: Participant, now: UInt64) throws(EngineError) {
     lastLinkCheck.store(now, ordering: .relaxed)
     do throws(SystemError) {
       let links = (try dataObject.status().links, try participant.object.status().links)

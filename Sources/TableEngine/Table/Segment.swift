@@ -148,6 +148,14 @@ public final class Segment: Sendable {
     guard keyLength > 0, keyLength <= Entry.maximumKeyLength else { throw .keyLength(keyLength) }
   }
 
+  /// Values are at most as long as the table's capacity allows.
+  @inline(__always)
+  func check(valueLength: Int) throws(EngineError) {
+    guard valueLength <= geometry.maximumValueLength else {
+      throw .valueTooLarge(valueLength, maximum: geometry.maximumValueLength)
+    }
+  }
+
   /// What this process's writes took, for participants.
   package var work: WorkCounters? { participant?.state.work }
 
@@ -163,6 +171,7 @@ public final class Segment: Sendable {
     return participant!
   }
 
+  @inline(__always)
   func checkParticipation() throws(EngineError) {
     guard isOfThisProcess else { throw .forked }
     guard participant != nil else { throw .notPermitted(whyNotTakingPart) }

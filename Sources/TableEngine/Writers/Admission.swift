@@ -28,6 +28,7 @@ struct Admission {
 
   /// Returns with W owned; for keys to be locked, with W and the key lock.
   /// - Throws: with W given back: `timedOut` naming the thread in the way, `full(.limbo)`, `damaged`.
+  @inline(__always)
   func admit(_ request: Request) throws(EngineError) {
     if !participant.keyLocks.mayBeAny, !request.reach.locksKeys {
       do throws(EngineError) {
@@ -41,6 +42,7 @@ struct Admission {
 
   /// The frequent case, in which a barrier waits for W alone.
   /// - Returns: false with W given back, if keys are locked after all.
+  @inline(__always)
   private func admitPastNoKeyLock(_ request: Request) throws(EngineError) -> Bool {
     let outcome = try participant.lock.lock(
       slot: request.slot, timeoutNanoseconds: request.timeoutNanoseconds, now: request.start)
@@ -111,6 +113,7 @@ struct Admission {
   }
 
   /// Does the table's policy say to wait for the readers that an error is about?
+  @inline(never)
   private func isToWait(for error: EngineError) -> Bool {
     guard case .full(.limbo) = error else { return false }
     return StalledReaderPolicy(participant.ctl) == .wait
@@ -151,6 +154,7 @@ struct Admission {
 
   /// Gives W back while it waits for a key lock, or under the policy `wait` for stalled readers. So every waiter's error
   /// names what that waiter waits for, and a waiter that dies holds up no other.
+  @inline(never)
   private func waitForAdmission(_ request: Request) throws(EngineError) {
     var attempts = Attempts(request)
     do throws(EngineError) {

@@ -21,15 +21,16 @@ struct Barriers {
   ) throws(EngineError) {
     try segment.checkParticipation()
     try segment.withParticipant { participant throws(EngineError) in
-      try begin(participant, timeoutNanoseconds, now: now, reach)
+      if case .key(let key) = reach { unsafe prefetch(key) }
+      _ = try unsafe begin(participant, timeoutNanoseconds, now: now, reach)
     }
   }
 
+  /// - Returns: the calling thread's record.
   @inline(__always)
-  private func begin(
+  func begin(
     _ participant: Segment.Participant, _ timeoutNanoseconds: UInt64, now: UInt64, _ reach: BarrierReach
-  ) throws(EngineError) {
-    if case .key(let key) = reach { unsafe prefetch(key) }
+  ) throws(EngineError) -> ThreadRecord {
     let record = try unsafe segment.threadRecord()
     try unsafe checkOutsideSections(record)
     // A barrier that may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick
@@ -42,6 +43,7 @@ struct Barriers {
       Admission.Request(
         slot: unsafe Int(record.pointee.slotIndex), reach: reach, start: start, timeoutNanoseconds: timeoutNanoseconds))
     unsafe open(participant, record, now: now, mark: reach.isWholeTable ? Self.wholeMark : Self.partMark)
+    return unsafe record
   }
 
   /// `inBarrier` of the record of a thread in a barrier of the whole table, and of less. Both hold W.
@@ -86,7 +88,11 @@ struct Barriers {
   @inline(__always)
   private func prefetch(_ key: UnsafeRawBufferPointer) {
     guard let start = key.baseAddress, key.count <= 256 else { return }
-    let hash = unsafe shm_hash(start, key.count, segment.hashSeed)
+    prefetch(hash: unsafe shm_hash(start, key.count, segment.hashSeed))
+  }
+
+  @inline(__always)
+  func prefetch(hash: UInt64) {
     let root = DirectoryWord(segment.data.loadRelaxed(DataLayout.root &+ Int(hash >> 54) &* 8))
     unsafe shm_prefetch(segment.data.pointer(SubTable.bucket(root.offset, hash: hash, step: 0)))
   }
@@ -101,6 +107,13 @@ struct Barriers {
 
   private func close(_ participant: Segment.Participant, committed: UInt64, _ end: (Transaction) -> Void) {
     guard let record = unsafe shm_thread_quick_find(segment.id) else { return }
+    unsafe close(participant, record, committed: committed, end)
+  }
+
+  @inline(__always)
+  func close(
+    _ participant: Segment.Participant, _ record: ThreadRecord, committed: UInt64, _ end: (Transaction) -> Void
+  ) {
     let state = participant.state
     let version = state.version
     end(Transaction(state: state))
@@ -124,9 +137,7 @@ struct Barriers {
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
   ) throws(EngineError) {
     try unsafe segment.check(key: key)
-    guard value.count <= segment.geometry.maximumValueLength else {
-      throw .valueTooLarge(value.count, maximum: segment.geometry.maximumValueLength)
-    }
+    try segment.check(valueLength: value.count)
     let record = try unsafe self.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {
       return try unsafe KeyedBarriers(segment: segment).put(key, value, attributes, in: buffer)
@@ -149,10 +160,7 @@ struct Barriers {
       let wasPresent = try unsafe keyed.find(key, in: buffer, record, clock()) != nil
       return try unsafe keyed.remove(key, in: buffer, record) && wasPresent
     }
-    let entry = try unsafe removeEntry(key)
-    guard entry != 0 else { return false }
-    let hasExpiry = EntryMeta(raw: segment.data.loadRelaxed(entry &+ Entry.meta)).hasExpiry
-    return !hasExpiry || segment.foundEntry(entry, clock()) != nil
+    return segment.wasPresent(try unsafe removeEntry(key), clock)
   }
 
   /// Removes a key's entry from the table itself, whatever a barrier of some keys has in its buffer.
@@ -171,9 +179,7 @@ struct Barriers {
         try body(Transaction(state: participant.state))
       }!
     } catch {
-      let budget = LimboBudget(state: segment.participant!.state)
-      budget.noteShortage(error)
-      throw budget.explain(error)
+      throw LimboBudget(state: segment.participant!.state).noted(error)
     }
   }
 

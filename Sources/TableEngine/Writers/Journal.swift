@@ -28,6 +28,8 @@ struct Journal {
     let first: UInt64
     let second: UInt64
     var kind: Kind? { Kind(rawValue: first >> Journal.kindShift) }
+    @inline(__always)
+    func isOf(_ kind: Kind) -> Bool { first >> Journal.kindShift == kind.rawValue }
     var count: Int { Int((first >> Journal.countShift) & 0xffff) }
     var offset: Int { Int(first & ((1 << Journal.countShift) - 1)) << 3 }
     var block: BlockRef { BlockRef(raw: second) }

@@ -9,7 +9,49 @@ struct Retirement {
   private var journal: Journal { state.journal }
 
   /// Pushes the journal's records onto the rings. The rings' positions move last.
+  @inline(__always)
   func run() {
+    state.work.recordsReplayed &+= journal.count
+    if state.variant == .rwlock || !runOnKeys() { runOnAnything() }
+  }
+
+  /// For a transaction that stored and removed keys and did nothing else: its records are pairs.
+  ///
+  /// The words of limbo and *retained* are what the journal saved, since only other kinds of records move them, so it leaves
+  /// them alone; what it stores it stores as ``runOnAnything()`` does, which therefore may begin anew where this gave up.
+  /// - Returns: whether it has done all.
+  private func runOnKeys() -> Bool {
+    var superseded = SupersededTail(state)
+    var garbage = journal.saved(JournalLayout.garbageBytes)
+    let count = journal.count
+    guard count > 0, count & 1 == 0 else { return false }
+    var index = 0
+    while index < count {
+      let (allocation, put) = (journal[index], journal[index &+ 1])
+      let isTombstone = allocation.isOf(.allocateTombstone)
+      guard isTombstone || allocation.isOf(.allocate), put.isOf(.put) else { return false }
+      let old = BucketWord.offset(put.second)
+      if old != 0 {
+        let meta = EntryMeta(raw: state.data.loadRelaxed(old &+ Entry.meta))
+        if !meta.isTombstone {
+          let block = TableState.block(ofEntry: old, meta)
+          garbage &+= superseded.push(block, newer: UInt64(truncatingIfNeeded: allocation.block.offset))
+        }
+      }
+      if isTombstone {
+        let tombstone = allocation.block
+        garbage &+= superseded.push(tombstone, newer: UInt64(truncatingIfNeeded: tombstone.offset) | 1)
+      }
+      index &+= 2
+    }
+    crashFence()
+    superseded.publish()
+    ctl.storeRelaxed(ControlLayout.garbageBytes, garbage)
+    return true
+  }
+
+  @inline(never)
+  private func runOnAnything() {
     var limbo = LimboTail(state)
     var superseded = SupersededTail(state)
     var retainedTail = journal.saved(JournalLayout.retainedTail)
@@ -17,8 +59,6 @@ struct Retirement {
     var allocated = BlockRef(raw: 0)
     var isTombstone = false
     let count = journal.count
-    state.work.recordsReplayed &+= count
-
     for index in 0..<count {
       let record = journal[index]
       switch record.kind {

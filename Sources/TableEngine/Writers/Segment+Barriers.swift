@@ -36,6 +36,21 @@ extension Segment {
     try unsafe barriers.remove(key, clock)
   }
 
+  /// See ``SingleWrites/set(_:_:_:timeoutNanoseconds:)``.
+  public func set(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    timeoutNanoseconds: UInt64
+  ) throws(EngineError) {
+    try unsafe SingleWrites(segment: self).set(key, value, attributes, timeoutNanoseconds: timeoutNanoseconds)
+  }
+
+  /// See ``SingleWrites/remove(_:_:timeoutNanoseconds:)``.
+  public func remove(
+    _ key: UnsafeRawBufferPointer, _ clock: () -> WallClock, timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> Bool {
+    try unsafe SingleWrites(segment: self).remove(key, clock, timeoutNanoseconds: timeoutNanoseconds)
+  }
+
   /// See ``Barriers/savepoint()``.
   public func savepoint() throws(EngineError) -> BarrierSavepoint { try barriers.savepoint() }
 

@@ -113,12 +113,22 @@ struct Transaction {
   /// Where the key is or may go, after splitting its sub-table as often as that takes.
   @inline(__always)
   private func locateWithRoom(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
-    while true {
-      let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
-      if location.wordOffset != 0 || location.vacancy != 0 { return location }
+    let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
+    if location.wordOffset != 0 || location.vacancy != 0 { return location }
+    return try unsafe locateBySplitting(key, hash: hash, location)
+  }
+
+  @inline(never)
+  private func locateBySplitting(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ full: Location
+  ) throws(EngineError) -> Location {
+    var location = full
+    while location.wordOffset == 0, location.vacancy == 0 {
       try Splitter(transaction: self).makeRoom(hash: hash, location)
       try reserve(8)
+      location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
     }
+    return location
   }
 
   /// PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the entry whole.
@@ -135,10 +145,19 @@ struct Transaction {
 
   /// A block for this transaction: in the journal before its bits are set (I3, I6).
   /// - Parameter previous: the entry whose place it takes, or 0.
+  @inline(__always)
   func allocate(byteCount: Int, tombstone: Bool = false, replacing previous: Int = 0) throws(EngineError) -> BlockRef {
     let code = SizeClasses.code(byteCount: byteCount)
     let kind = tombstone ? Journal.Kind.allocateTombstone : .allocate
     if let block = Recycler(state: state).take(code: code, as: kind) { return block }
+    return try allocateFree(code: code, tombstone, kind, replacing: previous)
+  }
+
+  /// A block that no bit says is in use.
+  @inline(never)
+  private func allocateFree(
+    code: Int, _ tombstone: Bool, _ kind: Journal.Kind, replacing previous: Int
+  ) throws(EngineError) -> BlockRef {
     let block = try findBlock(code: code, tombstone, replacing: previous)
     journal.append(kind, value: block.raw)
     state.allocator.mark(block)

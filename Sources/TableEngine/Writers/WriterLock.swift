@@ -24,11 +24,23 @@ struct WriterLock {
   /// - Parameter slot: the calling thread's, which says who it is.
   /// - Parameter now: since when it is the owner if it need not wait; CLOCK_MONOTONIC, may be a tick behind.
   /// - Throws: `timedOut` naming the holder; `damaged` if the lock itself is beyond repair.
+  @inline(__always)
   func lock(
     slot: Int, timeoutNanoseconds: UInt64, now: UInt64 = HostClock.coarseNanoseconds
   ) throws(EngineError) -> Outcome {
-    var since = now
-    var result = WriterLockWait.mayTry(ctl) ? mutex.tryLock() : .busy
+    let result = WriterLockWait.mayTry(ctl) ? mutex.tryLock() : .busy
+    guard result == .acquired else { return try lock(slot, timeoutNanoseconds, now, after: result) }
+    increment(ControlLayout.barriersUnwaited)
+    noteOwner(slot, since: now)
+    return .acquired
+  }
+
+  /// The rest, where the first attempt did not come to W in good order.
+  @inline(never)
+  private func lock(
+    _ slot: Int, _ timeoutNanoseconds: UInt64, _ now: UInt64, after first: LockResult
+  ) throws(EngineError) -> Outcome {
+    var (since, result) = (now, first)
     if result == .busy {
       shm_probe_barrier_wait(data.loadRelaxed(DataLayout.uuid))
       let start = HostClock.monotonicNanoseconds
@@ -85,6 +97,7 @@ struct WriterLock {
     try? mutex.markConsistent()
   }
 
+  @inline(__always)
   func unlock() {
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)
     try? mutex.unlock()
@@ -103,11 +116,13 @@ struct WriterLock {
   }
 
   /// By the owner of W alone, so plain; a death between load and store costs a count.
+  @inline(__always)
   private func increment(_ word: Int) { ctl.storeRelaxed(word, ctl.loadRelaxed(word) &+ 1) }
 
+  @inline(__always)
   private func noteOwner(_ slot: Int, since: UInt64) {
     increment(ControlLayout.turns)
-    ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(slot) + 1)
+    ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(truncatingIfNeeded: slot) &+ 1)
     ctl.storeRelaxed(ControlLayout.writerSince, since)
   }
 
