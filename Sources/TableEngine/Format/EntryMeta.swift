@@ -39,7 +39,7 @@ public struct EntryMeta: Sendable, Equatable {
   @inlinable @inline(__always)
   func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
   /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.
-  @inlinable @inline(__always) var alignmentShift: Int { Int((flags >> UInt64(SHM_ENTRY_ALIGNMENT_SHIFT)) & 7) }
+  @inlinable @inline(__always) public var alignmentShift: Int { Int((flags >> UInt64(SHM_ENTRY_ALIGNMENT_SHIFT)) & 7) }
 
   @inlinable @inline(__always)
   var keyOffset: Int {
