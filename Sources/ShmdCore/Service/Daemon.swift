@@ -60,7 +60,7 @@ public struct Daemon: Sendable {
     let threshold = ServiceLog.Threshold()
     threshold.value = configuration.logLevel
     let log = Logger(label: "shmd") { _ in ServiceLog(threshold) }
-    let keeper = TableKeeper(log: log)
+    let keeper = TableKeeper(log: log, stores: Stores(log: log))
     do throws(Refusal) {
       try await keeper.apply(configuration)
     } catch {
@@ -92,7 +92,10 @@ public struct Daemon: Sendable {
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
-          .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
+          .init(
+            service: StoreService(stores: keeper.stores, settings: settings, keeper: keeper, notifier: notifier),
+            serviceName: "stores"), .init(service: reload, serviceName: "reload"),
+          .init(service: maintenance, serviceName: "maintenance"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 

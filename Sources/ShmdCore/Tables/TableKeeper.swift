@@ -11,7 +11,15 @@ public actor TableKeeper {
   var blocked: [BlockedTable] = []
   let log: Logger
 
-  public init(log: Logger) { self.log = log }
+  let stores: Stores
+
+  public init(log: Logger, stores: Stores? = nil) {
+    self.log = log
+    self.stores = stores ?? Stores(log: log)
+  }
+
+  /// Keeps the stores of the tables in care.
+  func followStores() { stores.follow(tables.map { ($0.configuration, $0.table) }) }
 
   /// Names of the tables in care.
   public var names: [String] { tables.map(\.name) }
@@ -23,6 +31,7 @@ public actor TableKeeper {
   /// - Throws: ``Refusal``; then the tables in care are those from before, and unchanged.
   public func apply(_ configuration: Configuration) throws(Refusal) {
     let plan = Plan(configuration, access: .participant)
+    stores.use(configuration.storeDirectory)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
     var (next, waiting) = try create(plan)
     for index in next.indices {
@@ -38,6 +47,7 @@ public actor TableKeeper {
     }
     tables = next
     blocked = waiting
+    followStores()
   }
 
   /// The tables of a plan, the missing ones created. If one cannot be, those made before it are dropped again.
@@ -95,6 +105,7 @@ public actor TableKeeper {
   }
 
   func create(_ configuration: TableConfiguration) throws(TableError) -> Table {
+    if let table = try stores.restore(configuration) { return table }
     let table = try Table.create(configuration.name, configuration.options)
     log.info("table created", metadata: describe(configuration))
     return table

@@ -24,6 +24,9 @@ struct Set: TableCommand {
   @Option(help: ArgumentHelp("Only if the value is of this version, as 'get --json' shows it.", valueName: "version"))
   var ifVersion: UInt64?
 
+  @Flag(help: "Return when it is on the disk, where shmd stores the table (its 'durability').")
+  var sync = false
+
   @Option(help: "The value's type.")
   var type: ValueKind?
 
@@ -47,6 +50,7 @@ struct Set: TableCommand {
       if options.json { try StandardOutput.write(result(stored: false).line) }
       throw ExitStatus.notFound
     }
+    if sync { try table.waitUntilDurable(table.version) }
     if options.json { try StandardOutput.write(result(stored: true).line) }
   }
 
