@@ -71,6 +71,9 @@ terminal: ## run shmctl's screens in a real terminal (tmux), at three sizes
 	$(SWIFT) build --product shmctl $(FLAGS)
 	@scripts/terminal-test.sh $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
 
+store-faults: ## kill a store's keeper at every operation of its disk, fail it, cut the power: the whole of it (a few minutes)
+	STORE_FAULTS=1 $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
+
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
 
@@ -160,6 +163,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

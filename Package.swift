@@ -72,6 +72,12 @@ let programs: [Target] = [
   .target(
     name: "TableDump", dependencies: ["CShims", "TableEngine", "SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
     swiftSettings: swiftSettings),
+  // SQLite, as the system has it.
+  .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+  // What outlives the host: one SQLite file a table, a follower that keeps it, tables made anew from it.
+  .target(
+    name: "TableStore", dependencies: ["CShims", "CSQLite", "SharedMemory", "TableEngine", "SharedTable"],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The command.
   .executableTarget(
     name: "shmctl",
@@ -84,7 +90,7 @@ let programs: [Target] = [
   .target(
     name: "ShmdCore",
     dependencies: [
-      "SharedTable", "TableEngine", "SharedMemory", "ToolSupport", "CLibYAML",
+      "SharedTable", "TableEngine", "SharedMemory", "TableStore", "ToolSupport", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -106,6 +112,12 @@ let programs: [Target] = [
 ]
 
 let testSupport: [Target] = [
+  // A disk for SQLite that loses power, fails, fills up, or kills its process at a chosen moment.
+  .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
+  // A process that keeps a store and is killed.
+  .executableTarget(
+    name: "store-worker", dependencies: ["CFaultyDisk", "SharedTable", "TableStore"],
+    path: "Tests/Workers/store-worker", swiftSettings: testSettings),
   // Tells the thread sanitizer of locks that lie in code that it cannot see.
   .target(name: "CSanitize", path: "Tests/Sanitize/CSanitize"),
   // Worker processes that are told what to do by pipes, names, seeded randomness.
@@ -201,6 +213,13 @@ let programTests: [Target] = [
   .testTarget(
     name: "TableDumpTests", dependencies: ["TableDump", "TableEngine", "SharedTable", "ToolSupport"],
     exclude: ["Golden"], swiftSettings: testSettings),
+  // Stores: restores, faults of the disk, power cuts.
+  .testTarget(
+    name: "TableStoreTests",
+    dependencies: [
+      "CFaultyDisk", "CSQLite", "SharedTable", "TableEngine", "TableStore", "TableTestSupport", "TestSupport",
+      "store-worker",
+    ], swiftSettings: testSettings),
   .testTarget(
     name: "ShmctlTests",
     dependencies: [
@@ -298,7 +317,8 @@ if fuzzes {
 // A sanitizer's build leaves out what it has nothing to say about: the programs and their tests, which are processes
 // of their own and stand on the same library.
 if wants("SHAREDTABLE_SANITIZE") {
-  let workers = testSupport.filter { !["shmd-test-worker", "readme-example", "readme-queues"].contains($0.name) }
+  let others = ["shmd-test-worker", "readme-example", "readme-queues", "store-worker", "CFaultyDisk"]
+  let workers = testSupport.filter { !others.contains($0.name) }
   package.targets = library + workers + tests + reliability
   package.products.removeAll { $0.name == "shmctl" }
 }

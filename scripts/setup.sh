@@ -6,7 +6,7 @@
 #                                             `make verify` needs too; and the packages named
 set -eu
 
-packages="gcc make libc6-dev liburcu-dev libxxhash-dev libyaml-dev"
+packages="gcc make libc6-dev liburcu-dev libxxhash-dev libyaml-dev libsqlite3-dev"
 if [ "${1:-}" = --verify ]; then
   shift
   # Disassembly, models, counting, terminals, cross compilation.

@@ -22,8 +22,10 @@ may_import() {
     ToolSupport) ;;
     TableMetrics) echo SharedTable ToolSupport ;;
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
+    CSQLite) ;;
+    TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;
     CLibYAML) ;;
-    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics ToolSupport ;;
+    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableStore ToolSupport ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedTable TableDump TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;

@@ -61,6 +61,7 @@ struct shm_identity {
  *     0 identity, seed, features: once
  *    64 committed        128 reclaimed        192 wseq        256 published_bytes: a cache line each
  *   320 change log: its ends
+ *   384 durable, alone
  *   512 key_counts
  *  4096 root directory
  * 16384 end: the change log begins
@@ -96,7 +97,13 @@ struct shm_data_header {
   uint64_t log_end_position;  /* release */
   uint64_t log_end_ordinal;   /* how many records were ever appended; before the position */
   uint64_t log_tail_position; /* release, and followed by a release fence */
-  uint64_t unused5[21];
+  uint64_t unused5[5];
+
+  /* By the process that keeps the table's store, which is one at a time, without W. Nobody else stores to them. A keeper
+   * that dies leaves both as they are: what was durable is so still, and the next one goes on from there. */
+  uint64_t durable; /* release: all up to this version is on the disk. Only grows. Its low half is a futex */
+  uint64_t keeping; /* SHM_KEEPING_...: what becomes of versions above it */
+  uint64_t unused8[14];
 
   /* Under W: how many keys there are at version v, in word v % 64. Stored before v is committed, so a crash leaves a
    * number that no one reads. */

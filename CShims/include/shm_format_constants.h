@@ -77,6 +77,12 @@
   C(SHM_LOG_SET, 1)                                                                                                    \
   C(SHM_LOG_REMOVE, 2)
 
+/* What becomes of versions above `durable`. */
+#define SHM_KEEPING_CONSTANTS(C)                                                                                       \
+  C(SHM_KEEPING_NONE, 0)   /* nobody ever kept a store of the table */                                                 \
+  C(SHM_KEEPING_KEPT, 1)   /* a store follows it, or did so when its keeper ended */                                   \
+  C(SHM_KEEPING_FAILED, 2) /* the keeper lives and cannot store */
+
 /*
  * The journal's records, what an undo does and what a commit does. (V: the transaction's version.)
  */
@@ -136,6 +142,7 @@
   SHM_INDEX_CONSTANTS(C)                                                                                               \
   SHM_ENTRY_CONSTANTS(C)                                                                                               \
   SHM_LOG_CONSTANTS(C)                                                                                                 \
+  SHM_KEEPING_CONSTANTS(C)                                                                                             \
   SHM_JOURNAL_KINDS(C)                                                                                                 \
   SHM_JOURNAL_CONSTANTS(C)                                                                                             \
   SHM_RING_CONSTANTS(C)                                                                                                \

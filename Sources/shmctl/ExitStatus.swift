@@ -71,7 +71,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
       case .incompatible, .notATable: .incompatible
       case .damaged: .damaged
       case .typeMismatch: .wrongType
-      case .wouldDeadlock, .wrongTable, .forked, .unsupported, .system: .failure
+      case .wouldDeadlock, .wrongTable, .forked, .unsupported, .notDurable, .system: .failure
       }
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ShmdCore
 
 private let tableKeys =
-  "name, variant, capacity, mode, owner, group, full, preallocate, stalled-reader, limbo-budget"
+  "name, variant, capacity, mode, owner, group, full, preallocate, stalled-reader, limbo-budget, durability"
 
 @Suite struct ConfigurationTests {
   @Test func everyKeyIsRead() throws {
@@ -74,7 +74,10 @@ private let tableKeys =
     ("interval: 1s", ["f:1: the key 'tables' is missing; give it a list of tables, or 'tables: []' for none"]),
     (
       "- a",
-      ["f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, tables"]
+      [
+        "f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, "
+          + "store-directory, tables"
+      ]
     ),
     (
       "tables:\n  - name: a\n   capacity: [",
@@ -121,7 +124,7 @@ private let tableKeys =
       "tables:\n  [" + String(repeating: "a,", count: 250_000) + "]",
       ["f:2: is not YAML: more than 200000 values; no configuration has that many"]
     ),
-    ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, tables"]),
+    ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, store-directory, tables"]),
     ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
     (
       "tables:\n- a",

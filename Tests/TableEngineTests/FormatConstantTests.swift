@@ -16,6 +16,10 @@ import Testing
     expectSame(Variant.allCases.map { ("\($0)", UInt64($0.rawValue)) }, prefix: "SHM_VARIANT_")
   }
 
+  @Test func keepingStatesAreWhatTheFormatSays() {
+    expectSame(KeepingState.allCases.map { ("\($0)", $0.rawValue) }, prefix: "SHM_KEEPING_")
+  }
+
   @Test func policiesAreWhatTheFormatSays() {
     expectSame(StalledReaderPolicy.allCases.map { ("\($0)", $0.rawValue) }, prefix: "SHM_POLICY_")
   }

@@ -54,6 +54,9 @@ public struct TableError: Error, Sendable {
     case queueFull
     /// The barrier is committed, but a read section that began before it has not ended in time. The message names it.
     case readersRemain
+    /// The barrier, if there was one, is committed, but not known to be on the disk: no store keeps the table, the store has
+    /// failed, or is late.
+    case notDurable
     /// A system call failed in a way that none of the above names.
     case system
   }
@@ -111,7 +114,7 @@ extension TableError: CustomStringConvertible {
 extension TableError {
   /// Gives an engine's error its table and its advice.
   @usableFromInline
-  init(_ error: EngineError, table: String) {
+  package init(_ error: EngineError, table: String) {
     switch error {
     case .full(let shortage):
       self.init(full: shortage, table: table)
@@ -177,10 +180,30 @@ extension TableError {
       self.init(
         .slotsExhausted, table: table,
         "all \(count) reader slots belong to living threads; use fewer threads or observe")
+    case .notDurable(let gap):
+      self.init(notDurable: gap, table: table)
     case .unsupported(let what):
       self.init(.unsupported, table: table, "\(what) is not supported")
     case .system(let error):
       self.init(.system, table: table, "\(error)", errno: error.errno)
+    }
+  }
+
+  private init(notDurable gap: EngineError.DurabilityGap, table: String) {
+    let what = "what was stored is in the table, and not known to be on the disk: "
+    switch gap {
+    case .noStore:
+      self.init(
+        .notDurable, table: table,
+        what + "no store keeps this table; give it a 'durability' in shmd's configuration, or do without")
+    case .failed:
+      self.init(.notDurable, table: table, what + "its store has failed; see shmd's log for what to do")
+    case .late(let durable):
+      self.init(
+        .notDurable, table: table,
+        what
+          + "its store had got as far as version \(durable) when the time was over; is shmd running? wait again, or allow "
+          + "more time")
     }
   }
 

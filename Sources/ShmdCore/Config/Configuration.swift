@@ -9,6 +9,9 @@ public struct Configuration: Sendable, Equatable {
   public var interval: Duration = .seconds(1)
   public var logLevel: Logger.Level = .info
   public var tables: [TableConfiguration] = []
+  /// Where the stores of durable tables lie.
+  public var storeDirectory = Self.defaultStoreDirectory
+  static let defaultStoreDirectory = "/var/lib/shmd"
   /// Where each key of the file itself was given.
   var sources: [TopKeyword: Source] = [:]
 }
@@ -27,6 +30,7 @@ public struct TableConfiguration: Sendable, Equatable {
   /// `owner` and `group` are nil where the file is silent: then a new table gets the daemon's, a running one keeps
   /// what it has.
   public var options: Table.Options
+  public var durability = Durability.none
   /// Where each key was given, for complaints that come after parsing.
   var lines: [TableKeyword: Int]
 
@@ -46,11 +50,13 @@ enum TableKeyword: String, CaseIterable, Sendable {
   case preallocate
   case stalledReader = "stalled-reader"
   case limboBudget = "limbo-budget"
+  case durability
 }
 
 /// The keys of the file itself.
 enum TopKeyword: String, CaseIterable, Sendable {
   case interval
   case logLevel = "log-level"
+  case storeDirectory = "store-directory"
   case tables
 }

@@ -143,6 +143,8 @@ public struct ConfigurationReader {
           try Scalars.word(text, levels, "a log level")
         }
         if let value { configuration.logLevel = value }
+      case .storeDirectory:
+        if let value = scalar(node, key.rawValue, Scalars.directory) { configuration.storeDirectory = value }
       case .tables: readTables(node)
       }
     }
@@ -180,8 +182,11 @@ public struct ConfigurationReader {
     // Without a name, or with a wrong one, the rest is still read for its complaints.
     let name = given[.name].flatMap { scalar($0, "name", Self.tableName) }
     let options = readOptions(given)
+    let durability = given[.durability].flatMap { scalar($0, "durability", Scalars.durability) }
     guard let name else { return nil }
-    return TableConfiguration(file: file, name: name, options: options, lines: lines)
+    var table = TableConfiguration(file: file, name: name, options: options, lines: lines)
+    table.durability = durability ?? .none
+    return table
   }
 
   private static func tableName(_ text: String) throws(Complaint) -> String {

@@ -27,6 +27,7 @@ enum ConfigurationText {
     switch key {
     case .interval: configuration.interval.written
     case .logLevel: configuration.logLevel.rawValue
+    case .storeDirectory: "\"\(configuration.storeDirectory)\""
     case .tables: ""
     }
   }
@@ -46,6 +47,18 @@ enum ConfigurationText {
     case .preallocate: "\(options.preallocate)"
     case .stalledReader: "\(options.stalledReaderPolicy)"
     case .limboBudget: Scalars.describe(options.limits.limboBudgetBytes)
+    case .durability: table.durability.written
+    }
+  }
+}
+
+extension Durability {
+  /// As a configuration writes it.
+  fileprivate var written: String {
+    switch self {
+    case .none: "none"
+    case .relaxed(let interval): "relaxed(\(interval.written))"
+    case .everyBarrier: "every-barrier"
     }
   }
 }

@@ -114,7 +114,7 @@ public struct Daemon: Sendable {
     let threshold = ServiceLog.Threshold()
     threshold.value = configuration.logLevel
     let log = Logger(label: "shmd") { _ in ServiceLog(threshold) }
-    let keeper = TableKeeper(log: log)
+    let keeper = TableKeeper(log: log, stores: Stores(log: log))
     do throws(Refusal) {
       try await keeper.apply(configuration)
     } catch {
@@ -148,7 +148,9 @@ public struct Daemon: Sendable {
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
-          .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
+          .init(
+            service: StoreService(stores: keeper.stores), serviceName: "stores"), .init(service: reload, serviceName: "reload"),
+          .init(service: maintenance, serviceName: "maintenance"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 

@@ -20,6 +20,7 @@ extension TableKeeper {
       lookAfter(&tables[index])
       beat()
     }
+    followStores()
     beat()
   }
 

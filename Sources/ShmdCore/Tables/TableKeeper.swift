@@ -11,7 +11,15 @@ public actor TableKeeper {
   var blocked: [BlockedTable] = []
   let log: Logger
 
-  public init(log: Logger) { self.log = log }
+  let stores: Stores
+
+  public init(log: Logger, stores: Stores? = nil) {
+    self.log = log
+    self.stores = stores ?? Stores(log: log)
+  }
+
+  /// Keeps the stores of the tables in care.
+  func followStores() { stores.follow(tables.map { ($0.configuration, $0.table) }) }
 
   /// Names of the tables in care.
   public var names: [String] { tables.map(\.name) }
@@ -21,7 +29,7 @@ public actor TableKeeper {
     let waiting = blocked.map { "'\($0.name)' cannot be had: \($0.trouble.message)" }
     let ailing = tables.compactMap { table in table.trouble.map { "'\(table.name)' is in trouble: \($0.message)" } }
     let refused = tables.flatMap { $0.refusedChanges.map(\.message) }
-    return KeeperReport(tableCount: tables.count, troubles: waiting + ailing + refused)
+    return KeeperReport(tableCount: tables.count, troubles: waiting + ailing + refused + stores.troubles)
   }
 
   /// Makes the host's tables what the configuration says, each as far as it can be.
@@ -32,6 +40,7 @@ public actor TableKeeper {
   /// - Throws: ``Refusal``, if the file asks for what can never be; then nothing has changed.
   public func apply(_ configuration: Configuration, beat: @Sendable () -> Void = {}) throws(Refusal) {
     let plan = Plan(configuration, access: .participant, beat: beat)
+    stores.use(configuration.storeDirectory)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
     for warning in plan.warnings { log.warning("\(warning)") }
     var (next, waiting) = carryOut(plan, beat)
@@ -48,6 +57,7 @@ public actor TableKeeper {
     }
     tables = next
     blocked = waiting
+    followStores()
   }
 
   /// The tables of a plan, the missing ones created as far as they can be.
@@ -92,6 +102,7 @@ public actor TableKeeper {
   }
 
   func create(_ configuration: TableConfiguration) throws(TableError) -> Table {
+    if let table = try stores.restore(configuration) { return table }
     let table = try Table.create(configuration.name, configuration.options)
     log.info("table created", metadata: describe(configuration))
     return table

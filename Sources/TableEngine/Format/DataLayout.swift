@@ -16,6 +16,8 @@ public enum DataLayout {
   public static let logEndPosition = shm_data_header_log_end_position_offset
   public static let logEndOrdinal = shm_data_header_log_end_ordinal_offset
   public static let logTailPosition = shm_data_header_log_tail_position_offset
+  public static let durable = shm_data_header_durable_offset
+  public static let keeping = shm_data_header_keeping_offset
   public static let keyCounts = shm_data_header_key_counts_offset
   public static let keyCountSlots = SHM_KEY_COUNTS
   public static let root = shm_data_header_root_offset

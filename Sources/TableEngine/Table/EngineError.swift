@@ -54,6 +54,15 @@ public indirect enum EngineError: Error, Sendable {
       }
     }
   }
+  /// Why a version is not known to be durable.
+  public enum DurabilityGap: Sendable, Equatable {
+    /// Nobody keeps a store of the table.
+    case noStore
+    /// The keeper of the store cannot store.
+    case failed
+    /// The store had got so far when the time was over.
+    case late(durable: UInt64)
+  }
   case full(Shortage)
   case keyLength(Int)
   case valueTooLarge(Int, maximum: Int)
@@ -82,6 +91,8 @@ public indirect enum EngineError: Error, Sendable {
   /// The name now belongs to another object, or to none.
   case unlinked
   case slotsExhausted(Int)
+  /// What was waited for is committed, as far as it was, and not known to be on the disk.
+  case notDurable(DurabilityGap)
   case unsupported(String)
   case system(SystemError)
 }

@@ -10,27 +10,28 @@ extension Segment {
   ///
   /// - Parameter trusted: users whose half-made tables are waited for and replaced, besides root's, the daemon's and one's
   ///   own.
+  /// - Parameter load: what it is to hold when others see it first; nil: nothing.
   /// - Throws: `exists`; `foreign` if the name is a stranger's; `full(.fileSystem)` when /dev/shm has no room, with nothing
   ///   left behind; `notPermitted` for impossible options.
   public static func create(
-    _ name: String, _ options: SegmentOptions, trusted: TrustedOwners = []
+    _ name: String, _ options: SegmentOptions, trusted: TrustedOwners = [], load: TableLoad? = nil
   ) throws(EngineError) -> Segment {
     try options.check()
     let trusted = trusted.adding(options.owner)
     return try EngineError.explaining(name, trusted, for: .takingPart) { () throws(EngineError) in
-      try make(name, options, trusted)
+      try make(name, options, trusted, load)
     }
   }
 
   private static func make(
-    _ name: String, _ options: SegmentOptions, _ trusted: TrustedOwners
+    _ name: String, _ options: SegmentOptions, _ trusted: TrustedOwners, _ load: TableLoad?
   ) throws(EngineError) -> Segment {
     let control = try claimName(name, trusted)
     var data: SharedObject?
     do throws(EngineError) {
       let object = try makeData(name, trusted)
       data = object
-      let segment = try build(name, options, control, object, isPrivate: false)
+      let segment = try build(name, options, control, object, isPrivate: false, load)
       try segment.publish(options, control)
       return segment
     } catch {
@@ -143,7 +144,8 @@ extension Segment {
   }
 
   private static func build(
-    _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject, isPrivate: Bool
+    _ name: String, _ options: SegmentOptions, _ control: SharedObject, _ data: SharedObject, isPrivate: Bool,
+    _ load: TableLoad? = nil
   ) throws(EngineError) -> Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
@@ -163,7 +165,7 @@ extension Segment {
     } catch {
       throw EngineError(opening: error)
     }
-    try segment.initialize(header, options)
+    try segment.initialize(header, options, load)
     return segment
   }
 
@@ -184,7 +186,9 @@ extension Segment {
     }
   }
 
-  private func initialize(_ header: DataHeader, _ options: SegmentOptions) throws(EngineError) {
+  private func initialize(
+    _ header: DataHeader, _ options: SegmentOptions, _ load: TableLoad?
+  ) throws(EngineError) {
     let participant = participant!
     let ctl = participant.ctl
     let state = participant.state
@@ -218,6 +222,8 @@ extension Segment {
     }
     data.storeRelaxed(DataLayout.hashSeed, hashSeed)
     data.storeRelaxed(DataLayout.committed, 1)
+    // Before the magic number: whoever could map *data* already would see a part of it.
+    if let load { try load.fill(Loader(state, base: load.base, uuid: uuid)) }
     header.write(to: data)
   }
 }

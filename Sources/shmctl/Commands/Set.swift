@@ -49,6 +49,9 @@ struct Set: TableCommand {
   @Flag(help: "Also if the key belongs to a collection, which is damaged by it.")
   var force = false
 
+  @Flag(help: "Return when it is on the disk, where shmd stores the table (its 'durability').")
+  var sync = false
+
   @Argument(help: "1 to 65536 bytes.")
   var key: RawArgument
 
@@ -76,6 +79,7 @@ struct Set: TableCommand {
       options.note(
         table, "key '\(key.shown)' has lost its time to live; --keep-ttl keeps it, --persist says that none is wanted")
     }
+    if sync, outcome.isStored { try table.waitUntilDurable(table.version) }
     try print(outcome)
     if !outcome.isStored { throw ExitStatus.notFound }
   }

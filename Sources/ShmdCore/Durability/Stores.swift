@@ -1,0 +1,119 @@
+import Logging
+import SharedTable
+import Synchronization
+import TableStore
+
+/// The keepers of the durable tables' stores, a thread each. The table thread says which there are to be; it waits for the disk
+/// only where a table comes back.
+public final class Stores: Sendable {
+  private let log: Logger
+  private let state = Mutex(State())
+
+  private struct State {
+    var directory = StoreDirectory(Configuration.defaultStoreDirectory)
+    var keepers: [String: StoreKeeper] = [:]
+    /// Stores that could not be read, and until when they are not tried again: a table that cannot be had is tried for each
+    /// turn, and reading a large store to its damaged row takes seconds.
+    var unreadable: [String: (error: TableError, until: ContinuousClock.Instant)] = [:]
+  }
+
+  private static let pauseAfterFailure = Duration.seconds(60)
+  private static let longLag = Duration.seconds(10)
+
+  public init(log: Logger) { self.log = log }
+
+  /// From here on stores lie in `directory`; one that could not be read is tried again at once.
+  func use(_ directory: String) {
+    state.withLock { state in
+      state.directory = StoreDirectory(directory)
+      state.unreadable = [:]
+    }
+  }
+
+  /// A durable table that is to be made, from its store.
+  /// - Returns: nil if it has none yet, or is not durable.
+  func restore(_ configuration: TableConfiguration) throws(TableError) -> Table? {
+    guard configuration.durability.mode != nil else { return nil }
+    if let failure = state.withLock({ $0.unreadable[configuration.name] }), ContinuousClock.now < failure.until {
+      throw failure.error
+    }
+    let (directory, before) = state.withLock { ($0.directory, $0.keepers.removeValue(forKey: configuration.name)) }
+    // Its name was taken away: what was in it goes into the store before it comes back.
+    before?.stopAndWait()
+    do throws(StoreError) {
+      guard let table = try Table.restore(configuration.name, configuration.options, from: directory) else {
+        return nil
+      }
+      log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
+      return table
+    } catch {
+      if let error = error.tableError { throw error }
+      let failure = TableError(.system, table: configuration.name, "its store: \(error)")
+      let until = ContinuousClock.now + Self.pauseAfterFailure
+      state.withLock { $0.unreadable[configuration.name] = (failure, until) }
+      throw failure
+    }
+  }
+
+  /// Keeps the stores of these tables and of no others.
+  func follow(_ tables: [(configuration: TableConfiguration, table: Table)]) {
+    let durable = tables.filter { $0.configuration.durability.mode != nil }
+    let (directory, keepers) = state.withLock { ($0.directory, $0.keepers) }
+    for (name, keeper) in keepers {
+      let isWanted = durable.contains { $0.table === keeper.table && keeper.directory == directory }
+      if isWanted { continue }
+      state.withLock { $0.keepers[name] = nil }
+      keeper.stopAndWait()
+    }
+    for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
+  }
+
+  private func keep(_ table: Table, _ mode: StoreMode, _ directory: StoreDirectory) {
+    let name = table.name
+    if let keeper = state.withLock({ $0.keepers[name] }) {
+      if keeper.mode != mode { keeper.mode = mode }
+      return
+    }
+    let log = log
+    do throws(StoreError) {
+      let keeper = try StoreKeeper(table, mode, in: directory) { Self.say($0, name, log) }
+      state.withLock { $0.keepers[name] = keeper }
+    } catch {
+      log.error("table not stored", metadata: ["table": "\(name)", "problem": "\(error)"])
+    }
+  }
+
+  private static func say(_ event: StoreKeeper.Event, _ table: String, _ log: Logger) {
+    switch event {
+    case .newFile: log.info("store written anew", metadata: ["table": "\(table)"])
+    case .compared: log.notice("store compared with its table", metadata: ["table": "\(table)"])
+    case .failed(let error):
+      log.error(
+        "table not stored, it goes on in memory", metadata: ["table": "\(table)", "problem": "\(error)"])
+    case .recovered: log.notice("table stored again", metadata: ["table": "\(table)"])
+    }
+  }
+
+  /// What is wrong just now, for the status line.
+  var troubles: [String] {
+    let keepers = state.withLock { $0.keepers }.sorted { $0.key < $1.key }
+    return keepers.compactMap { name, keeper in
+      let status = keeper.status
+      if let error = status.error { return "'\(name)' is not stored: \(error)" }
+      return status.lag > Self.longLag ? "'\(name)' is stored late" : nil
+    }
+  }
+
+  /// A last sync of all, side by side; returns when they are over.
+  func stop() async {
+    let keepers = state.withLock { state in
+      defer { state.keepers = [:] }
+      return Array(state.keepers.values)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for keeper in keepers {
+        group.addTask { await withCheckedContinuation { done in keeper.stop { done.resume() } } }
+      }
+    }
+  }
+}

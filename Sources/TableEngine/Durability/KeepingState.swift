@@ -1,0 +1,9 @@
+/// What becomes of versions above ``Segment/durable``: `SHM_KEEPING_...` of the format.
+public enum KeepingState: UInt64, Sendable, CaseIterable {
+  /// Nobody ever kept a store of the table.
+  case none = 0
+  /// A store follows the table, or did so when its keeper ended.
+  case kept = 1
+  /// The keeper lives and cannot store. What is in the table is in memory alone.
+  case failed = 2
+}

@@ -1,0 +1,71 @@
+import CShims
+import SharedMemory
+
+/// How far the table's store has got, and waiting for it.
+///
+/// Two words of *data*, to which one process stores: the one that keeps the store. Who waits sleeps on the low half of
+/// `durable`, which needs no right to store, so observers wait alike. The keeper wakes whoever sleeps after each store: a
+/// system call beside an fdatasync. So nobody announces that it waits, and no commit pays for it.
+extension Segment {
+  /// A keeper that dies wakes nobody, and another may be started: who waits looks as often by itself.
+  private static let durableSliceNanoseconds: UInt64 = 100_000_000
+
+  /// All versions up to this one are on the disk; 0 if none ever was.
+  ///
+  /// PAIR durable. Other end: Segment.publishDurable. Acquire: who was told that a version is durable sees what the keeper
+  /// did before it said so.
+  public var durable: UInt64 { data.loadAcquire(DataLayout.durable) }
+
+  /// Whether a store follows the table. An unknown state is a failed one: it keeps nothing that we could tell.
+  public var keeping: KeepingState { KeepingState(rawValue: data.loadAcquire(DataLayout.keeping)) ?? .failed }
+
+  private var durableEvent: FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.durable)) }
+
+  /// By the keeper of the table's store, once `version` is on the disk. What is no progress is nothing.
+  public func publishDurable(_ version: UInt64) throws(EngineError) {
+    try checkParticipation()
+    guard version > durable else { return }
+    // PAIR durable. Other end: Segment.durable.
+    data.storeRelease(DataLayout.durable, version)
+    durableEvent.wakeAll()
+  }
+
+  /// By the keeper of the table's store, when it begins, and when it can store no more.
+  public func setKeeping(_ state: KeepingState) throws(EngineError) {
+    try checkParticipation()
+    data.storeRelease(DataLayout.keeping, state.rawValue)
+    // Who waits is told at once that it waits in vain. It sleeps on the other word, which has not changed: it looks at both.
+    durableEvent.wakeAll()
+  }
+
+  /// Waits until all versions up to `version` are on the disk.
+  ///
+  /// Blocks the calling thread, at most `timeoutNanoseconds`, and takes no slot.
+  /// - Throws: `notDurable` if no store keeps the table, the store has failed, or has not got so far in time; `wouldDeadlock`
+  ///   inside a section of this table on this thread; `unlinked`, `forked`.
+  public func waitUntilDurable(_ version: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) {
+    guard isOfThisProcess else { throw .forked }
+    if let record = unsafe shm_thread_quick_find(id) {
+      if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    }
+    let event = durableEvent
+    let start = HostClock.monotonicNanoseconds
+    var now = start
+    while true {
+      let reached = durable
+      if reached >= version { return }
+      switch keeping {
+      case .none: throw .notDurable(.noStore)
+      case .failed: throw .notDurable(.failed)
+      case .kept: break
+      }
+      if now &- start >= timeoutNanoseconds { throw .notDurable(.late(durable: reached)) }
+      try checkLinked(now: now)
+      _ = event.wait(
+        while: UInt32(truncatingIfNeeded: reached),
+        timeoutNanoseconds: min(Self.durableSliceNanoseconds, timeoutNanoseconds - (now &- start)))
+      now = HostClock.monotonicNanoseconds
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// `recent` on its way into `kv`, a slice at a time, so that no slice keeps a commit waiting for long.
+///
+/// To write a row of `kv` by itself costs a page. In the order of the keys, neighbours share it. So rows are sorted by eight
+/// bytes of their keys, those behind what a sample of keys has in common, and within that by their place in `recent`: rows of
+/// one key stay in order, and of those the last wins. Until all are in `kv` they stay in `recent`, which overrides it. So
+/// a process may die between any two slices: the next one begins anew, and comes to the same.
+struct Folding {
+  enum Step {
+    case reading
+    case merging(next: Int)
+    case deleting
+  }
+
+  /// Rows from here on came later, and are not part of it.
+  let end: UInt64
+  /// How many bytes of the keys are skipped.
+  let skipped: Int
+  var step = Step.reading
+  var nextToRead: UInt64
+  var rows: [(word: UInt64, sequence: UInt64)] = []
+}
+
+extension Store {
+  private static let fewestRows: UInt64 = 4096
+  private static let rowsRead: UInt64 = 50_000
+  private static let rowsMerged = 2_000
+  private static let rowsDeleted: UInt64 = 20_000
+
+  /// Does a slice of folding if it is due: `recent` has as many rows as the table has keys, or is being folded.
+  /// - Returns: whether there is more to do.
+  func fold(keyCount: Int) throws(StoreError) -> Bool {
+    guard var folding else {
+      guard recentCount >= max(Self.fewestRows, UInt64(keyCount)) else { return false }
+      folding = try beginFolding()
+      return true
+    }
+    self.folding = nil
+    switch folding.step {
+    case .reading: try read(&folding)
+    case .merging(let next): try merge(&folding, next)
+    case .deleting:
+      let last = min(folding.end, firstSequence + Self.rowsDeleted)
+      try database.inTransaction { () throws(StoreError) in
+        try explaining(path) { () throws(SQLiteError) in try database.run("DELETE FROM recent WHERE seq < \(last)") }
+        // What is whole without the rows that go.
+        if last == nextSequence { try bind(to: uuid, applied: applied) }
+      }
+      firstSequence = last
+      if last == folding.end { return false }
+    }
+    self.folding = folding
+    return true
+  }
+
+  private func beginFolding() throws(StoreError) -> Folding {
+    let sample = try explaining(path) { () throws(SQLiteError) in
+      let statement = try database.prepare(
+        "SELECT key FROM recent WHERE seq % \(max(1, recentCount / 256)) = 0 LIMIT 256")
+      var keys: [[UInt8]] = []
+      while try statement.step() { keys.append(unsafe [UInt8](statement.bytes(0))) }
+      return keys
+    }
+    var skipped = sample.first?.count ?? 0
+    for key in sample { skipped = min(skipped, zip(key, sample[0]).prefix { $0 == $1 }.count) }
+    return Folding(end: nextSequence, skipped: skipped, nextToRead: firstSequence)
+  }
+
+  private func read(_ folding: inout Folding) throws(StoreError) {
+    let end = min(folding.end, folding.nextToRead + Self.rowsRead)
+    let first = folding.nextToRead
+    let skipped = folding.skipped
+    let read = try explaining(path) { () throws(SQLiteError) in
+      let statement = try database.prepare("SELECT seq, key FROM recent WHERE seq >= \(first) AND seq < \(end)")
+      var rows: [(word: UInt64, sequence: UInt64)] = []
+      while try statement.step() {
+        let word = unsafe statement.bytes(1).dropFirst(skipped).prefix(8).enumerated().reduce(UInt64(0)) {
+          $0 | UInt64($1.element) << UInt64(56 - $1.offset * 8)
+        }
+        rows.append((word, statement.unsigned(0)))
+      }
+      return rows
+    }
+    folding.rows += read
+    folding.nextToRead = end
+    if end == folding.end {
+      folding.rows.sort { $0 < $1 }
+      folding.step = .merging(next: 0)
+    }
+  }
+
+  private func merge(_ folding: inout Folding, _ next: Int) throws(StoreError) {
+    let end = min(folding.rows.count, next + Self.rowsMerged)
+    let rows = folding.rows[next..<end]
+    try database.inTransaction { () throws(StoreError) in
+      let statement = try explaining(path) { () throws(SQLiteError) in
+        try database.prepare("SELECT * FROM recent WHERE seq = ?1")
+      }
+      for row in rows {
+        statement.bind(1, row.sequence)
+        guard try explaining(path, { () throws(SQLiteError) in try statement.step() }) else { continue }
+        try merge(try Row(statement, of: .recent, path).entry)
+        statement.reset()
+      }
+    }
+    folding.step = end == folding.rows.count ? .deleting : .merging(next: end)
+    if end == folding.rows.count { folding.rows = [] }
+  }
+}

@@ -1,0 +1,193 @@
+public import SharedTable
+import TableEngine
+
+/// Keeps a table's store: reads from the change log which keys changed, copies them in one read section at a version S, writes
+/// them in one transaction, and only then says that S is durable.
+///
+/// So the store is the table at a version that was committed: never half a barrier. One thread uses it.
+public final class Follower {
+  /// What a step has met, for a log. Said once each.
+  public enum Event: Sendable, Equatable {
+    /// The log was overwritten before it was read, or does not reach back: the store was compared with the table.
+    case compared
+    /// A new file was written from memory.
+    case newFile
+  }
+
+  public let table: Table
+  let directory: StoreDirectory
+  let disk: String?
+  var segment: Segment { table.segment }
+  let clock = WallClock()
+  /// Nil: the next step writes a new file.
+  var store: Store?
+  private var cursor: ChangeCursor
+  /// Keys that changed since the store's version, and the last version in which each did.
+  var pending: [[UInt8]: UInt64] = [:]
+  /// The log was read as far as this version.
+  private(set) var covered: UInt64 = 0
+  /// What the log told is not all: the store must be compared with the table.
+  var mustCompare = false
+  public private(set) var events: [Event] = []
+
+  /// More keys than this are not remembered: a comparison costs less.
+  private static let mostPending = 4 << 20
+  private static let recordsRead = 4096
+  /// How long a section waits for a barrier (rwlock variant).
+  static let sectionNanoseconds: UInt64 = 5_000_000_000
+
+  /// Opens the store of a living table, and finds out how far it is; makes it at the first ``sync()`` if there is none.
+  ///
+  /// - Parameter disk: the name of a VFS; nil: the system's. For tests.
+  /// - Throws: `otherTable` if the store is that of a table with the same name. It is left as it is.
+  public init(_ table: Table, in directory: StoreDirectory, disk: String? = nil) throws(StoreError) {
+    self.table = table
+    self.directory = directory
+    self.disk = disk
+    cursor = ChangeCursor(after: 0)
+    try directory.prepare()
+    guard let store = try Store.open(table.name, in: directory, disk: disk) else {
+      try tell(.kept)
+      return
+    }
+    guard store.uuid == table.segment.uuid else {
+      throw StoreError(
+        .otherTable, store.path,
+        "is the store of another table of this name, which was dropped and made anew; it is left as it is: drop the table and shmd "
+          + "makes it anew from the store, or move the store away")
+    }
+    guard store.applied <= table.version else {
+      throw StoreError(
+        .damaged, store.path,
+        "damaged: it says version \(store.applied), and the table is at \(table.version); \(StoreError.moveAway)")
+    }
+    self.store = store
+    cursor = ChangeCursor(after: store.applied)
+    try publish(store.applied)
+    try tell(.kept)
+  }
+
+  /// Ends the use of the file, with all that was written in it.
+  public func close() {
+    store?.close()
+    store = nil
+  }
+
+  // MARK: - Steps
+
+  /// Reads on in the change log. Never waits, and costs the writers nothing.
+  /// - Returns: whether something is to be stored.
+  @discardableResult
+  public func collect() throws(StoreError) -> Bool {
+    while true {
+      let batch = try reading { () throws(EngineError) in
+        try unsafe segment.readChanges(&cursor, limit: Self.recordsRead)
+      }
+      if batch.missed > 0 || pending.count > Self.mostPending {
+        mustCompare = true
+        pending = [:]
+      }
+      if !mustCompare || isComparing {
+        for change in batch.changes { pending[change.key] = change.version }
+      }
+      if batch.isAtEnd {
+        covered = batch.newest
+        return mustCompare || store == nil || !pending.isEmpty
+      }
+    }
+  }
+
+  /// Inside a comparison changes are collected: they come after what it has looked at.
+  var isComparing = false
+
+  /// Brings the store to the newest version, and says that it is durable.
+  ///
+  /// Blocks for the disk. What fails has changed nothing, neither in the store nor in what is said to be durable, and may be
+  /// tried again. After `inputOutput` a new file is written.
+  public func sync() throws(StoreError) {
+    do throws(StoreError) {
+      try storeChanges()
+      try tell(.kept)
+    } catch {
+      if error.code == .inputOutput || error.code == .damaged && store != nil {
+        // What a failed sync has left on the disk nobody knows: not a byte of it is relied upon, or written, again.
+        store?.close(isBroken: true)
+        store = nil
+      }
+      try? tell(.failed)
+      throw error
+    }
+  }
+
+  private func storeChanges() throws(StoreError) {
+    try collect()
+    guard let store, !mustCompare else { return try compare() }
+    guard !pending.isEmpty else { return try publish(covered) }
+    guard let (entries, version) = try copyPending() else { return try compare() }
+    try store.append(entries, applied: version)
+    forgetPending(upTo: version)
+    try publish(version)
+  }
+
+  /// Does a part of what makes the store smaller, if that is due: some tens of milliseconds.
+  /// - Returns: whether there is more to do.
+  public func tidy() throws(StoreError) -> Bool { try store?.fold(keyCount: segment.keyCount) ?? false }
+
+  /// What happened since the last call.
+  public func takeEvents() -> [Event] {
+    defer { events = [] }
+    return events
+  }
+
+  // MARK: - Parts
+
+  /// What the pending keys are at one version: all that changed up to it is among them.
+  /// - Returns: nil if the log was overwritten meanwhile.
+  func copyPending() throws(StoreError) -> (entries: [StoredEntry], version: UInt64)? {
+    // No expiry is judged: what has expired is swept by a barrier, and that is a change.
+    let section = try reading { () throws(EngineError) in
+      try segment.beginRead(timeoutNanoseconds: Self.sectionNanoseconds, now: 0)
+    }
+    defer { segment.endRead(section) }
+    // The log up to the section's version, which is committed and so in it. What is newer stays for the next time.
+    try collect()
+    if mustCompare, !isComparing { return nil }
+    var entries: [StoredEntry] = []
+    entries.reserveCapacity(pending.count)
+    for key in pending.keys {
+      let found = try unsafe key.withBytes { bytes throws(StoreError) in
+        try reading { () throws(EngineError) in try unsafe segment.find(bytes, section, clock) }
+      }
+      entries.append(StoredEntry(key: key, found: found))
+    }
+    return (entries, section.snapshot)
+  }
+
+  func forgetPending(upTo version: UInt64) { pending = pending.filter { $0.value > version } }
+
+  func restartLog() {
+    cursor = segment.changeCursor()
+    pending = [:]
+    mustCompare = false
+  }
+
+  func note(_ event: Event) { events.append(event) }
+
+  func publish(_ version: UInt64) throws(StoreError) {
+    try reading { () throws(EngineError) in try segment.publishDurable(version) }
+  }
+
+  private func tell(_ state: KeepingState) throws(StoreError) {
+    if segment.keeping == state { return }
+    try reading { () throws(EngineError) in try segment.setKeeping(state) }
+  }
+
+  /// Gives the table's error its name.
+  func reading<R>(_ body: () throws(EngineError) -> R) throws(StoreError) -> R {
+    do throws(EngineError) {
+      return try body()
+    } catch {
+      throw StoreError(TableError(error, table: table.name), store?.path ?? directory.path)
+    }
+  }
+}

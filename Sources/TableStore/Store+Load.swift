@@ -1,0 +1,85 @@
+import SharedTable
+import TableEngine
+
+/// What makes a table anew.
+extension Store {
+  /// Puts all that the store holds into a table that nobody can see yet, and makes this the store of it.
+  ///
+  /// - Parameter now: what has expired by then is left out.
+  func load(into loader: Loader, now: UInt64) throws(Failure) {
+    try loadKeys(into: loader, now)
+    try loadRecent(into: loader, now)
+    do throws(StoreError) {
+      try database.inTransaction { () throws(StoreError) in try bind(to: loader.uuid, applied: loader.finish()) }
+    } catch {
+      throw .store(error)
+    }
+  }
+
+  /// The version that the table's are above: none of this epoch was handed out before.
+  var base: UInt64 { ((applied >> Self.epochShift) + 1) << Self.epochShift }
+
+  /// The two sides of loading can fail.
+  enum Failure: Error {
+    case store(StoreError)
+    case table(EngineError)
+  }
+
+  private func loadKeys(into loader: Loader, _ now: UInt64) throws(Failure) {
+    var last: [UInt8] = []
+    try forEach("SELECT * FROM kv ORDER BY key", .kv) { row throws(Failure) in
+      let isInOrder = unsafe last.isEmpty || row.key.isBehind(last)
+      guard isInOrder, let value = unsafe row.value else { throw .store(outOfOrder) }
+      unsafe last.replaceSubrange(0..., with: row.key)
+      if row.hasExpired(now) { return }
+      do throws(EngineError) {
+        try unsafe loader.put(row.key, value, row.attributes, version: row.version)
+      } catch {
+        throw .table(error)
+      }
+    }
+  }
+
+  private func loadRecent(into loader: Loader, _ now: UInt64) throws(Failure) {
+    var next = firstSequence
+    try forEach("SELECT * FROM recent ORDER BY seq", .recent) { row throws(Failure) in
+      guard row.sequence == next else { throw .store(outOfOrder) }
+      next += 1
+      do throws(EngineError) {
+        if let value = unsafe row.value, !row.hasExpired(now) {
+          try unsafe loader.put(row.key, value, row.attributes, version: row.version)
+        } else {
+          try unsafe loader.remove(row.key)
+        }
+      } catch {
+        throw .table(error)
+      }
+    }
+  }
+
+  private var outOfOrder: StoreError {
+    StoreError(.damaged, path, "damaged: its rows are not in order; \(StoreError.moveAway)")
+  }
+
+  private func forEach(_ sql: String, _ place: Row.Place, _ body: (Row) throws(Failure) -> Void) throws(Failure) {
+    func store<R>(_ body: () throws(StoreError) -> R) throws(Failure) -> R {
+      do throws(StoreError) { return try body() } catch { throw .store(error) }
+    }
+    let path = path
+    let rows = try store { () throws(StoreError) in
+      try explaining(path) { () throws(SQLiteError) in try database.prepare(sql) }
+    }
+    while try store({ () throws(StoreError) in try explaining(path) { () throws(SQLiteError) in try rows.step() } }) {
+      try body(try store { () throws(StoreError) in try Row(rows, of: place, path) })
+    }
+  }
+}
+
+extension Row {
+  func hasExpired(_ now: UInt64) -> Bool { attributes.expiry != 0 && attributes.expiry <= now }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Bytewise, as SQLite orders blobs.
+  func isBehind(_ other: [UInt8]) -> Bool { unsafe other.lexicographicallyPrecedes(self) }
+}

@@ -1,0 +1,192 @@
+import CSQLite
+
+/// One table's file: what the table was at the version `applied`.
+///
+/// Rows lie in `kv`, by key, and in `recent`, in the order in which they were written, which overrides it. Used by one thread.
+final class Store {
+  /// Of the file: a reader of an earlier one leaves it alone.
+  static let format: Int64 = 1
+  /// In the file's header: "Shmd".
+  static let applicationID: Int64 = 0x5368_6d64
+  /// A table that comes back begins at the next multiple of 2^40: above every version that the one before can have handed
+  /// out without a store that knew of it.
+  static let epochShift: UInt64 = 40
+
+  let path: String
+  let generation: UInt64
+  let database: Database
+  /// Of the table that this is the store of.
+  private(set) var uuid: (UInt64, UInt64)
+  /// The store is the table at this version.
+  private(set) var applied: UInt64
+  /// Of the next row of `recent`, and of the first there is.
+  var nextSequence: UInt64 = 1
+  var firstSequence: UInt64 = 1
+  var folding: Folding?
+  let statements: Statements
+
+  var recentCount: UInt64 { nextSequence - firstSequence }
+
+  /// What is run often.
+  struct Statements {
+    let append, put, remove, version: Statement
+
+    init(_ database: Database) throws(SQLiteError) {
+      append = try database.prepare("INSERT INTO recent VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+      put = try database.prepare("INSERT OR REPLACE INTO kv VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+      remove = try database.prepare("DELETE FROM kv WHERE key = ?1")
+      version = try database.prepare("SELECT version FROM kv WHERE key = ?1")
+    }
+  }
+
+  private init(_ database: Database, _ generation: UInt64, uuid: (UInt64, UInt64), applied: UInt64) throws(SQLiteError)
+  {
+    self.database = database
+    path = database.path
+    self.generation = generation
+    self.uuid = uuid
+    self.applied = applied
+    statements = try Statements(database)
+    firstSequence = UInt64(bitPattern: try database.integer("SELECT min(seq) FROM recent") ?? 1)
+    nextSequence = UInt64(bitPattern: try database.integer("SELECT max(seq) FROM recent") ?? 0) + 1
+    if firstSequence == 0 { firstSequence = nextSequence }
+    if nextSequence < firstSequence { nextSequence = firstSequence }
+    if let last = try database.integer("SELECT applied FROM recent ORDER BY seq DESC LIMIT 1") {
+      self.applied = max(applied, UInt64(bitPattern: last))
+    }
+  }
+
+  /// FULL in every mode: with NORMAL a commit is not on the disk when it returns. EXCLUSIVE: SQLite before 3.51.3 can lose
+  /// commits when two connections write and checkpoint at once.
+  private static func connect(_ path: String, create: Bool, _ disk: String?) throws(SQLiteError) -> Database {
+    let database = try Database(path, create: create, disk: disk)
+    try database.run(
+      """
+      PRAGMA locking_mode=EXCLUSIVE;
+      PRAGMA journal_mode=WAL;
+      PRAGMA synchronous=FULL;
+      PRAGMA temp_store=MEMORY;
+      PRAGMA cache_size=-16384;
+      PRAGMA cell_size_check=ON;
+      PRAGMA journal_size_limit=67108864;
+      """)
+    return database
+  }
+
+  // MARK: - Opening
+
+  /// Opens the newest whole file of a table; removes what a store that was never finished left, and files before it.
+  /// - Returns: nil if the table has no store.
+  static func open(_ table: String, in directory: StoreDirectory, disk: String? = nil) throws(StoreError) -> Store? {
+    var store: Store?
+    for generation in try directory.generations(of: table) {
+      if store == nil { store = try open(directory.file(of: table, generation), generation, disk) }
+      if store?.generation != generation { directory.remove(table, generation) }
+    }
+    return store
+  }
+
+  /// - Returns: nil if the file was never finished.
+  private static func open(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Store? {
+    let database = try explaining(path) { () throws(SQLiteError) in try connect(path, create: false, disk) }
+    func number(_ sql: String) throws(StoreError) -> Int64? {
+      try explaining(path) { () throws(SQLiteError) in try database.integer(sql) }
+    }
+    let application = try number("PRAGMA application_id")
+    let format = try number("PRAGMA user_version") ?? 0
+    if application == 0, try number("SELECT count(*) FROM sqlite_schema") == 0 { return nil }
+    if application != applicationID {
+      throw StoreError(.notAStore, path, "is no table's store; name another 'store-directory', or move the file away")
+    }
+    guard format <= Self.format else {
+      throw StoreError(
+        .newerFormat, path,
+        "a later release made it: its format is \(format), this one knows \(Self.format); use the later release, or move the "
+          + "file away and begin with an empty table")
+    }
+    guard let high = try number("SELECT value FROM meta WHERE name = 'uuid-high'"),
+      let low = try number("SELECT value FROM meta WHERE name = 'uuid-low'"),
+      let applied = try number("SELECT value FROM meta WHERE name = 'applied'")
+    else { throw StoreError(.damaged, path, "damaged: it does not say whose store it is; \(StoreError.moveAway)") }
+    return try explaining(path) { () throws(SQLiteError) in
+      try Store(
+        database, generation, uuid: (UInt64(bitPattern: high), UInt64(bitPattern: low)),
+        applied: UInt64(bitPattern: applied))
+    }
+  }
+
+  /// Makes the next file of a table. What `fill` puts into it becomes its contents in one transaction: before that, and if
+  /// `fill` throws, there is no such store.
+  /// - Parameter fill: returns the version that it has put into it.
+  static func create(
+    _ table: String, in directory: StoreDirectory, uuid: (UInt64, UInt64), disk: String? = nil,
+    _ fill: (Store) throws(StoreError) -> UInt64
+  ) throws(StoreError) -> Store {
+    try directory.prepare()
+    let earlier = try directory.generations(of: table)
+    let generation = (earlier.first ?? 0) + 1
+    let path = directory.file(of: table, generation)
+    do throws(StoreError) {
+      let database = try explaining(path) { () throws(SQLiteError) in try connect(path, create: true, disk) }
+      let store = try database.inTransaction { () throws(StoreError) in
+        let store = try explaining(path) { () throws(SQLiteError) in
+          try database.run(schema)
+          try database.run("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(format)")
+          return try Store(database, generation, uuid: uuid, applied: 0)
+        }
+        try store.bind(to: uuid, applied: try fill(store))
+        return store
+      }
+      for generation in earlier { directory.remove(table, generation) }
+      return store
+    } catch {
+      directory.remove(table, generation)
+      throw error
+    }
+  }
+
+  private static let schema = """
+    CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE kv(key BLOB PRIMARY KEY, value BLOB NOT NULL, type INTEGER, layout INTEGER, alignment INTEGER,
+      expiry INTEGER, version INTEGER, checksum INTEGER) WITHOUT ROWID;
+    CREATE TABLE recent(seq INTEGER PRIMARY KEY, applied INTEGER, key BLOB, value BLOB, type INTEGER, layout INTEGER,
+      alignment INTEGER, expiry INTEGER, version INTEGER, checksum INTEGER);
+    CREATE VIEW entries AS SELECT CAST(key AS TEXT) AS key,
+      CASE type WHEN 1 THEN 'bytes' WHEN 2 THEN 'string' WHEN 3 THEN 'integer' WHEN 4 THEN 'double' WHEN 5 THEN 'bool'
+        WHEN 6 THEN 'json' WHEN 7 THEN 'struct' ELSE type END AS type,
+      CASE WHEN type IN (2, 6) THEN CAST(value AS TEXT) ELSE hex(value) END AS value,
+      CASE expiry WHEN 0 THEN NULL ELSE datetime(expiry / 1000000000, 'unixepoch') END AS expires, version
+      FROM (SELECT key, value, type, expiry, version FROM kv WHERE key NOT IN (SELECT key FROM recent)
+        UNION ALL SELECT key, value, type, expiry, version FROM recent
+          WHERE value IS NOT NULL AND seq IN (SELECT max(seq) FROM recent GROUP BY key));
+    """
+
+  /// Says whose store this is and how far it has got. In a transaction of the caller's, or by itself in one.
+  func bind(to uuid: (UInt64, UInt64), applied: UInt64) throws(StoreError) {
+    try explaining(path) { () throws(SQLiteError) in
+      let statement = try database.prepare(
+        "INSERT OR REPLACE INTO meta VALUES('uuid-high', ?1), ('uuid-low', ?2), ('applied', ?3)")
+      statement.bind(1, uuid.0)
+      statement.bind(2, uuid.1)
+      statement.bind(3, applied)
+      try statement.run()
+    }
+    self.uuid = uuid
+    self.applied = applied
+  }
+
+  /// After a transaction has said so.
+  func note(applied: UInt64) { self.applied = applied }
+
+  /// Ends the use of the file.
+  /// - Parameter isBroken: its sync has failed: nothing is written to it any more.
+  func close(isBroken: Bool = false) {
+    for statement in [statements.append, statements.put, statements.remove, statements.version] { statement.finalize() }
+    database.close(leavingLog: isBroken)
+  }
+}
+
+/// Gives SQLite's error the file's name and advice.
+func explaining<R>(_ path: String, _ body: () throws(SQLiteError) -> R) throws(StoreError) -> R {
+  do throws(SQLiteError) { return try body() } catch { throw StoreError(error, path) }
+}

@@ -1,0 +1,62 @@
+import CSQLite
+import Glibc
+import SharedMemory
+
+/// Where stores lie: for each table one file `TABLE.N.sqlite`, and SQLite's log beside it.
+///
+/// N counts the files that the table has had. A new one is written whole before the one before goes, so there may be two for a
+/// moment: the highest that is whole counts.
+public struct StoreDirectory: Sendable, Equatable {
+  public let path: String
+
+  public init(_ path: String) { self.path = path }
+
+  func file(of table: String, _ generation: UInt64) -> String { "\(path)/\(table).\(generation).sqlite" }
+
+  /// Makes the directory if there is none, and looks whether a sync means anything there.
+  func prepare() throws(StoreError) {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw StoreError(
+        .readOnly, path,
+        "cannot be made: \(StoreError.describe(errno)); make it, or name another by 'store-directory'")
+    }
+    if let name = Self.networkFileSystems[unsafe csqlite_file_system(path)] {
+      throw StoreError(
+        .networkFileSystem, path,
+        "is on a network file system (\(name)), which does not keep what a sync promises; name a directory on a local disk "
+          + "by 'store-directory'")
+    }
+  }
+
+  /// By the magic numbers of statfs(2).
+  private static let networkFileSystems: [UInt32: String] = [
+    0x6969: "NFS", 0xff53_4d42: "CIFS", 0xfe53_4d42: "SMB", 0x517b: "SMB", 0x0102_1997: "9p", 0x00c3_6400: "Ceph",
+    0x5346_414f: "AFS", 0x7375_7245: "Coda", 0x564c: "NCP",
+  ]
+
+  /// The generations of a table's files, the highest first.
+  func generations(of table: String) throws(StoreError) -> [UInt64] {
+    guard let stream = unsafe opendir(path) else {
+      if errno == ENOENT { return [] }
+      throw StoreError(
+        .readOnly, path, "cannot be read: \(StoreError.describe(errno)); make the directory readable for shmd")
+    }
+    defer { unsafe closedir(stream) }
+    var found: [UInt64] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasPrefix(table + "."), name.hasSuffix(".sqlite") else { continue }
+      let middle = name.dropFirst(table.utf8.count + 1).dropLast(7)
+      if let generation = UInt64(middle), "\(generation)" == middle { found.append(generation) }
+    }
+    return found.sorted(by: >)
+  }
+
+  /// Removes a file that does not count any more: its log last, which without the file is nobody's.
+  func remove(_ table: String, _ generation: UInt64) {
+    let file = file(of: table, generation)
+    for path in [file, file + "-wal", file + "-journal"] { unsafe unlink(path) }
+  }
+}

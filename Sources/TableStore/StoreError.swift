@@ -1,0 +1,96 @@
+import CSQLite
+import Glibc
+public import SharedTable
+
+/// What went wrong with a table's store, and what to do about it. The table itself goes on in memory.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// What kind of thing went wrong; raw values are the names.
+  public enum Code: String, Sendable, CaseIterable {
+    /// A row does not have its checksum, or SQLite finds the file malformed.
+    case damaged
+    /// The store is that of another table.
+    case otherTable
+    /// A later release made the file.
+    case newerFormat
+    /// The file is no table's store.
+    case notAStore
+    /// The file system, or its rights, take no writes.
+    case readOnly
+    /// No room on the file system (or a quota, or a limit on file sizes). Nothing changed; tried again.
+    case noSpace
+    /// The disk failed. The file proves nothing any more: a new one is written from memory.
+    case inputOutput
+    /// The directory is on a network file system, which does not keep what a sync promises.
+    case networkFileSystem
+    /// Another process has the store open.
+    case inUse
+    /// The log was overwritten faster than the table could be read.
+    case overtaken
+    /// The table could not be read, or not be made.
+    case table
+    /// Anything else.
+    case system
+  }
+
+  /// For programs.
+  public let code: Code
+  /// The file or the directory.
+  public let path: String
+  /// What happened and what to do, without the path.
+  public let message: String
+  /// The table's own error, if it was that.
+  public let tableError: TableError?
+
+  public var description: String { "\(path): \(message)" }
+
+  init(_ code: Code, _ path: String, _ message: String, _ tableError: TableError? = nil) {
+    self.code = code
+    self.path = path
+    self.message = message
+    self.tableError = tableError
+  }
+
+  init(_ error: TableError, _ path: String) {
+    self.init(.table, path, "the table: \(error.message)", error)
+  }
+}
+
+extension StoreError {
+  /// What a message advises where contents are not to be believed.
+  static let moveAway =
+    "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty"
+
+  /// Gives SQLite's error a kind and advice.
+  init(_ error: SQLiteError, _ path: String) {
+    let said = error.message
+    switch error.kind {
+    case SQLITE_FULL:
+      self.init(.noSpace, path, "no room on the file system; free some: it is tried again until it works")
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      self.init(.damaged, path, "damaged: \(said); \(Self.moveAway)")
+    case SQLITE_READONLY, SQLITE_PERM:
+      self.init(.readOnly, path, "cannot be written (\(said)); make the disk and the file writable for shmd")
+    case SQLITE_CANTOPEN:
+      self.init(
+        .readOnly, path,
+        "cannot be opened or made (\(said), \(Self.describe(error.errno))); make the directory writable for shmd")
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      self.init(.inUse, path, "another process has it open; end that one, or give each daemon its own store-directory")
+    case SQLITE_IOERR:
+      if [ENOSPC, EDQUOT, EFBIG].contains(error.errno), csqlite_is_sync_failure(error.code) == 0 {
+        self.init(.noSpace, path, "no room on the file system; free some: it is tried again until it works")
+      } else {
+        self.init(
+          .inputOutput, path,
+          "the disk failed (\(said), \(Self.describe(error.errno))); look at the disk: a new file is written from memory"
+        )
+      }
+    default:
+      self.init(.system, path, "SQLite: \(said) (\(error.code))")
+    }
+  }
+
+  static func describe(_ number: Int32) -> String {
+    number == 0 ? "no error number" : unsafe String(cString: strerror(number))
+  }
+}

@@ -1,0 +1,151 @@
+import SharedMemory
+import SharedTable
+import TableEngine
+
+/// What a keeper's thread does, step by step: by itself it never sleeps.
+struct StoreLoop {
+  /// What to do until the next step.
+  enum Pause: Equatable {
+    case none
+    case time(UInt64)
+    /// Until something above this version is committed, or for so long.
+    case untilCommit(UInt64, UInt64)
+  }
+
+  private let table: Table
+  private let directory: StoreDirectory
+  private var follower: Follower?
+  private(set) var status = StoreStatus()
+  private var events: [StoreKeeper.Event] = []
+  private var lastSync: UInt64 = 0
+  /// Since when there is something that is not on the disk; nil: nothing.
+  private var waitingSince: UInt64?
+  private var retryAt: UInt64 = 0
+  private var retryPause: UInt64 = 0
+
+  /// The longest that a keeper sleeps: it looks whether the table is there.
+  private static let longestPause: UInt64 = 500_000_000
+  private static let longestRetryPause: UInt64 = 30_000_000_000
+  private static let shortestRetryPause: UInt64 = 250_000_000
+
+  init(_ table: Table, _ directory: StoreDirectory) {
+    self.table = table
+    self.directory = directory
+  }
+
+  /// Does what is due.
+  mutating func step(_ mode: StoreMode) -> Pause {
+    let now = HostClock.monotonicNanoseconds
+    do throws(StoreError) {
+      if now < retryAt {
+        // The log is read all the same, so that it does not overrun while the disk is full.
+        _ = try follower?.collect()
+        return pauseUntil(retryAt, now)
+      }
+      let follower = try following()
+      let hasChanges = try follower.collect()
+      if !hasChanges { waitingSince = nil } else if waitingSince == nil { waitingSince = now }
+      if hasChanges, isDue(mode, now) || status.error != nil {
+        try follower.sync()
+        (lastSync, waitingSince) = (now, nil)
+        recover()
+        note()
+        return .none
+      }
+      if !hasChanges { try follower.sync() }
+      let isTidying = try follower.tidy()
+      recover()
+      note()
+      if isTidying { return .none }
+      if !hasChanges { return .untilCommit(follower.covered, Self.longestPause) }
+      return pauseUntil(lastSync + interval(mode), now)
+    } catch {
+      fail(error, now)
+      return pauseUntil(retryAt, now)
+    }
+  }
+
+  /// A last look, and a last sync if there is anything to store.
+  mutating func finish() -> Pause {
+    do throws(StoreError) {
+      let follower = try following()
+      try follower.sync()
+      recover()
+      waitingSince = nil
+    } catch {
+      fail(error, HostClock.monotonicNanoseconds)
+    }
+    note()
+    return .none
+  }
+
+  mutating func close() {
+    follower?.close()
+    follower = nil
+  }
+
+  mutating func takeEvents() -> [StoreKeeper.Event] {
+    defer { events = [] }
+    return events
+  }
+
+  // MARK: - Parts
+
+  private mutating func following() throws(StoreError) -> Follower {
+    if let follower { return follower }
+    let follower = try Follower(table, in: directory)
+    self.follower = follower
+    return follower
+  }
+
+  private func interval(_ mode: StoreMode) -> UInt64 {
+    switch mode {
+    case .everyBarrier: 0
+    case .relaxed(let interval): interval.nanosecondsForKeeping
+    }
+  }
+
+  private func isDue(_ mode: StoreMode, _ now: UInt64) -> Bool { now >= lastSync + interval(mode) }
+
+  /// While there are changes, the log is read every few milliseconds, the more often the shorter it is: by then a writer that
+  /// does nothing but write has filled a part of it.
+  private func pauseUntil(_ time: UInt64, _ now: UInt64) -> Pause {
+    let log = UInt64(table.segment.geometry.logBytes)
+    let reading = min(50_000_000, max(5_000_000, log * 20))
+    return .time(time > now ? min(reading, time - now) : reading)
+  }
+
+  private mutating func note() {
+    status.durable = table.durableVersion
+    status.version = table.version
+    status.lag = .nanoseconds(waitingSince.map { Int64(clamping: HostClock.monotonicNanoseconds &- $0) } ?? 0)
+    for event in follower?.takeEvents() ?? [] {
+      switch event {
+      case .compared: events.append(.compared)
+      case .newFile: events.append(.newFile)
+      }
+    }
+  }
+
+  private mutating func recover() {
+    if status.error != nil { events.append(.recovered) }
+    (status.error, retryAt, retryPause) = (nil, 0, 0)
+  }
+
+  private mutating func fail(_ error: StoreError, _ now: UInt64) {
+    if status.error?.code != error.code { events.append(.failed(error)) }
+    status.error = error
+    if waitingSince == nil { waitingSince = now }
+    try? table.segment.setKeeping(.failed)
+    // A disk that failed is asked for a new file at once, the first time.
+    retryPause = retryPause == 0 ? Self.shortestRetryPause : min(Self.longestRetryPause, retryPause * 2)
+    retryAt = now &+ (error.code == .inputOutput && retryPause == Self.shortestRetryPause ? 0 : retryPause)
+    note()
+  }
+}
+
+extension Duration {
+  fileprivate var nanosecondsForKeeping: UInt64 {
+    UInt64(max(0, components.seconds)) * 1_000_000_000 + UInt64(max(0, components.attoseconds / 1_000_000_000))
+  }
+}

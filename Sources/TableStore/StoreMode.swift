@@ -1,0 +1,7 @@
+/// When a table's changes go to the disk.
+public enum StoreMode: Sendable, Equatable {
+  /// At once: as soon as a barrier is committed, with those that were committed meanwhile.
+  case everyBarrier
+  /// So long after the time before, all that changed since.
+  case relaxed(Duration)
+}

@@ -1,0 +1,49 @@
+import SharedMemory
+public import SharedTable
+import TableEngine
+
+extension Table {
+  /// Makes a table anew from its store, with its values, types, expiry times and versions.
+  ///
+  /// Nobody sees it before it is whole; whoever dies meanwhile leaves nothing. What has expired is left out. New versions are
+  /// above every version that the table before ever had, also those that were lost.
+  ///
+  /// Blocks for reading the store: about a second for a million keys.
+  /// - Parameters:
+  ///   - name: the table's.
+  ///   - options: of the table to be made. Its capacity must have room for what the store holds.
+  ///   - directory: where stores lie.
+  ///   - disk: the name of an SQLite VFS; nil: the system's. For tests.
+  /// - Returns: nil if the table has no store.
+  public static func restore(
+    _ name: String, _ options: Options = Options(), from directory: StoreDirectory, timeout: Duration = defaultTimeout,
+    disk: String? = nil
+  ) throws(StoreError) -> Table? {
+    try directory.prepare()
+    guard let store = try Store.open(name, in: directory, disk: disk) else { return nil }
+    defer { store.close() }
+    var failure: StoreError?
+    let now = HostClock.realtimeNanoseconds
+    do throws(EngineError) {
+      let segment = try Segment.create(
+        name, options,
+        load: TableLoad(base: store.base) { loader throws(EngineError) in
+          do throws(Store.Failure) {
+            try store.load(into: loader, now: now)
+          } catch {
+            switch error {
+            case .table(let error): throw error
+            case .store(let error):
+              failure = error
+              throw .closed
+            }
+          }
+        })
+      try segment.publishDurable(store.applied)
+      try segment.setKeeping(.kept)
+      return Table(segment, timeout: timeout, clock: WallClock())
+    } catch {
+      throw failure ?? StoreError(TableError(error, table: name), store.path)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import CFaultyDisk
+import Glibc
+import SharedTable
+import TableEngine
+import TableStore
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// How much is tried: a little in `make unit`; more where the environment asks for it (`make store-faults`).
+enum Length {
+  static let isLong = getenv("STORE_FAULTS") != nil
+  static let seeds = isLong ? 3 : 1
+  static let copies: Int32 = isLong ? 2 : 1
+  static let barriers = isLong ? 60 : 24
+  /// Every so manieth operation of the disk.
+  static let stride = isLong ? 1 : 5
+}
+
+/// What a disk that fails, fills up or loses power leaves of a store. One after the other: the disk is the process's.
+@Suite(.serialized) struct FaultTests {
+  /// The table at each version, and which of them were said to be durable after how many operations of the disk.
+  struct History {
+    var states: [UInt64: [String: Int]] = [:]
+    var durable: [(operations: UInt64, version: UInt64)] = []
+
+    /// What had been said to be durable before an operation.
+    func promised(at operation: UInt64) -> UInt64 { durable.last { $0.operations <= operation }?.version ?? 0 }
+  }
+
+  /// Random barriers with a store behind them.
+  static func run(
+    _ table: Table, _ directory: StoreDirectory, seed: UInt64, barriers: Int, keys: Int = 12, tidies: Bool = true
+  ) throws -> History {
+    var history = History()
+    var random = SplitMix(seed: seed)
+    var state: [String: Int] = [:]
+    let follower = try Follower(table, in: directory, disk: "faulty")
+    for number in 1...barriers {
+      let keys = (0..<Int.random(in: 1...6, using: &random)).map { _ in "k\(Int.random(in: 0..<keys, using: &random))" }
+      let version = try table.barrier { transaction in
+        for key in keys {
+          if Int.random(in: 0..<4, using: &random) == 0 {
+            try transaction.remove(key)
+            state[key] = nil
+          } else {
+            try transaction.set(key, number)
+            state[key] = number
+          }
+        }
+        return table.segment.versionInBarrier
+      }
+      history.states[version] = state
+      if Int.random(in: 0..<2, using: &random) == 0 { try follower.sync() }
+      if tidies { _ = try follower.tidy() }
+      history.durable.append((faulty_disk_operations(), table.durableVersion))
+    }
+    follower.close()
+    return history
+  }
+
+  static func integers(_ table: Table) throws -> [String: Int] {
+    try contents(table).mapValues { $0.bytes.withUnsafeBytes { $0.load(as: Int.self) } }
+  }
+
+  @Test(arguments: (1...Length.seeds).map { UInt64($0) })
+  func aPowerCutLosesNothingDurableAndLeavesWholeBarriers(_ seed: UInt64) throws {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        try withDirectory { cuts in
+          faulty_disk_plan(FAULTY_DISK_NONE, 0)
+          faulty_disk_cut_power(cuts.path, Length.copies, seed)
+          defer { faulty_disk_cut_power(nil, 0, 0) }
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          let history = try Self.run(table, directory, seed: seed, barriers: Length.barriers)
+          let copies = names(in: cuts.path)
+          #expect(copies.count > 50)
+          for copy in copies {
+            let operation = UInt64(copy.split(separator: ".")[0])!
+            try check(name, StoreDirectory("\(cuts.path)/\(copy)"), history, promised: history.promised(at: operation))
+          }
+        }
+      }
+    }
+  }
+
+  /// What comes back is what the barrier left that was durable, or a later one: whole, and nothing else.
+  private func check(
+    _ name: String, _ directory: StoreDirectory, _ history: History, promised: UInt64
+  ) throws {
+    let back = try rebooted(name, from: directory)
+    let found = try back.map { try Self.integers($0) } ?? [:]
+    if let back { #expect(try back.check() == []) }
+    let durable = history.states.keys.filter { $0 <= promised }.max() ?? 0
+    let isKnown = found.isEmpty && durable == 0 || history.states.contains { $0.key >= durable && $0.value == found }
+    #expect(isKnown, "\(directory.path): version \(durable) was durable, and no barrier from then on left \(found)")
+  }
+
+  @Test func aKeeperKilledAtAnyOperationLeavesWhatItSaid() throws {
+    var at: UInt64 = 1
+    var ended = false
+    while !ended {
+      try withTableName { name in
+        try withDirectory { directory in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          let run = try WorkerProcess.run(
+            "store-worker", [name, directory.path, "\(at)", "12"], timeoutSeconds: 60)
+          let lines = run.output.split(separator: "\n")
+          ended = run.exit == .code(0)
+          #expect(run.exit == .code(0) || run.exit == .signal(SIGKILL), "\(run)")
+          let said = lines.compactMap { Int($0) }.last ?? 0
+          // A reboot: of the table in memory nothing is left.
+          let back = try rebooted(name, from: directory)
+          let (a, b) = (try back?.get("a", as: Int.self) ?? 0, try back?.get("b", as: Int.self) ?? 0)
+          #expect(a == b && a >= said && a <= said + 1, "killed at \(at): \(a), \(b), said \(said)")
+          let third = try back?.get("every third", as: Int.self)
+          #expect(third == (a == 0 || a % 3 == 0 ? nil : a), "killed at \(at)")
+          _ = table
+        }
+      }
+      at += UInt64(Length.stride)
+    }
+    #expect(at > 20)
+  }
+
+  @Test func aKeeperKilledBesideALivingTableIsFollowedByAnother() throws {
+    for at in stride(from: 3, to: 60, by: Length.stride * 4) {
+      try withTableName { name in
+        try withDirectory { directory in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          _ = try WorkerProcess.run("store-worker", [name, directory.path, "\(at)", "12"], timeoutSeconds: 60)
+          let follower = try Follower(table, in: directory)
+          try table.set("after", 1)
+          try follower.sync()
+          #expect(table.durableVersion == table.version)
+          let before = try contents(table)
+          follower.close()
+          #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+        }
+      }
+    }
+  }
+
+  /// The disk fails once, at each operation: another file is written, and what was said to be durable stays so.
+  @Test(arguments: [FAULTY_DISK_FAIL, FAULTY_DISK_FULL])
+  func aDiskThatFailsOrIsFullLosesNothingDurable(_ fault: faulty_disk_fault) throws {
+    faulty_disk_register()
+    for at in stride(from: 1, to: 70, by: Length.stride) {
+      try withTableName { name in
+        try withDirectory { directory in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          faulty_disk_plan(fault, UInt64(at))
+          var follower: Follower?
+          var errors: [StoreError.Code] = []
+          for number in 1...12 {
+            try table.barrier { transaction in
+              try transaction.set("a", number)
+              try transaction.set("b", number)
+            }
+            let error = storeError {
+              let present = try follower ?? Follower(table, in: directory, disk: "faulty")
+              follower = present
+              try present.sync()
+            }
+            guard let error else {
+              #expect(table.durableVersion == table.version)
+              continue
+            }
+            errors.append(error.code)
+            #expect(table.durableVersion < table.version)
+            // There is room again. A disk that failed does so for the file of then.
+            if fault == FAULTY_DISK_FULL { faulty_disk_plan(FAULTY_DISK_NONE, 0) }
+          }
+          #expect(
+            Set(errors).isSubset(of: [fault == FAULTY_DISK_FULL ? .noSpace : .inputOutput]), "at \(at): \(errors)")
+          #expect(table.durableVersion == table.version, "at \(at): \(errors)")
+          follower?.close()
+          faulty_disk_plan(FAULTY_DISK_NONE, 0)
+          let back = try #require(try rebooted(name, from: directory))
+          #expect(try back.get("a", as: Int.self) == 12 && back.get("b", as: Int.self) == 12, "at \(at)")
+        }
+      }
+    }
+  }
+}

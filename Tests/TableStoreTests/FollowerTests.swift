@@ -1,0 +1,181 @@
+import CSQLite
+import Glibc
+import SharedTable
+import TableEngine
+import TableStore
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// A store beside a living table.
+@Suite struct FollowerTests {
+  @Test func afterAnOverrunTheStoreIsComparedWithTheTable() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let follower = try Follower(table, in: directory)
+        for index in 0..<2000 { try table.set("key \(index)", index) }
+        try follower.sync()
+        #expect(follower.takeEvents() == [.newFile])
+        // More than the log holds: the first of these are told of no more.
+        for index in 0..<1000 { try table.remove("key \(index)") }
+        for index in 1000..<1100 { try table.set("key \(index)", -1) }
+        for index in 0..<20_000 { try table.set("last", index) }
+        try follower.sync()
+        #expect(follower.takeEvents() == [.compared])
+        try table.set("after", 1)
+        try follower.sync()
+        #expect(follower.takeEvents() == [])
+        let before = try contents(table)
+        follower.close()
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
+  @Test func aKeeperStartedAnewGoesOnByTheLog() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let first = try Follower(table, in: directory)
+        try table.set("a", 1)
+        try first.sync()
+        first.close()
+        try table.set("b", 2)
+        let second = try Follower(table, in: directory)
+        try second.sync()
+        #expect(second.takeEvents() == [])
+        let before = try contents(table)
+        second.close()
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
+  @Test func theStoreOfAnotherTableIsLeftAsItIs() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("a", 1)
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        removeObjects(ofTable: name)
+        let other = try Table.create(name, .init(capacityBytes: 4 << 20))
+        #expect(storeError { try Follower(other, in: directory) }?.code == .otherTable)
+        #expect(try rebooted(name, from: directory)?.get("a", as: Int.self) == 1)
+      }
+    }
+  }
+
+  @Test func aChangedByteIsDamageAndNotAValue() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("a", String(repeating: "x", count: 600))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        try table.set("b", String(repeating: "y", count: 600))
+        try follower.sync()
+        follower.close()
+        let file = "\(directory.path)/\(names(in: directory.path)[0])"
+        for letter in ["x", "y"] {
+          let place = try find(letter, in: file)
+          try write("z", at: place, in: file)
+          let error = storeError { try rebooted(name, from: directory) }
+          #expect(error?.code == .damaged)
+          #expect(error?.description.contains("move it away") == true)
+          let tables = try Table.list()
+          #expect(!tables.contains(name))
+          try write(letter, at: place, in: file)
+        }
+        #expect(try rebooted(name, from: directory)?.count == 2)
+      }
+    }
+  }
+
+  @Test func aLaterFormatAndAStrangersFileAreRefused() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        let file = "\(directory.path)/\(name).1.sqlite"
+        try run("PRAGMA user_version=2", on: file)
+        #expect(storeError { try Follower(table, in: directory) }?.code == .newerFormat)
+        try run("PRAGMA application_id=7", on: file)
+        #expect(storeError { try Follower(table, in: directory) }?.code == .notAStore)
+      }
+    }
+  }
+
+  @Test func twoKeepersDoNotShareAStore() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        #expect(storeError { try Follower(table, in: directory) }?.code == .inUse)
+        follower.close()
+      }
+    }
+  }
+
+  @Test func theFileCanBeLookedAt() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let follower = try Follower(table, in: directory)
+        try table.set("a", "old")
+        try follower.sync()
+        try table.set("a", "text")
+        try table.set("b", 1)
+        try table.remove("b")
+        try follower.sync()
+        follower.close()
+        #expect(
+          try run("SELECT key || ' ' || type || ' ' || value FROM entries", on: "\(directory.path)/\(name).1.sqlite")
+            == ["a string text"])
+      }
+    }
+  }
+
+  /// Where in a file a letter stands 500 times.
+  private func find(_ letter: String, in path: String) throws -> Int {
+    let descriptor = open(path, O_RDONLY)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: Int(lseek(descriptor, 0, SEEK_END)))
+    pread(descriptor, &bytes, bytes.count, 0)
+    let run = [UInt8](repeating: letter.utf8.first!, count: 500)
+    guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: run) }) else {
+      throw StoreFailure("no \(letter) in \(path)")
+    }
+    return place
+  }
+
+  private func write(_ letter: String, at place: Int, in path: String) throws {
+    let descriptor = open(path, O_WRONLY)
+    defer { close(descriptor) }
+    guard pwrite(descriptor, Array(letter.utf8), 1, off_t(place)) == 1 else {
+      throw StoreFailure("pwrite: error \(errno)")
+    }
+  }
+
+  @discardableResult
+  private func run(_ sql: String, on path: String) throws -> [String] {
+    var handle: OpaquePointer?
+    guard sqlite3_open(path, &handle) == SQLITE_OK else { throw StoreFailure("cannot open \(path)") }
+    defer { sqlite3_close(handle) }
+    var statement: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+      throw StoreFailure(String(cString: sqlite3_errmsg(handle)))
+    }
+    defer { sqlite3_finalize(statement) }
+    var rows: [String] = []
+    while sqlite3_step(statement) == SQLITE_ROW {
+      rows.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
+    }
+    return rows
+  }
+}

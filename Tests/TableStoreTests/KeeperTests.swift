@@ -1,0 +1,84 @@
+import Glibc
+import SharedTable
+import Synchronization
+import TableEngine
+import TableStore
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// The thread that keeps a store, and who waits for it.
+@Suite struct KeeperTests {
+  @Test(arguments: [StoreMode.everyBarrier, .relaxed(.milliseconds(20))])
+  func whoWaitsIsToldWhenItIsOnTheDisk(_ mode: StoreMode) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20), timeout: .seconds(100))
+        let keeper = try StoreKeeper(table, mode, in: directory) { _ in }
+        defer { keeper.stopAndWait() }
+        while table.segment.keeping != .kept { usleep(1000) }
+        let observer = try Table.open(name, access: .observer, timeout: .seconds(100))
+        for number in 1...20 {
+          try table.barrier(durable: true) { try $0.set("a", number) }
+          #expect(table.durableVersion > 0)
+          try observer.waitUntilDurable(observer.version)
+        }
+      }
+    }
+  }
+
+  @Test func aStoppedKeeperHasStoredWhatWasLeft() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let keeper = try StoreKeeper(table, .relaxed(.seconds(3600)), in: directory) { _ in }
+        for number in 0..<1000 { try table.set("key \(number % 17)", number) }
+        keeper.stopAndWait()
+        #expect(table.durableVersion >= table.version)
+        let before = try contents(table)
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
+  @Test func withoutAStoreOneIsToldSoAndTheBarrierStands() throws {
+    try withTable(.rcu) { table in
+      let error = error { try table.barrier(durable: true) { try $0.set("a", 1) } }
+      #expect(error?.code == .notDurable)
+      #expect(error?.message.contains("no store keeps this table") == true)
+      let value = try table.get("a", as: Int.self)
+      #expect(value == 1)
+      #expect(code { try table.read { _ in try table.waitUntilDurable(1) } } == .wouldDeadlock)
+    }
+  }
+
+  @Test func aStoreThatFailsIsSaidToWhoWaitsAndRecovers() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20), timeout: .seconds(100))
+        // A file where the directory is to be.
+        let place = StoreDirectory(directory.path + "/stores")
+        close(open(place.path, O_CREAT | O_WRONLY, 0o600))
+        let said = Mutex<[String]>([])
+        let keeper = try StoreKeeper(table, .everyBarrier, in: place) { event in
+          said.withLock {
+            switch event {
+            case .failed(let error): $0.append("failed \(error.code)")
+            case .recovered: $0.append("recovered")
+            default: break
+            }
+          }
+        }
+        defer { keeper.stopAndWait() }
+        while table.segment.keeping != .failed { usleep(1000) }
+        #expect(code { try table.barrier(durable: true) { try $0.set("a", 1) } } == .notDurable)
+        unlink(place.path)
+        while table.segment.keeping != .kept { usleep(1000) }
+        try table.barrier(durable: true) { try $0.set("a", 2) }
+        keeper.stopAndWait()
+        #expect(said.withLock { $0 } == ["failed readOnly", "recovered"])
+        removeTree(place.path)
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import SharedTable
+import TableEngine
+import TableStore
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// A table that comes back.
+@Suite struct RestoreTests {
+  @Test(arguments: Table.Variant.allCases)
+  func aTableComesBackWithValuesTypesVersionsAndExpiry(_ variant: Table.Variant) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let options = Table.Options(variant: variant, capacityBytes: 16 << 20)
+        let table = try Table.create(name, options)
+        try table.set("text", "hello")
+        try table.set("number", 42)
+        try table.set("real", 1.5)
+        try table.set("flag", true)
+        try table.set("bytes", [UInt8](repeating: 7, count: 100_000))
+        try table.set("empty", [UInt8]())
+        try table.set("session", "s", expires: .after(.seconds(3600)))
+        try table.set("gone", "x")
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        try table.remove("gone")
+        try table.set("text", "again")
+        try follower.sync()
+        #expect(table.durableVersion == table.version)
+        let before = try contents(table)
+        let version = table.version
+        follower.close()
+        let back = try #require(try rebooted(name, from: directory, options))
+        let after = try contents(back)
+        #expect(after == before)
+        #expect(back.version > version)
+        #expect(back.version >> 40 == version >> 40 + 1)
+        #expect(back.durableVersion == back.version)
+        #expect(try back.check() == [])
+        // What is stored then goes into the same store.
+        let next = try Follower(back, in: directory)
+        try back.set("text", "third")
+        try next.sync()
+        next.close()
+        let third = try #require(try rebooted(name, from: directory, options))
+        #expect(try third.get("text", as: String.self) == "third")
+        #expect(third.version > back.version)
+      }
+    }
+  }
+
+  @Test func whatHasExpiredIsLeftOut() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("old", "value")
+        try table.set("kept", "value")
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        // By the time it is restored this has passed.
+        try table.set("old", "later", expires: .at(1))
+        try follower.sync()
+        follower.close()
+        let back = try #require(try rebooted(name, from: directory))
+        #expect(try back.read { try $0.keys() } == [Array("kept".utf8)])
+        #expect(try back.check() == [])
+      }
+    }
+  }
+
+  @Test func whoResumesFromAVersionBeforeTheRebootIsToldThatItMissedSomething() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("a", 1)
+        let seen = table.version
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        let back = try #require(try rebooted(name, from: directory))
+        var cursor = ChangeCursor(after: seen)
+        #expect(try back.segment.readChanges(&cursor).missed > 0)
+        var present = ChangeCursor(after: back.version)
+        #expect(try back.segment.readChanges(&present).missed == 0)
+      }
+    }
+  }
+
+  @Test func aFoldedStoreIsTheSameTable() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 16 << 20))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        var random = SplitMix(seed: 15)
+        for round in 0..<60 {
+          try table.barrier { transaction in
+            for _ in 0..<200 {
+              let key = "key:\(Int.random(in: 0..<3000, using: &random))"
+              if Int.random(in: 0..<5, using: &random) == 0 {
+                try transaction.remove(key)
+              } else {
+                try transaction.set(key, round)
+              }
+            }
+          }
+          try follower.sync()
+        }
+        // Some slices, then new changes, then the others: what came later wins.
+        for _ in 0..<3 { #expect(try follower.tidy()) }
+        try table.set("key:1", "late")
+        try table.remove("key:2")
+        try follower.sync()
+        while try follower.tidy() {}
+        let before = try contents(table)
+        follower.close()
+        let back = try #require(try rebooted(name, from: directory))
+        #expect(try contents(back) == before)
+      }
+    }
+  }
+
+  @Test func aTableWithoutAStoreIsNotMade() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        #expect(try Table.restore(name, from: directory) == nil)
+        let names = try Table.list()
+        #expect(!names.contains(name))
+      }
+    }
+  }
+
+  @Test func aStoreTooLargeForTheTableIsSaidAndNothingIsMade() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 16 << 20))
+        for index in 0..<40 { try table.set("\(index)", [UInt8](repeating: 1, count: 100_000)) }
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        let error = storeError { try rebooted(name, from: directory, .init(capacityBytes: 2 << 20)) }
+        #expect(error?.tableError?.code == .full)
+        let names = try Table.list()
+        #expect(!names.contains(name))
+        #expect(try rebooted(name, from: directory)?.count == 40)
+      }
+    }
+  }
+}
