@@ -9,8 +9,8 @@ set -eu
 packages="gcc make libc6-dev liburcu-dev libxxhash-dev"
 if [ "${1:-}" = --verify ]; then
   shift
-  # Disassembly, models, counting, cross compilation.
-  packages="$packages binutils spin valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+  # Disassembly, models, counting, cross compilation, Redis to compare with.
+  packages="$packages binutils spin valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross redis-server redis-tools python3"
 fi
 packages="$packages $*"
 

@@ -20,7 +20,8 @@ may_import() {
     SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
     ToolSupport) ;;
-    ShmdCore) echo SharedMemory TableEngine SharedTable ToolSupport ;;
+    RESPServer) echo SharedTable ToolSupport ;;
+    ShmdCore) echo SharedMemory TableEngine SharedTable ToolSupport RESPServer ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedTable ToolSupport ;;
     shm-demo) echo SharedTable ;;

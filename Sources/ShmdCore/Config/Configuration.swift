@@ -9,6 +9,7 @@ public struct Configuration: Sendable, Equatable {
   public var interval: Duration = .seconds(1)
   public var logLevel: Logger.Level = .info
   public var tables: [TableConfiguration] = []
+  var resp: RESPConfiguration?
 }
 
 /// One table as configured.
@@ -43,4 +44,5 @@ enum TopKeyword: String, CaseIterable, Sendable {
   case interval
   case logLevel = "log-level"
   case tables
+  case resp
 }

@@ -9,8 +9,8 @@ import Yams
 /// first complaint. Unknown keys are complaints: a misspelt one would silently be a default.
 public struct ConfigurationReader {
   private let file: String
-  private var problems: [Problem] = []
-  private var configuration: Configuration
+  var problems: [Problem] = []
+  var configuration: Configuration
 
   private init(file: String) {
     self.file = file
@@ -41,7 +41,7 @@ public struct ConfigurationReader {
 
   // MARK: - YAML
 
-  private mutating func compose(_ text: String) -> Node? {
+  mutating func compose(_ text: String) -> Node? {
     do {
       if let root = try Yams.compose(yaml: text) { return root }
       complain(1, "the file is empty; write 'tables:' and a list of tables")
@@ -53,7 +53,7 @@ public struct ConfigurationReader {
     return nil
   }
 
-  private mutating func complain(_ error: YamlError, _ text: String) {
+  mutating func complain(_ error: YamlError, _ text: String) {
     switch error {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
@@ -70,14 +70,14 @@ public struct ConfigurationReader {
     }
   }
 
-  private mutating func complain(_ line: Int?, _ message: String) {
+  mutating func complain(_ line: Int?, _ message: String) {
     problems.append(Problem(file: file, line: line, message))
   }
 
-  private mutating func complain(_ node: Node, _ message: String) { complain(node.mark?.line, message) }
+  mutating func complain(_ node: Node, _ message: String) { complain(node.mark?.line, message) }
 
   /// A mapping's values by keyword. What is no keyword is a complaint.
-  private mutating func values<Keyword>(
+  mutating func values<Keyword>(
     of node: Node, _ what: String, _ keywords: Keyword.Type
   ) -> [(key: Keyword, line: Int?, value: Node)]?
   where Keyword: RawRepresentable<String> & CaseIterable {
@@ -99,7 +99,7 @@ public struct ConfigurationReader {
   }
 
   /// Reads one scalar; nil after a complaint.
-  private mutating func scalar<T>(
+  mutating func scalar<T>(
     _ node: Node, _ key: String, _ read: (String) throws(Complaint) -> T
   ) -> T? {
     guard let text = node.scalar?.string else {
@@ -116,7 +116,7 @@ public struct ConfigurationReader {
 
   // MARK: - The file
 
-  private mutating func readTop(_ root: Node) {
+  mutating func readTop(_ root: Node) {
     guard let values = values(of: root, "the file", TopKeyword.self) else { return }
     for (key, _, node) in values {
       switch key {
@@ -129,14 +129,16 @@ public struct ConfigurationReader {
         }
         if let value { configuration.logLevel = value }
       case .tables: readTables(node)
+      case .resp: readRESP(node)
       }
     }
+    if let resp = values.first(where: { $0.key == .resp }) { checkRESP(resp.value) }
     if !values.contains(where: { $0.key == .tables }) {
       complain(root, "the key 'tables' is missing; give it a list of tables, or 'tables: []' for none")
     }
   }
 
-  private mutating func readTables(_ node: Node) {
+  mutating func readTables(_ node: Node) {
     guard let list = node.sequence else {
       return complain(node, "'tables' is \(node.kind), not a list; begin each table with '- name: NAME'")
     }
@@ -153,7 +155,7 @@ public struct ConfigurationReader {
 
   // MARK: - A table
 
-  private mutating func readTable(_ node: Node) -> TableConfiguration? {
+  mutating func readTable(_ node: Node) -> TableConfiguration? {
     guard let values = values(of: node, "a table", TableKeyword.self) else { return nil }
     var given: [TableKeyword: Node] = [:]
     var lines: [TableKeyword: Int] = [:]
@@ -178,7 +180,7 @@ public struct ConfigurationReader {
     return text
   }
 
-  private mutating func readOptions(_ given: [TableKeyword: Node]) -> Table.Options {
+  mutating func readOptions(_ given: [TableKeyword: Node]) -> Table.Options {
     func value<T>(_ key: TableKeyword, _ read: (String) throws(Complaint) -> T) -> T? {
       given[key].flatMap { scalar($0, key.rawValue, read) }
     }
@@ -217,7 +219,7 @@ public struct ConfigurationReader {
 
 extension Node {
   /// For people who may not know YAML's words.
-  fileprivate var kind: String {
+  var kind: String {
     switch self {
     case .scalar(let scalar): scalar.string.isEmpty ? "empty" : "the value '\(scalar.string.prefix(32))'"
     case .mapping: "a mapping"

@@ -93,6 +93,7 @@ public struct Daemon: Sendable {
       configuration: ServiceGroupConfiguration(
         services: [
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
+          .init(service: RESPService(configuration: configuration, log: log), serviceName: "resp"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 
