@@ -77,6 +77,26 @@ struct FrameTests {
     #expect(whole("*1\r\n$" + long) == [.failed("too big bulk count string")])
   }
 
+  /// A batch looks at what follows it, and leaves it to others.
+  @Test func lookingTwiceChangesNothing() {
+    for text in ["\r\n*1\r\n$4\r\nPING\r\n", "*1\r\n$x\r\n1\r\na\r\n", "PING\r\nECHO a\r\n", "*0\r\n*1\r\n$1\r\na\r\n"]
+    {
+      var parser = FrameParser()
+      Array(text.utf8).withUnsafeBytes { raw in
+        let first = "\(parser.step(Bytes(raw)))"
+        let consumed = parser.consumed
+        #expect("\(parser.step(Bytes(raw)))" == first)
+        #expect(parser.consumed == consumed)
+      }
+    }
+  }
+
+  /// To Redis a line with a zero byte has no end, as a string has none behind it.
+  @Test func zeroBytesHideTheEndOfALine() {
+    #expect(whole("PING a\0b\r\n") == [])
+    #expect(whole("*1\r\n$4\0\r\n") == [])
+  }
+
   @Test func quotesAndEscapesOfInlineCommands() {
     #expect(
       whole("set \"a b\" '\\'' \"\\x41\\n\"\n") == [.command([Array("set".utf8), Array("a b".utf8), [39], [65, 10]])])

@@ -8,7 +8,7 @@ enum CommandCommand {
       return
     }
     let names = (2..<request.count).map { CommandTable.shared.find(request[$0]) }
-    if request[1].isWord("COUNT"), request.count == 2 {
+    if request[1].isWord("COUNT") {
       reply.integer(all.count)
     } else if request[1].isWord("INFO") {
       let commands = request.count == 2 ? all.map { $0 } : names
@@ -20,13 +20,11 @@ enum CommandCommand {
       let commands = request.count == 2 ? all : names.compactMap { $0 }
       reply.map(commands.count)
       for command in commands { document(command, &reply) }
-    } else if request[1].isWord("LIST"), request.count == 2 {
+    } else if request[1].isWord("LIST") {
       reply.array(all.count)
       for command in all { reply.bulk(command.name) }
-    } else if request[1].isWord("GETKEYS"), request.count > 2 {
-      try keys(request, &reply)
     } else {
-      throw CommandError("ERR unknown subcommand '\(request[1].text)'. Try COMMAND HELP.")
+      try keys(request, &reply)
     }
   }
 

@@ -2,9 +2,11 @@ import SharedTable
 
 /// Why a command is answered by an error: the words of Redis 7.0, where it knows the case.
 struct CommandError: Error, Equatable {
-  let message: String
+  /// Text, but for what a client sent that is none.
+  let bytes: [UInt8]
 
-  init(_ message: String) { self.message = message }
+  init(_ message: String) { bytes = Array(message.utf8) }
+  init(bytes: [UInt8]) { self.bytes = bytes }
 
   static let syntax = CommandError("ERR syntax error")
   static let notAnInteger = CommandError("ERR value is not an integer or out of range")

@@ -119,7 +119,7 @@ private struct ExpiryCondition {
       } else if option.isWord("LT") {
         onlyIfEarlier = true
       } else {
-        throw CommandError("ERR Unsupported option \(option.text)")
+        throw CommandError(bytes: Array("ERR Unsupported option ".utf8) + option.array.prefix { $0 != 0 })
       }
     }
     if onlyIfNone, onlyIfSome || onlyIfLater || onlyIfEarlier {

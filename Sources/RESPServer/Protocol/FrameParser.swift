@@ -32,6 +32,8 @@ struct FrameParser {
   private(set) var consumed = 0
 
   private let limits: Limits
+  /// The frame is one without a command, or none: it stays so however often it is looked at.
+  private var verdict: Step?
   /// Arguments that are still to come; nil at the start of a frame.
   private var outstanding: Int?
   /// Of the argument whose bytes are awaited.
@@ -43,6 +45,7 @@ struct FrameParser {
   mutating func reset() {
     arguments.removeAll(keepingCapacity: arguments.capacity <= 1024)
     inline = nil
+    verdict = nil
     consumed = 0
     outstanding = nil
     length = nil
@@ -53,6 +56,16 @@ struct FrameParser {
   mutating func step(_ bytes: Bytes) -> Step {
     guard !bytes.isEmpty else { return .needsMore }
     if inline != nil { return .frame }
+    if let verdict { return verdict }
+    let step = look(at: bytes)
+    switch step {
+    case .nothing, .failed: verdict = step
+    case .frame, .needsMore: break
+    }
+    return step
+  }
+
+  private mutating func look(at bytes: Bytes) -> Step {
     if outstanding == nil {
       guard bytes[0] == UInt8(ascii: "*") else { return readInline(bytes) }
       consumed = 1
@@ -83,7 +96,6 @@ struct FrameParser {
       let start = consumed
       guard bytes[start] == UInt8(ascii: "$") else {
         // Redis looks for the end of the line first.
-        consumed += 1
         defer { consumed = start }
         switch readNumber(bytes, "too big bulk count string") {
         case .needsMore: return .needsMore
@@ -126,8 +138,9 @@ struct FrameParser {
   private mutating func readNumber(_ bytes: Bytes, _ tooLong: String) -> Number {
     var end = consumed
     let last = min(bytes.count, consumed + Limits.line)
-    while end < last, bytes[end] != ASCII.carriageReturn { end += 1 }
-    if end == last { return bytes.count - consumed > Limits.line ? .failed(tooLong) : .needsMore }
+    // Redis looks for the end of a string: behind a zero byte there is none.
+    while end < last, bytes[end] != ASCII.carriageReturn, bytes[end] != 0 { end += 1 }
+    if end == last || bytes[end] == 0 { return bytes.count - consumed > Limits.line ? .failed(tooLong) : .needsMore }
     guard end + 1 < bytes.count else { return .needsMore }
     let number = unsafe Bytes(UnsafeRawBufferPointer(rebasing: bytes.raw[consumed..<end])).integer
     consumed = end + 2
@@ -137,8 +150,10 @@ struct FrameParser {
   private mutating func readInline(_ bytes: Bytes) -> Step {
     // `consumed` remembers how far there was no line feed.
     let last = min(bytes.count, Limits.line)
-    while consumed < last, bytes[consumed] != ASCII.lineFeed { consumed += 1 }
-    if consumed == last { return bytes.count > Limits.line ? .failed("too big inline request") : .needsMore }
+    while consumed < last, bytes[consumed] != ASCII.lineFeed, bytes[consumed] != 0 { consumed += 1 }
+    if consumed == last || bytes[consumed] == 0 {
+      return bytes.count > Limits.line ? .failed("too big inline request") : .needsMore
+    }
     var end = consumed
     consumed += 1
     if end > 0, bytes[end - 1] == ASCII.carriageReturn { end -= 1 }

@@ -16,7 +16,7 @@ enum InlineCommand {
 
   private static func takeWord(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
     var word: [UInt8] = []
-    while let byte = rest.first, byte != 0, !isSpace(byte) {
+    while let byte = rest.first, !isSpace(byte) {
       rest.removeFirst()
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "'"):
@@ -28,8 +28,6 @@ enum InlineCommand {
         word.append(byte)
       }
     }
-    // A zero byte ends the line.
-    if rest.first == 0 { rest = [] }
     return word
   }
 

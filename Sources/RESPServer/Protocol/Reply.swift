@@ -23,9 +23,13 @@ struct Reply {
   mutating func ok() { buffer.writeStaticString("+OK\r\n") }
 
   /// - Parameter message: with the code that Redis begins it with.
-  mutating func error(_ message: String) {
+  mutating func error(_ message: String) { error(Array(message.utf8)) }
+
+  mutating func error(_ message: [UInt8]) {
     // What a client sent may be in it.
-    let oneLine = message.utf8.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 }
+    var message = message
+    while let last = message.last, last == 10 || last == 13 { message.removeLast() }
+    let oneLine = message.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 }
     buffer.writeInteger(UInt8(ascii: "-"))
     buffer.writeBytes(oneLine)
     buffer.writeStaticString("\r\n")

@@ -2,10 +2,6 @@
 enum ClientCommand {
   static func carryOut(_ request: Request, _ session: Session) throws(CommandError) {
     let word = request[1].text.uppercased()
-    guard let (least, most) = counts[word] else {
-      throw CommandError("ERR unknown subcommand '\(request[1].text)'. Try CLIENT HELP.")
-    }
-    guard request.count >= least, request.count <= most else { throw .arity("client|\(word.lowercased())") }
     switch word {
     case "ID": session.reply.integer(session.client.id)
     case "GETNAME":
@@ -29,13 +25,6 @@ enum ClientCommand {
     default: throw .syntax
     }
   }
-
-  /// Arguments, with CLIENT and the word.
-  private static let counts: [String: (Int, Int)] = [
-    "ID": (2, 2), "GETNAME": (2, 2), "SETNAME": (3, 3), "SETINFO": (4, 4), "INFO": (2, 2), "LIST": (2, .max),
-    "NO-EVICT": (3, 3), "NO-TOUCH": (3, 3), "REPLY": (3, 3), "KILL": (3, .max), "TRACKING": (3, .max),
-    "TRACKINGINFO": (2, 2), "GETREDIR": (2, 2),
-  ]
 
   private static func setInfo(_ request: Request, _ session: Session) throws(CommandError) {
     let value = request[3].text

@@ -22,7 +22,12 @@ extension Session {
     switch plan(request) {
     case .refused(let error):
       queue?.isSpoiled = true
-      fail(error)
+      if error == .arity("exec") {
+        leaveTransaction()
+        fail(CommandError("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"))
+      } else {
+        fail(error)
+      }
       finish()
       return nil
     case .queued(let command):
@@ -69,6 +74,9 @@ extension Session {
   func plan(_ request: Request) -> Plan {
     guard let command = CommandTable.shared.find(request[0]) else { return .refused(.unknown(request)) }
     guard command.takes(request.count) else { return .refused(.arity(command.name)) }
+    if case .connection = command.kind {
+      do throws(CommandError) { try CommandWords.check(command, request) } catch { return .refused(error) }
+    }
     if reply.version == 2, subscriptions.count > 0, !command.isForSubscribers {
       return .refused(
         CommandError(
@@ -107,8 +115,7 @@ extension Session {
         case .write(.flushdb, _): return
         case .write(let command, let name):
           guard answer(command, name, next, &tx) else { return }
-        case .refused(let error): fail(error)
-        case .queued, .connection: return
+        case .refused, .queued, .connection: return
         }
         finish()
       }
@@ -145,14 +152,14 @@ extension Session {
 extension CommandError {
   /// The words of Redis, with as much of the arguments as it shows.
   static func unknown(_ request: Request) -> CommandError {
-    func shown(_ bytes: Bytes, _ most: Int) -> String {
-      String(decoding: bytes.array.prefix(most).prefix { $0 != 0 }, as: UTF8.self)
+    func shown(_ bytes: Bytes, _ most: Int) -> [UInt8] { Array(bytes.array.prefix(most).prefix { $0 != 0 }) }
+    var arguments: [UInt8] = []
+    for index in 1..<max(1, request.count) where arguments.count < 128 {
+      arguments += Array("'".utf8) + shown(request[index], 128 - arguments.count) + Array("' ".utf8)
     }
-    var arguments = ""
-    for index in 1..<max(1, request.count) where arguments.utf8.count < 128 {
-      arguments += "'\(shown(request[index], 128 - arguments.utf8.count))' "
-    }
-    return CommandError("ERR unknown command '\(shown(request[0], 128))', with args beginning with: \(arguments)")
+    return CommandError(
+      bytes: Array("ERR unknown command '".utf8) + shown(request[0], 128) + Array("', with args beginning with: ".utf8)
+        + arguments)
   }
 }
 

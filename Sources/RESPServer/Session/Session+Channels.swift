@@ -62,9 +62,9 @@ extension Session {
     reply.integer(subscriptions.count + extra)
   }
 
-  func pubsub(_ request: Request) throws(CommandError) {
+  func pubsub(_ request: Request) {
     let broker = server.broker
-    if request[1].isWord("CHANNELS"), request.count <= 3 {
+    if request[1].isWord("CHANNELS") {
       let channels = broker.channels(matching: request.count == 3 ? request[2].array : nil)
       reply.array(channels.count)
       for channel in channels { reply.bulk(channel) }
@@ -74,12 +74,8 @@ extension Session {
         reply.bulk(request[index])
         reply.integer(broker.listeners(of: request[index].array))
       }
-    } else if request[1].isWord("NUMPAT"), request.count == 2 {
-      reply.integer(broker.patternCount)
-    } else if request[1].isWord("CHANNELS") || request[1].isWord("NUMPAT") {
-      throw .arity("pubsub|\(request[1].text.lowercased())")
     } else {
-      throw CommandError("ERR unknown subcommand '\(request[1].text)'. Try PUBSUB HELP.")
+      reply.integer(broker.patternCount)
     }
   }
 }

@@ -17,7 +17,10 @@ extension Session {
     guard case .connection(let kind) = command.kind else { return nil }
     switch kind {
     case .select:
-      if let index = request[1].integer, index == database.index { return nil }
+      // What is no table's place fails when it is carried out.
+      guard let index = request[1].integer, server.databases.indices.contains(index), index != database.index else {
+        return nil
+      }
       return CommandError("ERR SELECT of another table inside MULTI is not supported: no barrier spans two tables")
     case .flushall where server.databases.count > 1:
       return CommandError("ERR FLUSHALL of several tables inside MULTI is not supported: no barrier spans two tables")

@@ -184,8 +184,8 @@ final class Session: @unchecked Sendable {
   func fail(_ error: any Error) {
     reply.rollBack(to: replyStart)
     switch error {
-    case let error as CommandError: reply.error(error.message)
-    case let error as TableError: reply.error(CommandError(error).message)
+    case let error as CommandError: reply.error(error.bytes)
+    case let error as TableError: reply.error(CommandError(error).bytes)
     default: reply.error("ERR \(error)")
     }
   }
