@@ -10,7 +10,10 @@ enum Float80Text {
     let string = String(decoding: text, as: UTF8.self)
     return unsafe string.withCString { start -> Float80? in
       var end: UnsafeMutablePointer<CChar>?
+      errno = 0
       let value = unsafe strtold(start, &end)
+      // Too large, or too small, for one.
+      if errno == ERANGE, value.isInfinite || value.isZero { return nil }
       guard let end = unsafe end, unsafe end.pointee == 0, !value.isNaN else { return nil }
       return value
     }
