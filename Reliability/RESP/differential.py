@@ -245,9 +245,11 @@ def main():
             bad += compare(r, paths, version, count // 2)
         for _ in range(min(2000, count // 50)):
             frame = damaged(r)
+            if b"$0\r" in frame or b"\r$0" in frame:
+                # D4: an empty key that the damage has made is one to Redis.
+                continue
             answers = [until_closed(path, frame) for path in paths]
-            # D4: an empty key that the damage has made is one to Redis.
-            if answers[0] != answers[1] and b"$0\r" not in frame and b"\r$0" not in frame and not same_damage(answers):
+            if answers[0] != answers[1] and not same_damage(answers):
                 print(f"damaged {frame}\n  ours   {answers[0]}\n  theirs {answers[1]}")
                 bad += 1
     finally:

@@ -59,7 +59,7 @@ private let tableKeys =
     ("interval: 1s", ["f:1: the key 'tables' is missing; give it a list of tables, or 'tables: []' for none"]),
     (
       "- a",
-      ["f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, tables"]
+      ["f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, tables, resp"]
     ),
     (
       "tables:\n  - name: a\n   capacity: [",
@@ -71,7 +71,7 @@ private let tableKeys =
     ),
     ("tables: [] # \u{1}", ["f:1: is not YAML: control characters are not allowed"]),
     ("tables: []\ntables: []", ["f:1: 'tables' given twice in one mapping; keep one"]),
-    ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, tables"]),
+    ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, tables, resp"]),
     ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
     (
       "tables:\n- a",
