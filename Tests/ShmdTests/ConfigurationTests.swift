@@ -59,7 +59,9 @@ private let tableKeys =
     ("interval: 1s", ["f:1: the key 'tables' is missing; give it a list of tables, or 'tables: []' for none"]),
     (
       "- a",
-      ["f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, tables, resp"]
+      [
+        "f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, tables, resp"
+      ]
     ),
     (
       "tables:\n  - name: a\n   capacity: [",
