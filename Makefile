@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room terminal models-bounded cross torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room terminal models-bounded cross resp-differential torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -121,6 +121,10 @@ BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu image
   kills.get-rwlock kills.barrier-rcu kills.register-rwlock kills.thread-exit-rcu kills.attach-rwlock kills.detach-rcu \
   kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict storm.crowded-rcu \
   stalled.refuse around
+resp-differential: setup-verify ## random commands to the daemon beside a redis-server, in RESP2 and RESP3 (COMMANDS=100000, SEED=...)
+	@$(SWIFT) build --product shmd
+	@python3 Reliability/RESP/differential.py "$$($(SWIFT) build --show-bin-path)/shmd" $(or $(COMMANDS),100000) $(SEED)
+
 torture-bounded: ## a sample of what `make torture` does, for `make verify` (ITEMS="images storm")
 	$(TORTURE) $(or $(ITEMS),$(BOUNDED_ITEMS))
 
@@ -163,6 +167,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults resp-differential docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

@@ -86,11 +86,19 @@ let programs: [Target] = [
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Tables for Redis' clients: protocol, commands, sockets.
+  .target(
+    name: "RESPServer",
+    dependencies: [
+      "SharedTable", "ToolSupport", .product(name: "NIOCore", package: "swift-nio"),
+      .product(name: "NIOPosix", package: "swift-nio"),
+    ],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon's parts.
   .target(
     name: "ShmdCore",
     dependencies: [
-      "SharedTable", "TableEngine", "SharedMemory", "TableStore", "ToolSupport", "CLibYAML",
+      "SharedTable", "TableEngine", "SharedMemory", "TableStore", "RESPServer", "ToolSupport", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -231,6 +239,8 @@ let programTests: [Target] = [
     dependencies: ["TableMetrics", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   .testTarget(
+    name: "RESPServerTests", dependencies: ["RESPServer", "SharedTable", "TestSupport"], swiftSettings: testSettings),
+  .testTarget(
     name: "ShmdTests",
     dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
     swiftSettings: testSettings),
@@ -303,6 +313,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: library + programs + testSupport + tests + programTests

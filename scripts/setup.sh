@@ -9,8 +9,8 @@ set -eu
 packages="gcc make libc6-dev liburcu-dev libxxhash-dev libyaml-dev libsqlite3-dev"
 if [ "${1:-}" = --verify ]; then
   shift
-  # Disassembly, models, counting, terminals, cross compilation.
-  packages="$packages binutils spin valgrind tmux procps gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+  # Disassembly, models, counting, terminals, cross compilation, Redis to compare with.
+  packages="$packages binutils spin valgrind tmux procps gcc-aarch64-linux-gnu libc6-dev-arm64-cross redis-server redis-tools python3"
 fi
 packages="$packages $*"
 

@@ -24,8 +24,9 @@ may_import() {
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
     CSQLite) ;;
     TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;
+    RESPServer) echo SharedTable ToolSupport ;;
     CLibYAML) ;;
-    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableStore ToolSupport ;;
+    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableStore RESPServer ToolSupport ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedTable TableDump TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;

@@ -76,7 +76,7 @@ private let tableKeys =
       "- a",
       [
         "f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, "
-          + "store-directory, tables"
+          + "store-directory, tables, resp"
       ]
     ),
     (
@@ -124,7 +124,10 @@ private let tableKeys =
       "tables:\n  [" + String(repeating: "a,", count: 250_000) + "]",
       ["f:2: is not YAML: more than 200000 values; no configuration has that many"]
     ),
-    ("tables: []\nport: 7", ["f:2: unknown key 'port' in the file; known are interval, log-level, store-directory, tables"]),
+    (
+      "tables: []\nport: 7",
+      ["f:2: unknown key 'port' in the file; known are interval, log-level, store-directory, tables, resp"]
+    ),
     ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
     (
       "tables:\n- a",

@@ -9,6 +9,8 @@ public struct Configuration: Sendable, Equatable {
   public var interval: Duration = .seconds(1)
   public var logLevel: Logger.Level = .info
   public var tables: [TableConfiguration] = []
+  /// What Redis' clients are served; nil: nothing.
+  var resp: RESPConfiguration?
   /// Where the stores of durable tables lie.
   public var storeDirectory = Self.defaultStoreDirectory
   static let defaultStoreDirectory = "/var/lib/shmd"
@@ -59,4 +61,5 @@ enum TopKeyword: String, CaseIterable, Sendable {
   case logLevel = "log-level"
   case storeDirectory = "store-directory"
   case tables
+  case resp
 }

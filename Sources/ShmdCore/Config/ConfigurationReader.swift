@@ -34,14 +34,14 @@ public struct ConfigurationReader {
       reader.file = directory
       reader.complain(nil, "cannot be read: \(error); make it readable, or remove it")
     }
-    return try reader.result
+    return try reader.result()
   }
 
   /// The same for a text, named as a file and without drop-ins.
   public static func parse(_ text: String, file: String) throws(Refusal) -> Configuration {
     var reader = ConfigurationReader(file: file)
     reader.read(text)
-    return try reader.result
+    return try reader.result()
   }
 
   /// `/etc/shmd.d` beside `/etc/shmd.yaml`.
@@ -49,11 +49,14 @@ public struct ConfigurationReader {
     (file.hasSuffix(".yaml") ? String(file.dropLast(5)) : file) + ".d"
   }
 
-  private var result: Configuration {
-    get throws(Refusal) {
-      if !problems.isEmpty { throw Refusal(problems) }
-      return configuration
+  /// What was read, if nothing is wrong with it: each value by itself, and those that name tables of other files.
+  private mutating func result() throws(Refusal) -> Configuration {
+    if let source = configuration.sources[.resp] {
+      file = source.file
+      checkRESP(line: source.line)
     }
+    if !problems.isEmpty { throw Refusal(problems) }
+    return configuration
   }
 
   private mutating func readFile(cure: String) {
@@ -146,6 +149,7 @@ public struct ConfigurationReader {
       case .storeDirectory:
         if let value = scalar(node, key.rawValue, Scalars.directory) { configuration.storeDirectory = value }
       case .tables: readTables(node)
+      case .resp: readRESP(node)
       }
     }
     if !isDropIn, !values.contains(where: { $0.key == .tables }) {

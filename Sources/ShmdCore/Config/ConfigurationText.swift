@@ -3,9 +3,10 @@ import SharedTable
 /// A configuration as YAML that reads as the same configuration, each value with where it comes from.
 enum ConfigurationText {
   static func text(of configuration: Configuration) -> String {
-    var lines = TopKeyword.allCases.filter { $0 != .tables }.map { key in
-      line(
-        "", key.rawValue, value(of: key, in: configuration), configuration.sources[key].map { "\($0.file):\($0.line)" })
+    var lines = TopKeyword.allCases.compactMap { key in
+      value(of: key, in: configuration).map { value in
+        line("", key.rawValue, value, configuration.sources[key].map { "\($0.file):\($0.line)" })
+      }
     }
     lines.append(configuration.tables.isEmpty ? "tables: []" : "tables:")
     for table in configuration.tables {
@@ -23,12 +24,14 @@ enum ConfigurationText {
     "\(start)\(key): \(value)  # \(source ?? "default")"
   }
 
-  private static func value(of key: TopKeyword, in configuration: Configuration) -> String {
+  /// Nil for the tables, which have lines of their own, and for what is not asked for.
+  private static func value(of key: TopKeyword, in configuration: Configuration) -> String? {
     switch key {
     case .interval: configuration.interval.written
     case .logLevel: configuration.logLevel.rawValue
     case .storeDirectory: "\"\(configuration.storeDirectory)\""
-    case .tables: ""
+    case .tables: nil
+    case .resp: configuration.resp?.written
     }
   }
 
@@ -49,6 +52,19 @@ enum ConfigurationText {
     case .limboBudget: Scalars.describe(options.limits.limboBudgetBytes)
     case .durability: table.durability.written
     }
+  }
+}
+
+extension RESPConfiguration {
+  /// As a configuration writes it.
+  fileprivate var written: String {
+    let parts: [String?] = [
+      socket.map { "socket: \"\($0)\"" }, mode.map { "mode: \"0\(String($0, radix: 8))\"" },
+      listen.map { "listen: \"\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)\"" },
+      tables.map { "tables: [\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" },
+      users.map { "users: [\($0.map(String.init).joined(separator: ", "))]" },
+    ]
+    return "{\(parts.compactMap(\.self).joined(separator: ", "))}"
   }
 }
 

@@ -29,7 +29,8 @@ extension Scalars {
     default: break
     }
     guard text.hasPrefix("relaxed("), text.hasSuffix(")") else {
-      throw Complaint("\(text.quotedExcerpt) is not a durability; choose one of none, relaxed, relaxed(500ms), every-barrier")
+      throw Complaint(
+        "\(text.quotedExcerpt) is not a durability; choose one of none, relaxed, relaxed(500ms), every-barrier")
     }
     return .relaxed(try interval(String(text.dropFirst(8).dropLast())))
   }

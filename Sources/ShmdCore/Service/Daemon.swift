@@ -148,9 +148,9 @@ public struct Daemon: Sendable {
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
-          .init(
-            service: StoreService(stores: keeper.stores), serviceName: "stores"), .init(service: reload, serviceName: "reload"),
-          .init(service: maintenance, serviceName: "maintenance"),
+          .init(service: StoreService(stores: keeper.stores), serviceName: "stores"),
+          .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
+          .init(service: RESPService(configuration: configuration, log: log), serviceName: "resp"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 

@@ -4,6 +4,8 @@ public struct ScanCursor: Sendable, Equatable {
   public internal(set) var position: UInt64?
 
   public init() { position = 0 }
+  /// A cursor that was carried outside the process: ``position`` of a former one.
+  public init(position: UInt64) { self.position = position }
   public var isAtEnd: Bool { position == nil }
 }
 

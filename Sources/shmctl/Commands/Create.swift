@@ -47,7 +47,8 @@ struct Create: ParsableCommand {
   func run() throws {
     let name = try options.object(name)
     var table = Table.Options(
-      variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits, limboBudgetBytes: limboBudget?.bytes,
+      variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits,
+      limboBudgetBytes: limboBudget?.bytes,
       stalledReaderPolicy: stalledReader)
     if let group {
       guard let number = try Account.group(group.text) else {

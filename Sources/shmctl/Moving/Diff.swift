@@ -29,7 +29,9 @@ struct Diff: ParsableCommand {
 
   func validate() throws {
     try options.refuseTable(for: "diff")
-    if first.isStandardInput, second.isStandardInput { throw ValidationError("Standard input can be one of the two only") }
+    if first.isStandardInput, second.isStandardInput {
+      throw ValidationError("Standard input can be one of the two only")
+    }
   }
 
   private enum Change: String {

@@ -1,0 +1,56 @@
+/// A command that the server knows.
+struct Command: Sendable {
+  /// How a command is carried out.
+  enum Kind: Sendable {
+    /// Without a table, by the connection.
+    case connection(ConnectionCommand)
+    /// In a read section, or in the barrier that runs.
+    case read(ReadCommand)
+    /// In a barrier.
+    case write(WriteCommand)
+  }
+
+  /// In lower case.
+  let name: String
+  /// Arguments with the name: exactly so many; negative: at least.
+  let arity: Int
+  let kind: Kind
+  /// As `COMMAND INFO` tells them.
+  let flags: [String]
+  /// First and last argument that is a key (negative: from the end), and the distance between two.
+  let keys: (first: Int, last: Int, step: Int)
+  let summary: String
+  let group: String
+
+  func takes(_ count: Int) -> Bool { arity >= 0 ? count == arity : count >= -arity }
+
+  /// Whether it is done at once inside MULTI.
+  var isOfTransactions: Bool {
+    switch kind {
+    case .connection(let command):
+      switch command {
+      case .exec, .discard, .multi, .watch, .reset, .quit: true
+      default: false
+      }
+    default: false
+    }
+  }
+}
+
+enum ConnectionCommand: Sendable {
+  case ping, echo, hello, auth, select, client, command, info, config, time, reset, quit, dbsize, flushall
+  case multi, exec, discard, watch, unwatch
+  case subscribe, unsubscribe, psubscribe, punsubscribe, publish, pubsub
+  case save, bgsave, lastsave, function
+}
+
+enum ReadCommand: Sendable {
+  case get, mget, strlen, getrange, lcs
+  case exists, touch, keys, scan, randomkey, type, ttl, pttl, expiretime, pexpiretime
+}
+
+enum WriteCommand: Sendable {
+  case set, setnx, setex, psetex, getset, getdel, getex, mset, msetnx, append, setrange
+  case incr, decr, incrby, decrby, incrbyfloat
+  case del, copy, rename, renamenx, expire, pexpire, expireat, pexpireat, persist, flushdb
+}

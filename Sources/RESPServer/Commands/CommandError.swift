@@ -1,0 +1,38 @@
+import SharedTable
+
+/// Why a command is answered by an error: the words of Redis 7.0, where it knows the case.
+struct CommandError: Error, Equatable {
+  /// Text, but for what a client sent that is none.
+  let bytes: [UInt8]
+
+  init(_ message: String) { bytes = Array(message.utf8) }
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  static let syntax = CommandError("ERR syntax error")
+  static let notAnInteger = CommandError("ERR value is not an integer or out of range")
+  static let notAFloat = CommandError("ERR value is not a valid float")
+  static let overflow = CommandError("ERR increment or decrement would overflow")
+  static let noSuchKey = CommandError("ERR no such key")
+  static let tooLong = CommandError("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+  static let replyTooLarge = CommandError("ERR the reply would be larger than 1 GiB; ask for less at a time")
+  static let outOfMemory = CommandError("OOM command not allowed when used memory > 'maxmemory'.")
+
+  static func arity(_ command: String) -> CommandError {
+    CommandError("ERR wrong number of arguments for '\(command)' command")
+  }
+
+  static func invalidExpiry(_ command: String) -> CommandError {
+    CommandError("ERR invalid expire time in '\(command)' command")
+  }
+
+  /// A table's error. What Redis has no word for is said in the table's own.
+  init(_ error: TableError) {
+    switch error.code {
+    case .full: self = .outOfMemory
+    case .tooLarge: self.init("ERR \(error.message)")
+    case .timedOut, .busy: self.init("BUSY \(error)")
+    case .notPermitted: self.init("NOPERM \(error)")
+    default: self.init("ERR \(error)")
+    }
+  }
+}

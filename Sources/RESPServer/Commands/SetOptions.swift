@@ -1,0 +1,86 @@
+/// What SET and GETEX take behind key and value.
+struct SetOptions {
+  enum Expiry: Equatable {
+    case none
+    case keep
+    case persist
+    /// The argument with the time, in milliseconds or seconds, from now or since 1970.
+    case time(argument: Int, unit: Int, isRelative: Bool)
+  }
+
+  var onlyIfAbsent = false
+  var onlyIfPresent = false
+  var answersOld = false
+  var expiry = Expiry.none
+
+  static let none = SetOptions()
+
+  private init() {}
+
+  /// - Parameter isRead: GETEX, which takes expiries and PERSIST.
+  init(_ request: Request, from first: Int, isRead: Bool) throws(CommandError) {
+    var index = first
+    while index < request.count {
+      let option = request[index]
+      if !isRead, option.isWord("NX"), !onlyIfPresent {
+        onlyIfAbsent = true
+      } else if !isRead, option.isWord("XX"), !onlyIfAbsent {
+        onlyIfPresent = true
+      } else if !isRead, option.isWord("GET") {
+        answersOld = true
+      } else if !isRead, option.isWord("KEEPTTL"), expiry == .none || expiry == .keep {
+        expiry = .keep
+      } else if isRead, option.isWord("PERSIST"), expiry == .none || expiry == .persist {
+        expiry = .persist
+      } else if let (unit, isRelative) = Self.time(option), index + 1 < request.count, mayBeTime(unit, isRelative) {
+        index += 1
+        expiry = .time(argument: index, unit: unit, isRelative: isRelative)
+      } else {
+        throw .syntax
+      }
+      index += 1
+    }
+  }
+
+  /// Given twice, an option of one kind counts as it was given last.
+  private func mayBeTime(_ unit: Int, _ isRelative: Bool) -> Bool {
+    if case .time(_, unit, isRelative) = expiry { return true }
+    return expiry == .none
+  }
+
+  private static func time(_ option: Bytes) -> (unit: Int, isRelative: Bool)? {
+    if option.isWord("EX") { return (1000, true) }
+    if option.isWord("PX") { return (1, true) }
+    if option.isWord("EXAT") { return (1000, false) }
+    if option.isWord("PXAT") { return (1, false) }
+    return nil
+  }
+}
+
+/// Instants at which values expire: Redis counts milliseconds since 1970, the table nanoseconds.
+enum Instant {
+  /// Milliseconds since 1970.
+  /// - Throws: if it is no time that SET takes.
+  static func parse(
+    _ argument: Bytes, unit: Int, isRelative: Bool, now: UInt64, _ command: String
+  ) throws(CommandError) -> Int {
+    guard let number = argument.integer else { throw .notAnInteger }
+    guard number > 0 else { throw .invalidExpiry(command) }
+    return try milliseconds(number, unit: unit, isRelative: isRelative, now: now, command)
+  }
+
+  static func milliseconds(
+    _ number: Int, unit: Int, isRelative: Bool, now: UInt64, _ command: String
+  ) throws(CommandError) -> Int {
+    let (scaled, overflow) = number.multipliedReportingOverflow(by: unit)
+    let (sum, overflow2) = scaled.addingReportingOverflow(isRelative ? Int(now / 1_000_000) : 0)
+    if overflow || overflow2 { throw .invalidExpiry(command) }
+    return sum
+  }
+
+  /// For the table; what its clock cannot count to (the year 2554) is its last instant.
+  static func nanoseconds(_ milliseconds: Int) -> UInt64 {
+    let (product, overflow) = UInt64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? .max : max(1, product)
+  }
+}

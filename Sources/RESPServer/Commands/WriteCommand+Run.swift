@@ -1,0 +1,89 @@
+import SharedTable
+
+extension WriteCommand {
+  /// Carries it out in a barrier. If it throws, what it had changed is taken back.
+  /// - Parameter name: the command's, as it is called in errors.
+  func run(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply, _ name: String) throws {
+    switch self {
+    case .set: try StringWrites.set(request, &tx, &reply, name)
+    case .setnx:
+      let isNew = try !tx.contains(request[1])
+      if isNew { try tx.store(request[1], request[2], expiry: nil) }
+      reply.integer(isNew ? 1 : 0)
+    case .setex: try StringWrites.setWithExpiry(request, unit: 1000, &tx, &reply, name)
+    case .psetex: try StringWrites.setWithExpiry(request, unit: 1, &tx, &reply, name)
+    case .getset:
+      reply.text(try tx.text(request[1])?.text)
+      try tx.store(request[1], request[2], expiry: nil)
+    case .getdel:
+      let old = try tx.text(request[1])
+      if old != nil { _ = try tx.remove(request[1]) }
+      reply.text(old?.text)
+    case .getex: try StringWrites.getex(request, &tx, &reply, name)
+    case .mset:
+      if request.count % 2 == 0 { throw CommandError.arity(name) }
+      try tx.withSavepoint { tx in try StringWrites.storePairs(request, &tx) }
+      reply.ok()
+    case .msetnx: try StringWrites.msetnx(request, &tx, &reply, name)
+    case .append: try StringWrites.append(request, &tx, &reply)
+    case .setrange: try StringWrites.setrange(request, &tx, &reply)
+    case .incr: try NumberWrites.add(1, request[1], &tx, &reply)
+    case .decr: try NumberWrites.add(-1, request[1], &tx, &reply)
+    case .incrby: try NumberWrites.add(try NumberWrites.amount(request[2]), request[1], &tx, &reply)
+    case .decrby:
+      let amount = try NumberWrites.amount(request[2])
+      if amount == .min { throw CommandError("ERR decrement would overflow") }
+      try NumberWrites.add(-amount, request[1], &tx, &reply)
+    case .incrbyfloat: try NumberWrites.addFloat(request, &tx, &reply)
+    case .del:
+      var removed = 0
+      for index in 1..<request.count where try unsafe tx.take(request[index].raw) { removed += 1 }
+      reply.integer(removed)
+    case .copy: try KeyWrites.copy(request, &tx, &reply)
+    case .rename: try KeyWrites.rename(request, &tx, &reply)
+    case .renamenx: try KeyWrites.renamenx(request, &tx, &reply)
+    case .expire: try KeyWrites.expire(request, unit: 1000, isRelative: true, &tx, &reply, name)
+    case .pexpire: try KeyWrites.expire(request, unit: 1, isRelative: true, &tx, &reply, name)
+    case .expireat: try KeyWrites.expire(request, unit: 1000, isRelative: false, &tx, &reply, name)
+    case .pexpireat: try KeyWrites.expire(request, unit: 1, isRelative: false, &tx, &reply, name)
+    case .persist: try KeyWrites.persist(request[1], &tx, &reply)
+    case .flushdb:
+      try KeyWrites.checkFlush(request)
+      _ = try tx.withSavepoint { tx in try KeyWrites.removeAll(&tx, most: .max) }
+      reply.ok()
+    }
+  }
+}
+
+extension Transaction {
+  /// Stores what a client sent: as a string if it is UTF-8, so that programs read it as their strings; else as bytes.
+  /// - Parameter expiry: nanoseconds since 1970; nil for never.
+  mutating func store(_ key: Bytes, _ value: Bytes, expiry: UInt64?) throws(TableError) {
+    try unsafe put(key.raw, value.raw, UTF8Check.isValid(value.raw) ? .string : .bytes, expiry: expiry)
+  }
+
+  mutating func store(_ key: Bytes, _ value: [UInt8], expiry: UInt64?) throws {
+    try value.withBytes { value in try store(key, value, expiry: expiry) }
+  }
+}
+
+extension Reply {
+  mutating func text(_ text: [UInt8]?) {
+    if let text { bulk(text) } else { null() }
+  }
+}
+
+enum UTF8Check {
+  static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    // Most are ASCII: eight bytes at a time.
+    var index = 0
+    while index + 8 <= bytes.count {
+      if unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
+      index += 8
+    }
+    while index < bytes.count, unsafe bytes[index] < 0x80 { index += 1 }
+    if index == bytes.count { return true }
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[index...]).assumingMemoryBound(to: UInt8.self)
+    return (try? unsafe UTF8Span(validating: rest.span)) != nil
+  }
+}

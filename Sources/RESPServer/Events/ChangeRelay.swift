@@ -1,0 +1,39 @@
+import Dispatch
+import SharedTable
+import Synchronization
+
+/// Follows the change log of one table: all processes' writes, not only those that came by this server.
+final class ChangeRelay: Sendable {
+  private let database: Database
+  private let queue = DispatchQueue(label: "shmd.resp.changes")
+  private let source = Mutex<TableSource?>(nil)
+
+  init(_ database: Database) { self.database = database }
+
+  /// Begins with what is committed from now on. Nothing happens if it has begun.
+  func start(_ broker: Broker) {
+    source.withLock { source in
+      guard source == nil, let table = try? database.table() else { return }
+      let made = table.makeChangeSource(queue: queue)
+      made.setEventHandler { [weak broker, database] change in broker?.tell(change, of: database) }
+      made.setCancelHandler { [weak self, weak broker, database] error in
+        // Whatever was in a table that is gone, clients must not go on with.
+        guard let self, let broker, error != nil else { return }
+        self.source.withLock { $0 = nil }
+        broker.tell(.missed(1), of: database)
+        database.refresh()
+        if (try? database.table()) != nil { self.start(broker) }
+      }
+      made.activate()
+      source = made
+    }
+  }
+
+  func stop() {
+    let old = source.withLock { source in
+      defer { source = nil }
+      return source
+    }
+    old?.cancel()
+  }
+}

@@ -1,0 +1,74 @@
+import SharedTable
+
+/// An argument of a request, where it lies in the connection's buffer: valid while its command runs.
+@safe
+struct Bytes: TableKey {
+  let raw: UnsafeRawBufferPointer
+
+  @unsafe
+  init(_ raw: UnsafeRawBufferPointer) { unsafe self.raw = raw }
+
+  var count: Int { unsafe raw.count }
+  var isEmpty: Bool { unsafe raw.isEmpty }
+  var array: [UInt8] { unsafe [UInt8](raw) }
+  var text: String { unsafe String(decoding: raw, as: UTF8.self) }
+
+  subscript(index: Int) -> UInt8 { unsafe raw[index] }
+
+  func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try unsafe body(raw)
+  }
+
+  /// Whether it is this word, which is given in upper case, in any case.
+  func isWord(_ word: StaticString) -> Bool {
+    guard unsafe raw.count == word.utf8CodeUnitCount else { return false }
+    for index in 0..<count where unsafe ASCII.upper(raw[index]) != word.utf8Start[index] { return false }
+    return true
+  }
+
+  /// A decimal integer as Redis takes one: no plus, no leading zeros, no spaces.
+  var integer: Int? {
+    var index = 0
+    let end = count
+    guard end > 0, end <= 20 else { return nil }
+    let isNegative = self[0] == ASCII.minus
+    if isNegative { index = 1 }
+    guard index < end else { return nil }
+    if self[index] == ASCII.zero { return end == 1 ? 0 : nil }
+    var magnitude: UInt64 = 0
+    while index < end {
+      let digit = self[index] &- ASCII.zero
+      guard digit <= 9 else { return nil }
+      let (product, overflow) = magnitude.multipliedReportingOverflow(by: 10)
+      let (sum, overflow2) = product.addingReportingOverflow(UInt64(digit))
+      if overflow || overflow2 { return nil }
+      magnitude = sum
+      index += 1
+    }
+    if isNegative { return magnitude <= 1 << 63 ? Int(truncatingIfNeeded: 0 &- magnitude) : nil }
+    return Int(exactly: magnitude)
+  }
+
+  /// For values that begin as Redis' `string2ull`: what a cursor is.
+  var unsigned: UInt64? { UInt64(text) }
+
+  /// The same bytes.
+  func equals(_ other: Bytes) -> Bool { unsafe count == other.count && raw.elementsEqual(other.raw) }
+}
+
+extension Array where Element == UInt8 {
+  /// Runs `body` with these bytes as an argument.
+  func withBytes<R>(_ body: (Bytes) throws -> R) rethrows -> R {
+    try unsafe withUnsafeBytes { bytes in try unsafe body(Bytes(bytes)) }
+  }
+}
+
+enum ASCII {
+  static let zero = UInt8(ascii: "0")
+  static let minus = UInt8(ascii: "-")
+  static let carriageReturn = UInt8(ascii: "\r")
+  static let lineFeed = UInt8(ascii: "\n")
+  static let space = UInt8(ascii: " ")
+
+  static func upper(_ byte: UInt8) -> UInt8 { byte &- 97 < 26 ? byte & 0xDF : byte }
+}

@@ -1,0 +1,166 @@
+/// Finds requests in what a client sends: RESP arrays of bulk strings, and inline commands.
+///
+/// It is told the bytes from the start of a frame each time, more of them from time to time, and goes on where it
+/// stopped: a frame that comes in many pieces is looked at once. It keeps the places of arguments that have arrived,
+/// 8 bytes for at least 5 that were sent, and never makes room for what is only announced.
+struct FrameParser {
+  enum Step {
+    /// A request of ``arguments``, or of ``inline``. The next frame begins ``consumed`` bytes further.
+    case frame
+    /// A frame without a command, which Redis passes over: `*0`, or an empty line.
+    case nothing
+    case needsMore
+    /// The client cannot be understood any more. The message is Redis'.
+    case failed(String)
+  }
+
+  /// What a client may send.
+  struct Limits: Sendable, Equatable {
+    /// Bytes of one argument.
+    var argument = 512 << 20
+    /// Arguments of one command.
+    var arguments = 1 << 20
+    /// Bytes of one command.
+    var frame = 1 << 30
+    /// Bytes of a line: of an inline command, or of a length.
+    static let line = 64 << 10
+  }
+
+  private(set) var arguments: [Request.Place] = []
+  /// Of an inline command; nil for one in place.
+  private(set) var inline: RetainedRequest?
+  private(set) var consumed = 0
+
+  private let limits: Limits
+  /// The frame is one without a command, or none: it stays so however often it is looked at.
+  private var verdict: Step?
+  /// Arguments that are still to come; nil at the start of a frame.
+  private var outstanding: Int?
+  /// Of the argument whose bytes are awaited.
+  private var length: Int?
+
+  init(_ limits: Limits = Limits()) { self.limits = limits }
+
+  /// The frame was dealt with.
+  mutating func reset() {
+    arguments.removeAll(keepingCapacity: arguments.capacity <= 1024)
+    inline = nil
+    verdict = nil
+    consumed = 0
+    outstanding = nil
+    length = nil
+  }
+
+  /// A frame that was found is found again until ``reset()``.
+  /// - Parameter bytes: from the start of the frame, at least as many as before.
+  mutating func step(_ bytes: Bytes) -> Step {
+    guard !bytes.isEmpty else { return .needsMore }
+    if inline != nil { return .frame }
+    if let verdict { return verdict }
+    let step = look(at: bytes)
+    switch step {
+    case .nothing, .failed: verdict = step
+    case .frame, .needsMore: break
+    }
+    return step
+  }
+
+  private mutating func look(at bytes: Bytes) -> Step {
+    if outstanding == nil {
+      guard bytes[0] == UInt8(ascii: "*") else { return readInline(bytes) }
+      consumed = 1
+      switch readNumber(bytes, "too big mbulk count string") {
+      case .number(let count) where count <= 0:
+        return .nothing
+      case .number(let count) where count <= limits.arguments:
+        outstanding = count
+      case .number, .invalid:
+        return .failed("invalid multibulk length")
+      case .needsMore:
+        consumed = 0
+        return .needsMore
+      case .failed(let message):
+        return .failed(message)
+      }
+    }
+    while outstanding! > 0 {
+      if let step = readArgument(bytes) { return step }
+    }
+    return .frame
+  }
+
+  /// - Returns: nil when the argument is there.
+  private mutating func readArgument(_ bytes: Bytes) -> Step? {
+    if length == nil {
+      guard consumed < bytes.count else { return .needsMore }
+      let start = consumed
+      guard bytes[start] == UInt8(ascii: "$") else {
+        // Redis looks for the end of the line first.
+        defer { consumed = start }
+        switch readNumber(bytes, "too big bulk count string") {
+        case .needsMore: return .needsMore
+        case .failed(let message): return .failed(message)
+        case .number, .invalid:
+          return .failed("expected '$', got '\(String(UnicodeScalar(bytes[start])))'")
+        }
+      }
+      consumed += 1
+      switch readNumber(bytes, "too big bulk count string") {
+      case .number(let count) where count >= 0 && count <= limits.argument:
+        length = count
+      case .number, .invalid:
+        return .failed("invalid bulk length")
+      case .needsMore:
+        consumed = start
+        return .needsMore
+      case .failed(let message):
+        return .failed(message)
+      }
+      if consumed + length! > limits.frame { return .failed("too big request") }
+    }
+    // The two bytes behind an argument are passed over unseen, as Redis does it.
+    guard bytes.count - consumed >= length! + 2 else { return .needsMore }
+    arguments.append(Request.Place(start: UInt32(consumed), count: UInt32(length!)))
+    consumed += length! + 2
+    length = nil
+    outstanding! -= 1
+    return nil
+  }
+
+  private enum Number {
+    case number(Int)
+    case invalid
+    case needsMore
+    case failed(String)
+  }
+
+  /// The rest of the line as a number; moves behind it.
+  private mutating func readNumber(_ bytes: Bytes, _ tooLong: String) -> Number {
+    var end = consumed
+    let last = min(bytes.count, consumed + Limits.line)
+    // Redis looks for the end of a string: behind a zero byte there is none.
+    while end < last, bytes[end] != ASCII.carriageReturn, bytes[end] != 0 { end += 1 }
+    if end == last || bytes[end] == 0 { return bytes.count - consumed > Limits.line ? .failed(tooLong) : .needsMore }
+    guard end + 1 < bytes.count else { return .needsMore }
+    let number = unsafe Bytes(UnsafeRawBufferPointer(rebasing: bytes.raw[consumed..<end])).integer
+    consumed = end + 2
+    return number.map { .number($0) } ?? .invalid
+  }
+
+  private mutating func readInline(_ bytes: Bytes) -> Step {
+    // `consumed` remembers how far there was no line feed.
+    let last = min(bytes.count, Limits.line)
+    while consumed < last, bytes[consumed] != ASCII.lineFeed, bytes[consumed] != 0 { consumed += 1 }
+    if consumed == last || bytes[consumed] == 0 {
+      return bytes.count > Limits.line ? .failed("too big inline request") : .needsMore
+    }
+    var end = consumed
+    consumed += 1
+    if end > 0, bytes[end - 1] == ASCII.carriageReturn { end -= 1 }
+    let line = unsafe [UInt8](UnsafeRawBufferPointer(rebasing: bytes.raw[0..<end]))
+    guard let words = InlineCommand.words(of: line) else { return .failed("unbalanced quotes in request") }
+    if words.isEmpty { return .nothing }
+    inline = RetainedRequest(words)
+    return .frame
+  }
+}

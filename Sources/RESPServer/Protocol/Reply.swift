@@ -1,0 +1,124 @@
+import NIOCore
+import SharedTable
+
+/// What a connection is to be sent, in its version of the protocol.
+struct Reply {
+  /// More than this is answered to no command: a buffer holds 4 GiB.
+  static let largest = 1 << 30
+
+  var buffer = ByteBuffer()
+  /// 2 or 3.
+  var version = 2
+
+  var count: Int { buffer.readableBytes }
+  /// Where the next reply begins: for ``rollBack(to:)``.
+  var position: Int { buffer.writerIndex }
+
+  mutating func rollBack(to position: Int) { buffer.moveWriterIndex(to: position) }
+
+  // MARK: - Lines
+
+  mutating func simple(_ text: StaticString) { line(UInt8(ascii: "+"), text.description) }
+
+  mutating func ok() { buffer.writeStaticString("+OK\r\n") }
+
+  /// - Parameter message: with the code that Redis begins it with.
+  mutating func error(_ message: String) { error(Array(message.utf8)) }
+
+  mutating func error(_ message: [UInt8]) {
+    // What a client sent may be in it.
+    var message = message
+    while let last = message.last, last == 10 || last == 13 { message.removeLast() }
+    let oneLine = message.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 }
+    buffer.writeInteger(UInt8(ascii: "-"))
+    buffer.writeBytes(oneLine)
+    buffer.writeStaticString("\r\n")
+  }
+
+  mutating func simple(_ text: String) { line(UInt8(ascii: "+"), text) }
+
+  mutating func integer(_ value: Int) { header(UInt8(ascii: ":"), value) }
+
+  mutating func array(_ count: Int) { header(UInt8(ascii: "*"), count) }
+  /// Of so many pairs.
+  mutating func map(_ count: Int) { version == 3 ? header(UInt8(ascii: "%"), count) : array(count * 2) }
+  mutating func set(_ count: Int) { header(UInt8(ascii: version == 3 ? "~" : "*"), count) }
+  /// What a client did not ask for.
+  mutating func push(_ count: Int) { header(UInt8(ascii: version == 3 ? ">" : "*"), count) }
+
+  mutating func null() { buffer.writeStaticString(version == 3 ? "_\r\n" : "$-1\r\n") }
+  mutating func nullArray() { buffer.writeStaticString(version == 3 ? "_\r\n" : "*-1\r\n") }
+
+  // MARK: - Strings
+
+  mutating func bulk(_ bytes: Bytes) { unsafe bulk(bytes.raw) }
+
+  mutating func bulk(_ bytes: [UInt8]) { bytes.withBytes { bulk($0) } }
+
+  mutating func bulk(_ text: String) {
+    var text = text
+    text.withUTF8 { unsafe bulk(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func bulk(_ bytes: UnsafeRawBufferPointer) {
+    let count = bytes.count
+    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count + 28) { target in
+      var index = unsafe Self.header(UInt8(ascii: "$"), count, target)
+      if let source = bytes.baseAddress {
+        unsafe (target.baseAddress! + index).copyMemory(from: source, byteCount: count)
+      }
+      index += count
+      unsafe target[index] = ASCII.carriageReturn
+      unsafe target[index + 1] = ASCII.lineFeed
+      return index + 2
+    }
+  }
+
+  /// Text for people: of no format that a program should read.
+  mutating func verbatim(_ text: String) {
+    guard version == 3 else { return bulk(text) }
+    header(UInt8(ascii: "="), text.utf8.count + 4)
+    buffer.writeStaticString("txt:")
+    buffer.writeString(text)
+    buffer.writeStaticString("\r\n")
+  }
+
+  // MARK: -
+
+  private mutating func line(_ type: UInt8, _ text: String) {
+    buffer.writeInteger(type)
+    buffer.writeString(text)
+    buffer.writeStaticString("\r\n")
+  }
+
+  private mutating func header(_ type: UInt8, _ number: Int) {
+    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 24) { unsafe Self.header(type, number, $0) }
+  }
+
+  /// The type, the number and the end of the line.
+  private static func header(_ type: UInt8, _ number: Int, _ target: UnsafeMutableRawBufferPointer) -> Int {
+    unsafe target[0] = type
+    var index = 1
+    if number < 0 {
+      unsafe target[1] = ASCII.minus
+      index = 2
+    }
+    var rest = number.magnitude
+    var digits = 1
+    var power: UInt = 10
+    while digits < 20, rest >= power {
+      digits += 1
+      let (next, overflow) = power.multipliedReportingOverflow(by: 10)
+      if overflow { break }
+      power = next
+    }
+    for position in (index..<index + digits).reversed() {
+      unsafe target[position] = ASCII.zero + UInt8(rest % 10)
+      rest /= 10
+    }
+    index += digits
+    unsafe target[index] = ASCII.carriageReturn
+    unsafe target[index + 1] = ASCII.lineFeed
+    return index + 2
+  }
+}

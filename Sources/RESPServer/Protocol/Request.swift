@@ -1,0 +1,63 @@
+/// One command with its arguments, in the connection's buffer; the command's name is the first.
+@safe
+struct Request {
+  /// Where an argument lies, from the start of the frame.
+  struct Place {
+    let start: UInt32
+    let count: UInt32
+  }
+
+  private let base: UnsafeRawBufferPointer
+  let places: [Place]
+
+  @unsafe
+  init(_ base: UnsafeRawBufferPointer, _ places: [Place]) {
+    unsafe self.base = base
+    self.places = places
+  }
+
+  var count: Int { places.count }
+
+  subscript(index: Int) -> Bytes {
+    let place = places[index]
+    return unsafe Bytes(UnsafeRawBufferPointer(rebasing: base[Int(place.start)..<Int(place.start + place.count)]))
+  }
+
+  /// A copy that outlives the buffer.
+  var retained: RetainedRequest {
+    var bytes: [UInt8] = []
+    var places: [Place] = []
+    bytes.reserveCapacity(self.places.reduce(0) { $0 + Int($1.count) })
+    places.reserveCapacity(count)
+    for index in 0..<count {
+      let argument = self[index]
+      places.append(Place(start: UInt32(bytes.count), count: UInt32(argument.count)))
+      unsafe bytes.append(contentsOf: argument.raw)
+    }
+    return RetainedRequest(bytes: bytes, places: places)
+  }
+}
+
+/// A request that waits: queued by MULTI, or written inline.
+struct RetainedRequest {
+  let bytes: [UInt8]
+  let places: [Request.Place]
+
+  init(bytes: [UInt8], places: [Request.Place]) {
+    self.bytes = bytes
+    self.places = places
+  }
+
+  init(_ arguments: [[UInt8]]) {
+    var start = 0
+    places = arguments.map { argument in
+      defer { start += argument.count }
+      return Request.Place(start: UInt32(start), count: UInt32(argument.count))
+    }
+    bytes = Array(arguments.joined())
+  }
+
+  func withRequest<R>(_ body: (Request) throws -> R) rethrows -> R {
+    try unsafe bytes.withUnsafeBytes { bytes in try unsafe body(Request(bytes, places)) }
+  }
+}

@@ -1,0 +1,166 @@
+import NIOCore
+
+/// A connection on its event loop: bytes in, the session's work, one write for all that a burst asked for.
+///
+/// Nothing is read ahead: the next bytes are asked for when what has arrived is answered and sent, so a client that does
+/// not read its answers, and one whose command waits in a lane, hold no more than what they have sent already.
+final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// Messages of channels that a client has not read yet: more of them end its connection.
+  private static let mostUnread = 32 << 20
+
+  private let session: Session
+  private let server: ServerState
+  private var context: ChannelHandlerContext?
+  /// A lane has the session.
+  private var isInLane = false
+  /// Enough waits to be sent; go on when it is.
+  private var isWaitingToWrite = false
+  private var hasInput = false
+  private var isEnding = false
+  private var unread = 0
+
+  init(_ session: Session, _ server: ServerState) {
+    self.session = session
+    self.server = server
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func channelActive(context: ChannelHandlerContext) { context.read() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end()
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Whatever went wrong with a socket, there is nobody left to tell.
+    context.close(promise: nil)
+  }
+
+  private func end() {
+    context = nil
+    if !isInLane { close() }
+  }
+
+  private func close() {
+    guard !isEnding else { return }
+    isEnding = true
+    server.leave(session.client)
+  }
+
+  // MARK: - Bytes
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    session.receive(&bytes)
+    hasInput = true
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    guard hasInput else { return context.read() }
+    hasInput = false
+    proceed()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable, isWaitingToWrite {
+      isWaitingToWrite = false
+      proceed()
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  private func proceed() {
+    guard let context, !isInLane, !isEnding else { return }
+    while true {
+      let outcome = session.run(patience: .zero)
+      if let bytes = session.takeReply() { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
+      switch outcome {
+      case .needsInput:
+        if context.channel.isWritable { context.read() } else { isWaitingToWrite = true }
+        return
+      case .outputFull:
+        if context.channel.isWritable { continue }
+        isWaitingToWrite = true
+        return
+      case .wait(let database):
+        return hand(to: database.lane, context)
+      case .close:
+        return context.close(mode: .all, promise: nil)
+      }
+    }
+  }
+
+  private func hand(to lane: Lane, _ context: ChannelHandlerContext) {
+    isInLane = true
+    let session = session
+    let loop = context.eventLoop
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    lane.run { patience in
+      session.runOne(patience: patience)
+      loop.execute { bound.value.takeBack() }
+    }
+  }
+
+  private func takeBack() {
+    isInLane = false
+    if context == nil { return close() }
+    proceed()
+  }
+
+  // MARK: - What was not asked for
+
+  func deliver(_ push: ClientRecord.Push) {
+    guard let context, !isEnding else { return }
+    let bytes = push.encoded(version: session.client.current.version)
+    let count = bytes.readableBytes
+    unread += count
+    guard unread <= Self.mostUnread else { return context.close(promise: nil) }
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in bound.value.unread -= count }
+  }
+
+  func disconnect() { context?.close(promise: nil) }
+}
+
+extension ClientRecord.Push {
+  func encoded(version: Int) -> ByteBuffer {
+    var reply = Reply()
+    reply.version = version
+    switch self {
+    case .message(let channel, let message):
+      reply.push(3)
+      reply.bulk("message")
+      reply.bulk(channel)
+      reply.bulk(message)
+    case .patternMessage(let pattern, let channel, let message):
+      reply.push(4)
+      reply.bulk("pmessage")
+      reply.bulk(pattern)
+      reply.bulk(channel)
+      reply.bulk(message)
+    case .invalidate(let key):
+      reply.push(2)
+      reply.bulk("invalidate")
+      reply.keys(key)
+    case .invalidateMessage(let key):
+      reply.push(3)
+      reply.bulk("message")
+      reply.bulk("__redis__:invalidate")
+      reply.keys(key)
+    }
+    return reply.buffer
+  }
+}
+
+extension Reply {
+  fileprivate mutating func keys(_ key: [UInt8]?) {
+    guard let key else { return nullArray() }
+    array(1)
+    bulk(key)
+  }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Serves tables of this host to Redis' clients.
+///
+/// One event loop reads, answers and writes for all connections; each table has a lane, a thread for what would have to
+/// wait.
+public final class RESPServer: Sendable {
+  private let state: ServerState
+  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let listeners = Mutex<[any Channel]>([])
+
+  public init(_ options: ServerOptions) {
+    precondition(!options.tables.isEmpty, "a server without tables has nothing to serve")
+    state = ServerState(options)
+  }
+
+  /// Binds what the options name, and serves from then on.
+  /// - Throws: ``ListenFailure``; then nothing is bound.
+  public func start() async throws {
+    do {
+      if let path = state.options.socket { try await bind(path: path) }
+      if let address = state.options.listen { try await bind(address) }
+    } catch {
+      await stop()
+      throw error
+    }
+    group.next().scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [state] _ in
+      for database in state.databases { database.refresh() }
+    }
+  }
+
+  /// Ends all connections, and removes the socket.
+  public func stop() async {
+    state.broker.stop()
+    for listener in listeners.withLock({ $0 }) { try? await listener.close() }
+    listeners.withLock { $0 = [] }
+    if let path = state.options.socket { unsafe unlink(path) }
+    try? await group.shutdownGracefully()
+    for database in state.databases { database.lane.stop() }
+  }
+
+  /// The port of the TCP listener; for who asked for any (0).
+  public var port: Int? { listeners.withLock { $0.compactMap { $0.localAddress?.port }.first } }
+
+  // MARK: - Listeners
+
+  private var bootstrap: ServerBootstrap {
+    let state = state
+    return ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 512)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16384, maximum: 262_144)
+      )
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 256 << 10, high: 4 << 20))
+      .childChannelInitializer { channel in Self.accept(channel, state) }
+  }
+
+  private func bind(path: String) async throws {
+    guard path.utf8.count < 108 else {
+      throw ListenFailure(address: path, reason: "a socket's path has at most 107 bytes; choose a shorter one")
+    }
+    try removeStaleSocket(path)
+    // Nobody may connect before the mode is set: the socket is made for its owner alone.
+    let mask = umask(0o177)
+    defer { umask(mask) }
+    do {
+      let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+      listeners.withLock { $0.append(channel) }
+    } catch {
+      throw ListenFailure(address: path, reason: "\(error)")
+    }
+    guard unsafe chmod(path, state.options.socketMode) == 0 else {
+      throw ListenFailure(address: path, reason: "its mode cannot be set: error \(errno)")
+    }
+  }
+
+  /// A socket that a killed server left behind; one on which somebody listens is left alone.
+  private func removeStaleSocket(_ path: String) throws {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw ListenFailure(
+        address: path, reason: "there is something else than a socket; remove it or choose another path")
+    }
+    if UnixSocket.isListenedTo(path) {
+      throw ListenFailure(address: path, reason: "another process listens there; stop it or choose another path")
+    }
+    unsafe unlink(path)
+  }
+
+  private func bind(_ address: ServerOptions.Address) async throws {
+    do {
+      let channel = try await bootstrap.childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+        .bind(host: address.host, port: address.port).get()
+      listeners.withLock { $0.append(channel) }
+    } catch {
+      throw ListenFailure(address: "\(address.host):\(address.port)", reason: "\(error)")
+    }
+  }
+
+  // MARK: - Connections
+
+  private static func accept(_ channel: any Channel, _ state: ServerState) -> EventLoopFuture<Void> {
+    channel.eventLoop.makeCompletedFuture {
+      let peer = try channel.pipeline.syncOperations.peerCredentials(of: channel)
+      let id = state.nextID()
+      let address = channel.remoteAddress.map { address in
+        address.port.map { "\(address.ipAddress ?? "?"):\($0)" } ?? "\(state.options.socket ?? ""):0"
+      }
+      let loop = channel.eventLoop
+      let holder = HandlerHolder()
+      let bound = NIOLoopBound(holder, eventLoop: loop)
+      let client = ClientRecord(
+        id: id, address: address ?? "?", peer: peer,
+        send: { push in loop.execute { bound.value.handler?.deliver(push) } },
+        disconnect: { loop.execute { bound.value.handler?.disconnect() } })
+      if let refusal = refusal(of: peer, state) {
+        return try refuse(channel, refusal)
+      }
+      guard state.enter(client) else { return try refuse(channel, "ERR max number of clients reached") }
+      let handler = ConnectionHandler(Session(server: state, client: client), state)
+      holder.handler = handler
+      try channel.pipeline.syncOperations.addHandler(handler)
+    }
+  }
+
+  private static func refusal(of peer: PeerCredentials?, _ state: ServerState) -> String? {
+    guard let users = state.options.users else { return nil }
+    guard let peer else { return "NOPERM this connection tells no user, and only some may connect" }
+    return users.contains(peer.user)
+      ? nil : "NOPERM user \(peer.user) is not among those who may connect; an administrator adds them to 'resp: users'"
+  }
+
+  private static func refuse(_ channel: any Channel, _ message: String) throws {
+    var reply = Reply()
+    reply.error(message)
+    try channel.pipeline.syncOperations.addHandler(RefusalHandler(reply.buffer))
+  }
+}
+
+/// Who was refused is told why, and nothing else.
+private final class RefusalHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let message: ByteBuffer
+
+  init(_ message: ByteBuffer) { self.message = message }
+
+  func channelActive(context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(message), promise: nil)
+    context.close(promise: nil)
+  }
+}
+
+/// The handler of a connection, for its record, which is made first.
+private final class HandlerHolder {
+  weak var handler: ConnectionHandler?
+}
+
+/// Why a server does not listen where it was told to.
+public struct ListenFailure: Error, CustomStringConvertible {
+  public let address: String
+  public let reason: String
+
+  public var description: String { "cannot listen on \(address): \(reason)" }
+}

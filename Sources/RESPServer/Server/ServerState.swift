@@ -1,0 +1,70 @@
+import Synchronization
+
+/// What all connections of a server share.
+final class ServerState: Sendable {
+  private struct State {
+    var clients: [Int: ClientRecord] = [:]
+    var lastID = 0
+    var connections = 0
+    var rejected = 0
+    var configuration = ServerConfiguration()
+  }
+
+  let options: ServerOptions
+  let databases: [Database]
+  let broker: Broker
+  let begin = ContinuousClock.now
+  /// Seconds since 1970.
+  let beginTime: Int
+  private let state = Mutex(State())
+
+  init(_ options: ServerOptions) {
+    self.options = options
+    databases = options.tables.enumerated().map { Database(index: $0.offset, $0.element) }
+    broker = Broker(databases)
+    beginTime = WallTime.now.seconds
+  }
+
+  // MARK: - Clients
+
+  func nextID() -> Int {
+    state.withLock { state in
+      state.lastID += 1
+      state.connections += 1
+      return state.lastID
+    }
+  }
+
+  /// - Returns: false if there are as many as there may be.
+  func enter(_ client: ClientRecord) -> Bool {
+    state.withLock { state in
+      guard state.clients.count < options.mostClients else {
+        state.rejected += 1
+        return false
+      }
+      state.clients[client.id] = client
+      return true
+    }
+  }
+
+  func leave(_ client: ClientRecord) {
+    _ = state.withLock { $0.clients.removeValue(forKey: client.id) }
+    broker.forget(client)
+  }
+
+  var clients: [ClientRecord] { state.withLock { $0.clients.values.sorted { $0.id < $1.id } } }
+  func client(_ id: Int) -> ClientRecord? { state.withLock { $0.clients[id] } }
+  var connectionCount: (all: Int, rejected: Int) { state.withLock { ($0.connections, $0.rejected) } }
+
+  // MARK: - CONFIG
+
+  var configuration: ServerConfiguration { state.withLock { $0.configuration } }
+
+  func configure(_ change: (inout ServerConfiguration) throws -> Void) rethrows {
+    let flags = try state.withLock { state in
+      try change(&state.configuration)
+      return state.configuration.notifications
+    }
+    broker.setNotifications(flags)
+  }
+}

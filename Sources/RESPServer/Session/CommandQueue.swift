@@ -1,0 +1,37 @@
+/// What MULTI has gathered.
+struct CommandQueue {
+  /// More bytes than this are not kept for one client.
+  static let mostBytes = 64 << 20
+
+  struct Entry {
+    let command: Command
+    let request: RetainedRequest
+  }
+
+  private(set) var entries: [Entry] = []
+  private var bytes = 0
+  /// A command was refused: EXEC will be.
+  var isSpoiled = false
+
+  var hasRoom: Bool { bytes <= Self.mostBytes }
+
+  mutating func append(_ command: Command, _ request: Request) {
+    let retained = request.retained
+    bytes += retained.bytes.count + retained.places.count * 8 + 128
+    entries.append(Entry(command: command, request: retained))
+  }
+
+  /// Whether a read section will do.
+  var onlyReads: Bool { entries.allSatisfy { if case .read = $0.command.kind { true } else { false } } }
+
+  /// Whether it may be begun again after it was undone.
+  var isRepeatable: Bool { entries.allSatisfy { if case .connection = $0.command.kind { false } else { true } } }
+}
+
+/// A key on which EXEC depends.
+struct WatchedKey {
+  let database: Database
+  let key: [UInt8]
+  /// 0: it was absent.
+  let version: UInt64
+}

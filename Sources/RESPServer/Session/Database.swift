@@ -1,0 +1,48 @@
+import SharedTable
+import Synchronization
+
+/// A table that clients reach by `SELECT index`.
+final class Database: Sendable {
+  /// Its place in the list.
+  let index: Int
+  /// The table's name.
+  let name: String
+  /// Carries out what would have to wait, so that the event loop never does.
+  let lane: Lane
+
+  private let trusting: [UInt32]
+  private let current = Mutex<Table?>(nil)
+  private let generationCount = Atomic<UInt64>(0)
+
+  init(index: Int, _ served: ServerOptions.ServedTable) {
+    self.index = index
+    name = served.name
+    trusting = served.owner.map { [$0] } ?? []
+    lane = Lane(table: served.name)
+  }
+
+  /// Grows when the table is let go: sessions look at it before they use the handle that they know.
+  var generation: UInt64 { generationCount.load(ordering: .acquiring) }
+
+  /// The table, opened if it is not open.
+  func table() throws(TableError) -> Table {
+    if let table = current.withLock({ $0 }) { return table }
+    let opened = try Table.open(name, trusting: .users(trusting), timeout: .seconds(1))
+    return current.withLock { table in
+      if table == nil { table = opened }
+      return table!
+    }
+  }
+
+  /// Lets go of a table whose name leads to another one, or to none.
+  /// - Returns: whether it did.
+  @discardableResult
+  func refresh() -> Bool {
+    current.withLock { table in
+      guard let open = table, !open.isNamed else { return false }
+      table = nil
+      generationCount.add(1, ordering: .releasing)
+      return true
+    }
+  }
+}

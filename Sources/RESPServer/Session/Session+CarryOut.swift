@@ -1,0 +1,175 @@
+import SharedTable
+
+/// From a request to its answer.
+extension Session {
+  /// What a request comes to, found without changing anything.
+  enum Plan {
+    case refused(CommandError)
+    case queued(Command)
+    case connection(ConnectionCommand, Command)
+    case read(ReadCommand)
+    case write(WriteCommand, String)
+  }
+
+  /// So many commands, and about so long, share a barrier.
+  private static let batchCommands = 256
+  private static let batchTime = Duration.milliseconds(1)
+
+  /// Carries out a request, and those behind it that share its barrier.
+  /// - Parameter bytes: where the request and those behind it lie; nil for an inline command.
+  /// - Returns: whose lane must carry it out, as it would have to wait.
+  func carryOut(_ request: Request, in bytes: Bytes?, _ patience: Duration) -> Database? {
+    switch plan(request) {
+    case .refused(let error):
+      queue?.isSpoiled = true
+      if error == .arity("exec") {
+        leaveTransaction()
+        fail(CommandError("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"))
+      } else {
+        fail(error)
+      }
+      finish()
+      return nil
+    case .queued(let command):
+      enqueue(command, request)
+      finish()
+      return nil
+    case .connection(let command, let whole):
+      return attempt(patience) { try carryOut(command, whole, request, patience) }
+    case .read(let command):
+      return attempt(patience) {
+        try table().read(timeout: patience) { view in answer(command, request, view) }
+      }
+    case .write(.flushdb, _):
+      // As long as the table has keys: nothing for the event loop.
+      if patience == .zero { return database }
+      return attempt(patience) { try flush(database, request, patience) }
+    case .write(let command, let name):
+      return attempt(patience, finishes: false) { try batch(command, name, request, bytes, patience) }
+    }
+  }
+
+  /// Runs `body`, and answers by its error if it throws one that is to be answered.
+  /// - Returns: the database whose lane must do it.
+  private func attempt(_ patience: Duration, finishes: Bool = true, _ body: () throws -> Void) -> Database? {
+    let database = database
+    do {
+      try body()
+      if finishes { finish() }
+      return nil
+    } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
+      reply.rollBack(to: replyStart)
+      return database
+    } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && database.refresh() {
+      reply.rollBack(to: replyStart)
+      isSecondAttempt = true
+      return nil
+    } catch {
+      fail(error)
+      finish()
+      return nil
+    }
+  }
+
+  func plan(_ request: Request) -> Plan {
+    guard let command = CommandTable.shared.find(request[0]) else { return .refused(.unknown(request)) }
+    guard command.takes(request.count) else { return .refused(.arity(command.name)) }
+    if case .connection = command.kind {
+      do throws(CommandError) { try CommandWords.check(command, request) } catch { return .refused(error) }
+    }
+    if reply.version == 2, subscriptions.count > 0, !command.isForSubscribers {
+      return .refused(
+        CommandError(
+          "ERR Can't execute '\(request[0].text.lowercased())': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
+            + "RESET are allowed in this context"))
+    }
+    if queue != nil, !command.isOfTransactions { return .queued(command) }
+    return switch command.kind {
+    case .connection(let kind): .connection(kind, command)
+    case .read(let kind): .read(kind)
+    case .write(let kind): .write(kind, command.name)
+    }
+  }
+
+  func answer<S: Section & ~Copyable & ~Escapable>(_ command: ReadCommand, _ request: Request, _ section: borrowing S) {
+    do { try command.run(request, section, &reply) } catch { fail(error) }
+  }
+
+  // MARK: - Barriers
+
+  /// One barrier for a write and what follows it in the input, as long as that needs nothing but the same table.
+  private func batch(
+    _ first: WriteCommand, _ name: String, _ request: Request, _ bytes: Bytes?, _ patience: Duration
+  ) throws {
+    try table().barrier(timeout: patience) { tx in
+      guard answer(first, name, request, &tx) else { return }
+      finish()
+      guard let bytes else { return }
+      let begin = ContinuousClock.now
+      for count in 1..<Self.batchCommands {
+        if count % 16 == 0, ContinuousClock.now - begin > Self.batchTime { return }
+        guard reply.count < Self.replyLimit, findsRequest(in: bytes) else { return }
+        let next = self.request(in: bytes)
+        switch plan(next) {
+        case .read(let command): answer(command, next, tx)
+        case .write(.flushdb, _): return
+        case .write(let command, let name):
+          guard answer(command, name, next, &tx) else { return }
+        case .refused, .queued, .connection: return
+        }
+        finish()
+      }
+    }
+  }
+
+  /// - Returns: false if the table was full and the command is to be tried once more in a barrier of its own, which
+  ///   begins with gc.
+  private func answer(_ command: WriteCommand, _ name: String, _ request: Request, _ tx: inout Transaction) -> Bool {
+    do {
+      try command.run(request, &tx, &reply, name)
+    } catch let error as TableError where error.code == .full && error.holder == nil && !isSecondAttempt {
+      reply.rollBack(to: replyStart)
+      isSecondAttempt = true
+      return false
+    } catch {
+      fail(error)
+    }
+    return true
+  }
+
+  /// Removes all keys of a table: in one barrier if they are not too many for one.
+  func flush(_ database: Database, _ request: Request, _ patience: Duration) throws {
+    try KeyWrites.checkFlush(request)
+    let table = try database.table()
+    var isEmpty = false
+    while !isEmpty {
+      isEmpty = try table.barrier(timeout: patience) { tx in try KeyWrites.removeAll(&tx, most: 50_000) }
+    }
+    reply.ok()
+  }
+}
+
+extension CommandError {
+  /// The words of Redis, with as much of the arguments as it shows.
+  static func unknown(_ request: Request) -> CommandError {
+    func shown(_ bytes: Bytes, _ most: Int) -> [UInt8] { Array(bytes.array.prefix(most).prefix { $0 != 0 }) }
+    var arguments: [UInt8] = []
+    for index in 1..<max(1, request.count) where arguments.count < 128 {
+      arguments += Array("'".utf8) + shown(request[index], 128 - arguments.count) + Array("' ".utf8)
+    }
+    return CommandError(
+      bytes: Array("ERR unknown command '".utf8) + shown(request[0], 128) + Array("', with args beginning with: ".utf8)
+        + arguments)
+  }
+}
+
+extension Command {
+  /// Whether a RESP2 client that listens to channels may give it.
+  var isForSubscribers: Bool {
+    guard case .connection(let command) = kind else { return false }
+    switch command {
+    case .subscribe, .unsubscribe, .psubscribe, .punsubscribe, .ping, .quit, .reset: return true
+    default: return false
+    }
+  }
+}

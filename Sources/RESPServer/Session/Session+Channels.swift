@@ -1,0 +1,81 @@
+/// SUBSCRIBE and its relatives.
+extension Session {
+  func subscribe(_ request: Request, isPattern: Bool) throws(CommandError) {
+    guard subscriptions.count + request.count <= Subscriptions.most else {
+      throw CommandError("ERR too many subscriptions; at most \(Subscriptions.most) a connection")
+    }
+    for index in 1..<request.count {
+      let channel = request[index].array
+      if isPattern {
+        if !subscriptions.patterns.contains(channel) { subscriptions.patterns.append(channel) }
+      } else {
+        if !subscriptions.channels.contains(channel) { subscriptions.channels.append(channel) }
+      }
+      noteSubscriptions()
+      server.broker.subscribe(client, to: channel, isPattern: isPattern)
+      confirm(isPattern ? "psubscribe" : "subscribe", channel)
+    }
+  }
+
+  func unsubscribe(_ request: Request, isPattern: Bool) {
+    let word = isPattern ? "punsubscribe" : "unsubscribe"
+    if request.count == 1 {
+      let left = leaveChannels(isPattern: isPattern)
+      for (index, channel) in left.enumerated() { confirm(word, channel, extra: left.count - 1 - index) }
+      if left.isEmpty { confirm(word, nil) }
+      return
+    }
+    for index in 1..<request.count {
+      let channel = request[index].array
+      leave(channel, isPattern: isPattern)
+      confirm(word, channel)
+    }
+  }
+
+  /// - Returns: what was left.
+  @discardableResult
+  func leaveChannels(isPattern: Bool) -> [[UInt8]] {
+    let left = isPattern ? subscriptions.patterns : subscriptions.channels
+    for channel in left { leave(channel, isPattern: isPattern) }
+    return left
+  }
+
+  private func leave(_ channel: [UInt8], isPattern: Bool) {
+    server.broker.unsubscribe(client, from: channel, isPattern: isPattern)
+    if isPattern {
+      subscriptions.patterns.removeAll { $0 == channel }
+    } else {
+      subscriptions.channels.removeAll { $0 == channel }
+    }
+    noteSubscriptions()
+  }
+
+  private func noteSubscriptions() {
+    let counts = (subscriptions.channels.count, subscriptions.patterns.count)
+    client.update { $0.subscriptions = counts }
+  }
+
+  private func confirm(_ word: String, _ channel: [UInt8]?, extra: Int = 0) {
+    reply.push(3)
+    reply.bulk(word)
+    reply.text(channel)
+    reply.integer(subscriptions.count + extra)
+  }
+
+  func pubsub(_ request: Request) {
+    let broker = server.broker
+    if request[1].isWord("CHANNELS") {
+      let channels = broker.channels(matching: request.count == 3 ? request[2].array : nil)
+      reply.array(channels.count)
+      for channel in channels { reply.bulk(channel) }
+    } else if request[1].isWord("NUMSUB") {
+      reply.array((request.count - 2) * 2)
+      for index in 2..<request.count {
+        reply.bulk(request[index])
+        reply.integer(broker.listeners(of: request[index].array))
+      }
+    } else {
+      reply.integer(broker.patternCount)
+    }
+  }
+}

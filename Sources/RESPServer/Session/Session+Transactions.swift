@@ -1,0 +1,176 @@
+import SharedTable
+
+/// MULTI, EXEC, DISCARD, WATCH, UNWATCH.
+extension Session {
+  func enqueue(_ command: Command, _ request: Request) {
+    if let error = refusal(command, request) {
+      queue!.isSpoiled = true
+      return fail(error)
+    }
+    queue!.append(command, request)
+    reply.simple("QUEUED" as StaticString)
+  }
+
+  /// Why a command cannot be part of a transaction; Redis takes more.
+  private func refusal(_ command: Command, _ request: Request) -> CommandError? {
+    if !queue!.hasRoom { return CommandError("ERR the transaction is too large; at most 64 MiB are queued") }
+    guard case .connection(let kind) = command.kind else { return nil }
+    switch kind {
+    case .select:
+      // What is no table's place fails when it is carried out.
+      guard let index = request[1].integer, server.databases.indices.contains(index), index != database.index else {
+        return nil
+      }
+      return CommandError("ERR SELECT of another table inside MULTI is not supported: no barrier spans two tables")
+    case .flushall where server.databases.count > 1:
+      return CommandError("ERR FLUSHALL of several tables inside MULTI is not supported: no barrier spans two tables")
+    default: return nil
+    }
+  }
+
+  func multi() throws(CommandError) {
+    if queue != nil { throw CommandError("ERR MULTI calls can not be nested") }
+    queue = CommandQueue()
+    reply.ok()
+  }
+
+  func discard() throws(CommandError) {
+    if queue == nil { throw CommandError("ERR DISCARD without MULTI") }
+    leaveTransaction()
+    reply.ok()
+  }
+
+  func leaveTransaction() {
+    queue = nil
+    watched = []
+  }
+
+  func watch(_ request: Request, _ patience: Duration) throws {
+    if queue != nil { throw CommandError("ERR WATCH inside MULTI is not allowed") }
+    guard watched.count + request.count <= 1 << 20 else {
+      throw CommandError("ERR too many keys are watched; at most \(1 << 20)")
+    }
+    let database = database
+    let seen = try table().read(timeout: patience) { view in
+      var seen: [WatchedKey] = []
+      for index in 1..<request.count {
+        let key = request[index]
+        seen.append(WatchedKey(database: database, key: key.array, version: try view.version(key)))
+      }
+      return seen
+    }
+    // A key that is watched already counts from its first WATCH on: both must hold.
+    watched += seen
+    reply.ok()
+  }
+
+  func exec(_ patience: Duration) throws {
+    guard let queue else { throw CommandError("ERR EXEC without MULTI") }
+    if queue.isSpoiled {
+      leaveTransaction()
+      throw CommandError("EXECABORT Transaction discarded because of previous errors.")
+    }
+    let goesOn: Bool
+    do {
+      goesOn = try holdsElsewhere(patience) && run(queue, patience)
+    } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
+      // Still to be carried out, by the lane.
+      throw error
+    } catch {
+      leaveTransaction()
+      throw error
+    }
+    if !goesOn {
+      reply.rollBack(to: replyStart)
+      reply.nullArray()
+    }
+    leaveTransaction()
+  }
+
+  /// Keys of other tables are looked at before the barrier.
+  private func holdsElsewhere(_ patience: Duration) throws -> Bool {
+    for watched in watched where watched.database !== database {
+      let version = try watched.database.table().read(timeout: patience) { view in
+        try watched.key.withBytes { try view.version($0) }
+      }
+      if version != watched.version { return false }
+    }
+    return true
+  }
+
+  /// - Returns: false if a watched key was written to meanwhile, by whomever.
+  private func run(_ queue: CommandQueue, _ patience: Duration) throws -> Bool {
+    // Within, commands are carried out and not queued.
+    self.queue = nil
+    defer { self.queue = queue }
+    if queue.onlyReads {
+      return try table().read(timeout: patience) { view in
+        guard try holds(view) else { return false }
+        reply.array(queue.entries.count)
+        for entry in queue.entries {
+          guard case .read(let command) = entry.command.kind else { continue }
+          entry.request.withRequest { request in answerPart { try command.run(request, view, &reply) } }
+        }
+        return true
+      }
+    }
+    let start = replyStart
+    do {
+      return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }
+    } catch let error as TableError where error.code == .full && error.holder == nil && queue.isRepeatable {
+      // Nothing has happened; a barrier after a full one begins with gc.
+      reply.rollBack(to: start)
+      replyStart = start
+      return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: true) }
+    }
+  }
+
+  private func run(_ queue: CommandQueue, _ tx: inout Transaction, isLast: Bool) throws -> Bool {
+    guard try holds(tx) else { return false }
+    let start = replyStart
+    defer { replyStart = start }
+    reply.array(queue.entries.count)
+    for entry in queue.entries {
+      try entry.request.withRequest { request in
+        replyStart = reply.position
+        do {
+          switch entry.command.kind {
+          case .read(let command): try command.run(request, tx, &reply)
+          case .write(let command): try command.run(request, &tx, &reply, entry.command.name)
+          case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply, entry.command.name)
+          case .connection(.dbsize):
+            var count = 0
+            try tx.forEachKey { _ in
+              count += 1
+              return true
+            }
+            reply.integer(count)
+          case .connection(let command): try carryOut(command, entry.command, request, .zero)
+          }
+        } catch let error as TableError where error.code == .full && error.holder == nil && !isLast {
+          throw error
+        } catch {
+          fail(error)
+        }
+      }
+    }
+    return true
+  }
+
+  /// One of several answers: its error takes back nothing of the others.
+  private func answerPart(_ body: () throws -> Void) {
+    let start = replyStart
+    defer { replyStart = start }
+    replyStart = reply.position
+    do { try body() } catch { fail(error) }
+  }
+
+  /// Whether the watched keys of this table are as they were.
+  private func holds<S: Section & ~Copyable & ~Escapable>(_ section: borrowing S) throws -> Bool {
+    for watched in watched where watched.database === database {
+      let version = try watched.key.withBytes { try section.version($0) }
+      if version != watched.version { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,196 @@
+import NIOCore
+import SharedTable
+
+/// One connection: its settings, and what it has sent and is to be sent.
+///
+/// `@unchecked Sendable` because one thread uses it at a time: the event loop, or the lane to which the loop hands it
+/// until the lane hands it back; meanwhile the loop reads nothing from the socket.
+final class Session: @unchecked Sendable {
+  /// Why ``run(patience:)`` came back.
+  enum Outcome {
+    /// All that has arrived is dealt with.
+    case needsInput
+    /// Enough to be sent was made; call again when it is.
+    case outputFull
+    /// The next command would have to wait for this table: hand it to the lane.
+    case wait(Database)
+    /// Send what there is, and end the connection.
+    case close
+  }
+
+  /// From this on the reply is sent before the next command is looked at.
+  static let replyLimit = 1 << 20
+
+  let server: ServerState
+  let client: ClientRecord
+  var reply = Reply()
+  var database: Database
+  /// The database's handle, and which of its generations it is.
+  private var handle: (table: Table, generation: UInt64)?
+
+  private(set) var input = ByteBuffer()
+  private var parser: FrameParser
+  /// Of `input`, dealt with.
+  private var served = 0
+  /// Where the answer to the running command begins.
+  var replyStart = 0
+
+  /// Commands since MULTI; nil outside.
+  var queue: CommandQueue?
+  var watched: [WatchedKey] = []
+  var subscriptions = Subscriptions()
+  var tracking: Tracking?
+  var suppression = ReplySuppression.none
+  var endsConnection = false
+  /// A command that found the table full, or its name gone, is tried a second time.
+  var isSecondAttempt = false
+
+  init(server: ServerState, client: ClientRecord) {
+    self.server = server
+    self.client = client
+    database = server.databases[0]
+    parser = FrameParser(server.options.frames)
+  }
+
+  // MARK: - Bytes
+
+  func receive(_ bytes: inout ByteBuffer) {
+    if input.readableBytes == 0 {
+      input = bytes
+    } else {
+      input.discardReadBytes()
+      input.writeBuffer(&bytes)
+    }
+  }
+
+  func takeReply() -> ByteBuffer? {
+    guard reply.count > 0 else { return nil }
+    defer {
+      reply.buffer = ByteBuffer()
+      replyStart = 0
+    }
+    return reply.buffer
+  }
+
+  /// Carries out what has arrived, as far as it can without waiting longer than `patience`.
+  func run(patience: Duration) -> Outcome {
+    // By a second reference, so that commands may use the session meanwhile.
+    let bytes = input
+    served = 0
+    let outcome = unsafe bytes.withUnsafeReadableBytes { unsafe serve(Bytes($0), patience) }
+    input.moveReaderIndex(forwardBy: served)
+    if input.readableBytes == 0 { input = ByteBuffer() }
+    return outcome
+  }
+
+  /// Carries out the one command that has to wait, with what shares its barrier. For the lane.
+  func runOne(patience: Duration) {
+    let bytes = input
+    served = 0
+    unsafe bytes.withUnsafeReadableBytes { unsafe serveOne(Bytes($0), patience) }
+    input.moveReaderIndex(forwardBy: served)
+    if input.readableBytes == 0 { input = ByteBuffer() }
+  }
+
+  private func serveOne(_ bytes: Bytes, _ patience: Duration) {
+    guard case .frame = parse(bytes) else { return }
+    replyStart = reply.position
+    // With no time left it fails by the table's own words.
+    let patience = max(patience, .nanoseconds(1))
+    // What is tried again, as the table was full or replaced, is not left to the loop.
+    repeat {
+      if let inline = parser.inline {
+        inline.withRequest { _ = carryOut($0, in: nil, patience) }
+      } else {
+        _ = carryOut(request(in: bytes), in: bytes, patience)
+      }
+    } while isSecondAttempt && findsFrame(in: bytes) && reply.count < Self.replyLimit
+  }
+
+  private func findsFrame(in bytes: Bytes) -> Bool {
+    if case .frame = parse(bytes) { true } else { false }
+  }
+
+  private func serve(_ bytes: Bytes, _ patience: Duration) -> Outcome {
+    while true {
+      if endsConnection { return .close }
+      if reply.count >= Self.replyLimit { return .outputFull }
+      switch parse(bytes) {
+      case .needsMore: return .needsInput
+      case .nothing: passOver()
+      case .failed(let message):
+        reply.error("ERR Protocol error: \(message)")
+        return .close
+      case .frame:
+        replyStart = reply.position
+        let blocked: Database? =
+          if let inline = parser.inline {
+            inline.withRequest { carryOut($0, in: nil, patience) }
+          } else {
+            carryOut(request(in: bytes), in: bytes, patience)
+          }
+        if let blocked { return .wait(blocked) }
+      }
+    }
+  }
+
+  // MARK: - Frames
+
+  /// The frame that follows in the input; the same one until it is passed over.
+  func parse(_ bytes: Bytes) -> FrameParser.Step { parser.step(bytes.suffix(from: served)) }
+
+  /// Whether what follows is a frame whose request lies in `bytes`.
+  func findsRequest(in bytes: Bytes) -> Bool {
+    guard case .frame = parse(bytes) else { return false }
+    return parser.inline == nil
+  }
+
+  func request(in bytes: Bytes) -> Request {
+    unsafe Request(bytes.suffix(from: served).raw, parser.arguments)
+  }
+
+  private func passOver() {
+    served += parser.consumed
+    parser.reset()
+  }
+
+  /// The running command was answered.
+  func finish() {
+    passOver()
+    isSecondAttempt = false
+    client.count()
+    suppression.apply(to: &reply, from: replyStart)
+    replyStart = reply.position
+  }
+
+  // MARK: - The table
+
+  /// The table that is selected.
+  func table() throws(TableError) -> Table {
+    let generation = database.generation
+    if let handle, handle.generation == generation { return handle.table }
+    let table = try database.table()
+    handle = (table, generation)
+    return table
+  }
+
+  func select(_ other: Database) {
+    database = other
+    handle = nil
+    client.update { $0.database = other.index }
+  }
+
+  /// Takes back what the running command has begun to answer.
+  func fail(_ error: any Error) {
+    reply.rollBack(to: replyStart)
+    switch error {
+    case let error as CommandError: reply.error(error.bytes)
+    case let error as TableError: reply.error(CommandError(error).bytes)
+    default: reply.error("ERR \(error)")
+    }
+  }
+}
+
+extension Bytes {
+  func suffix(from start: Int) -> Bytes { unsafe Bytes(UnsafeRawBufferPointer(rebasing: raw[start...])) }
+}

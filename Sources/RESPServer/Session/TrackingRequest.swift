@@ -1,0 +1,75 @@
+/// `CLIENT TRACKING on|off BCAST [PREFIX prefix]… [REDIRECT id]`.
+///
+/// Invalidations come from the tables' change logs, so they tell of every process's writes. Those logs know keys, and not
+/// who has read them: the other mode of Redis, in which the server remembers what each client has read, is refused.
+enum TrackingRequest {
+  static func carryOut(_ request: Request, _ session: Session) throws(CommandError) {
+    let isOn = request[2].isWord("ON")
+    guard isOn || request[2].isWord("OFF") else { throw .syntax }
+    var tracking = Tracking()
+    var isBroadcast = false
+    var target = session.client
+    var index = 3
+    while index < request.count {
+      let option = request[index]
+      if option.isWord("BCAST") {
+        isBroadcast = true
+      } else if option.isWord("PREFIX"), index + 1 < request.count {
+        index += 1
+        tracking.prefixes.append(request[index].array)
+      } else if option.isWord("REDIRECT"), index + 1 < request.count {
+        index += 1
+        target = try client(request[index], session)
+        tracking.redirect = target.id
+      } else if option.isWord("NOLOOP") || option.isWord("OPTIN") || option.isWord("OPTOUT") {
+        throw CommandError(
+          "ERR CLIENT TRACKING with \(option.text) is not supported: the change log does not tell who wrote")
+      } else {
+        throw .syntax
+      }
+      index += 1
+    }
+    if isOn {
+      guard isBroadcast else {
+        throw CommandError(
+          tracking.prefixes.isEmpty
+            ? "ERR CLIENT TRACKING without BCAST is not supported: name prefixes, or none for all keys, with BCAST"
+            : "ERR PREFIX option requires BCAST mode to be enabled")
+      }
+      try checkOverlap(tracking.prefixes)
+      guard session.reply.version == 3 || tracking.redirect != nil else {
+        throw CommandError("ERR CLIENT TRACKING in RESP2 needs REDIRECT: there is no other way to tell")
+      }
+    }
+    session.setTracking(isOn ? tracking : nil, target: target)
+    session.reply.ok()
+  }
+
+  private static func client(_ argument: Bytes, _ session: Session) throws(CommandError) -> ClientRecord {
+    guard let id = argument.integer else { throw .notAnInteger }
+    guard let client = session.server.client(id) else {
+      throw CommandError("ERR The client ID you want redirect to does not exist")
+    }
+    return client
+  }
+
+  /// As in Redis: a key of two prefixes would be told twice.
+  private static func checkOverlap(_ prefixes: [[UInt8]]) throws(CommandError) {
+    for (index, prefix) in prefixes.enumerated() {
+      for other in prefixes[..<index] where prefix.starts(with: other) || other.starts(with: prefix) {
+        let (shown, second) = (String(decoding: prefix, as: UTF8.self), String(decoding: other, as: UTF8.self))
+        throw CommandError(
+          "ERR Prefix '\(shown)' overlaps with another provided prefix '\(second)'. Prefixes for a single client must not "
+            + "overlap.")
+      }
+    }
+  }
+}
+
+extension Session {
+  func setTracking(_ tracking: Tracking?, target: ClientRecord) {
+    self.tracking = tracking
+    client.update { $0.isTracking = tracking != nil }
+    server.broker.track(tracking, for: client, target: target)
+  }
+}

@@ -1,0 +1,92 @@
+import TableEngine
+
+/// Entries whatever their type, in place: for servers that carry values without knowing them.
+extension ReadView {
+  /// Shows a key's entry.
+  /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
+  package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
+    guard unsafe !key.isEmpty, key.count <= longestKey else { return false }
+    guard let found = try find(unsafe RawKey(key)) else { return false }
+    body(EntryView(found))
+    return true
+  }
+
+  /// Visits one sub-table and moves the cursor, which begins at 0, behind it.
+  /// - Returns: where to go on; 0 at the end. A key that is there throughout is visited exactly once.
+  package func scan(
+    from cursor: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
+  ) throws(TableError) -> UInt64 { try unsafe scanStep(from: cursor, body) }
+}
+
+extension Transaction {
+  /// The same as this barrier sees it.
+  package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
+    guard unsafe !key.isEmpty, key.count <= longestKey else { return false }
+    guard let found = try find(unsafe RawKey(key)) else { return false }
+    body(EntryView(found))
+    return true
+  }
+
+  /// The same as this barrier sees it; `body` must not write.
+  package func scan(
+    from cursor: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
+  ) throws(TableError) -> UInt64 { try unsafe scanStep(from: cursor, body) }
+
+  /// The longest value that the table takes, in bytes.
+  package var longestValue: Int { table.maximumValueLength }
+
+  /// Stores bytes as a value of a given type.
+  package mutating func put(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64?
+  ) throws(TableError) {
+    try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at($0) } ?? .never)
+  }
+
+  /// Removes a key.
+  /// - Returns: whether it was there.
+  package mutating func take(_ key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
+    guard unsafe !key.isEmpty, key.count <= longestKey else { return false }
+    return try unsafe remove(bytes: key)
+  }
+
+  /// Stores a key's value, as what it is, under a key (which may be the same) with another expiry.
+  /// - Returns: whether there is such a value.
+  package mutating func copy(
+    _ source: UnsafeRawBufferPointer, to target: UnsafeRawBufferPointer, expiry: UInt64?
+  ) throws(TableError) -> Bool {
+    guard unsafe !source.isEmpty, source.count <= longestKey else { return false }
+    guard let found = try find(unsafe RawKey(source)) else { return false }
+    // A copy: storing may move, or take, what lies there.
+    let bytes = unsafe [UInt8](found.value)
+    let attributes = ValueAttributes(
+      type: found.meta.type, expiry: expiry.map { max(1, $0) } ?? 0, fingerprint: found.fingerprint,
+      // What a struct needs was left out of its entry where its place happened to be right.
+      alignmentShift: found.fingerprint == 0 ? 0 : 4)
+    let result: Result<Void, EngineError> = unsafe bytes.withUnsafeBytes { bytes in
+      do throws(EngineError) {
+        try segment.with { segment throws(EngineError) in try unsafe segment.put(target, bytes, attributes) }
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    if case .failure(let error) = result { throw table.named(error) }
+    return true
+  }
+}
+
+private let longestKey = 65536
+
+extension SectionScan where Self: ~Copyable & ~Escapable {
+  fileprivate func scanStep(
+    from position: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
+  ) throws(TableError) -> UInt64 {
+    var cursor = ScanCursor(position: position)
+    do throws(EngineError) {
+      try scan(&cursor) { found in unsafe body(found.key, EntryView(found)) }
+    } catch {
+      throw table.named(error)
+    }
+    return cursor.position ?? 0
+  }
+}

@@ -1,0 +1,211 @@
+import SharedTable
+import Testing
+
+@testable import RESPServer
+
+/// Connections: bursts, transactions, channels, waiting, who may connect.
+struct ConnectionTests {
+  @Test func aBurstIsAnsweredInOrder() async throws {
+    try await withServer { server, client throws in
+      let before = server.table.version
+      var burst: [UInt8] = []
+      for index in 0..<200 {
+        burst += RedisClient.encode([Array("SET".utf8), Array("k\(index)".utf8), Array("\(index)".utf8)])
+        burst += RedisClient.encode([Array("GET".utf8), Array("k\(index)".utf8)])
+      }
+      try client.send(burst)
+      for index in 0..<200 {
+        #expect(try client.answer() == "+OK")
+        #expect(try client.answer() == "\"\(index)\"")
+      }
+      // Barriers are shared: 200 writes took far fewer.
+      #expect(server.table.version - before < 100)
+    }
+  }
+
+  @Test func damageEndsTheConnectionWithRedisWords() async throws {
+    try await withServer { _, client throws in
+      try client.send("PING\r\n*1\r\n$x\r\n")
+      #expect(try client.answer() == "+PONG")
+      #expect(try client.answer() == "-ERR Protocol error: invalid bulk length")
+      #expect(try client.isClosed())
+    }
+  }
+
+  @Test func unknownCommands() async throws {
+    try await withServer { _, client throws in
+      #expect(try client.call("FOO", "a", "b") == "-ERR unknown command 'FOO', with args beginning with: 'a' 'b' ")
+      #expect(try client.call("LPUSH", "a", "b").hasPrefix("-ERR unknown command 'LPUSH'"))
+    }
+  }
+
+  @Test func helloChoosesTheProtocol() async throws {
+    try await withServer(tables: 2) { server, client throws in
+      #expect(try client.call("GET", "none") == "nil")
+      #expect(try client.call("HELLO", "4") == "-NOPROTO unsupported protocol version")
+      #expect(try client.call("HELLO", "3", "AUTH", "default", "x", "SETNAME", "me").contains("\"proto\" :3"))
+      try client.send("GET none\r\n")
+      #expect(try client.line() == "_")
+      #expect(try client.call("CLIENT", "GETNAME") == "\"me\"")
+      #expect(try client.call("SELECT", "1") == "+OK")
+      #expect(try client.call("SELECT", "2") == "-ERR DB index is out of range")
+      #expect(try client.call("SET", "k", "v") == "+OK")
+      #expect(server.table.count == 0)
+      #expect(try client.call("INFO", "keyspace").contains("db1:keys=1"))
+      #expect(try client.call("RESET") == "+RESET")
+      #expect(try client.call("EXISTS", "k") == ":0")
+    }
+  }
+
+  @Test func repliesAreKeptBack() async throws {
+    try await withServer { _, client throws in
+      try client.send("CLIENT REPLY SKIP\r\nPING a\r\nPING b\r\n")
+      #expect(try client.answer() == "\"b\"")
+      try client.send("CLIENT REPLY OFF\r\nPING c\r\nCLIENT REPLY ON\r\n")
+      #expect(try client.answer() == "+OK")
+    }
+  }
+
+  // MARK: - Transactions
+
+  @Test func execIsOneBarrier() async throws {
+    try await withServer { server, client throws in
+      #expect(try client.call("MULTI") == "+OK")
+      #expect(try client.call("SET", "a", "1") == "+QUEUED")
+      #expect(try client.call("INCR", "a") == "+QUEUED")
+      #expect(try client.call("SETRANGE", "a", "x", "y") == "+QUEUED")
+      #expect(try client.call("DBSIZE") == "+QUEUED")
+      let before = server.table.version
+      #expect(try client.call("EXEC") == "[+OK :2 -ERR value is not an integer or out of range :1]")
+      #expect(server.table.version == before + 1)
+      #expect(try client.call("EXEC") == "-ERR EXEC without MULTI")
+      _ = try client.call("MULTI")
+      #expect(try client.call("NOTHING").hasPrefix("-ERR unknown"))
+      #expect(try client.call("EXEC") == "-EXECABORT Transaction discarded because of previous errors.")
+    }
+  }
+
+  @Test func watchHoldsAgainstParticipants() async throws {
+    try await withServer { server, client throws in
+      try server.table.set("k", 1)
+      #expect(try client.call("WATCH", "k", "absent") == "+OK")
+      try server.table.increment("k")
+      _ = try client.call("MULTI")
+      _ = try client.call("SET", "k", "9")
+      #expect(try client.call("EXEC") == "nil")
+      #expect(try client.call("GET", "k") == "\"2\"")
+      _ = try client.call("WATCH", "k", "absent")
+      _ = try client.call("MULTI")
+      _ = try client.call("SET", "k", "9")
+      #expect(try client.call("EXEC") == "[+OK]")
+      _ = try client.call("WATCH", "absent")
+      try server.table.set("absent", 1)
+      _ = try client.call("MULTI")
+      _ = try client.call("GET", "k")
+      #expect(try client.call("EXEC") == "nil")
+    }
+  }
+
+  // MARK: - Channels
+
+  @Test func messagesGoToWhoListens() async throws {
+    try await withServer { server, client throws in
+      let listener = try server.client()
+      #expect(try listener.call("SUBSCRIBE", "news") == "[\"subscribe\" \"news\" :1]")
+      #expect(try listener.call("PSUBSCRIBE", "n*") == "[\"psubscribe\" \"n*\" :2]")
+      #expect(try listener.call("GET", "k").hasPrefix("-ERR Can't execute 'get'"))
+      #expect(try client.call("PUBLISH", "news", "hi") == ":2")
+      #expect(try listener.answer() == "[\"message\" \"news\" \"hi\"]")
+      #expect(try listener.answer() == "[\"pmessage\" \"n*\" \"news\" \"hi\"]")
+      #expect(try client.call("PUBSUB", "NUMSUB", "news") == "[\"news\" :1]")
+      #expect(try listener.call("UNSUBSCRIBE") == "[\"unsubscribe\" \"news\" :1]")
+      #expect(try client.call("PUBSUB", "CHANNELS") == "[]")
+    }
+  }
+
+  /// Writes of programs are told as those of clients are.
+  @Test func changesOfTheTableArePublished() async throws {
+    try await withServer { server, client throws in
+      let listener = try server.client()
+      #expect(try client.call("CONFIG", "SET", "notify-keyspace-events", "KEA") == "+OK")
+      #expect(try client.call("CONFIG", "GET", "notify-*") == "[\"notify-keyspace-events\" \"AKE\"]")
+      _ = try listener.call("PSUBSCRIBE", "__key*__:*")
+      try server.table.set("k", 1)
+      #expect(try listener.answer() == "[\"pmessage\" \"__key*__:*\" \"__keyspace@0__:k\" \"set\"]")
+      #expect(try listener.answer() == "[\"pmessage\" \"__key*__:*\" \"__keyevent@0__:set\" \"k\"]")
+      _ = try client.call("DEL", "k")
+      #expect(try listener.answer() == "[\"pmessage\" \"__key*__:*\" \"__keyspace@0__:k\" \"del\"]")
+    }
+  }
+
+  @Test func cachesAreToldWhatToForget() async throws {
+    try await withServer { server, client throws in
+      _ = try client.call("HELLO", "3")
+      #expect(try client.call("CLIENT", "TRACKING", "ON").hasPrefix("-ERR CLIENT TRACKING without BCAST"))
+      #expect(try client.call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "user.") == "+OK")
+      try server.table.set("other", 1)
+      try server.table.set("user.1", 1)
+      #expect(try client.answer() == ">[\"invalidate\" [\"user.1\"]]")
+    }
+  }
+
+  // MARK: - Waiting
+
+  /// A barrier that another holds stops writes of its table; reads, and other tables, go on.
+  @Test func aHeldBarrierStopsNobodysGet() async throws {
+    try await withServer(tables: 2) { server, client throws in
+      let other = try server.client()
+      _ = try client.call("SET", "k", "v")
+      try server.table.barrier { (tx: inout Transaction) throws in
+        try client.send("SET k w\r\n")
+        #expect(try other.call("GET", "k") == "\"v\"")
+        #expect(try other.call("SELECT", "1") == "+OK")
+        #expect(try other.call("SET", "k", "elsewhere") == "+OK")
+      }
+      #expect(try client.answer() == "+OK")
+      #expect(try client.call("GET", "k") == "\"w\"")
+    }
+  }
+
+  /// In the rwlock variant a read waits too, and so it goes to the lane.
+  @Test func readsOfTheOtherVariantWaitInTheLane() async throws {
+    try await withServer(variant: .rwlock) { server, client throws in
+      let other = try server.client()
+      _ = try client.call("SET", "k", "v")
+      try server.table.barrier { (tx: inout Transaction) throws in
+        try client.send("GET k\r\n")
+        #expect(try other.call("PING") == "+PONG")
+        try tx.set("k", "w")
+      }
+      #expect(try client.answer() == "\"w\"")
+    }
+  }
+
+  @Test func aTableThatWasMadeAnewIsServed() async throws {
+    try await withServer { server, client throws in
+      _ = try client.call("SET", "k", "v")
+      let name = server.table.name
+      try Table.drop(name)
+      _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
+      #expect(try client.call("SET", "k", "w") == "+OK")
+      #expect(try Table.open(name).get("k", as: String.self) == "w")
+    }
+  }
+
+  // MARK: - Access
+
+  @Test func onlyListedUsersConnect() async throws {
+    try await withServer(adjusting: { $0.users = [4_000_000] }) { _, client throws in
+      #expect(try client.answer().hasPrefix("-NOPERM user"))
+      #expect(try client.isClosed())
+    }
+  }
+
+  @Test func oneClientTooManyIsTold() async throws {
+    try await withServer(adjusting: { $0.mostClients = 1 }) { server, client throws in
+      #expect(try client.call("PING") == "+PONG")
+      #expect(try server.client().answer() == "-ERR max number of clients reached")
+      #expect(try client.call("PING") == "+PONG")
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import SharedTable
+import Testing
+
+@testable import RESPServer
+
+/// Commands of strings and keys, each as a client sees it and as the table has it.
+struct StringTests {
+  @Test func setAndItsOptions() async throws {
+    try await withServer { server, client throws in
+      #expect(try client.call("SET", "k", "v") == "+OK")
+      #expect(try client.call("get", "k") == "\"v\"")
+      #expect(try client.call("SET", "k", "w", "NX") == "nil")
+      #expect(try client.call("SET", "k", "w", "XX", "GET") == "\"v\"")
+      #expect(try client.call("SET", "n", "w", "XX") == "nil")
+      #expect(try client.call("SET", "k", "w", "NX", "XX") == "-ERR syntax error")
+      #expect(try client.call("SET", "k", "w", "EX", "0") == "-ERR invalid expire time in 'set' command")
+      #expect(try client.call("SET", "k", "w", "EX", "x") == "-ERR value is not an integer or out of range")
+      #expect(try client.call("SET", "k", "w", "EX", "100") == "+OK")
+      #expect(try client.call("TTL", "k") == ":100")
+      #expect(try client.call("SET", "k", "x", "KEEPTTL") == "+OK")
+      #expect(try client.call("TTL", "k") == ":100")
+      #expect(try client.call("SET", "k", "x") == "+OK")
+      #expect(try client.call("TTL", "k") == ":-1")
+      #expect(try client.call("SET", "k") == "-ERR wrong number of arguments for 'set' command")
+    }
+  }
+
+  @Test func valuesHaveTheTypesThatProgramsRead() async throws {
+    try await withServer { server, client throws in
+      let table = server.table
+      _ = try client.call("SET", "text", "grün")
+      #expect(try table.get("text", as: String.self) == "grün")
+      _ = try client.call([Array("SET".utf8), Array("bytes".utf8), [0xFF, 0]])
+      #expect(try table.get("bytes", as: [UInt8].self) == [0xFF, 0])
+      #expect(try client.call("INCRBY", "number", "41") == ":41")
+      #expect(try table.increment("number") == 42)
+      #expect(try client.call("GET", "number") == "\"42\"")
+      try table.set("half", 0.5)
+      try table.set("yes", true)
+      #expect(try client.call("MGET", "half", "yes", "none") == "[\"0.5\" \"true\" nil]")
+      #expect(try client.call("INCRBYFLOAT", "half", "0.25") == "\"0.75\"")
+      #expect(try table.get("half", as: Double.self) == 0.75)
+      try table.set("struct", UInt64(7))
+      #expect(try client.call("GET", "struct").hasPrefix("-WRONGTYPE"))
+      #expect(try client.call("TYPE", "struct") == "+struct")
+      #expect(try client.call("RENAME", "struct", "moved") == "+OK")
+      #expect(try table.get("moved", as: UInt64.self) == 7)
+      #expect(try client.call("EXPIRE", "moved", "100") == ":1")
+      #expect(try table.get("moved", as: UInt64.self) == 7)
+    }
+  }
+
+  @Test func numbersAndParts() async throws {
+    try await withServer { _, client throws in
+      #expect(try client.call("APPEND", "s", "Hello") == ":5")
+      #expect(try client.call("SETRANGE", "s", "7", "x") == ":8")
+      #expect(try client.call("GETRANGE", "s", "-3", "-1") == "\"\0\0x\"")
+      #expect(try client.call("STRLEN", "s") == ":8")
+      #expect(try client.call("SETRANGE", "s", "-1", "x") == "-ERR offset is out of range")
+      #expect(try client.call("SETRANGE", "s", "4000000000", "x").hasPrefix("-ERR string exceeds maximum allowed size"))
+      #expect(try client.call("INCR", "s") == "-ERR value is not an integer or out of range")
+      _ = try client.call("SET", "n", "9223372036854775807")
+      #expect(try client.call("INCR", "n") == "-ERR increment or decrement would overflow")
+      #expect(try client.call("DECRBY", "n", "-9223372036854775808") == "-ERR decrement would overflow")
+      #expect(try client.call("INCRBYFLOAT", "f", "3.0e3") == "\"3000\"")
+      #expect(try client.call("INCRBYFLOAT", "f", "1e-1") == "\"3000.10000000000000009\"")
+      #expect(try client.call("MSET", "a", "ohmytext", "b", "mynewtext") == "+OK")
+      #expect(try client.call("LCS", "a", "b") == "\"mytext\"")
+      #expect(
+        try client.call("LCS", "a", "b", "IDX", "WITHMATCHLEN")
+          == "[\"matches\" [[[:4 :7] [:5 :8] :4] [[:2 :3] [:0 :1] :2]] \"len\" :6]")
+      #expect(try client.call("MSETNX", "c", "1", "a", "2") == ":0")
+      #expect(try client.call("EXISTS", "a", "a", "c") == ":2")
+    }
+  }
+
+  @Test func keysOfNoAndTooManyBytes() async throws {
+    try await withServer { _, client throws in
+      #expect(try client.call("GET", "") == "nil")
+      #expect(try client.call("DEL", "") == ":0")
+      #expect(try client.call("SET", "", "v").hasPrefix("-ERR table"))
+      let long = String(repeating: "k", count: 65537)
+      #expect(try client.call("GET", long) == "nil")
+      #expect(try client.call("SET", long, "v").contains("at most 65536"))
+    }
+  }
+
+  @Test func expiry() async throws {
+    try await withServer { _, client throws in
+      _ = try client.call("SET", "k", "v")
+      #expect(try client.call("EXPIRE", "k", "100", "XX") == ":0")
+      #expect(try client.call("EXPIRE", "k", "100", "NX") == ":1")
+      #expect(try client.call("EXPIRE", "k", "50", "GT") == ":0")
+      #expect(try client.call("EXPIRE", "k", "50", "LT") == ":1")
+      #expect(try client.call("EXPIREAT", "k", "4000000000") == ":1")
+      #expect(try client.call("PEXPIRETIME", "k") == ":4000000000000")
+      #expect(try client.call("EXPIRE", "k", "9223372036854775807") == "-ERR invalid expire time in 'expire' command")
+      #expect(try client.call("PERSIST", "k") == ":1")
+      #expect(try client.call("PTTL", "k") == ":-1")
+      #expect(try client.call("GETEX", "k", "PX", "100000") == "\"v\"")
+      #expect(try client.call("EXPIRE", "k", "-1") == ":1")
+      #expect(try client.call("PTTL", "k") == ":-2")
+    }
+  }
+
+  @Test func scanShowsEachKeyOnce() async throws {
+    try await withServer(capacityBytes: 16 << 20) { _, client throws in
+      for first in stride(from: 0, to: 10_000, by: 500) {
+        _ = try client.call((["MSET"] + (first..<first + 500).flatMap { ["key\($0)", "v"] }).map { Array($0.utf8) })
+      }
+      var seen: [String] = []
+      var cursor = "0"
+      var calls = 0
+      repeat {
+        let answer = try client.call("SCAN", cursor, "MATCH", "key*", "COUNT", "100")
+        let parts = answer.dropFirst().split(separator: "\"").map(String.init).filter {
+          !$0.allSatisfy { " []".contains($0) }
+        }
+        cursor = parts[0]
+        seen += parts.dropFirst()
+        calls += 1
+      } while cursor != "0"
+      #expect(seen.count == 10_000)
+      #expect(Set(seen).count == 10_000)
+      #expect(calls > 1)
+      #expect(try client.call("DBSIZE") == ":10000")
+      #expect(try client.call("FLUSHDB") == "+OK")
+      #expect(try client.call("DBSIZE") == ":0")
+    }
+  }
+
+  @Test func aFullTableRefusesAndGoesOn() async throws {
+    try await withServer(capacityBytes: 1 << 20) { _, client throws in
+      let value = String(repeating: "x", count: 10_000)
+      var answer = ""
+      var count = 0
+      while count < 200, !answer.hasPrefix("-") {
+        answer = try client.call("SET", "k\(count)", value)
+        count += 1
+      }
+      #expect(answer == "-OOM command not allowed when used memory > 'maxmemory'.")
+      #expect(try client.call("GET", "k0") == "\"\(value)\"")
+      // An MSET that finds no room stores nothing of itself.
+      #expect(try client.call("MSET", "small", "1", "large", String(repeating: "y", count: 200_000)).hasPrefix("-OOM"))
+      #expect(try client.call("EXISTS", "small") == ":0")
+      #expect(try client.call("FLUSHALL") == "+OK")
+      #expect(try client.call("SET", "k", value) == "+OK")
+    }
+  }
+}
