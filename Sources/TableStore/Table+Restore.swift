@@ -34,8 +34,9 @@ extension Table {
             switch error {
             case .table(let error): throw error
             case .store(let error):
+              // Ends the load; what the caller is told is the store's own error.
               failure = error
-              throw .closed
+              throw .damaged("its store cannot be read")
             }
           }
         })

@@ -52,7 +52,9 @@ import Testing
     let lines = spelled.text.split(separator: "\n").map { $0.drop { $0 != " " }.dropFirst() }
     #expect(lines.count == 256)
     #expect(try again.run("batch", input: Array(lines.joined(separator: "\n").utf8)).text == "256 operations done\n")
-    for byte in UInt8.min...UInt8.max { #expect(try again.open().bytes(forKey: [byte, byte]) == [byte, 0x2e], "\(byte)") }
+    for byte in UInt8.min...UInt8.max {
+      #expect(try again.open().bytes(forKey: [byte, byte]) == [byte, 0x2e], "\(byte)")
+    }
   }
 
   @Test func aLineThatIsWrongOrFailsIsNamedAndWhatStandsBeforeItIsDone() throws {

@@ -54,9 +54,9 @@ import Testing
     _ = try worker.ask("snapshot")
     // Gc notes who is in its way at its second look.
     for value in 0..<50 { try handle.set("k", value) }
-    try handle.maintain()
+    try handle.administration.maintain()
     for value in 0..<50 { try handle.set("k", value) }
-    try handle.maintain()
+    try handle.administration.maintain()
     #expect(try client(table, worker.pid)?["stalled"] as? Bool == true)
     #expect(try table.run("clients").text.contains("  STALLED\n"))
   }

@@ -8,21 +8,21 @@ import Testing
   private func filled() throws -> (TestTable, Table) {
     let table = try TestTable(Table.Options(capacityBytes: 16 << 20))
     let handle = try table.open()
-    let array = try SharedArray<Int>("documents", handle)
+    let array = try SharedArray<Int>("documents", in: handle)
     for number in 0..<20 {
       try handle.barrier { tx in
         for index in 0..<100 { try array.append(number * 100 + index, in: &tx) }
       }
     }
-    let dictionary = try SharedDictionary<String, Int>("users", handle)
-    let set = try SharedSet<String>("tags", handle)
+    let dictionary = try SharedDictionary<String, Int>("users", in: handle)
+    let set = try SharedSet<String>("tags", in: handle)
     for index in 0..<200 {
       try dictionary.set("user\(index)", index)
       try set.insert("tag\(index)")
     }
     let cache = try SharedCache<String, String>("pages", in: handle, limit: .entries(100))
-    for index in 0..<150 { try cache.setValue("value", forKey: "page\(index)") }
-    try cache.waitUntilWritten()
+    for index in 0..<150 { try cache.set("page\(index)", "value") }
+    try cache.flush()
     return (table, handle)
   }
 
@@ -40,9 +40,9 @@ import Testing
     let run = try CommandRun(["check", table.name])
     #expect(run.status == 0 && run.output.isEmpty, "\(run.text)")
     // Emptied and shrunk ones, too.
-    try SharedArray<Int>("documents", handle).removeAll()
-    for index in 0..<199 { try SharedDictionary<String, Int>("users", handle).removeValue(forKey: "user\(index)") }
-    let strange = try SharedSet<[UInt8]>("strange", handle)
+    try SharedArray<Int>("documents", in: handle).removeAll()
+    for index in 0..<199 { try SharedDictionary<String, Int>("users", in: handle).removeValue(forKey: "user\(index)") }
+    let strange = try SharedSet<[UInt8]>("strange", in: handle)
     for bytes in [[], [0xff], [0xff, 0xff], [0xff, 0x31], [0x2f, 0x2f]] as [[UInt8]] { try strange.insert(bytes) }
     #expect(try CommandRun(["check", table.name]).status == 0)
   }

@@ -7,7 +7,7 @@ import Testing
   private func filled() throws -> TestTable {
     let table = try TestTable()
     let handle = try table.open()
-    let documents = try SharedDictionary<Int, String>("documents", handle)
+    let documents = try SharedDictionary<Int, String>("documents", in: handle)
     try documents.set(1, "one")
     try documents.set(2, "two")
     try handle.set("k", "v")
@@ -69,7 +69,7 @@ import Testing
     let table = try TestTable()
     let handle = try table.open()
     let cache = try SharedCache<String, Int>("pages", in: handle, limit: .entries(10))
-    try cache.setValue(1, forKey: "a")
+    try cache.set("a", 1)
     #expect(try table.run("type", "pages").text == "cache\n")
     for key in try handle.read({ view in try view.keys() }) {
       #expect(try table.run("del", String(decoding: key, as: UTF8.self)).status == 10)

@@ -72,9 +72,9 @@ import Testing
     #expect(used.status == 7 && used.errors.contains("pid \(getpid()), has it open"))
     let small = try CommandRun(["resize", table.name, "--capacity", "1MiB", "--force"])
     #expect(small.status == 5)
-    #expect(handle.isNamed && handle.count == 20_000 && handle.capacityBytes == 4 << 20)
+    #expect(handle.administration.isNamed && handle.count == 20_000 && handle.capacityBytes == 4 << 20)
     #expect(try CommandRun(["resize", table.name, "--capacity", "8MiB", "--force"]).status == 0)
-    #expect(!handle.isNamed)
+    #expect(!handle.administration.isNamed)
     #expect(try handle.get("key-1", as: Int.self) == 1)
     #expect(throws: TableError.self) { try handle.set("key-1", 2) }
     #expect(try table.open().count == 20_000)

@@ -107,9 +107,9 @@ import Testing
     let worker = try worker(table)
     _ = try worker.ask("snapshot")
     for index in 0..<50 { try handle.set("k\(index)", "w") }
-    try handle.maintain()
+    try handle.administration.maintain()
     try handle.set("k", "v")
-    try handle.maintain()
+    try handle.administration.maintain()
     let finding = try #require(try findings(table).first)
     #expect(finding["check"] as? String == "stalledReader")
     #expect((finding["cure"] as? String)?.hasPrefix("kill \(worker.pid) ") == true)

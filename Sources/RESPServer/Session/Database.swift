@@ -39,7 +39,7 @@ final class Database: Sendable {
   @discardableResult
   func refresh() -> Bool {
     current.withLock { table in
-      guard let open = table, !open.isNamed else { return false }
+      guard let open = table, !open.administration.isNamed else { return false }
       table = nil
       generationCount.add(1, ordering: .releasing)
       return true

@@ -1,4 +1,4 @@
-public import TableEngine
+import TableEngine
 
 /// Single writes: each is a barrier of its own, and starts over once after gc when the table was full.
 /// Of the barriers of some keys (`barrier(keys:timeout:_:)`) they wait only for those of their own key.
