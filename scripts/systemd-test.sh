@@ -4,90 +4,26 @@
 #
 #   scripts/systemd-test.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
 #
-# Boots systemd in a container on a throw-away overlay of this machine's root, so nothing of it stays. Needs root and
-# systemd-nspawn; where it cannot run it says so in one line and exits with 77.
+# Boots systemd in a container on a throw-away overlay of this machine's root (scripts/systemd-guest.sh), so nothing of it stays.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/systemd-guest.sh
 
-cannot() { echo "systemd test: cannot run: $1"; exit 77; }
-[ "$(id -u)" = 0 ] || cannot "needs root"
-command -v systemd-nspawn >/dev/null || cannot "needs systemd-nspawn (apt-get install systemd-container)"
+guest_possible
 PROGRAMS=$(realpath -m "${1:-.build/release}")
 for program in shmd shmctl shmd-test-worker; do
   [ -x "$PROGRAMS/$program" ] || cannot "$PROGRAMS/$program is missing (make systemd-test builds it)"
 done
-unshare --mount true 2>/dev/null || cannot "this container may not mount"
-
-WORK=$(mktemp -d /var/tmp/shmd-systemd-XXXXXX)
-NAME=$(basename "$WORK")
-NSPAWN= INIT=
-CGROUPS=$(for c in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
-  [ ! -e $c/cgroup.procs ] || echo "$c/$NAME"; done)
-
-finish() {
-  status=$?
-  trap - EXIT
-  if [ $status != 0 ]; then
-    echo "--- journal"; in_guest journalctl -u shmd -o cat --no-pager 2>/dev/null | tail -40 || tail -20 "$WORK.console" || :
-  fi
-  # PID 1 of the container first: it outlives its nspawn.
-  [ -z "$INIT" ] || kill -9 "$INIT" 2>/dev/null || :
-  [ -z "$NSPAWN" ] || { kill -9 "$NSPAWN" 2>/dev/null || :; wait "$NSPAWN" 2>/dev/null || :; }
-  for c in $CGROUPS; do find "$c" -depth -type d -exec rmdir {} \; 2>/dev/null || :; done
-  rm -rf "$WORK" "$WORK.console"
-  exit $status
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-in_guest() { [ -n "$INIT" ] && nsenter --target "$INIT" --all -- "$@"; }
-fail() { echo "FAILED: $1"; exit 1; }
-ok() { echo "ok: $1"; }
 property() { in_guest systemctl show shmd --property "$1" --value; }
 
-# Waits for a condition, given as a command; what is waited for here takes a second or two.
-until_true() {
-  what=$1; shift
-  for _ in $(seq 300); do "$@" && return; sleep 0.1; done
-  fail "$what"
-}
-
-# ---- boot
-
-boot() {
-  mount --make-rprivate /
-  mount -t tmpfs -o mode=755 tmpfs "$WORK"
-  mkdir "$WORK"/{upper,work,root}
-  mount -t overlay overlay -o "lowerdir=/,upperdir=$WORK/upper,workdir=$WORK/work" "$WORK/root"
-  mount -t tmpfs -o mode=755 tmpfs /run
-  # From outside and into a directory, as a package is built; what it needs lies under /tmp, which is another inside.
+# From outside and into a directory, as a package is built; what it needs lies under /tmp, which is another inside.
+install_programs() {
   make --no-print-directory -f systemd/install.mk install DESTDIR="$WORK/root" PREFIX=/usr RELEASE_DIR="$PROGRAMS" \
     BIN_PROGRAMS="shmctl shmd-test-worker"
-  cd "$WORK/root"
-  rm -rf usr/sbin/policy-rc.d etc/systemd/system/{multi-user,timers,getty,graphical}.target.wants
-  : > etc/machine-id
-  : > etc/fstab
-  ln -sf multi-user.target etc/systemd/system/default.target
-  for unit in console-getty systemd-timesyncd systemd-networkd systemd-firstboot; do
-    ln -sf /dev/null etc/systemd/system/$unit.service
-  done
-  exec systemd-nspawn --quiet --directory=. --boot --machine="$NAME" --register=no --keep-unit --link-journal=no \
-    --timezone=off --private-network --resolv-conf=off
 }
-for c in $CGROUPS; do mkdir -p "$c"; done
-export WORK NAME PROGRAMS UNIFIED_CGROUP_HIERARCHY=1
-export -f boot
-setsid unshare --mount bash -euc "$(for c in $CGROUPS; do echo "echo \$\$ > $c/cgroup.procs;"; done) boot" \
-  </dev/null >"$WORK.console" 2>&1 &
-NSPAWN=$!
-has_init() { INIT=$(pgrep -P "$NSPAWN" | head -1); [ -n "$INIT" ]; }
-is_up() {
-  kill -0 "$NSPAWN" 2>/dev/null || fail "systemd did not boot"
-  has_init || return
-  case $(in_guest systemctl is-system-running 2>/dev/null) in running | degraded) ;; *) return 1 ;; esac
-}
-until_true "systemd is up" is_up
-ok "systemd $(in_guest systemctl --version | sed -n '1s/[^0-9]*\([0-9]*\).*/\1/p') is up"
+export PROGRAMS
+export -f install_programs
+boot_guest / install_programs
 
 # ---- install
 

@@ -17,15 +17,16 @@ BIN_PROGRAMS ?= shmctl
 
 # Swift's runtime is in them: the host needs no toolchain. `shmd` is dynamic as to the C library, since it asks
 # for users and groups by modules that only a dynamic program can load. What else it uses of Debian is in it, so that a
-# minimal host needs no package: the linker looks into ARCHIVES first, which has these libraries as archives only. `shmctl` is made to start fast, which is most of
-# what a `shmctl get` takes: everything is in it, at a fixed address, so that nothing is left to load and relocate; and
-# the parser's generic types are made by calls and not from their names, which would look every conformance up.
-# lld, because the other linkers warn of C library functions that ArgumentParser never calls.
+# minimal host needs no package: the linker looks into ARCHIVES first, which has these libraries as archives only.
+#
+# `shmctl` is made to start fast, which is most of what a `shmctl get` takes: everything is in it, at a fixed address, so that
+# nothing is left to load and relocate; and the parser's generic types are made by calls and not from their names, which
+# would look every conformance up. lld, because the other linkers warn of C library functions that ArgumentParser never calls.
 ifeq ($(RELEASE_DIR),)
 override RELEASE_DIR := $(SCRATCH)/programs
 CC ?= cc
 ARCHIVES := $(SCRATCH)/archives
-archive-names := liburcu-bp.a liburcu-common.a libyaml.a
+archive-names := liburcu-bp.a liburcu-common.a libyaml.a libsqlite3.a
 USE_ARCHIVES := -Xlinker -L$(abspath $(ARCHIVES))
 build-program = $(SWIFT) build -c release --static-swift-stdlib --scratch-path $(SCRATCH)/$(1) --product $(@F) $(2) \
   && install -D -s $(SCRATCH)/$(1)/release/$(@F) $@
@@ -69,3 +70,12 @@ uninstall: ## remove what install put there, but for the configuration
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker ## the daemon under a real systemd in a container (root)
 	scripts/systemd-test.sh $(RELEASE_DIR)
+
+.PHONY: deb deb-test
+DEBS ?= $(SCRATCH)/deb
+deb: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl ## build the Debian packages shmd, shmctl and sharedtable-dev into .build/deb
+	scripts/deb.sh $(DEBS) $(RELEASE_DIR) '$(SWIFT)' --scratch-path $(SCRATCH)
+
+deb-test: deb ## install, upgrade, remove and purge the packages in a minimal Debian under its own systemd (root)
+	@scripts/setup.sh debootstrap systemd-container
+	scripts/deb-test.sh $(DEBS)
