@@ -21,8 +21,8 @@ extension Table {
   /// What whoever keeps the table can do with it.
   public var administration: Administration { Administration(table: self) }
 
-  /// The administration of a table, for whoever keeps it: `shmd`, and tools. Participants only, except for ``isNamed`` and
-  /// ``rights()``. Programs that use a table need none of it.
+  /// The administration of a table, for whoever keeps it: `shmd`, and tools. Participants only, except for ``Administration/isNamed`` and
+  /// ``Administration/rights()``. Programs that use a table need none of it.
   public struct Administration: Sendable {
     fileprivate let table: Table
   }
