@@ -12,7 +12,7 @@ programs=$(realpath "$2")
 swift=${3:-swift}
 shift $(($# < 3 ? $# : 3))
 
-scripts/setup.sh dpkg-dev debhelper dh-sequence-installsysusers fakeroot
+scripts/setup.sh dpkg-dev debhelper fakeroot
 version=$(dpkg-parsechangelog -S Version)
 SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -S Timestamp)
 export SOURCE_DATE_EPOCH
