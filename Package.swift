@@ -231,7 +231,7 @@ let programTests: [Target] = [
   .testTarget(
     name: "ShmctlTests",
     dependencies: [
-      "shmctl", "SharedTable", "TableDump", "TableEngine", "ToolSupport", "TestSupport", "table-worker",
+      "shmctl", "shmd", "SharedTable", "TableDump", "TableEngine", "ToolSupport", "TestSupport", "table-worker",
     ],
     swiftSettings: swiftSettings),
   .testTarget(

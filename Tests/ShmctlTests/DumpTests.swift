@@ -91,7 +91,7 @@ import Testing
     let table = try target.open()
     try table.set("key-1", "mine")
     try table.set("other", 1)
-    #expect(try target.run("load", "--if-absent", input: dump).text == "2 records applied, 1 keys left as they were\n")
+    #expect(try target.run("load", "--if-absent", input: dump).text == "2 records applied, 1 key left as it was\n")
     #expect(try table.get("key-1", as: String.self) == "mine")
     #expect(try target.run("load", "--merge", input: dump).text == "3 records applied\n")
     #expect(try table.get("key-1", as: Int.self) == 1)

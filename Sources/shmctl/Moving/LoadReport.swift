@@ -27,10 +27,11 @@ struct LoadReport {
       return try StandardOutput.write(object.line)
     }
     guard !options.quiet else { return }
-    var parts = ["\(applied) records applied"]
-    if kept > 0 { parts.append("\(kept) keys left as they were") }
-    if expired > 0 { parts.append("\(expired) expired records left out") }
-    if removed > 0 { parts.append("\(removed) keys removed") }
+    func plural(_ count: UInt64) -> String { count == 1 ? "" : "s" }
+    var parts = ["\(applied) record\(plural(applied)) applied"]
+    if kept > 0 { parts.append("\(kept) key\(plural(kept)) left as \(kept == 1 ? "it was" : "they were")") }
+    if expired > 0 { parts.append("\(expired) expired record\(plural(expired)) left out") }
+    if removed > 0 { parts.append("\(removed) key\(plural(removed)) removed") }
     try StandardOutput.write(line: parts.joined(separator: ", "))
   }
 }

@@ -167,7 +167,7 @@ struct OperationRun {
       return try StandardOutput.write(object.line)
     }
     let unmet = tally.unmet > 0 ? ", \(tally.unmet) not: their key is not there or their condition not met" : ""
-    try StandardOutput.write(line: "\(tally.done) operations done\(unmet)")
+    try StandardOutput.write(line: "\(tally.done) operation\(tally.done == 1 ? "" : "s") done\(unmet)")
   }
 }
 

@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the documentation and the shipped file show of a configuration is one.
+struct DocumentedConfigurationTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private func expectAccepted(_ configuration: String, keys: [String]) throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
+    try configuration.write(to: file, atomically: false, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let run = try WorkerProcess.run("shmd", ["--config", file.path, "--print-config"], timeoutSeconds: 60)
+    #expect(run.exit == .code(0), "\(run.errors)")
+    for key in keys {
+      #expect(run.output.split(separator: "\n").contains { $0.contains(key) && !$0.contains("# default") }, "\(key)")
+    }
+  }
+
+  @Test func theAdministratorsExampleIsAccepted() throws {
+    let text = try String(contentsOf: Self.root.appendingPathComponent("docs/administration.md"), encoding: .utf8)
+    let blocks = text.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "```").first }
+    try expectAccepted(
+      String(try #require(blocks.first)), keys: ["store-directory:", "resp:", "durability: every-barrier", "group:"])
+  }
+
+  @Test func theShippedFileIsAccepted() throws {
+    let text = try String(contentsOf: Self.root.appendingPathComponent("systemd/shmd.yaml"), encoding: .utf8)
+    try expectAccepted(text, keys: ["durability: none"])
+  }
+
+  /// The keys that it shows as comments, too.
+  @Test func theShippedFilesCommentsAreAccepted() throws {
+    let text = try String(contentsOf: Self.root.appendingPathComponent("systemd/shmd.yaml"), encoding: .utf8)
+    let lines = text.split(separator: "\n").map { line in
+      line.replacing(#/^(\ *)#\ (\ *[a-z-]+:(\ .*)?)$/#) { "\($0.1)\($0.2)" }
+    }
+    try expectAccepted(lines.joined(separator: "\n"), keys: ["store-directory:", "resp:", "group:"])
+  }
+}
