@@ -21,6 +21,9 @@ enum Quantity {
     return ([digits] + groups).joined(separator: ",")
   }
 
+  /// `12,345`, and `0.3` where whole numbers would say nothing.
+  static func rate(_ rate: Double) -> String { rate < 10 ? digits(rate) : number(Int(rate)) }
+
   /// `350 ms`, `12 s`, `3 min`.
   static func time(_ nanoseconds: UInt64) -> String {
     switch nanoseconds {

@@ -72,13 +72,13 @@ struct StatusCard {
     var facts: [(String, String)] = [
       ("keys", Quantity.number(statistics.keyCount)),
       ("commits", Quantity.number(statistics.version)),
-      ("commits/s", Quantity.number(Int(history.commitRate(of: look.name)))),
+      ("commits/s", Quantity.rate(history.commitRate(of: look.name))),
       ("writes now", statistics.writer.map(Self.holder) ?? "nobody"),
     ]
     if let waits = statistics.barrierWaits {
       let waited = waits.byLogarithm.reduce(0, &+)
       let total = waited &+ waits.none
-      facts.append(("barriers that waited", total == 0 ? "none" : "\(waited * 100 / total) %"))
+      facts.append(("had to wait", total == 0 ? "none" : "\(waited * 100 / total) %"))
     }
     if let limbo = statistics.limboBytes { facts.append(("limbo", Quantity.bytes(limbo))) }
     if look.figures.oldestReaderNanoseconds > 0 {
@@ -100,12 +100,19 @@ struct StatusCard {
     var lines = look.refusals
     if let trouble = look.trouble { lines.append(trouble) }
     if let error = store?.error { lines.append("not stored: \(error)") }
-    lines += look.figures.stalledReaders.map { reader in
-      "stalled reader \(reader.holder.command) (\(reader.holder.pid)): for \(Quantity.time(reader.stalledNanoseconds ?? 0)), "
-        + "keeps \(Quantity.bytes(reader.keptBytes))"
-    }
+    lines += stalledProcesses
     if lines.isEmpty { return "" }
     return "<ul class=\"problems\">" + lines.map { "<li>\($0.html)</li>" }.joined() + "</ul>\n"
+  }
+
+  /// A line a process: a snapshot has a slot beside its thread's.
+  private var stalledProcesses: [String] {
+    Dictionary(grouping: look.figures.stalledReaders, by: \.holder.pid).sorted { $0.key < $1.key }.map { pid, readers in
+      let age = readers.compactMap(\.stalledNanoseconds).max() ?? 0
+      let kept = readers.reduce(0) { $0 + $1.keptBytes }
+      return
+        "stalled reader \(readers[0].holder.command) (\(pid)): for \(Quantity.time(age)), keeps \(Quantity.bytes(kept))"
+    }
   }
 
   // MARK: - Lists

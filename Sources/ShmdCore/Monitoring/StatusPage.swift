@@ -39,7 +39,7 @@ enum StatusPage {
   static func main(_ sample: HostSample) -> String {
     let stores = Dictionary(uniqueKeysWithValues: sample.stores.map { ($0.table, $0.status) })
     let cards = sample.tables.map { StatusCard($0, stores[$0.name], sample.history).html }
-    let time = ServiceLog.timestamp(sample.wallNanoseconds)
+    let time = ServiceLog.timestamp(sample.wallNanoseconds).prefix(19).replacing("T", with: " ") + " UTC"
     return """
       <main>
       <header><h1>shmd</h1>\(verdict(sample))<span class="dim" id="time">\(time)</span></header>
@@ -65,7 +65,7 @@ enum StatusPage {
     let processes = Set(sample.tables.flatMap { $0.figures.processes.map(\.pid) }).count
     let figures: [(String, String)] = [
       ("tables", "\(sample.tables.count)"), ("in /dev/shm", Quantity.bytes(used)),
-      ("commits/s", Quantity.number(Int(rate))), ("processes", "\(processes)"),
+      ("commits/s", Quantity.rate(rate)), ("processes", "\(processes)"),
       ("expired keys removed", Quantity.number(counters.expiredKeys)),
       ("repairs", Quantity.number(counters.repairs)),
       ("dead participants", Quantity.number(counters.deadParticipants)),
