@@ -94,11 +94,20 @@ let programs: [Target] = [
       .product(name: "NIOPosix", package: "swift-nio"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Pages over HTTP: figures for Prometheus, health, the status page.
+  .target(
+    name: "StatusServer",
+    dependencies: [
+      "ToolSupport", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+      .product(name: "NIOPosix", package: "swift-nio"),
+    ],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // The daemon's parts.
   .target(
     name: "ShmdCore",
     dependencies: [
-      "SharedTable", "TableEngine", "SharedMemory", "TableStore", "RESPServer", "ToolSupport", "CLibYAML",
+      "SharedTable", "TableEngine", "SharedMemory", "TableMetrics", "TableStore", "RESPServer", "StatusServer",
+      "ToolSupport", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),

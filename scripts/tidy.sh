@@ -25,8 +25,9 @@ may_import() {
     CSQLite) ;;
     TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;
     RESPServer) echo SharedTable ToolSupport ;;
+    StatusServer) echo ToolSupport ;;
     CLibYAML) ;;
-    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableStore RESPServer ToolSupport ;;
+    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableStore RESPServer StatusServer ToolSupport ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedTable TableDump TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;

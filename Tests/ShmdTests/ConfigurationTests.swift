@@ -76,7 +76,7 @@ private let tableKeys =
       "- a",
       [
         "f:1: the file is a list, not a mapping; write 'key: value' lines with the keys interval, log-level, "
-          + "store-directory, tables, resp"
+          + "store-directory, tables, resp, monitoring"
       ]
     ),
     (
@@ -126,7 +126,7 @@ private let tableKeys =
     ),
     (
       "tables: []\nport: 7",
-      ["f:2: unknown key 'port' in the file; known are interval, log-level, store-directory, tables, resp"]
+      ["f:2: unknown key 'port' in the file; known are interval, log-level, store-directory, tables, resp, monitoring"]
     ),
     ("tables:\n  name: a", ["f:2: 'tables' is a mapping, not a list; begin each table with '- name: NAME'"]),
     (

@@ -116,7 +116,7 @@ final class Corner {
 
   deinit {
     for table in tables { removeObjects(ofTable: table) }
-    for file in ["shmd.yaml", "notify", "run/shmd.lock"] + dropIns { unlink(directory + "/" + file) }
+    for file in ["shmd.yaml", "notify", "run/shmd.lock", "run/http.sock"] + dropIns { unlink(directory + "/" + file) }
     for part in ["/run", "/shmd.d", ""] { rmdir(directory + part) }
   }
 

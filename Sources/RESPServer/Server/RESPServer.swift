@@ -1,7 +1,7 @@
-import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
+import ToolSupport
 
 /// Serves tables of this host to Redis' clients.
 ///
@@ -35,9 +35,15 @@ public final class RESPServer: Sendable {
   /// Ends all connections, and removes the socket.
   public func stop() async {
     state.broker.stop()
-    for listener in listeners.withLock({ $0 }) { try? await listener.close() }
-    listeners.withLock { $0 = [] }
-    if let path = state.options.socket { unsafe unlink(path) }
+    let bound = listeners.withLock { listeners in
+      defer { listeners = [] }
+      return listeners
+    }
+    // Where another server listens, there is nothing of ours to remove.
+    if let path = state.options.socket, bound.contains(where: { $0.localAddress?.port == nil }) {
+      SocketFile.remove(path)
+    }
+    for listener in bound { try? await listener.close() }
     try? await group.shutdownGracefully()
     for database in state.databases { database.lane.stop() }
   }
@@ -61,36 +67,14 @@ public final class RESPServer: Sendable {
   }
 
   private func bind(path: String) async throws {
-    guard path.utf8.count < 108 else {
-      throw ListenFailure(address: path, reason: "a socket's path has at most 107 bytes; choose a shorter one")
-    }
-    try removeStaleSocket(path)
-    // Nobody may connect before the mode is set: the socket is made for its owner alone.
-    let mask = umask(0o177)
-    defer { umask(mask) }
+    let descriptor = try SocketFile.bind(path, mode: state.options.socketMode)
     do {
-      let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+      let channel = try await bootstrap.withBoundSocket(descriptor).get()
       listeners.withLock { $0.append(channel) }
     } catch {
+      SocketFile.remove(path)
       throw ListenFailure(address: path, reason: "\(error)")
     }
-    guard unsafe chmod(path, state.options.socketMode) == 0 else {
-      throw ListenFailure(address: path, reason: "its mode cannot be set: error \(errno)")
-    }
-  }
-
-  /// A socket that a killed server left behind; one on which somebody listens is left alone.
-  private func removeStaleSocket(_ path: String) throws {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw ListenFailure(
-        address: path, reason: "there is something else than a socket; remove it or choose another path")
-    }
-    if UnixSocket.isListenedTo(path) {
-      throw ListenFailure(address: path, reason: "another process listens there; stop it or choose another path")
-    }
-    unsafe unlink(path)
   }
 
   private func bind(_ address: ServerOptions.Address) async throws {
@@ -161,12 +145,4 @@ private final class RefusalHandler: ChannelInboundHandler {
 /// The handler of a connection, for its record, which is made first.
 private final class HandlerHolder {
   weak var handler: ConnectionHandler?
-}
-
-/// Why a server does not listen where it was told to.
-public struct ListenFailure: Error, CustomStringConvertible {
-  public let address: String
-  public let reason: String
-
-  public var description: String { "cannot listen on \(address): \(reason)" }
 }

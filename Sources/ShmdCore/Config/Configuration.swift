@@ -11,6 +11,8 @@ public struct Configuration: Sendable, Equatable {
   public var tables: [TableConfiguration] = []
   /// What Redis' clients are served; nil: nothing.
   var resp: RESPConfiguration?
+  /// Where figures, health and the status page are served; nil: nowhere.
+  var monitoring: MonitoringConfiguration?
   /// Where the stores of durable tables lie.
   public var storeDirectory = Self.defaultStoreDirectory
   static let defaultStoreDirectory = "/var/lib/shmd"
@@ -62,4 +64,5 @@ enum TopKeyword: String, CaseIterable, Sendable {
   case storeDirectory = "store-directory"
   case tables
   case resp
+  case monitoring
 }

@@ -150,6 +150,7 @@ public struct ConfigurationReader {
         if let value = scalar(node, key.rawValue, Scalars.directory) { configuration.storeDirectory = value }
       case .tables: readTables(node)
       case .resp: readRESP(node)
+      case .monitoring: readMonitoring(node)
       }
     }
     if !isDropIn, !values.contains(where: { $0.key == .tables }) {

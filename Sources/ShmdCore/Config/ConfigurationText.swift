@@ -24,6 +24,10 @@ enum ConfigurationText {
     "\(start)\(key): \(value)  # \(source ?? "default")"
   }
 
+  static func address(_ listen: (host: String, port: Int)) -> String {
+    "\(listen.host.contains(":") ? "[\(listen.host)]" : listen.host):\(listen.port)"
+  }
+
   /// Nil for the tables, which have lines of their own, and for what is not asked for.
   private static func value(of key: TopKeyword, in configuration: Configuration) -> String? {
     switch key {
@@ -32,6 +36,7 @@ enum ConfigurationText {
     case .storeDirectory: "\"\(configuration.storeDirectory)\""
     case .tables: nil
     case .resp: configuration.resp?.written
+    case .monitoring: configuration.monitoring?.written
     }
   }
 
@@ -60,7 +65,7 @@ extension RESPConfiguration {
   fileprivate var written: String {
     let parts: [String?] = [
       socket.map { "socket: \"\($0)\"" }, mode.map { "mode: \"0\(String($0, radix: 8))\"" },
-      listen.map { "listen: \"\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)\"" },
+      listen.map { "listen: \"\(ConfigurationText.address($0))\"" },
       tables.map { "tables: [\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" },
       users.map { "users: [\($0.map(String.init).joined(separator: ", "))]" },
     ]
@@ -68,9 +73,20 @@ extension RESPConfiguration {
   }
 }
 
-extension Durability {
+extension MonitoringConfiguration {
   /// As a configuration writes it.
   fileprivate var written: String {
+    let parts: [String?] = [
+      socket.map { "socket: \"\($0)\"" }, mode.map { "mode: \"0\(String($0, radix: 8))\"" },
+      listen.map { "listen: \"\(ConfigurationText.address($0))\"" },
+    ]
+    return "{\(parts.compactMap(\.self).joined(separator: ", "))}"
+  }
+}
+
+extension Durability {
+  /// As a configuration writes it.
+  var written: String {
     switch self {
     case .none: "none"
     case .relaxed(let interval): "relaxed(\(interval.written))"

@@ -94,11 +94,14 @@ public final class Stores: Sendable {
     }
   }
 
+  /// Where each stands, in the order of their names.
+  var statuses: [(table: String, status: StoreStatus)] {
+    state.withLock { $0.keepers }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.status) }
+  }
+
   /// What is wrong just now, for the status line.
   var troubles: [String] {
-    let keepers = state.withLock { $0.keepers }.sorted { $0.key < $1.key }
-    return keepers.compactMap { name, keeper in
-      let status = keeper.status
+    statuses.compactMap { name, status in
       if let error = status.error { return "'\(name)' is not stored: \(error)" }
       return status.lag > Self.longLag ? "'\(name)' is stored late" : nil
     }

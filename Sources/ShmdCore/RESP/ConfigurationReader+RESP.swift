@@ -5,9 +5,9 @@ extension ConfigurationReader {
     var resp = RESPConfiguration()
     for (key, _, node) in values {
       switch key {
-      case .socket: resp.socket = scalar(node, "resp: socket", Self.socketPath)
-      case .mode: resp.mode = scalar(node, "resp: mode", Self.socketMode)
-      case .listen: resp.listen = scalar(node, "resp: listen", Self.address)
+      case .socket: resp.socket = scalar(node, "resp: socket", Scalars.socketPath)
+      case .mode: resp.mode = scalar(node, "resp: mode", Scalars.socketMode)
+      case .listen: resp.listen = scalar(node, "resp: listen", Scalars.loopbackAddress)
       case .tables: resp.tables = list(node, "resp: tables") { text throws(Complaint) in text }
       case .users: resp.users = list(node, "resp: users", Accounts.user)
       }
@@ -45,38 +45,5 @@ extension ConfigurationReader {
       if let value = scalar(item, key, read) { values.append(value) }
     }
     return values
-  }
-
-  private static func socketPath(_ text: String) throws(Complaint) -> String {
-    guard text.hasPrefix("/"), text.utf8.count < 108 else {
-      throw Complaint("\(text.quotedExcerpt) is not a socket's path; write an absolute path of at most 107 bytes")
-    }
-    return text
-  }
-
-  private static func socketMode(_ text: String) throws(Complaint) -> UInt32 {
-    guard (3...4).contains(text.utf8.count), let mode = UInt32(text, radix: 8), mode <= 0o777 else {
-      throw Complaint("\(text.quotedExcerpt) is not a mode; write permission bits in octal, as in \"0660\"")
-    }
-    return mode
-  }
-
-  /// Loopback only: what comes by TCP shows no user, and is not encrypted.
-  private static func address(_ text: String) throws(Complaint) -> (host: String, port: Int) {
-    let parts = text.split(separator: ":").map(String.init)
-    guard let last = parts.last, let port = UInt16(last), port > 0, text.hasSuffix(":\(last)") else {
-      throw Complaint("\(text.quotedExcerpt) is not an address; write 127.0.0.1:PORT or [::1]:PORT")
-    }
-    let host = String(text.dropLast(last.utf8.count + 1))
-    switch host {
-    case "[::1]": return ("::1", Int(port))
-    case "localhost": return ("127.0.0.1", Int(port))
-    case _
-    where host.hasPrefix("127.") && host.split(separator: ".").count == 4
-      && host.split(separator: ".").allSatisfy({ UInt8($0) != nil }):
-      return (host, Int(port))
-    default:
-      throw Complaint("\(host.prefix(64)) is not this host alone; write 127.0.0.1:\(port) or [::1]:\(port)")
-    }
   }
 }

@@ -151,6 +151,9 @@ public struct Daemon: Sendable {
           .init(service: StoreService(stores: keeper.stores), serviceName: "stores"),
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
           .init(service: RESPService(configuration: configuration, log: log), serviceName: "resp"),
+          .init(
+            service: MonitoringService(configuration: configuration.monitoring, keeper: keeper, log: log),
+            serviceName: "monitoring"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 

@@ -39,11 +39,13 @@ struct ReloadService: Service {
       let configuration = try ConfigurationReader.read(file: file)
       try await keeper.apply(configuration) { watchdog.beat() }
       settings.accept(configuration)
+      keeper.counters.count(\.reloads)
       threshold.value = configuration.logLevel
       log.notice("configuration reloaded", metadata: ["file": "\(file)", "tables": "\(configuration.tables.count)"])
       return true
     } catch {
       settings.refuse(error)
+      keeper.counters.count(\.refusedReloads)
       for problem in error.problems { log.error("\(problem)") }
       log.error("configuration refused, nothing has changed", metadata: ["file": "\(file)"])
       return false

@@ -21,6 +21,7 @@ extension TableKeeper {
       beat()
     }
     followStores()
+    counters.count(\.turns)
     beat()
   }
 
@@ -111,6 +112,7 @@ extension TableKeeper {
 
   private func noticeDead(_ managed: ManagedTable) throws(TableError) {
     for holder in try managed.table.administration.clearDeadReaders() {
+      counters.count(\.deadParticipants)
       // Every command that ends is one: news to who looks for something, not to each reader of the journal.
       log.debug(
         "participant ended, its slot is free",
@@ -122,6 +124,7 @@ extension TableKeeper {
     _ = try managed.table.administration.maintain(passes: Self.gcPasses)
     let recoveries = managed.table.administration.recoveryCount ?? 0
     if recoveries != managed.recoveries {
+      counters.count(\.repairs, recoveries &- managed.recoveries)
       managed.recoveries = recoveries
       log.warning(
         "a writer died in its barrier, the table is repaired",
@@ -135,6 +138,7 @@ extension TableKeeper {
     var removed = 0
     defer {
       if removed > 0 {
+        counters.count(\.expiredKeys, UInt64(removed))
         log.debug("expired keys removed", metadata: ["table": "\(managed.name)", "keys": "\(removed)"])
       }
     }

@@ -12,6 +12,7 @@ public actor TableKeeper {
   let log: Logger
 
   let stores: Stores
+  nonisolated let counters = DaemonCounters()
 
   public init(log: Logger, stores: Stores? = nil) {
     self.log = log

@@ -1,23 +1,23 @@
 /// Reads the Prometheus text format 0.0.4 and complains about whatever a scraper could misunderstand.
-struct StrictParser {
-  struct Sample: Equatable {
-    let name: String
-    let labels: [String: String]
-    let value: Double
+public struct StrictParser {
+  public struct Sample: Equatable {
+    public let name: String
+    public let labels: [String: String]
+    public let value: Double
   }
 
-  struct Family {
-    let name: String
-    let help: String
-    let kind: String
-    var samples: [Sample] = []
+  public struct Family {
+    public let name: String
+    public let help: String
+    public let kind: String
+    public internal(set) var samples: [Sample] = []
   }
 
-  struct Complaint: Error, CustomStringConvertible { let description: String }
+  public struct Complaint: Error, CustomStringConvertible { public let description: String }
 
-  private(set) var families: [Family] = []
+  public private(set) var families: [Family] = []
 
-  init(_ text: String) throws {
+  public init(_ text: String) throws {
     guard text.isEmpty || text.hasSuffix("\n") else { throw Complaint(description: "the last line has no end") }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()[...]
     while let line = lines.popFirst() {
@@ -31,7 +31,7 @@ struct StrictParser {
     for family in families { try Self.judge(family) }
   }
 
-  func values(_ name: String, _ labels: [String: String] = [:]) -> [Double] {
+  public func values(_ name: String, _ labels: [String: String] = [:]) -> [Double] {
     families.flatMap(\.samples).filter { sample in
       sample.name == name && labels.allSatisfy { sample.labels[$0.key] == $0.value }
     }.map(\.value)

@@ -1,0 +1,70 @@
+import TableMetrics
+
+/// The daemon's own families beside those of its tables.
+enum DaemonMetrics {
+  static func text(_ sample: HostSample) -> String {
+    PrometheusText.text(
+      of: PrometheusText.families(of: sample.tables.map(\.figures)) + tables(sample) + work(sample.counters)
+        + stores(sample))
+  }
+
+  private static func family(
+    _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: some BinaryInteger
+  ) -> MetricFamily {
+    var family = MetricFamily("shmd_" + name, kind, help)
+    family.add([], value)
+    return family
+  }
+
+  private static func tables(_ sample: HostSample) -> [MetricFamily] {
+    var blocked = MetricFamily("shmd_table_blocked", .gauge, "1: a configured table that cannot be had.")
+    for table in sample.blocked { blocked.add([("table", table.table)], 1) }
+    var troubled = MetricFamily("shmd_table_in_trouble", .gauge, "1: the daemon cannot look after the table.")
+    for table in sample.tables { troubled.add([("table", table.name)], table.trouble == nil ? 0 : 1) }
+    var took = MetricFamily(
+      "shmd_sample_duration_seconds", .gauge, "How long it took to look at all tables for these figures.")
+    took.add([], nanoseconds: sample.tookNanoseconds)
+    var taken = MetricFamily("shmd_sample_timestamp_seconds", .gauge, "When these figures were taken.")
+    taken.add([], nanoseconds: sample.wallNanoseconds)
+    return [
+      family("tables_kept", .gauge, "Configured tables in care.", sample.tables.count),
+      family("tables_blocked", .gauge, "Configured tables that cannot be had.", sample.blocked.count),
+      blocked, troubled,
+      family(
+        "healthy", .gauge, "1 if /health answers 200.",
+        HealthReport(sample, now: sample.takenNanoseconds).reasons.isEmpty ? 1 : 0),
+      took, taken,
+    ]
+  }
+
+  private static func work(_ counters: DaemonCounters.Values) -> [MetricFamily] {
+    var reloads = MetricFamily("shmd_reloads_total", .counter, "Reloads of the configuration.")
+    reloads.add([("result", "accepted")], counters.reloads)
+    reloads.add([("result", "refused")], counters.refusedReloads)
+    return [
+      family("turns_total", .counter, "Looks after all tables.", counters.turns),
+      family("expired_keys_removed_total", .counter, "Expired keys that the daemon removed.", counters.expiredKeys),
+      family("repairs_noticed_total", .counter, "Repairs after dead writers, by whomever.", counters.repairs),
+      family(
+        "dead_participants_total", .counter, "Slots of ended participants that the daemon freed.",
+        counters.deadParticipants),
+      reloads,
+    ]
+  }
+
+  private static func stores(_ sample: HostSample) -> [MetricFamily] {
+    var lag = MetricFamily(
+      "shmd_store_lag_seconds", .gauge, "For how long there has been something that is not on the disk.")
+    var behind = MetricFamily("shmd_store_behind_commits", .gauge, "Commits that are not on the disk.")
+    var failing = MetricFamily("shmd_store_failing", .gauge, "1 while nothing can be stored.")
+    for (table, status) in sample.stores {
+      let parts = status.lag.components
+      let nanoseconds =
+        UInt64(clamping: parts.seconds) * 1_000_000_000 + UInt64(clamping: parts.attoseconds / 1_000_000_000)
+      lag.add([("table", table)], nanoseconds: nanoseconds)
+      behind.add([("table", table)], status.version > status.durable ? status.version - status.durable : 0)
+      failing.add([("table", table)], status.error == nil ? 0 : 1)
+    }
+    return [lag, behind, failing]
+  }
+}

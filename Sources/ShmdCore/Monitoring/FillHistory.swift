@@ -1,0 +1,36 @@
+/// How full tables were during the last five minutes.
+struct FillHistory: Sendable {
+  static let secondsPerPoint = 2
+  static let pointCount = 150
+
+  /// One point of a table: how full it was, in thousandths of its capacity, and its version.
+  struct Point: Sendable, Equatable {
+    let fill: Int
+    let version: UInt64
+  }
+
+  private(set) var points: [String: [Point]] = [:]
+  private var lastNanoseconds: UInt64?
+
+  /// Takes a point of each table if the last is old enough. Tables that are not among `looks` are forgotten.
+  mutating func add(_ looks: [TableLook], at nanoseconds: UInt64) {
+    // Half a second of tolerance: samples do not come to the nanosecond.
+    let least = UInt64(Self.secondsPerPoint) * 1_000_000_000 - 500_000_000
+    if let lastNanoseconds, nanoseconds - lastNanoseconds < least { return }
+    lastNanoseconds = nanoseconds
+    var next: [String: [Point]] = [:]
+    for look in looks {
+      let point = Point(fill: look.fill, version: look.statistics.version)
+      next[look.name] = ((points[look.name] ?? []) + [point]).suffix(Self.pointCount)
+    }
+    points = next
+  }
+
+  /// Commits a second over the last points.
+  func commitRate(of table: String) -> Double {
+    guard let last = points[table]?.suffix(4), let first = last.first, let end = last.last, last.count > 1,
+      end.version >= first.version
+    else { return 0 }
+    return Double(end.version - first.version) / Double((last.count - 1) * Self.secondsPerPoint)
+  }
+}

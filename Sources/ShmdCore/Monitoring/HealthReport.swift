@@ -1,0 +1,26 @@
+import SharedMemory
+
+/// Whether all that the daemon keeps is in order; each reason why not, a line.
+struct HealthReport: Sendable {
+  let reasons: [String]
+
+  /// The table thread has not answered for so long: it hangs.
+  private static let longestSilenceNanoseconds: UInt64 = 15_000_000_000
+
+  init(_ sample: HostSample, now: UInt64 = HostClock.monotonicNanoseconds) {
+    var reasons: [String] = []
+    let silence = now > sample.takenNanoseconds ? now - sample.takenNanoseconds : 0
+    // It grows with the tables: a thousand large ones take their time.
+    if silence > Self.longestSilenceNanoseconds + 40 * sample.tookNanoseconds {
+      reasons.append("the table thread has not answered for \(silence / 1_000_000_000) s")
+    }
+    reasons += sample.blocked.map { "table '\($0.table)' cannot be had: \($0.problem)" }
+    for table in sample.tables {
+      if table.statistics.isDamaged {
+        reasons.append("table '\(table.name)' is damaged; look with 'shmctl check \(table.name)'")
+      }
+      if let trouble = table.trouble { reasons.append("table '\(table.name)' is in trouble: \(trouble)") }
+    }
+    self.reasons = reasons + sample.storeTroubles.map { "table \($0)" }
+  }
+}

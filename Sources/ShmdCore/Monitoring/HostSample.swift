@@ -1,0 +1,19 @@
+import SharedMemory
+import TableStore
+
+/// All that monitoring knows at one moment. Requests are answered from the newest one.
+struct HostSample: Sendable {
+  /// Counts the samples of this process.
+  var number: UInt64 = 0
+  /// Of the monotonic clock, and of the day.
+  var takenNanoseconds = HostClock.monotonicNanoseconds
+  var wallNanoseconds = HostClock.realtimeNanoseconds
+  /// How long the table thread was busy with it, at most: it does other things in between.
+  var tookNanoseconds: UInt64 = 0
+  var tables: [TableLook] = []
+  var blocked: [BlockedLook] = []
+  var stores: [(table: String, status: StoreStatus)] = []
+  var storeTroubles: [String] = []
+  var counters = DaemonCounters.Values()
+  var history = FillHistory()
+}

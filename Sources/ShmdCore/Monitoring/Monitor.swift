@@ -1,0 +1,79 @@
+import SharedMemory
+import StatusServer
+import Synchronization
+import TableMetrics
+import ToolSupport
+
+/// The newest sample, and the pages made of it.
+///
+/// A page is made when it is first asked for, and once a sample: a thousand scrapes a second make no more work than one.
+final class Monitor: Sendable {
+  private struct State {
+    var sample = HostSample()
+    /// Of this sample, by path.
+    var made: [String: Page] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  var sample: HostSample { state.withLock { $0.sample } }
+
+  /// Looks at all tables, one at a time.
+  func take(from keeper: TableKeeper) async {
+    let start = HostClock.monotonicNanoseconds
+    let last = sample
+    var next = HostSample(number: last.number + 1, history: last.history)
+    for name in await keeper.names {
+      if let look = await keeper.look(at: name) { next.tables.append(look) }
+    }
+    next.blocked = await keeper.blockedTables
+    next.stores = keeper.stores.statuses
+    next.storeTroubles = keeper.stores.troubles
+    next.counters = keeper.counters.values
+    next.takenNanoseconds = HostClock.monotonicNanoseconds
+    next.wallNanoseconds = HostClock.realtimeNanoseconds
+    next.tookNanoseconds = next.takenNanoseconds - start
+    next.history.add(next.tables, at: next.takenNanoseconds)
+    let result = next
+    state.withLock { $0 = State(sample: result) }
+  }
+
+  /// What is answered at a path; nil: there is nothing. Waits for nobody.
+  func page(_ path: String) -> Page? {
+    // These two say what is true now: that a sample is old is what they are asked for.
+    switch path {
+    case "/health": return health
+    case "/ready": return ready
+    default: break
+    }
+    return state.withLock { state in
+      if let page = state.made[path] { return page }
+      let page = Self.make(path, of: state.sample)
+      state.made[path] = page
+      return page
+    }
+  }
+
+  private static func make(_ path: String, of sample: HostSample) -> Page? {
+    switch path {
+    case "/": StatusPage.page(sample)
+    case "/status.json": Page(contentType: "application/json", StatusJSON.text(of: sample))
+    case "/metrics": Page(contentType: PrometheusText.contentType, Array(DaemonMetrics.text(sample).utf8))
+    default: nil
+    }
+  }
+
+  private var health: Page {
+    let sample = sample
+    let reasons = HealthReport(sample).reasons
+    guard !reasons.isEmpty else {
+      return Page(status: 200, "ok, \(sample.tables.count) \(sample.tables.count == 1 ? "table" : "tables")")
+    }
+    return Page(status: 503, reasons.map(\.printable).joined(separator: "\n"))
+  }
+
+  /// The tables are there, and the loop has turned.
+  private var ready: Page {
+    sample.counters.turns > 0 ? Page(status: 200, "ready") : Page(status: 503, "starting")
+  }
+}

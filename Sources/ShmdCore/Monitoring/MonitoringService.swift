@@ -1,0 +1,52 @@
+import Logging
+import ServiceLifecycle
+import SharedMemory
+import StatusServer
+import ToolSupport
+
+/// Takes samples, and serves the pages made of them, until the daemon stops. Where it listens changes with a restart.
+struct MonitoringService: Service {
+  /// Nil: nobody asked for it.
+  let configuration: MonitoringConfiguration?
+  let keeper: TableKeeper
+  let log: Logger
+
+  /// From the end of one sample to the begin of the next: a second, and twenty times what the last one took, so that looking
+  /// never takes more than a twentieth of the table thread.
+  private static let leastPauseNanoseconds: UInt64 = 1_000_000_000
+  private static let pauseFactor: UInt64 = 20
+
+  func run() async throws {
+    // A service that ends would end the daemon.
+    guard let configuration else { return try await gracefulShutdown() }
+    let monitor = Monitor()
+    await monitor.take(from: keeper)
+    var options = StatusServerOptions(socket: configuration.socket, listen: configuration.listen)
+    options.socketMode = configuration.mode ?? 0o660
+    let server = StatusServer(options) { monitor.page($0) }
+    do {
+      try await server.start()
+    } catch {
+      // What keeps the tables does not end because somebody else has the port.
+      log.error("monitoring not served", metadata: ["problem": "\(error)"])
+      return try await gracefulShutdown()
+    }
+    log.notice(
+      "monitoring served",
+      metadata: [
+        "socket": "\(configuration.socket ?? "-")",
+        "listen": "\(configuration.listen.map(ConfigurationText.address) ?? "-")",
+      ])
+    await sample(monitor)
+    await server.stop()
+  }
+
+  private func sample(_ monitor: Monitor) async {
+    while !Task.isCancelled, !Task.isShuttingDownGracefully {
+      let pause = max(Self.leastPauseNanoseconds, Self.pauseFactor * monitor.sample.tookNanoseconds)
+      // Ends early when the daemon is to stop, and that is all an error can mean here.
+      await cancelWhenGracefulShutdown { try? await Task.sleep(for: .nanoseconds(Int64(clamping: pause))) }
+      await monitor.take(from: keeper)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import ToolSupport
+
+/// Serves pages over HTTP on a Unix socket, on loopback TCP, or both: one request a connection, each within bounds.
+///
+/// One event loop of its own serves all connections, so that whoever makes the pages is not held up by who reads them.
+public final class StatusServer: Sendable {
+  private let options: StatusServerOptions
+  private let pages: @Sendable (String) -> Page?
+  private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  private let listeners = Mutex<[any Channel]>([])
+  private let connectionCount = Mutex(0)
+
+  /// - Parameter pages: the page at a path, nil if there is none. Called on the event loop: it must not wait for anybody.
+  public init(_ options: StatusServerOptions, pages: @escaping @Sendable (String) -> Page?) {
+    self.options = options
+    self.pages = pages
+  }
+
+  /// Binds what the options name, and serves from then on.
+  /// - Throws: ``ListenFailure``; then nothing is bound.
+  public func start() async throws {
+    do {
+      if let path = options.socket { try await bind(path: path) }
+      if let address = options.listen { try await bind(address) }
+    } catch {
+      await stop()
+      throw error
+    }
+  }
+
+  /// Ends all connections, and removes the socket.
+  public func stop() async {
+    let bound = listeners.withLock { listeners in
+      defer { listeners = [] }
+      return listeners
+    }
+    // Where another server listens, there is nothing of ours to remove.
+    if let path = options.socket, bound.contains(where: { $0.localAddress?.port == nil }) { SocketFile.remove(path) }
+    for listener in bound { try? await listener.close() }
+    try? await group.shutdownGracefully()
+  }
+
+  /// The port of the TCP listener; for who asked for any (0).
+  public var port: Int? { listeners.withLock { $0.compactMap { $0.localAddress?.port }.first } }
+
+  // MARK: - Listeners
+
+  private func bind(path: String) async throws {
+    let descriptor = try SocketFile.bind(path, mode: options.socketMode)
+    do {
+      let channel = try await bootstrap(isTCP: false).withBoundSocket(descriptor).get()
+      listeners.withLock { $0.append(channel) }
+    } catch {
+      SocketFile.remove(path)
+      throw ListenFailure(address: path, reason: "\(error)")
+    }
+  }
+
+  private func bind(_ address: (host: String, port: Int)) async throws {
+    do {
+      let channel = try await bootstrap(isTCP: true).bind(host: address.host, port: address.port).get()
+      listeners.withLock { $0.append(channel) }
+    } catch {
+      throw ListenFailure(address: "\(address.host):\(address.port)", reason: "\(error)")
+    }
+  }
+
+  private func bootstrap(isTCP: Bool) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // A client that has sent all it has to say may say so, and still reads the answer.
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
+      .childChannelInitializer { [self] channel in accept(channel, isTCP: isTCP) }
+  }
+
+  // MARK: - Connections
+
+  private func accept(_ channel: any Channel, isTCP: Bool) -> EventLoopFuture<Void> {
+    let isRoom = connectionCount.withLock { count in
+      count += 1
+      return count <= options.connectionLimit
+    }
+    channel.closeFuture.whenComplete { [self] _ in connectionCount.withLock { $0 -= 1 } }
+    return channel.eventLoop.makeCompletedFuture { [self] in
+      let pipeline = channel.pipeline.syncOperations
+      let answer = RequestHandler(options, pages: pages, isTCP: isTCP, isRefused: !isRoom)
+      try pipeline.addHandler(ConnectionBounds(byteLimit: options.requestByteLimit, timeLimit: options.timeLimit))
+      try pipeline.addHandler(HTTPResponseEncoder())
+      try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)))
+      try pipeline.addHandler(answer)
+    }
+  }
+}

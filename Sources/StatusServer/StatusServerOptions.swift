@@ -1,0 +1,21 @@
+public import NIOCore
+
+/// Where a status server listens, and what a client may ask of it.
+public struct StatusServerOptions: Sendable {
+  /// The path of a Unix socket.
+  public var socket: String?
+  public var socketMode: UInt32 = 0o660
+  /// Of this host only: nothing is encrypted, and nobody is asked who he is.
+  public var listen: (host: String, port: Int)?
+  /// Connections at once; who comes beyond them is told so.
+  public var connectionLimit = 64
+  /// Bytes of a request, its headers and a body included.
+  public var requestByteLimit = 16 << 10
+  /// From a connection's beginning to its end.
+  public var timeLimit: TimeAmount = .seconds(10)
+
+  public init(socket: String?, listen: (host: String, port: Int)?) {
+    self.socket = socket
+    self.listen = listen
+  }
+}
