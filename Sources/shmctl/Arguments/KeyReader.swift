@@ -3,7 +3,7 @@ struct KeyReader {
   private let terminator: UInt8
   private let longest: Int
   private let word: String
-  private var input = InputChunks()
+  private var input = InputChunks(.standardInput)
   private var unfinished: [UInt8] = []
   /// How many there were up to now.
   private(set) var count = 0

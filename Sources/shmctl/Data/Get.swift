@@ -43,7 +43,7 @@ struct Get: TableCommand {
     }
     let form = ValueForm(options, null: null, raw: true)
     let file = try OutputFile(output)
-    var buffer = OutputBuffer(descriptor: file.descriptor)
+    var buffer = OutputBuffer(file.descriptor, "'\(output.shown)'")
     try write(table, to: &buffer, form, &misses)
     try buffer.flush()
     // A file stays what it was if a key was missing.
