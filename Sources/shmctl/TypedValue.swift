@@ -63,6 +63,11 @@ enum TypedValue: Equatable {
   }
 }
 
+extension ValueType {
+  /// Printed as text, since its stored bytes would be of no use in a shell.
+  var isScalar: Bool { self == .integer || self == .double || self == .bool }
+}
+
 extension TableEntry {
   /// The value for people and pipes: numbers and bools as decimal text, all else as it is stored.
   var text: [UInt8] {

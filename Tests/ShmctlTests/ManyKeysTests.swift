@@ -17,7 +17,7 @@ import Testing
     let keys = (0..<8000).map { Array("key-\($0)".utf8) }
     let words = CommandWords([Array("-t".utf8), Array("x".utf8), Array("get".utf8)] + keys + [Array("-q".utf8)])
     #expect(words.forParser.count == 5)
-    #expect(words.forParser.last.map { KeyWords(argument: $0).keys } == keys)
+    #expect(words.forParser.last.map { KeyWords(argument: $0).keys?.arrays } == keys)
     #expect(words.forParser.dropLast() == ["-t", "x", "get", "-q"])
   }
 

@@ -6,12 +6,12 @@ import Testing
   @Test func aLineTellsShareRateAndTimeLeft() {
     #expect(
       Progress.line("dump", 450_000, of: 1_000_000, after: .milliseconds(500))
-        == "dump: 450000 of 1000000 keys (45%), 900000 a second, 1s left")
+        == "dump: 450000 of 1000000 keys (45%), 900000 a second, 1 s left")
     #expect(Progress.line("load", 7, of: 0, after: .seconds(2)) == "load: 7 keys, 3 a second")
     // More than was thought there were.
     #expect(Progress.line("dump", 11, of: 10, after: .seconds(1)) == "dump: 11 keys, 11 a second")
     #expect(Progress.line("dump", 0, of: 10, after: .zero) == "dump: 0 of 10 keys (0%), 0 a second")
-    #expect(TimeLeft.text(seconds: 3725) == "1h 2m" && TimeLeft.text(seconds: 61) == "1m 1s")
+    #expect(Phrase.time(3725 * 1_000_000_000) == "62 min" && Phrase.time(61 * 1_000_000_000) == "61 s")
   }
 
   @Test func whatIsEscapedReadsBackAsOneWord() throws {

@@ -18,6 +18,11 @@ extension ReadView {
   ) throws(TableError) -> UInt64 { try unsafe scanStep(from: cursor, body) }
 }
 
+extension TableEntry {
+  /// A copy of an entry that is shown in place.
+  package init(_ entry: EntryView) { self.init(entry.found) }
+}
+
 extension Transaction {
   /// The same as this barrier sees it.
   package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {

@@ -3,7 +3,7 @@ struct KeyReader {
   private let terminator: UInt8
   private let longest: Int
   private let word: String
-  private var input = InputChunks()
+  private var input = InputChunks(.standardInput)
   private var unfinished: [UInt8] = []
   /// How many there were up to now.
   private(set) var count = 0
@@ -18,36 +18,31 @@ struct KeyReader {
   }
 
   /// Those that the next read brings to their end; nil when there is nothing more.
-  mutating func next() throws -> [[UInt8]]? {
+  mutating func next() throws -> KeyBatch? {
     while let chunk = try input.next() {
-      let keys = try take(chunk)
-      if !keys.isEmpty { return keys }
+      guard let last = chunk.lastIndex(of: terminator) else {
+        unfinished += chunk
+        if unfinished.count > longest { throw tooLong }
+        continue
+      }
+      let ended = unfinished + chunk[...last]
+      unfinished = [UInt8](chunk[(last + 1)...])
+      return try checked(KeyBatch(ended, endedBy: terminator))
     }
     if unfinished.isEmpty { return nil }
-    return [try finish([])]
+    defer { unfinished = [] }
+    return try checked(KeyBatch(one: unfinished))
   }
 
-  private mutating func take(_ chunk: ArraySlice<UInt8>) throws -> [[UInt8]] {
-    var keys: [[UInt8]] = []
-    var start = chunk.startIndex
-    while let end = chunk[start...].firstIndex(of: terminator) {
-      keys.append(try finish(chunk[start..<end]))
-      start = end + 1
+  private mutating func checked(_ batch: KeyBatch) throws -> KeyBatch {
+    for key in batch {
+      count += 1
+      if key.isEmpty, word == "key" {
+        throw Complaint.usage("key \(count) on standard input is empty; a key has at least one byte")
+      }
+      if key.count > longest { throw tooLong }
     }
-    unfinished += chunk[start...]
-    if unfinished.count > longest { throw tooLong }
-    return keys
-  }
-
-  private mutating func finish(_ end: ArraySlice<UInt8>) throws -> [UInt8] {
-    count += 1
-    let key = unfinished.isEmpty ? [UInt8](end) : unfinished + end
-    unfinished = []
-    if key.isEmpty, word == "key" {
-      throw Complaint.usage("key \(count) on standard input is empty; a key has at least one byte")
-    }
-    if key.count > longest { throw tooLong }
-    return key
+    return batch
   }
 
   private var tooLong: Complaint {

@@ -6,16 +6,15 @@ import ArgumentParser
 /// A zero byte stands before each: no argument holds one, and a word that begins with one is no option.
 struct KeyWords: ExpressibleByArgument {
   /// Nil: they come from standard input.
-  let keys: [[UInt8]]?
+  let keys: KeyBatch?
 
   init(argument: String) {
     if argument == "-" {
       keys = nil
     } else {
       let bytes = RawArgument.decode(argument)
-      keys =
-        bytes.first == 0
-        ? bytes.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map { [UInt8]($0) } : [bytes]
+      keys  // Each has its zero byte before it, the last, which may be empty, none behind it.
+      = bytes.first == 0 ? KeyBatch([UInt8](bytes.dropFirst()), between: 0) : KeyBatch(one: bytes)
     }
   }
 
@@ -36,7 +35,7 @@ extension [KeyWords] {
 
   /// Calls `body` with the keys in their order, some at a time: neighbours on the command line together, those of standard
   /// input as they come. An endless input so needs no endless memory.
-  func forEachBatch(zeroTerminated: Bool, _ body: ([[UInt8]]) throws -> Void) throws {
+  func forEachBatch(zeroTerminated: Bool, _ body: (KeyBatch) throws -> Void) throws {
     for words in self {
       if let keys = words.keys {
         try body(keys)

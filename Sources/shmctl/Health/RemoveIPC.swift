@@ -1,4 +1,3 @@
-import Glibc
 import SharedTable
 
 /// logind's habit of removing what lies in /dev/shm when its owner's last session ends: logind.conf(5), `RemoveIPC=`, on by
@@ -7,7 +6,7 @@ enum RemoveIPC {
   /// A finding for each owner of tables whom it will hit.
   static func findings(owners: [(id: UInt32, table: String)], configuration: [String]) -> [Finding] {
     guard isOn(configuration) else { return [] }
-    return owners.filter { $0.id >= Account.firstLoginUser && !lingers($0.id) }.map { owner in
+    return owners.filter { $0.id >= Account.firstLoginUser && !Account.lingers($0.id) }.map { owner in
       let name = HostUserName.of(owner.id)
       return Finding(
         "removeIPC", table: owner.table,
@@ -47,9 +46,5 @@ enum RemoveIPC {
       }
     }
     return isOn
-  }
-
-  private static func lingers(_ user: UInt32) -> Bool {
-    SystemFile.exists("/var/lib/systemd/linger/" + HostUserName.of(user))
   }
 }

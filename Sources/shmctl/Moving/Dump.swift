@@ -43,14 +43,14 @@ struct Dump: TableCommand {
     if mayWait { return try scan(table, to: descriptor, what) }
     let spool = try Spool()
     try scan(table, to: spool.descriptor, "the temporary file")
-    var output = RawOutput(descriptor, what)
+    var output = OutputBuffer(descriptor, what)
     try spool.copy(to: &output)
     try output.flush()
   }
 
   private func scan(_ table: Table, to descriptor: Int32, _ what: String) throws {
     let prefix = prefix?.bytes ?? []
-    var output = RawOutput(descriptor, what)
+    var output = OutputBuffer(descriptor, what)
     var progress = Progress("dump", total: prefix.isEmpty ? UInt64(table.count) : 0, quiet: options.quiet)
     defer { progress.end() }
     try RecordScan.run(table) { view in

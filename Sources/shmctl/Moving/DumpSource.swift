@@ -20,13 +20,8 @@ struct DumpSource {
   func rereadable() throws -> DumpSource {
     if input.isRegular { return self }
     let spool = try Spool()
-    var output = RawOutput(spool.descriptor, "the temporary file")
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try input.read(into: &piece)
-      if count == 0 { break }
-      try output.append(piece[..<count])
-    }
+    var output = OutputBuffer(spool.descriptor, "the temporary file")
+    try input.copy(to: &output)
     try output.flush()
     spool.rewind()
     var copy = DumpSource(InputFile(descriptor: spool.descriptor, name: input.name), longestValue)

@@ -32,10 +32,10 @@ struct Export: TableCommand {
     // Without a name first, where a reader of a pipe must not hold up writers.
     let waits = file?.isRegular ?? false || RecordScan.mayWait(table)
     let spool = waits ? nil : try Spool()
-    var direct = RawOutput(spool?.descriptor ?? file?.descriptor ?? 1, "the output")
+    var direct = OutputBuffer(spool?.descriptor ?? file?.descriptor ?? 1, "the output")
     let leftOut = try write(table, to: &direct)
     if let spool {
-      var output = RawOutput(file?.descriptor ?? 1, "the output")
+      var output = OutputBuffer(file?.descriptor ?? 1, "the output")
       try spool.copy(to: &output)
       try output.flush()
     }
@@ -45,7 +45,7 @@ struct Export: TableCommand {
     }
   }
 
-  private func write(_ table: Table, to output: inout RawOutput) throws -> Int {
+  private func write(_ table: Table, to output: inout OutputBuffer) throws -> Int {
     let writer: any PlainWriter =
       switch form {
       case .csv: CSVWriter()
@@ -90,7 +90,7 @@ struct Import: TableCommand {
 
   func run(on table: Table) throws {
     let input = try InputFile(file)
-    let bytes = try Descriptor.readAll(input.descriptor, limit: .max - 1)
+    let bytes = try input.readAll(limit: .max - 1)
     let now = try table.read { view in view.now }
     let records: [OwnedRecord]
     do throws(PlainProblem) { records = try parse(bytes, now: now) } catch {

@@ -35,12 +35,14 @@ struct Progress {
     _ = try? Descriptor.writeAll(2, Array("\r\u{1b}[K".utf8))
   }
 
-  /// `dump: 450000 of 1000000 keys (45%), 900000 a second, 1s left`
+  /// `dump: 450000 of 1000000 keys (45%), 900000 a second, 1 s left`
   static func line(_ what: String, _ count: UInt64, of total: UInt64, after time: Duration) -> String {
     let milliseconds = max(1, time / .milliseconds(1))
     let rate = UInt64(Double(count) * 1000 / milliseconds)
     guard total > 0, count <= total else { return "\(what): \(count) keys, \(rate) a second" }
-    let left = rate == 0 ? "" : ", \(TimeLeft.text(seconds: (total - count + rate - 1) / rate)) left"
+    let seconds = rate == 0 ? nil : (total - count + rate - 1) / rate
+    let left =
+      seconds.map { ", \(Phrase.time($0.multipliedReportingOverflow(by: 1_000_000_000).partialValue)) left" } ?? ""
     return "\(what): \(count) of \(total) keys (\(count * 100 / total)%), \(rate) a second\(left)"
   }
 }

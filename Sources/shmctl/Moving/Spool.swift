@@ -28,15 +28,9 @@ final class Spool {
   func rewind() { lseek(descriptor, 0, SEEK_SET) }
 
   /// Copies all of it, from its beginning.
-  func copy(to output: inout RawOutput) throws {
+  func copy(to output: inout OutputBuffer) throws {
     rewind()
-    let input = InputFile(descriptor: descriptor, name: "the temporary file")
-    var piece = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try input.read(into: &piece)
-      if count == 0 { return }
-      try output.append(piece[..<count])
-    }
+    try InputFile(descriptor: descriptor, name: "the temporary file").copy(to: &output)
   }
 
   deinit { close(descriptor) }

@@ -16,15 +16,6 @@ enum TimeLeft {
     let left = milliseconds(until: expiry)
     return left < 10_000 ? "\(left)ms" : "\((left + 999) / 1000)s"
   }
-
-  /// For people, in the two largest units.
-  static func text(seconds: UInt64) -> String {
-    switch seconds {
-    case ..<60: "\(seconds)s"
-    case ..<3600: "\(seconds / 60)m \(seconds % 60)s"
-    default: "\(seconds / 3600)h \(seconds / 60 % 60)m"
-    }
-  }
 }
 
 extension JSONObject {

@@ -19,6 +19,16 @@ struct ValueForm {
     return ended(onTerminal ? Array(entry.shown.utf8) : entry.text, areSeveral)
   }
 
+  /// The same of an entry in place.
+  func append(_ entry: EntryView, _ key: ArraySlice<UInt8>, among areSeveral: Bool, to text: inout [UInt8]) {
+    guard !json, !onTerminal, !(entry.type?.isScalar ?? false) else {
+      text += self.text(of: TableEntry(entry), [UInt8](key), among: areSeveral)
+      return
+    }
+    unsafe entry.bytes.withUnsafeBytes { bytes in unsafe text.append(contentsOf: bytes) }
+    if null || areSeveral { text.append(null ? 0 : UInt8(ascii: "\n")) }
+  }
+
   func text(ofDefault value: [UInt8], among areSeveral: Bool) -> [UInt8] {
     ended(onTerminal ? Array(String.printable(value).utf8) : value, areSeveral)
   }

@@ -105,19 +105,9 @@ struct Plot: TableCommand {
     return (min(1000, max(20, columns)), 24)
   }
 
-  private static func write(_ text: String, to file: RawArgument) throws {
-    let path = file.bytes + [0]
-    let descriptor = unsafe path.withUnsafeBufferPointer { path in
-      unsafe path.withMemoryRebound(to: CChar.self) { path in
-        unsafe open(path.baseAddress!, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-      }
-    }
-    guard descriptor >= 0 else {
-      let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-      throw Complaint(
-        .failure, "cannot write '\(file.shown)': \(reason); name a file in a directory that you may write")
-    }
-    defer { close(descriptor) }
-    try Descriptor.writeAll(descriptor, Array(text.utf8))
+  private static func write(_ text: String, to path: RawArgument) throws {
+    let file = try OutputFile(path)
+    try Descriptor.writeAll(file.descriptor, text.utf8, "'\(path.shown)'")
+    try file.finish()
   }
 }

@@ -39,8 +39,10 @@ struct Ls: TableCommand {
     let printer = KeyPrinter(json: options.json, null: null, long: long)
     if sort ?? StandardOutput.isTerminal {
       for key in try sorted(table).prefix(limit ?? .max) { try output.append(printer.line(key)) }
-    } else {
+    } else if long || options.json || StandardOutput.isTerminal {
       try stream(table, printer, to: &output)
+    } else {
+      try streamKeys(table, to: &output)
     }
     try output.flush()
   }
@@ -57,6 +59,29 @@ struct Ls: TableCommand {
       }
     }
     return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+  }
+
+  /// As they lie in the table, without a copy of each.
+  private func streamKeys(_ table: Table, to output: inout OutputBuffer) throws {
+    let (prefix, pattern, end) = (filter.wantedPrefix, filter.pattern, null ? 0 : UInt8(ascii: "\n"))
+    var left = limit ?? .max
+    var cursor = KeyCursor()
+    while !cursor.isAtEnd, left > 0 {
+      var text: [UInt8] = []
+      try table.read { view in
+        try view.forEach(from: &cursor, prefix: prefix) { key, _ in
+          unsafe key.withUnsafeBytes { key in
+            guard left > 0, unsafe pattern?.matches([UInt8](key)) ?? true else { return }
+            unsafe text.append(contentsOf: key)
+            text.append(end)
+            left -= 1
+          }
+        }
+      }
+      try output.append(text)
+      // What was found is shown, however long the rest takes.
+      try output.flush()
+    }
   }
 
   private func stream(_ table: Table, _ printer: KeyPrinter, to output: inout OutputBuffer) throws {

@@ -22,7 +22,8 @@ struct Type: TableCommand {
   func run(on table: Table) throws {
     var misses = Misses()
     var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { keys in
+    try keys.forEachBatch(zeroTerminated: null) { batch in
+      let keys = batch.arrays
       let found = try table.read { view in
         try keys.map { key in (try view.entry(key), try view.collection(of: key)) }
       }

@@ -24,7 +24,7 @@ struct Exists: TableCommand {
       guard options.json else { return }
       for (key, present) in zip(keys, present) {
         var object = JSONObject()
-        object.add("key", bytes: key)
+        object.add("key", bytes: [UInt8](key))
         object.add("exists", present)
         try output.append(object.line)
       }

@@ -88,7 +88,7 @@ struct Draft {
     path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard descriptor >= 0 else {
       throw Complaint(
-        .failure, "cannot make a file in \(directory): \(Descriptor.reason); name another directory by $TMPDIR")
+        .failure, "cannot make a file in \(directory): \(SystemReason.last); name another directory by $TMPDIR")
     }
     defer { close(descriptor) }
     try Descriptor.writeAll(descriptor, text)
@@ -103,10 +103,7 @@ struct Draft {
     guard Shell.run("\(editor) \"$1\"", argument: path) == 0 else {
       throw Complaint(.failure, "the editor '\(editor.printable)' failed; nothing was stored; name another by $EDITOR")
     }
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { throw Complaint(.failure, "cannot read \(path): \(Descriptor.reason); nothing was stored") }
-    defer { close(descriptor) }
-    var bytes = try Descriptor.readAll(descriptor, limit: limit + 1)
+    var bytes = try InputFile(path: RawArgument(bytes: Array(path.utf8))).readAll(limit: limit + 1)
     if !endsLine, bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     return bytes
   }

@@ -27,8 +27,9 @@ enum Account {
       + "run 'loginctl enable-linger', or let shmd own it"
   }
 
-  private static func lingers(_ user: UInt32) -> Bool {
+  /// Whether logind lets what is the user's stay after the last logout.
+  static func lingers(_ user: UInt32) -> Bool {
     guard let name = try? Getent.fields(of: "\(user)", in: "passwd")?.first else { return false }
-    return unsafe access("/var/lib/systemd/linger/" + name, F_OK) == 0
+    return SystemFile.exists("/var/lib/systemd/linger/" + name)
   }
 }

@@ -34,7 +34,7 @@ struct Mset: TableCommand {
   }
 
   func run(on table: Table) throws {
-    guard let words = words[0].keys else { return try readAll(into: table) }
+    guard let words = words[0].keys?.arrays else { return try readAll(into: table) }
     guard words.count.isMultiple(of: 2) else {
       throw Complaint.usage("key '\(RawArgument.shown(words.last ?? []))' has no value; give keys and values in turn")
     }
@@ -44,7 +44,8 @@ struct Mset: TableCommand {
   private func readAll(into table: Table) throws {
     var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * table.maximumValueLength, word: "line")
     var odd: [[UInt8]] = []
-    while let words = try reader.next() {
+    while let batch = try reader.next() {
+      let words = batch.arrays
       if null {
         let all = odd + words
         odd = all.count.isMultiple(of: 2) ? [] : [all[all.count - 1]]

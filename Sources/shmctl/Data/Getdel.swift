@@ -28,7 +28,8 @@ struct Getdel: TableCommand {
     let areSeveral = keys.areSeveral
     var misses = Misses()
     var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { keys in
+    try keys.forEachBatch(zeroTerminated: null) { batch in
+      let keys = batch.arrays
       let taken = try Change(table, force: force).run(keys) { tx in
         var taken: [TableEntry?] = []
         for key in keys {

@@ -43,7 +43,7 @@ struct Get: TableCommand {
     }
     let form = ValueForm(options, null: null, raw: true)
     let file = try OutputFile(output)
-    var buffer = OutputBuffer(descriptor: file.descriptor)
+    var buffer = OutputBuffer(file.descriptor, "'\(output.shown)'")
     try write(table, to: &buffer, form, &misses)
     try buffer.flush()
     // A file stays what it was if a key was missing.
@@ -56,20 +56,29 @@ struct Get: TableCommand {
   ) throws {
     let areSeveral = keys.areSeveral
     try keys.forEachBatch(zeroTerminated: null) { keys in
-      // Copied before anything is printed: a section must not wait for whoever reads the other end of a pipe.
-      let found = try table.read { view in try keys.map { try view.entry($0) } }
-      for (key, entry) in zip(keys, found) {
-        if let entry {
-          try buffer.append(form.text(of: entry, key, among: areSeveral))
-        } else if let value = `default`, !options.json {
-          try buffer.append(form.text(ofDefault: value.bytes, among: areSeveral))
-        } else {
-          misses.add(key, options, table)
-          try buffer.append(form.text(ofMissing: key, among: areSeveral))
+      // Gathered before anything is printed: a section must not wait for whoever reads the other end of a pipe.
+      var text: [UInt8] = []
+      var missing: [[UInt8]] = []
+      try table.read { view in
+        for key in keys {
+          let isThere = try unsafe key.withKeyBytes { bytes in
+            try unsafe view.show(bytes) { entry in form.append(entry, key, among: areSeveral, to: &text) }
+          }
+          if isThere { continue }
+          // Says so of a key that cannot be.
+          _ = try view.contains(key)
+          if let value = `default`, !options.json {
+            text += form.text(ofDefault: value.bytes, among: areSeveral)
+          } else {
+            missing.append([UInt8](key))
+            text += form.text(ofMissing: [UInt8](key), among: areSeveral)
+          }
         }
       }
+      for key in missing { misses.add(key, options, table) }
+      try buffer.append(text)
       // Who sends keys one by one waits for each one's value.
-      if self.keys.areSeveral { try buffer.flush() }
+      if areSeveral { try buffer.flush() }
     }
   }
 }

@@ -21,7 +21,8 @@ struct TTL: TableCommand {
   func run(on table: Table) throws {
     var misses = Misses()
     var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { keys in
+    try keys.forEachBatch(zeroTerminated: null) { batch in
+      let keys = batch.arrays
       let found = try table.read { view in try keys.map { try view.entry($0) } }
       for (key, entry) in zip(keys, found) {
         if entry == nil { misses.add(key, options, table) }
@@ -99,7 +100,8 @@ struct Persist: TableCommand {
   func run(on table: Table) throws {
     var misses = Misses()
     var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { keys in
+    try keys.forEachBatch(zeroTerminated: null) { batch in
+      let keys = batch.arrays
       let found = try Change(table, force: force).run(keys) { tx in
         var found: [Bool] = []
         for key in keys {

@@ -23,7 +23,8 @@ struct Mget: TableCommand {
     let onTerminal = StandardOutput.isTerminal && !null
     var misses = Misses()
     var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { keys in
+    try keys.forEachBatch(zeroTerminated: null) { batch in
+      let keys = batch.arrays
       let found = try table.read { view in try keys.map { try view.entry($0) } }
       for (key, entry) in zip(keys, found) {
         if let entry {

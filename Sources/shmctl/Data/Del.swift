@@ -39,7 +39,8 @@ struct Del: TableCommand {
     if let prefix { return try remove(prefix, from: table) }
     var misses = Misses()
     var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { keys in
+    try keys.forEachBatch(zeroTerminated: null) { batch in
+      let keys = batch.arrays
       let removed = try remove(keys, from: table)
       for (key, removed) in zip(keys, removed) {
         if !removed { misses.add(key, options, table, "nothing to remove") }
