@@ -239,7 +239,9 @@ let programTests: [Target] = [
     dependencies: ["TableMetrics", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   .testTarget(
-    name: "RESPServerTests", dependencies: ["RESPServer", "SharedTable", "TestSupport"], swiftSettings: testSettings),
+    name: "RESPServerTests",
+    dependencies: ["RESPServer", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
   .testTarget(
     name: "ShmdTests",
     dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
