@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room terminal models-bounded cross resp-differential torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room terminal models-bounded cross resp-differential store-faults-bounded torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -72,7 +72,10 @@ terminal: ## run shmctl's screens in a real terminal (tmux), at three sizes
 	@scripts/terminal-test.sh $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
 
 store-faults: ## kill a store's keeper at every operation of its disk, fail it, cut the power: the whole of it (a few minutes)
-	STORE_FAULTS=1 $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
+	STORE_FAULTS=long $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
+
+store-faults-bounded: ## a sample of it, for `make verify`
+	STORE_FAULTS=bounded $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
 
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
@@ -167,6 +170,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults resp-differential docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded resp-differential docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

@@ -248,10 +248,12 @@ let programTests: [Target] = [
     dependencies: ["TableMetrics", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   .testTarget(
-    name: "RESPServerTests", dependencies: ["RESPServer", "SharedTable", "TestSupport"], swiftSettings: testSettings),
+    name: "RESPServerTests",
+    dependencies: ["RESPServer", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
   .testTarget(
     name: "ShmdTests",
-    dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmd", "shmd-test-worker"],
+    dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmctl", "shmd", "shmd-test-worker"],
     swiftSettings: testSettings),
   .testTarget(
     name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],

@@ -1,4 +1,7 @@
+import Glibc
 import SharedTable
+import TableTestSupport
+import TestSupport
 import Testing
 
 @testable import RESPServer
@@ -54,6 +57,17 @@ struct ConnectionTests {
       #expect(try client.call("INFO", "keyspace").contains("db1:keys=1"))
       #expect(try client.call("RESET") == "+RESET")
       #expect(try client.call("EXISTS", "k") == ":0")
+    }
+  }
+
+  @Test func whatOneServerCannotDoIsSaid() async throws {
+    try await withServer { _, client throws in
+      #expect(try client.call("WAIT", "1", "0") == ":0")
+      #expect(try client.call("WAIT", "x", "0") == "-ERR value is not an integer or out of range")
+      #expect(try client.call("WAIT", "0", "x") == "-ERR timeout is not an integer or out of range")
+      #expect(try client.call("WAIT", "0", "-1") == "-ERR timeout is negative")
+      #expect(try client.call("SHUTDOWN", "NOSAVE").hasPrefix("-ERR SHUTDOWN is refused"))
+      #expect(try client.call("PING") == "+PONG")
     }
   }
 
@@ -164,6 +178,44 @@ struct ConnectionTests {
       }
       #expect(try client.answer() == "+OK")
       #expect(try client.call("GET", "k") == "\"w\"")
+    }
+  }
+
+  /// The same with another process in it, which is stopped.
+  @Test func aStoppedProcessInABarrierStopsNobodysGet() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      _ = try client.call("SET", "k", "v")
+      let holder = try worker(server.table)
+      try holder.ask("barrier", expecting: "in")
+      stop(holder)
+      try client.send("SET k w\r\n")
+      for _ in 0..<100 { #expect(try other.call("GET", "k") == "\"v\"") }
+      holder.kill(SIGKILL)
+      // Whoever waits recovers the table from the killed process.
+      #expect(try client.answer() == "+OK")
+      #expect(try other.call("GET", "k") == "\"w\"")
+    }
+  }
+
+  /// A client that closes its side is answered first: what waits in a lane too, and what it sent behind that.
+  @Test func aHalfClosedClientGetsItsAnswers() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      try server.table.barrier { (tx: inout Transaction) throws in
+        try client.send("SET k w\r\n")
+        #expect(try other.call("PING") == "+PONG")
+        try client.send("GET k\r\n")
+        client.closeSide()
+        // By then the server has seen the end.
+        for _ in 0..<3 { #expect(try other.call("PING") == "+PONG") }
+      }
+      #expect(try client.answer() == "+OK")
+      #expect(try client.answer() == "\"w\"")
+      #expect(try client.isClosed())
+      // And one that asks for nothing ends at once.
+      other.closeSide()
+      #expect(try other.isClosed())
     }
   }
 

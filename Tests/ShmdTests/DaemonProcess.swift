@@ -86,17 +86,23 @@ final class NotifySocket {
 
   /// Waits for a message with this line and returns the whole message.
   @discardableResult
-  func waitFor(_ line: String) throws -> String {
+  func waitFor(_ line: String) throws -> String { try wait(for: "'\(line)'") { $0 == line } }
+
+  /// The same for a line of which a part is known.
+  @discardableResult
+  func waitForLine(containing text: String) throws -> String { try wait(for: text) { $0.contains(text) } }
+
+  private func wait(for what: String, _ isWanted: (Substring) -> Bool) throws -> String {
     while true {
       var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&poller, 1, patienceMilliseconds) > 0 else {
-        throw Failure("no '\(line)' among \(messages)")
+        throw Failure("no \(what) among \(messages)")
       }
       var buffer = [UInt8](repeating: 0, count: 4096)
       let count = recv(descriptor, &buffer, buffer.count, 0)
       let message = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
       messages.append(message)
-      if message.split(separator: "\n").contains(where: { $0 == line }) { return message }
+      if message.split(separator: "\n").contains(where: isWanted) { return message }
     }
   }
 }

@@ -45,4 +45,105 @@ import Testing
     second.signal(SIGTERM)
     #expect(try second.wait() == .code(0))
   }
+
+  /// What `shmctl set --sync` has returned for is there after a kill and a reboot.
+  @Test func whatIsSyncedOutlivesTheDaemonAndTheTable() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let stores = try corner.storeTable(name)
+    defer { stores.remove() }
+    let first = try corner.startReady()
+    try first.waitForStore(of: name)
+    let set = try WorkerProcess.run("shmctl", ["set", "--sync", "-t", name, "k", "synced"], timeoutSeconds: 60)
+    #expect(set.exit == .code(0), "\(set)")
+    first.signal(SIGKILL)
+    #expect(try first.wait() == .signal(SIGKILL))
+    removeObjects(ofTable: name)
+    let second = try corner.startReady()
+    #expect(try Table.open(name).get("k", as: String.self) == "synced")
+    second.signal(SIGTERM)
+    #expect(try second.wait() == .code(0))
+  }
+
+  /// Somebody removes a table's objects under the daemon: it makes the table anew, with all that was in it.
+  @Test func aTableWhoseNameIsTakenAwayComesBack() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let stores = try corner.storeTable(name)
+    defer { stores.remove() }
+    let daemon = try corner.startReady()
+    try Table.open(name).set("k", "stays")
+    removeObjects(ofTable: name)
+    try daemon.waitForLine("table restored from its store")
+    #expect(try Table.open(name, timeout: .seconds(60)).get("k", as: String.self) == "stays")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  /// A store that cannot be kept stands in the status line until what it says was done.
+  @Test func aStoreThatFailsStandsInTheStatusLine() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let stores = try corner.storeTable(name)
+    defer { stores.remove() }
+    let first = try corner.startReady()
+    try Table.open(name).set("k", "stored")
+    first.signal(SIGTERM)
+    #expect(try first.wait() == .code(0))
+    try Table.drop(name)
+    _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
+
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let second = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let status = try manager.waitForLine(containing: "'\(name)' is not stored: ")
+    #expect(status.contains("is the store of another table of this name"))
+    // As it says: drop the table, and it is made anew from the store.
+    try Table.drop(name)
+    try second.waitForLine("table restored from its store")
+    try manager.waitFor("STATUS=1 table")
+    #expect(try Table.open(name).get("k", as: String.self) == "stored")
+    second.signal(SIGTERM)
+    #expect(try second.wait() == .code(0))
+  }
+}
+
+/// Where the stores of a test's daemon lie.
+private struct StoreCorner {
+  let directory: String
+  let table: String
+
+  func remove() {
+    for generation in 1...3 {
+      for suffix in ["", "-wal", "-shm", "-journal"] { unlink("\(directory)/\(table).\(generation).sqlite\(suffix)") }
+    }
+    rmdir(directory)
+  }
+}
+
+extension Corner {
+  /// Configures one table, which is stored with every barrier.
+  fileprivate func storeTable(_ name: String) throws -> StoreCorner {
+    let stores = StoreCorner(directory: directory + "/stores", table: name)
+    try write(
+      """
+      interval: 20ms
+      store-directory: \(stores.directory)
+      tables:
+        - {name: \(name), capacity: 4MiB, durability: every-barrier}
+      """)
+    return stores
+  }
+}
+
+extension LoggingProcess {
+  /// Until then nobody may wait for what the daemon stores.
+  fileprivate func waitForStore(of name: String) throws {
+    let table = try Table.open(name)
+    try table.set("first", 1)
+    let end = ContinuousClock.now + .seconds(60)
+    while table.durableVersion < table.version {
+      guard ContinuousClock.now < end else { throw Failure("'\(name)' is not stored:\n\(transcript)") }
+      usleep(1000)
+    }
+  }
 }

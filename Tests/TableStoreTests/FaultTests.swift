@@ -7,14 +7,15 @@ import TableTestSupport
 import TestSupport
 import Testing
 
-/// How much is tried: a little in `make unit`; more where the environment asks for it (`make store-faults`).
+/// How much is tried: a little in `make unit`; more where the environment asks for it (`make store-faults-bounded`, `store-faults`).
 enum Length {
-  static let isLong = getenv("STORE_FAULTS") != nil
-  static let seeds = isLong ? 3 : 1
+  private static let asked = getenv("STORE_FAULTS").map { String(cString: $0) }
+  private static let isLong = asked == "long"
+  static let seeds = isLong ? 3 : asked == "bounded" ? 2 : 1
   static let copies: Int32 = isLong ? 2 : 1
-  static let barriers = isLong ? 60 : 24
+  static let barriers = isLong ? 60 : asked == "bounded" ? 32 : 24
   /// Every so manieth operation of the disk.
-  static let stride = isLong ? 1 : 5
+  static let stride = isLong ? 1 : asked == "bounded" ? 3 : 5
 }
 
 /// What a disk that fails, fills up or loses power leaves of a store. One after the other: the disk is the process's.

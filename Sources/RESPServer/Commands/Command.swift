@@ -1,5 +1,6 @@
-/// A command that the server knows.
-struct Command: Sendable {
+/// A command that the server knows. A class, because each request passes it on: a copy of a struct would count the references of
+/// its strings and lists.
+final class Command: Sendable {
   /// How a command is carried out.
   enum Kind: Sendable {
     /// Without a table, by the connection.
@@ -22,6 +23,19 @@ struct Command: Sendable {
   let summary: String
   let group: String
 
+  init(
+    name: String, arity: Int, kind: Kind, flags: [String], keys: (first: Int, last: Int, step: Int), summary: String,
+    group: String
+  ) {
+    self.name = name
+    self.arity = arity
+    self.kind = kind
+    self.flags = flags
+    self.keys = keys
+    self.summary = summary
+    self.group = group
+  }
+
   func takes(_ count: Int) -> Bool { arity >= 0 ? count == arity : count >= -arity }
 
   /// Whether it is done at once inside MULTI.
@@ -41,7 +55,7 @@ enum ConnectionCommand: Sendable {
   case ping, echo, hello, auth, select, client, command, info, config, time, reset, quit, dbsize, flushall
   case multi, exec, discard, watch, unwatch
   case subscribe, unsubscribe, psubscribe, punsubscribe, publish, pubsub
-  case save, bgsave, lastsave, function
+  case save, bgsave, lastsave, shutdown, wait, function
 }
 
 enum ReadCommand: Sendable {

@@ -85,6 +85,8 @@ extension CommandTable {
     plain("save", 1, .save, "@server", "Accepted: shmd keeps tables by itself."),
     plain("bgsave", -1, .bgsave, "@server", "Accepted: shmd keeps tables by itself."),
     plain("lastsave", 1, .lastsave, "@server", "The time at which the server began."),
+    plain("shutdown", -1, .shutdown, "@server", "Refused: shmd is stopped by who administers the host."),
+    plain("wait", 3, .wait, "@generic", "Answers 0 at once: there are no replicas."),
     plain("function", -2, .function, "@scripting", "FUNCTION FLUSH only: there are no functions."),
   ]
 

@@ -19,6 +19,11 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   /// Enough waits to be sent; go on when it is.
   private var isWaitingToWrite = false
   private var hasInput = false
+  /// What arrived while a lane had the session: at the end of its input a socket is read empty, whoever asked for it.
+  private var early: ByteBuffer?
+  /// The client has closed its side: what it asked for is answered, and then the connection ends.
+  private var isInputClosed = false
+  private var isClosing = false
   private var isEnding = false
   private var unread = 0
 
@@ -56,13 +61,25 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var bytes = unwrapInboundIn(data)
-    session.receive(&bytes)
+    if !isInLane {
+      session.receive(&bytes)
+    } else if early == nil {
+      early = bytes
+    } else {
+      early!.writeBuffer(&bytes)
+    }
     hasInput = true
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
     guard hasInput else { return context.read() }
     hasInput = false
+    proceed()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
+    isInputClosed = true
     proceed()
   }
 
@@ -75,12 +92,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func proceed() {
-    guard let context, !isInLane, !isEnding else { return }
+    guard let context, !isInLane, !isClosing, !isEnding else { return }
     while true {
       let outcome = session.run(patience: .zero)
       if let bytes = session.takeReply() { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
       switch outcome {
       case .needsInput:
+        if isInputClosed { return closeWhenSent(context) }
         if context.channel.isWritable { context.read() } else { isWaitingToWrite = true }
         return
       case .outputFull:
@@ -90,9 +108,16 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
       case .wait(let database):
         return hand(to: database.lane, context)
       case .close:
-        return context.close(mode: .all, promise: nil)
+        return closeWhenSent(context)
       }
     }
+  }
+
+  /// Closing at once would drop the answers that the socket has not taken yet.
+  private func closeWhenSent(_ context: ChannelHandlerContext) {
+    isClosing = true
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).whenComplete { _ in bound.value.disconnect() }
   }
 
   private func hand(to lane: Lane, _ context: ChannelHandlerContext) {
@@ -109,6 +134,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func takeBack() {
     isInLane = false
     if context == nil { return close() }
+    if var bytes = early {
+      early = nil
+      session.receive(&bytes)
+    }
     proceed()
   }
 

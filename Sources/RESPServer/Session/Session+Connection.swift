@@ -48,8 +48,19 @@ extension Session {
     case .save: reply.ok()
     case .bgsave: reply.simple("Background saving started" as StaticString)
     case .lastsave: reply.integer(server.beginTime)
+    case .shutdown:
+      throw CommandError("ERR SHUTDOWN is refused: who administers this host stops shmd, with systemctl stop shmd")
+    case .wait: try waitForReplicas(request)
     case .function: reply.ok()
     }
+  }
+
+  /// Tables have no replicas, and none will come: there is nothing to wait for.
+  private func waitForReplicas(_ request: Request) throws(CommandError) {
+    guard request[1].integer != nil else { throw .notAnInteger }
+    guard let timeout = request[2].integer else { throw CommandError("ERR timeout is not an integer or out of range") }
+    guard timeout >= 0 else { throw CommandError("ERR timeout is negative") }
+    reply.integer(0)
   }
 
   private func ping(_ request: Request) throws(CommandError) {

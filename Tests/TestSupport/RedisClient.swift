@@ -1,73 +1,15 @@
 import Glibc
-import SharedTable
-import TestSupport
 
-@testable import RESPServer
-
-/// A server on a socket and a table of its own, for one test.
-final class TestServer {
-  let table: Table
-  let socket: String
-  let server: RESPServer
-
-  init(
-    tables: Int = 1, capacityBytes: Int = 4 << 20, variant: Table.Variant = .rcu,
-    _ adjust: (inout ServerOptions) -> Void
-  ) async throws {
-    let names = (0..<tables).map { _ in uniqueTableName() }
-    let made = try names.map { try Table.create($0, Table.Options(variant: variant, capacityBytes: capacityBytes)) }
-    table = made[0]
-    self.names = names
-    socket = "/tmp/\(names[0]).sock"
-    var options = ServerOptions(socket: socket, tables: names.map { .init(name: $0) })
-    adjust(&options)
-    server = RESPServer(options)
-    try await server.start()
-  }
-
-  private let names: [String]
-
-  func client() throws -> RedisClient { try RedisClient(socket) }
-
-  func stop() async {
-    await server.stop()
-    for name in names { try? Table.drop(name) }
-  }
-}
-
-/// Runs `body` with a server and a client.
-func withServer(
-  tables: Int = 1, capacityBytes: Int = 4 << 20, variant: Table.Variant = .rcu,
-  _ body: (TestServer, RedisClient) throws -> Void
-) async throws {
-  try await withServer(tables: tables, capacityBytes: capacityBytes, variant: variant, adjusting: { _ in }, body)
-}
-
-/// The same with other options.
-func withServer(
-  tables: Int = 1, capacityBytes: Int = 4 << 20, variant: Table.Variant = .rcu,
-  adjusting adjust: (inout ServerOptions) -> Void, _ body: (TestServer, RedisClient) throws -> Void
-) async throws {
-  let server = try await TestServer(tables: tables, capacityBytes: capacityBytes, variant: variant, adjust)
-  do {
-    try body(server, try server.client())
-  } catch {
-    await server.stop()
-    throw error
-  }
-  await server.stop()
-}
-
-/// Speaks to a server as a client does, and blocks as one; an answer that does not come within a minute is a failure.
-final class RedisClient {
+/// Speaks RESP to a server on a Unix socket, as a client does, and blocks as one; an answer that does not come within a minute is a failure.
+public final class RedisClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+  public struct Failure: Error, CustomStringConvertible {
+    public let description: String
   }
 
-  init(_ path: String) throws {
+  public init(_ path: String) throws {
     descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -81,7 +23,10 @@ final class RedisClient {
 
   deinit { close(descriptor) }
 
-  func send(_ bytes: [UInt8]) throws {
+  /// Sends nothing more, and goes on to read.
+  public func closeSide() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  public func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {
@@ -92,22 +37,22 @@ final class RedisClient {
     }
   }
 
-  func send(_ text: String) throws { try send(Array(text.utf8)) }
+  public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
   /// Sends one command and reads its answer.
-  func call(_ words: String...) throws -> String { try call(words.map { Array($0.utf8) }) }
+  public func call(_ words: String...) throws -> String { try call(words.map { Array($0.utf8) }) }
 
-  func call(_ words: [[UInt8]]) throws -> String {
+  public func call(_ words: [[UInt8]]) throws -> String {
     try send(Self.encode(words))
     return try answer()
   }
 
-  static func encode(_ words: [[UInt8]]) -> [UInt8] {
+  public static func encode(_ words: [[UInt8]]) -> [UInt8] {
     Array("*\(words.count)\r\n".utf8) + words.flatMap { Array("$\($0.count)\r\n".utf8) + $0 + [13, 10] }
   }
 
   /// One answer in a short form: `+OK`, `-ERR …`, `:1`, `"text"`, `nil`, `[a b]`.
-  func answer() throws -> String {
+  public func answer() throws -> String {
     let line = try line()
     let rest = String(line.dropFirst())
     switch line.first {
@@ -126,13 +71,13 @@ final class RedisClient {
   }
 
   /// Whether the other end has closed the connection, once all answers are read.
-  func isClosed() throws -> Bool {
+  public func isClosed() throws -> Bool {
     guard received.isEmpty else { return false }
     do { try receive() } catch is Failure { return true }
     return false
   }
 
-  func line() throws -> String {
+  public func line() throws -> String {
     while true {
       if let end = received.firstIndex(of: 10) {
         defer { received.removeSubrange(...end) }

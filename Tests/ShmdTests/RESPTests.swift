@@ -1,0 +1,49 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+@testable import ShmdCore
+
+/// The daemon's tables for Redis' clients.
+@Suite struct RESPTests {
+  @Test func theDaemonServesItsTablesOnASocket() throws {
+    let corner = try Corner()
+    let (first, second) = (corner.tableName(), corner.tableName())
+    let socket = corner.directory + "/resp.sock"
+    defer { unlink(socket) }
+    try corner.write(
+      """
+      interval: 20ms
+      tables:
+        - name: \(first)
+          capacity: 4MiB
+        - name: \(second)
+          capacity: 4MiB
+      resp:
+        socket: \(socket)
+        mode: "0600"
+        tables: [\(second), \(first)]
+      """)
+    let daemon = try corner.start()
+    // Which of the two comes first is open.
+    try daemon.waitForLine("serving Redis' clients")
+    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    var status = stat()
+    #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    let client = try RedisClient(socket)
+    // The tables are in the order of `resp: tables`.
+    #expect(try client.call("SET", "k", "from a client") == "+OK")
+    #expect(try Table.open(second).get("k", as: String.self) == "from a client")
+    try Table.open(first).set("n", 41)
+    #expect(try client.call("SELECT", "1") == "+OK")
+    #expect(try client.call("INCR", "n") == ":42")
+    #expect(try client.call("SHUTDOWN").hasPrefix("-ERR SHUTDOWN is refused"))
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+    #expect(try client.isClosed())
+    // Nothing is left of the socket; the tables stay.
+    #expect(lstat(socket, &status) != 0)
+    #expect(try Table.open(first).get("n", as: Int.self) == 42)
+  }
+}
