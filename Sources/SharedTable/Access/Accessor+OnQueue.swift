@@ -28,12 +28,13 @@ extension ReadAccessor where Output: Sendable {
 }
 
 extension Accessor {
-  /// Runs the accessor as a barrier of `queue` and gives its result; blocks as ``BarrierQueue/sync(flags:timeout:_:)`` does.
+  /// Runs the accessor as a barrier of `queue` and gives its result; blocks as
+  /// ``BarrierQueue/sync(flags:timeout:_:)-(BarrierFlags,_,_)`` does.
   /// - Parameters:
   ///   - queue: over the table of the values; they are changed by its handle.
   ///   - timeout: for all waiting together; nil = the table's.
   /// - Throws: what a part of it throws, after undoing everything; `wrongTable`, at once, if parts or the queue belong to
-  ///   different tables; `typeMismatch`, and what ``BarrierQueue/sync(flags:timeout:_:)`` throws.
+  ///   different tables; `typeMismatch`, and what ``BarrierQueue/sync(flags:timeout:_:)-(BarrierFlags,_,_)`` throws.
   @available(*, noasync, message: "blocks a thread of the cooperative pool; use 'await access(on:)'")
   public func accessSync(on queue: BarrierQueue, timeout: Duration? = nil) throws -> Output {
     try AccessSection.barrier(self, on: queue, timeout: timeout)
@@ -41,7 +42,8 @@ extension Accessor {
 }
 
 extension Accessor where Output: Sendable {
-  /// Submits the accessor as a barrier of `queue` and returns at once, as ``BarrierQueue/async(flags:timeout:_:)`` does.
+  /// Submits the accessor as a barrier of `queue` and returns at once, as
+  /// ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,_)`` does.
   /// - Throws: `wrongTable`, `queueFull`, `forked`; nothing was submitted then.
   @discardableResult
   public func accessAsync(on queue: BarrierQueue, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {

@@ -13,7 +13,9 @@ public struct ChangeScan: Sendable {
   /// The version up to which everything was told when ``next()`` returned nil.
   public private(set) var newest: UInt64
 
+  /// Begins behind a version of a table.
   /// - Parameters:
+  ///   - table: whose changes.
   ///   - version: everything committed after it; nil = after this call; 0 = all that the log still has, behind a
   ///     ``TableChange/missed(_:)`` if it lost something.
   ///   - prefix: what the keys begin with; empty: all keys.

@@ -53,7 +53,7 @@ public final class HostExecutor: SerialExecutor {
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
 
   /// True in jobs, and in every barrier of the whole table on its thread: so `assumeIsolated` works in a closure of
-  /// `Table.barrier(timeout:_:)` or ``BarrierQueue/sync(flags:timeout:_:)``.
+  /// `Table.barrier(timeout:_:)` or ``BarrierQueue/sync(flags:timeout:_:)-(BarrierFlags,_,_)``.
   public func isIsolatingCurrentContext() -> Bool? {
     if isOutsider { return true }
     guard table.isUsable, table.segment.isInWholeBarrier else { return false }

@@ -28,7 +28,7 @@ extension Table {
     }
   }
 
-  /// Runs a barrier, as ``barrier(timeout:_:)`` does, and returns when it is on the disk.
+  /// Runs a barrier, as `barrier(timeout:_:)` does, and returns when it is on the disk.
   ///
   /// Others see the barrier before that, and may begin theirs: the wait holds up nobody.
   /// - Parameters:
