@@ -63,12 +63,14 @@ struct Transcript {
       unset SHM_TABLE SHM_TIMEOUT SHM_TRUST
       export PATH='\(WorkerProcess.productDirectory)':$PATH LC_ALL=C.UTF-8 TERM=dumb NO_COLOR=1 COLUMNS=80 LINES=24
       stty rows 24 cols 80 -onlcr
+      trap 'kill $(jobs -p) 2>/dev/null' EXIT
       \(renamed(prelude))
       \(steps.map { "\(mark)\n\(renamed($0.command))" }.joined(separator: "\n"))
       """
     try script.write(to: directory.appendingPathComponent(".commands"), atomically: false, encoding: .utf8)
 
-    // script(1) gives the commands a terminal; when it ends, the terminal's end takes with it what still runs there.
+    // script(1) gives the commands a terminal. A task that ends early leaves nothing behind: the trap ends what it has started,
+    // which a daemon would survive, since it takes the terminal's end for a reload.
     let run = try WorkerProcess.run(
       "/usr/bin/script", ["-qec", "bash '\(directory.path)/.commands'", "/dev/null"], timeoutSeconds: 90)
     let outputs = run.output.split(separator: "\u{1e}", omittingEmptySubsequences: false).dropFirst()

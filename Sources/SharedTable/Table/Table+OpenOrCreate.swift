@@ -7,8 +7,8 @@ extension Table {
   /// However many call it at once, they get the same table: one makes it, the others wait until it is made. Options describe
   /// a table to be made. One that is there is opened as it is, whatever its variant, capacity, rights and policies: look
   /// at ``variant``, ``capacityBytes``, ``Administration/limits()`` and ``Administration/rights()`` if they matter, and at
-  /// ``isObserver``, since a table of somebody else's may be one to observe only. Who makes it takes part. What a creator or a dropper that died left under
-  /// the name is replaced, as by ``create(_:_:timeout:clock:)``.
+  /// ``isObserver``, since a table of somebody else's may be one to observe only. Who makes it takes part. What a creator or a
+  /// dropper that died left under the name is replaced, as by ``create(_:_:timeout:clock:)``.
   ///
   /// Blocks while another process is making or dropping the table.
   /// - Parameters:
