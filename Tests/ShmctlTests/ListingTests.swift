@@ -31,7 +31,7 @@ import Testing
     #expect(try table.run("ls", "--limit", "-1").status == 2)
   }
 
-  /// The reader takes one key and goes: the first part must have been written while most of the table was not looked at.
+  /// Streamed means in the order of the table, not sorted; each key is there once.
   @Test func aStreamedListingHasEveryKeyOnce() throws {
     let table = try TestTable(Table.Options(capacityBytes: 32 << 20))
     try table.open().barrier { tx in for index in 0..<20_000 { try tx.set("key-\(index)", index) } }

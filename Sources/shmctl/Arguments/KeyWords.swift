@@ -13,8 +13,8 @@ struct KeyWords: ExpressibleByArgument {
       keys = nil
     } else {
       let bytes = RawArgument.decode(argument)
-      keys  // Each has its zero byte before it, the last, which may be empty, none behind it.
-      = bytes.first == 0 ? KeyBatch([UInt8](bytes.dropFirst()), between: 0) : KeyBatch(one: bytes)
+      // Each has its zero byte before it, the last, which may be empty, none behind it.
+      keys = bytes.first == 0 ? KeyBatch([UInt8](bytes.dropFirst()), between: 0) : KeyBatch(one: bytes)
     }
   }
 
