@@ -142,9 +142,11 @@ import Testing
       corner, tables: "  - {name: \(name), capacity: 4MiB, durability: relaxed(60min)}",
       more: "store-directory: \(directory)\n")
     try monitored.get("/metrics") { $0.body.contains("shmd_store_failing{table=\"\(name)\"} 0\n") }
-    try Table.open(name).set("k", "v")
+    // What is stored while the file is made is on the disk already: so it is done until something is left for the interval.
+    let table = try Table.open(name)
     let answer = try monitored.get("/metrics") { answer in
-      (try? StrictParser(answer.body))?.values("shmd_store_behind_commits", ["table": name]).first ?? 0 >= 1
+      (try? table.set("k", "v")) != nil
+        && (try? StrictParser(answer.body))?.values("shmd_store_behind_commits", ["table": name]).first ?? 0 >= 1
     }
     #expect(try StrictParser(answer.body).values("shmd_store_lag_seconds", ["table": name]).first ?? 0 > 0)
     try monitored.stop()
