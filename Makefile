@@ -77,6 +77,10 @@ store-faults: ## kill a store's keeper at every operation of its disk, fail it, 
 store-faults-bounded: ## a sample of it, for `make verify`
 	STORE_FAULTS=bounded $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
 
+store-probe: ## measure what storing costs, and how long a table takes to come back (STORES=/directory/on/the/disk)
+	$(RELIABILITY_SWIFT) build -c release --product store-probe $(FLAGS)
+	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/store-probe $(STORES)
+
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
 
@@ -128,6 +132,10 @@ resp-differential: setup-verify ## random commands to the daemon beside a redis-
 	@$(SWIFT) build --product shmd
 	@python3 Reliability/RESP/differential.py "$$($(SWIFT) build --show-bin-path)/shmd" $(or $(COMMANDS),100000) $(SEED)
 
+resp-throughput: setup-verify ## measure the daemon beside a redis-server, by redis-benchmark over Unix sockets (ROUNDS=5)
+	$(SWIFT) build -c release --product shmd $(FLAGS)
+	@Reliability/RESP/throughput.sh "$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/shmd" $(ROUNDS)
+
 torture-bounded: ## a sample of what `make torture` does, for `make verify` (ITEMS="images storm")
 	$(TORTURE) $(or $(ITEMS),$(BOUNDED_ITEMS))
 
@@ -170,6 +178,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded resp-differential docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded store-probe resp-differential resp-throughput docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

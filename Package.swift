@@ -293,6 +293,10 @@ let probes: [Target] = [
   .executableTarget(
     name: "get-floor", dependencies: ["SharedTable", "TestSupport", "CFloor"], path: "Reliability/Floor/get-floor",
     swiftSettings: swiftSettings),
+  // What storing costs a writer, and how long a table takes to come back.
+  .executableTarget(
+    name: "store-probe", dependencies: ["SharedTable", "TableStore", "TestSupport"],
+    path: "Reliability/Store/store-probe", swiftSettings: swiftSettings),
   // Single operations, for callgrind.
   .executableTarget(
     name: "count-instructions", dependencies: ["SharedTable", "TestSupport"],
