@@ -17,7 +17,7 @@ SHMD=$(ls "$PACKAGES"/shmd_*.deb) SHMCTL=$(ls "$PACKAGES"/shmctl_*.deb)
 MINBASE=${MINBASE:-/var/tmp/sharedtable-minbase}
 if [ ! -e "$MINBASE/complete" ]; then
   rm -rf "$MINBASE"
-  mirror=$(sed -n -E 's/^deb (\[[^]]*\] )?([^ ]+) .*/\2/p; s/^URIs: //p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
+  mirror=$(sed -n -E 's/^deb (\[[^]]*\] )?([^ ]+) .*/\2/p; s/^URIs: //p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1 || :)
   debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus bookworm "$MINBASE" "$mirror" >"$MINBASE.log" 2>&1 ||
     { tail -5 "$MINBASE.log"; cannot "debootstrap failed"; }
   touch "$MINBASE/complete"

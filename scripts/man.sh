@@ -26,7 +26,7 @@ for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
   [ "$name" != shmctl-help ] || continue
   command=${name#shmctl-}
   {
-    sed -e "s/^\.Dt .*/.Dt $(echo "$name" | tr a-z A-Z) 1/" -e '/^\.Sh "EXIT STATUS"$/,$d' "$page"
+    sed -e "s/^\.Dt .*/.Dt $(echo "$name" | tr a-z A-Z) 1/" -e '/^\.Sh "EXIT STATUS"$/,$d' -e 's/^$/.Pp/' "$page"
     # The plugin's last line has no end.
     echo
     scripts/man-examples.awk -v command="$command" docs/shmctl-examples.txt
