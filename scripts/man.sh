@@ -25,8 +25,12 @@ for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
   name=$(basename "$page" .1 | tr . -)
   [ "$name" != shmctl-help ] || continue
   command=${name#shmctl-}
+  typed=$(echo "$name" | tr - ' ')
   {
-    sed -e "s/^\.Dt .*/.Dt $(echo "$name" | tr a-z A-Z) 1/" -e '/^\.Sh "EXIT STATUS"$/,$d' -e 's/^$/.Pp/' "$page"
+    # A name of one word for whatis(1); the synopsis shows how it is typed.
+    sed -e "0,/^\.Nm \"$typed\"/s//.Nm $name/" -e "s/^\.Nm\$/.Nm \"$typed\"/" \
+      -e "s/^\.Dt .*/.Dt $(echo "$name" | tr a-z A-Z) 1/" \
+      -e '/^\.Sh "EXIT STATUS"$/,$d' -e 's/^$/.Pp/' "$page"
     # The plugin's last line has no end.
     echo
     scripts/man-examples.awk -v command="$command" docs/shmctl-examples.txt
