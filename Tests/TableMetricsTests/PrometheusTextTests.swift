@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import SharedTable
 import TableMetrics
 import TableTestSupport
@@ -8,18 +8,8 @@ import Testing
 @Suite struct PrometheusTextTests {
   private func parsed(_ tables: TableFigures...) throws -> StrictParser {
     let text = PrometheusText.of(tables)
-    try checkByPromtool(text)
+    #expect(try Promtool.complaint(about: text) == nil)
     return try StrictParser(text)
-  }
-
-  /// Where it is installed (Debian package prometheus), the judge is Prometheus' own.
-  private func checkByPromtool(_ text: String) throws {
-    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool") else { return }
-    let tool = try WorkerProcess("/usr/bin/promtool", ["check", "metrics"], timeoutSeconds: 60)
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() { try tool.send(String(line)) }
-    tool.closeInput()
-    #expect(try tool.wait() == .code(0), "\(tool.standardError)")
-    #expect(tool.standardError.isEmpty, "\(tool.standardError)")
   }
 
   @Test(arguments: [Table.Variant.rcu, .rwlock])
@@ -123,7 +113,7 @@ import Testing
       family.add([("command", value)], 7)
       let sample = try #require(try StrictParser(PrometheusText.text(of: [family])).families.first?.samples.first)
       #expect(sample.labels == ["command": value] && sample.value == 7)
-      try checkByPromtool(PrometheusText.text(of: [family]))
+      #expect(try Promtool.complaint(about: PrometheusText.text(of: [family])) == nil)
     }
     var family = MetricFamily("x", .gauge, "Help.")
     family.add([("command", "a\u{1b}[31m\r")], 1)
