@@ -161,13 +161,13 @@ int shmos_map(int fd, size_t count, bool writable, void **base) {
   return 0;
 }
 
-size_t shmos_collapse(void *base, size_t count) {
+size_t shmos_collapse(void *from, size_t count) {
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
   size_t collapsed = 0;
   for (size_t at = 0; count - at >= SHMOS_HUGE_BYTES; at += SHMOS_HUGE_BYTES)
-    if (madvise((char *)base + at, SHMOS_HUGE_BYTES, MADV_COLLAPSE) == 0) collapsed += SHMOS_HUGE_BYTES;
+    if (madvise((char *)from + at, SHMOS_HUGE_BYTES, MADV_COLLAPSE) == 0) collapsed += SHMOS_HUGE_BYTES;
   return collapsed;
 }
 

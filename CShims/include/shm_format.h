@@ -188,7 +188,11 @@ struct shm_ctl_header {
   uint64_t created_nanoseconds; /* CLOCK_REALTIME */
   uint64_t dropped;             /* release, by the dropper, after it has removed the names: 1 */
   uint64_t poisons_freed_blocks; /* 1 if free passes overwrite what they free: for tests */
-  uint64_t unused1[494];
+  uint64_t wants_huge_pages;     /* 1 if whoever grows or maintains the table is to back it by huge pages */
+  /* By any participant, at any time: up to where the data object was backed by huge pages. A hint: a death, or two that do it at
+   * once, leave it too low or one of two true values; whoever shrinks the table lowers it */
+  uint64_t huge_bytes;
+  uint64_t unused1[492];
 };
 
 /*

@@ -37,7 +37,7 @@
 #define SHM_CTL_HEADER_FIELDS(F, s)                                                                                    \
   F(s, identity) F(s, ready) F(s, fingerprint) F(s, pid_namespace) F(s, damaged) F(s, light_readers)                   \
   F(s, limbo_budget) F(s, stalled_reader_policy) F(s, keeps_memory) F(s, creator_pid) F(s, created_nanoseconds)             \
-  F(s, dropped) F(s, poisons_freed_blocks) F(s, unused1)
+  F(s, dropped) F(s, poisons_freed_blocks) F(s, wants_huge_pages) F(s, huge_bytes) F(s, unused1)
 #define SHM_RING_FIELDS(F, s)                                                                                          \
   F(s, head) F(s, tail) F(s, mask) F(s, free_end) F(s, bytes_pushed) F(s, bytes_popped) F(s, bytes_popped_after)       \
   F(s, unused1)

@@ -29,12 +29,15 @@ import Synchronization
     return try unsafe body(base)
   }
 
-  /// Backs as much of the first `count` bytes by huge pages as the kernel allows, whole ones only.
+  /// Backs as much of `count` bytes, from a multiple of 2 MiB on, by huge pages as the kernel allows, whole ones only.
   ///
   /// Blocks for some 100 µs for each 2 MiB; other processes go on meanwhile.
   /// Bytes that the object does not have are left alone; holes in it are filled, and count.
   /// - Returns: how many bytes are backed by huge pages now, in this mapping.
-  public func collapse(count: Int) -> Int { unsafe Int(shmos_collapse(base, min(max(0, count), self.count))) }
+  public func collapse(from start: Int, count: Int) -> Int {
+    guard start >= 0, start < self.count else { return 0 }
+    return unsafe Int(shmos_collapse(base + start, min(max(0, count), self.count - start)))
+  }
 
   /// Never unmaps this memory, also when this object goes.
   ///

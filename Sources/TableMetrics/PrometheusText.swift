@@ -73,6 +73,11 @@ public enum PrometheusText {
       family("claimed_bytes", .gauge, "Memory taken from /dev/shm for the data object.", tables) {
         $0.statistics.claimedBytes
       },
+      family(
+        "huge_bytes", .gauge, "Of the claimed memory, what was backed by huge pages when the table last grew.", tables
+      ) {
+        $0.statistics.hugeBytes
+      },
       family("used_bytes", .gauge, "Blocks and frames in use, old versions included.", tables) {
         $0.statistics.usedBytes
       },

@@ -274,6 +274,7 @@ import Testing
   @Test(arguments: Setting.all) func hugePagesBackTheTableWhereTheKernelDoesIt(_ setting: Setting) throws {
     try setting.with(capacityBytes: 16 << 20) { table, reader throws in
       for index in 0..<7000 { try table.set("k\(index)", [UInt8](repeating: UInt8(index & 255), count: 1000)) }
+      #expect(table.statistics.hugeBytes == 0, "no table under 16 MiB by itself")
       let bytes = try reader.administration.useHugePages()
       #expect(bytes % (2 << 20) == 0)
       // This process maps nothing else so: the kernel's count is at least ours.
@@ -282,6 +283,53 @@ import Testing
       try table.set("k1", [UInt8](repeating: 9, count: 1000))
       #expect(try reader.get("k1") == [UInt8](repeating: 9, count: 1000))
       #expect(try reader.get("k6999") == [UInt8](repeating: UInt8(6999 & 255), count: 1000))
+      #expect(try table.check() == [])
+    }
+  }
+
+  @Test(arguments: [Table.Variant.rcu, .rwlock])
+  func aLargeTableIsBackedByHugePagesAsItGrows(_ variant: Table.Variant) throws {
+    let huge = 2 << 20
+    for wanted in [true, false] {
+      let options = Table.Options(variant: variant, capacityBytes: 32 << 20, hugePages: wanted)
+      try withPoisonedTable(options) { _, table in
+        let value = [UInt8](repeating: 7, count: 60_000)
+        var sizes = Set<Int>()
+        for index in 0..<400 {
+          try table.set("k\(index)", value)
+          let statistics = table.statistics
+          let backed = try #require(statistics.hugeBytes)
+          sizes.insert(backed)
+          guard wanted, kernelCollapses() else {
+            #expect(backed == 0)
+            continue
+          }
+          // What is smaller than a huge page at the end, or than 16 MiB in all, is not.
+          let whole = statistics.claimedBytes / huge * huge
+          #expect(backed == (whole >= 16 << 20 ? whole : 0))
+        }
+        #expect(sizes.count > 2 || !wanted || !kernelCollapses())
+        #expect(try table.get("k0") == value && table.get("k399") == value)
+        #expect(try table.check() == [])
+      }
+    }
+  }
+
+  /// What is given back is no longer said to be backed, and is backed again when the table grows again.
+  @Test func hugePagesThatWereGivenBackAreMadeAgain() throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 32 << 20)) { _, table in
+      let value = [UInt8](repeating: 7, count: 60_000)
+      func fill() throws { for index in 0..<450 { try table.set("k\(index)", value) } }
+      try fill()
+      let backed = try #require(table.statistics.hugeBytes)
+      for index in 0..<450 { try table.remove("k\(index)") }
+      try table.administration.maintain()
+      while try table.administration.shrink()?.isUnfinished == true {}
+      #expect(table.statistics.claimedBytes < 8 << 20)
+      #expect(try #require(table.statistics.hugeBytes) <= table.statistics.claimedBytes)
+      try fill()
+      #expect(table.statistics.hugeBytes == backed)
+      #expect(try table.administration.backByHugePages() == 0, "there is nothing left to do")
       #expect(try table.check() == [])
     }
   }

@@ -25,8 +25,9 @@ import Testing
     #expect(
       object.keys.sorted() == [
         "access", "barrierWaits", "barriersUnwaited", "capacityBytes", "claimedBytes", "damaged", "evictions",
-        "freeFrameBytes", "freeSlabBytes", "freeSuperframeBytes", "freeUnclaimedBytes", "keys", "limboBudgetBytes",
-        "limboBytes", "needsRecovery", "observers", "probeID", "readers", "recoveries", "table", "usedBytes", "variant",
+        "freeFrameBytes", "freeSlabBytes", "freeSuperframeBytes", "freeUnclaimedBytes", "hugeBytes", "keys",
+        "limboBudgetBytes", "limboBytes", "needsRecovery", "observers", "probeID", "readers", "recoveries", "table",
+        "usedBytes", "variant",
         "version", "writer",
       ])
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import ShmdCore
 
 private let tableKeys =
-  "name, variant, capacity, mode, owner, group, full, preallocate, stalled-reader, limbo-budget, durability"
+  "name, variant, capacity, mode, owner, group, full, preallocate, huge-pages, stalled-reader, limbo-budget, durability"
 
 @Suite struct ConfigurationTests {
   @Test func everyKeyIsRead() throws {
@@ -21,6 +21,7 @@ private let tableKeys =
           group: 0
           full: refuse
           preallocate: true
+          huge-pages: false
           stalled-reader: refuse
           limbo-budget: 64 MiB
         - name: other
@@ -32,7 +33,7 @@ private let tableKeys =
       configuration.tables[0].options
         == Table.Options(
           variant: .rwlock, capacityBytes: 2 << 30, mode: 0o640, owner: 0, group: 0, limboBudgetBytes: 64 << 20,
-          stalledReaderPolicy: .refuse, preallocate: true))
+          stalledReaderPolicy: .refuse, preallocate: true, hugePages: false))
     #expect(configuration.tables[1].options == Table.Options(mode: 0o660))
   }
 

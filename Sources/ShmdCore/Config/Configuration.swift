@@ -52,6 +52,7 @@ enum TableKeyword: String, CaseIterable, Sendable {
   case group
   case full
   case preallocate
+  case hugePages = "huge-pages"
   case stalledReader = "stalled-reader"
   case limboBudget = "limbo-budget"
   case durability

@@ -216,9 +216,13 @@ public struct ConfigurationReader {
     let owner = value(.owner, Accounts.user)
     let group = value(.group, Accounts.group)
     _ = value(.full) { text throws(Complaint) in try Scalars.word(text, [("refuse", ())], "a policy for full tables") }
-    let preallocate = value(.preallocate) { text throws(Complaint) in
-      try Scalars.word(text, [("true", true), ("false", false)], "true or false")
+    func truth(_ key: TableKeyword) -> Bool? {
+      value(key) { text throws(Complaint) in
+        try Scalars.word(text, [("true", true), ("false", false)], "true or false")
+      }
     }
+    let preallocate = truth(.preallocate)
+    let hugePages = truth(.hugePages)
     let policy = value(.stalledReader) { text throws(Complaint) in
       try Scalars.word(text, "a policy for stalled readers") as Table.StalledReaderPolicy
     }
@@ -234,6 +238,7 @@ public struct ConfigurationReader {
     }
     return Table.Options(
       variant: variant ?? .rcu, capacityBytes: capacityBytes, mode: mode ?? 0o660, owner: owner, group: group,
-      limboBudgetBytes: budget, stalledReaderPolicy: policy ?? .evict, preallocate: preallocate ?? false)
+      limboBudgetBytes: budget, stalledReaderPolicy: policy ?? .evict, preallocate: preallocate ?? false,
+      hugePages: hugePages ?? true)
   }
 }

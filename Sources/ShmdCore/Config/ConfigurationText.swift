@@ -53,6 +53,7 @@ enum ConfigurationText {
     case .group: options.group.map(String.init)
     case .full: "refuse"
     case .preallocate: "\(options.preallocate)"
+    case .hugePages: "\(options.hugePages)"
     case .stalledReader: "\(options.stalledReaderPolicy)"
     case .limboBudget: Scalars.describe(options.limits.limboBudgetBytes)
     case .durability: table.durability.written

@@ -34,7 +34,7 @@ extension TableKeeper {
       try noticeDead(managed)
       try repair(&managed)
       try expire(&managed)
-      try shrink(&managed)
+      try tidyMemory(&managed)
       if managed.trouble != nil {
         log.notice("table in order again", metadata: ["table": "\(managed.name)"])
         managed.trouble = nil
@@ -148,11 +148,12 @@ extension TableKeeper {
     if managed.sweep.isAtEnd { managed.sweep = Table.ExpirySweep() }
   }
 
-  /// Gives back what the table does not need, if nobody wrote since the last turn: what is given back to a table in use is
-  /// soon claimed again.
-  private func shrink(_ managed: inout ManagedTable) throws(TableError) {
+  /// Backs the table by huge pages, and gives back what it does not need, if nobody wrote since the last turn: what is given
+  /// back to a table in use is soon claimed again.
+  private func tidyMemory(_ managed: inout ManagedTable) throws(TableError) {
     defer { managed.version = managed.table.version }
     guard managed.version == managed.table.version else { return }
+    try managed.table.administration.backByHugePages()
     let end = HostClock.monotonicNanoseconds + Self.shrinkNanoseconds
     var bytes = 0
     while let step = try managed.table.administration.shrink() {

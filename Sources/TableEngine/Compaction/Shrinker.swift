@@ -136,6 +136,7 @@ struct Shrinker {
     let before = backing.allocatedBytes
     guard awaitOnlookers() else { return 0 }
     let end = geometry.unitOffset(allocator.unitCount)
+    HugePages.forget(from: end, state.ctl)
     backing.giveBackData(end..<geometry.dataBytes)
     backing.giveBackControl(state.journal.spareRegion)
     for ring in rings { backing.giveBackControl(ring.spareRegion) }

@@ -16,6 +16,8 @@ public enum ControlLayout {
   public static let createdNanoseconds = shm_ctl_header_created_nanoseconds_offset
   public static let dropped = shm_ctl_header_dropped_offset
   public static let poisonsFreedBlocks = shm_ctl_header_poisons_freed_blocks_offset
+  public static let wantsHugePages = shm_ctl_header_wants_huge_pages_offset
+  public static let hugeBytes = shm_ctl_header_huge_bytes_offset
 
   private static let writer = shm_ctl_writer_offset
   public static let writerMutex = writer + shm_writer_area_mutex_offset

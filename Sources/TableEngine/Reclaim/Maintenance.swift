@@ -28,6 +28,13 @@ public struct Maintenance {
     }
   }
 
+  /// Backs what the table has grown by with huge pages, at most 32 MiB of it. Holds nobody up.
+  /// - Returns: the bytes that are backed so since.
+  public func backByHugePages() throws(EngineError) -> Int {
+    guard segment.isOfThisProcess else { throw .forked }
+    return HugePages(segment).catchUp(atMost: HugePages.bytesAfterABarrier)
+  }
+
   /// What ``shrink()`` has come to.
   public struct Shrinking: Sendable, Equatable {
     /// Back with the system, of both objects.

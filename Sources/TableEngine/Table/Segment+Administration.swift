@@ -30,8 +30,7 @@ extension Segment {
   /// - Returns: how many bytes of the data this process maps by huge pages now.
   public func useHugePages() throws(EngineError) -> Int {
     guard isOfThisProcess else { throw .forked }
-    // What is published is in the object, for ever.
-    return dataMapping.collapse(count: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
+    return HugePages(self).backAll()
   }
 
   public func limits() throws(EngineError) -> Limits {

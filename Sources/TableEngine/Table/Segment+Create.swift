@@ -166,6 +166,7 @@ extension Segment {
       throw EngineError(opening: error)
     }
     try segment.initialize(header, options, load)
+    HugePages(segment).catchUp()
     return segment
   }
 
@@ -198,6 +199,7 @@ extension Segment {
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, options.stalledReaderPolicy.rawValue)
     ctl.storeRelaxed(ControlLayout.keepsMemory, options.preallocate ? 1 : 0)
     ctl.storeRelaxed(ControlLayout.poisonsFreedBlocks, options.poisonsFreedBlocks ? 1 : 0)
+    ctl.storeRelaxed(ControlLayout.wantsHugePages, options.hugePages ? 1 : 0)
     ctl.storeRelaxed(ControlLayout.creatorPid, UInt64(UInt32(bitPattern: ProcessIdentity.pid)))
     ctl.storeRelaxed(ControlLayout.createdNanoseconds, HostClock.realtimeNanoseconds)
     do throws(SystemError) {

@@ -44,6 +44,8 @@ public struct Statistics: Sendable {
   public var capacityBytes = 0
   /// Bytes claimed from /dev/shm for the data object so far.
   public var claimedBytes = 0
+  /// Of `claimedBytes`, those that were backed by huge pages when the table last grew. Participants only.
+  public var hugeBytes: Int?
   /// Bytes of blocks and frames in use, of `claimedBytes`. Participants only.
   public var usedBytes: Int? { memory?.used }
   /// What the memory is used for. Participants only.
@@ -93,6 +95,7 @@ extension Segment {
     result.observers = ObserverCount.now(of: dataObject)
     guard let participant else { return result }
     let ctl = participant.ctl
+    result.hugeBytes = HugePages.bytes(ctl)
     result.memory = participant.state.allocator.usage
     result.limboBytes = LimboBudget(state: participant.state).reclaimableBytes
     result.limboBudgetBytes = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))

@@ -125,7 +125,10 @@ struct Barriers {
       Collector(state: state).collect(sparing: true)
     }
     unsafe record.pointee.inBarrier = 0
+    let mayHaveGrown = state.mayHaveGrown
+    state.mayHaveGrown = false
     participant.lock.unlock()
+    if mayHaveGrown { HugePages(segment).catchUp(atMost: HugePages.bytesAfterABarrier) }
     shm_probe_barrier_exit(segment.uuid.0, version, committed)
   }
 

@@ -30,6 +30,8 @@ final class TableState: @unchecked Sendable {
   /// Keys added less keys removed by the transaction in flight.
   var keyDelta = 0
   var inTransaction = false
+  /// A block was sought that no slab had: the table may have grown.
+  var mayHaveGrown = false
   /// How many records the transaction in flight may have without asking for room.
   var recordsWithRoom = 0
   /// Limbo's tail and bytes at the last attempt to free from it.

@@ -167,6 +167,7 @@ struct Transaction {
   @inline(__always)
   private func findBlock(code: Int, _ tombstone: Bool, replacing previous: Int) throws(EngineError) -> BlockRef {
     if let block = state.allocator.findInRecentSlab(code) { return block }
+    state.mayHaveGrown = true
     while true {
       do throws(EngineError) {
         return try state.allocator.find(code: code, for: tombstone ? .tombstone : .anything)

@@ -40,6 +40,11 @@ struct Create: ParsableCommand {
     help: ArgumentHelp("What readers may keep; a quarter of the capacity if not given.", valueName: "bytes"))
   var limboBudget: ByteCount?
 
+  @Flag(
+    name: .customLong("no-huge-pages"),
+    help: "Leave a table of 16 MiB and more on small pages, also where the kernel has pages of 2 MiB.")
+  var noHugePages = false
+
   func validate() throws {
     if variant != nil, sync != nil { throw ValidationError("--sync is the former name of --variant; give one of them") }
   }
@@ -49,7 +54,7 @@ struct Create: ParsableCommand {
     var table = Table.Options(
       variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits,
       limboBudgetBytes: limboBudget?.bytes,
-      stalledReaderPolicy: stalledReader)
+      stalledReaderPolicy: stalledReader, hugePages: !noHugePages)
     if let group {
       guard let number = try Account.group(group.text) else {
         throw Complaint(

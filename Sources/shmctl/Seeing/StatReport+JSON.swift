@@ -29,6 +29,7 @@ extension StatReport {
 
   private func addParticipants(_ object: inout JSONObject) {
     if let used = statistics.usedBytes { object.add("usedBytes", used) }
+    if let huge = statistics.hugeBytes { object.add("hugeBytes", huge) }
     if let memory = statistics.memory {
       object.add("freeUnclaimedBytes", memory.unclaimed)
       object.add("freeSuperframeBytes", memory.freeSuperframes)

@@ -39,6 +39,7 @@ struct StatReport {
 
   private var participantRows: [Row] {
     [
+      (.hugePages, [Phrase.exactSize(statistics.hugeBytes)]),
       (.used, [Phrase.exactSize(statistics.usedBytes)]),
       (.free, [free]),
       (.limbo, ["\(Phrase.exactSize(statistics.limboBytes)) of \(Phrase.exactSize(statistics.limboBudgetBytes))"]),

@@ -8,6 +8,7 @@ enum StatTerm: String, CaseIterable {
   case keys
   case capacity
   case allocated
+  case hugePages = "huge pages"
   case used
   case free
   case limbo
@@ -30,6 +31,8 @@ enum StatTerm: String, CaseIterable {
     case .keys: "keys that are stored, those included that have expired and that nobody removed yet"
     case .capacity: "what the table may hold at most, keys, values and index together; given to 'create'"
     case .allocated: "memory taken from /dev/shm so far; a table claims its capacity as it fills"
+    case .hugePages:
+      "of the allocated memory, what was backed by pages of 2 MiB when the table last grew: from 16 MiB on, where the kernel does it"
     case .used: "memory that values (old versions too) and index take"
     case .free:
       "room by kind: not claimed yet; superframes, for anything; frames, between others; slabs, for values of one size. "

@@ -1,0 +1,67 @@
+import CShims
+import SharedMemory
+
+/// Backs large tables by huge pages (2 MiB), so that fewer reads miss the TLB: from the data object's beginning on, a part at a
+/// time, behind what is backed so already.
+///
+/// A thread that made the table grow does it after it has given W back, and so does a daemon in its idle moments. The kernel copies
+/// what lies there into one page while all others go on, and takes the small pages out of every process's mapping; who touches the
+/// place next maps the huge page (madvise(2), MADV_COLLAPSE, Linux 6.1). Where it refuses, nothing changes, and whoever comes next
+/// tries again.
+///
+/// Only whole huge pages of what is published: a hole would be filled, and would claim memory that the table may not need.
+struct HugePages {
+  private let mapping: Mapping
+  private let data: Memory
+  /// Nil for an observer, who stores nothing.
+  private let ctl: Memory?
+
+  /// Smaller tables mostly fit into the TLB's reach as they are.
+  static let smallestTable = 16 << 20
+
+  /// The most that a thread does after its barrier: a table that grew by more in one waits for the next growth, or the daemon.
+  static let bytesAfterABarrier = 32 << 20
+
+  private static let pageBytes = Int(SHMOS_HUGE_BYTES)
+
+  init(_ segment: Segment) {
+    mapping = segment.dataMapping
+    data = segment.data
+    ctl = segment.participant?.ctl
+  }
+
+  /// Up to where the data object was backed by huge pages.
+  static func bytes(_ ctl: Memory) -> Int { Int(clamping: ctl.loadRelaxed(ControlLayout.hugeBytes)) }
+
+  /// Backs what has become part of the table since the last time, at most `limit` bytes: some 100 µs for each 2 MiB. Stops where
+  /// the kernel refuses.
+  /// - Returns: the bytes that it backed.
+  @discardableResult
+  func catchUp(atMost limit: Int = .max) -> Int {
+    guard let ctl, ctl.loadRelaxed(ControlLayout.wantsHugePages) != 0 else { return 0 }
+    let end = wholePages
+    guard end >= Self.smallestTable else { return 0 }
+    let start = Self.bytes(ctl) & ~(Self.pageBytes - 1)
+    var done = start
+    while done < end, done - start < limit, mapping.collapse(from: done, count: Self.pageBytes) == Self.pageBytes {
+      done += Self.pageBytes
+    }
+    if done > start { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(done)) }
+    return max(0, done - start)
+  }
+
+  /// Backs all of the table, whatever its size and options, wherever the kernel does not refuse.
+  /// - Returns: the bytes that this process maps by huge pages now.
+  func backAll() -> Int {
+    let bytes = mapping.collapse(from: 0, count: wholePages)
+    if bytes == wholePages { ctl?.storeRelaxed(ControlLayout.hugeBytes, UInt64(bytes)) }
+    return bytes
+  }
+
+  /// The owner of W takes pages back from `end` on.
+  static func forget(from end: Int, _ ctl: Memory) {
+    if bytes(ctl) > end { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(end & ~(pageBytes - 1))) }
+  }
+
+  private var wholePages: Int { Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) & ~(Self.pageBytes - 1) }
+}
