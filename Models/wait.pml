@@ -1,4 +1,4 @@
-/* wait.pml: waiting for a commit (Liveness/CommitWait.swift), with a futex on `committed` and a hint for the committer.
+/* wait.pml: waiting for a commit (Liveness/CommitSignal.swift), with a futex on `committed` and a hint for the committer.
  *
  * Waiter: sees c; raises `awaited` to c+1; fence; looks again; sleeps if `committed` is still c (the kernel compares and
  * goes to sleep in one step). Committer: commits under W; unlocks W, a full fence; finds `awaited` not 0: clears it by

@@ -43,32 +43,3 @@ public enum ProcessIdentity {
     return r < 0 ? nil : name.description
   }
 }
-
-/// A command name in two 64-bit words, padded with zero bytes: a form that fits into shared memory word by word.
-public struct CommandName: Sendable, CustomStringConvertible {
-  public var words: (UInt64, UInt64)
-
-  public init(words: (UInt64, UInt64)) { self.words = words }
-
-  /// For people. The bytes may come from a stranger: whatever is not printable ASCII becomes `?`.
-  public var description: String {
-    unsafe withUnsafeBytes(of: words) { bytes in
-      unsafe String(
-        decoding: bytes.prefix { $0 != 0 }.map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
-    }
-  }
-}
-
-/// What two processes must have in common to share pthread objects: written at creation, compared at attach.
-public struct HostFingerprint: Equatable, Sendable {
-  public let architecture: String
-  public let libcVersion: String
-  public let mutexByteCount: UInt32
-  public let rwlockByteCount: UInt32
-
-  public static var current: HostFingerprint {
-    unsafe HostFingerprint(
-      architecture: String(cString: shmos_architecture()), libcVersion: String(cString: shmos_libc_version()),
-      mutexByteCount: shmos_mutex_size(), rwlockByteCount: shmos_rwlock_size())
-  }
-}

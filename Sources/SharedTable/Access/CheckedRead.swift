@@ -56,8 +56,8 @@ extension Table {
       }
     }
 
-    private func readCheck() throws(TableError) -> ReadCheck? {
-      do { return try ReadCheck(segment) } catch { throw named(error) }
+    private func readCheck() throws(TableError) -> CheckedReadWatch? {
+      do { return try CheckedReadWatch(segment) } catch { throw named(error) }
     }
 
     private func verify(_ section: ReadSection) throws(TableError) {

@@ -1,4 +1,3 @@
-import CShims
 import Glibc
 import SharedMemory
 import Synchronization
@@ -32,7 +31,8 @@ final class CommitWatcher: Sendable {
   }
 
   private struct State {
-    var forkGeneration = UInt64.max
+    /// Nil before the first watch.
+    var forkGeneration: ForkGeneration?
     var isRunning = false
     var lastID: UInt64 = 0
     /// Every living watch; nil while it does not wait.
@@ -60,7 +60,7 @@ final class CommitWatcher: Sendable {
     var ofParent: [UInt64: Wait?] = [:]
     defer { withExtendedLifetime(ofParent) {} }
     let (id, needsThread) = withState { state in
-      let generation = shm_fork_generation()
+      let generation = ForkGeneration()
       if state.forkGeneration != generation {
         swap(&ofParent, &state.waits)
         state.isRunning = false
@@ -102,7 +102,7 @@ final class CommitWatcher: Sendable {
       segment: segment, version: version, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
     let replaced = withState { state -> Wait?? in
-      guard state.forkGeneration == shm_fork_generation(), state.waits[id] != nil else { return .none }
+      guard state.forkGeneration == ForkGeneration(), state.waits[id] != nil else { return .none }
       return state.waits.updateValue(wait, forKey: id)
     }
     // Of the parent of this process: the woken thread finds that out.

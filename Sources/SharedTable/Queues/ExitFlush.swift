@@ -1,4 +1,3 @@
-import CShims
 import Dispatch
 import Glibc
 import SharedMemory
@@ -16,7 +15,7 @@ enum ExitFlush {
   }
 
   private struct Registry {
-    let forkGeneration: UInt64
+    let forkGeneration = ForkGeneration()
     let entries = Locked<[ObjectIdentifier: Entry]>([:])
   }
 
@@ -26,7 +25,7 @@ enum ExitFlush {
   /// Made with the first queue that is registered, and with it the handler.
   private static let registry: Registry = {
     atexit { ExitFlush.run() }
-    return Registry(forkGeneration: UInt64(shm_fork_generation()))
+    return Registry()
   }()
 
   /// A queue is about to be given asynchronous work.
@@ -44,7 +43,7 @@ enum ExitFlush {
   }
 
   /// In a child that was forked since, the lock may be locked for ever, and the lanes are not there.
-  private static var isOfThisProcess: Bool { registry.forkGeneration == UInt64(shm_fork_generation()) }
+  private static var isOfThisProcess: Bool { registry.forkGeneration.isOfThisProcess }
 
   private static func run() {
     guard isOfThisProcess else { return }

@@ -1,5 +1,5 @@
-import CShims
 import Dispatch
+import SharedMemory
 import TableEngine
 
 /// The threads that run asynchronous sections: few, shared by all queues of the process, and only while there is work.
@@ -52,10 +52,10 @@ final class WorkerPool: Sendable {
 
   private let state = Locked(State())
   private let clock = DispatchQueue(label: "SharedTable.clock")
-  private let forkGeneration = shm_fork_generation()
+  private let forkGeneration = ForkGeneration()
 
   /// False in a child whose parent had used the pool: the lanes' threads stayed there.
-  var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }
+  var isOfThisProcess: Bool { forkGeneration.isOfThisProcess }
 
   /// Has one of the threads call `takeTurn` on the queue, as often as asked.
   func request(_ turns: Int, of queue: BarrierQueue) {

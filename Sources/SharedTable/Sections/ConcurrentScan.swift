@@ -23,7 +23,7 @@ final class ConcurrentScan: Sendable {
   private let body: Body
   #if DEBUG || CheckedReads
     /// One for all threads, which take turns.
-    private let check: Locked<ReadCheck>?
+    private let check: Locked<CheckedReadWatch>?
   #endif
   /// Somebody has failed. Relaxed: others stop a little later at worst.
   private let isOver = Atomic(false)

@@ -112,4 +112,14 @@ struct ChangeLog {
     crashFence()
     data.storeRelease(DataLayout.logEndPosition, passed ? tailPosition : endPosition)
   }
+
+  /// Goes on as if everything up to here had been pushed out: who resumes from an earlier version is told that it missed
+  /// something, also where nothing was ever appended.
+  func forgetAll() {
+    let end = max(endPosition, UInt64(byteCount))
+    let ordinal = max(endOrdinal, 1)
+    data.storeRelease(DataLayout.logTailPosition, end)
+    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal)
+    data.storeRelease(DataLayout.logEndPosition, end)
+  }
 }

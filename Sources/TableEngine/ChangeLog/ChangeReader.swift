@@ -1,44 +1,5 @@
 import CShims
 
-/// One change as the log has it.
-public struct LoggedChange: Sendable, Equatable {
-  public let isRemoval: Bool
-  /// Of the barrier that made it.
-  public let version: UInt64
-  public let key: [UInt8]
-}
-
-/// Where in the log somebody has read to. A value of this process: nothing in shared memory knows of it, so the log
-/// waits for no reader.
-public struct ChangeCursor: Sendable {
-  /// Records up to this version are not for this reader.
-  let start: UInt64
-  /// Of the record to read next.
-  var position: UInt64 = 0
-  /// Its ordinal, as far as known: never too low for what was read, and set right by each record.
-  var ordinal: UInt64 = 0
-  /// False until the position means anything.
-  var isPlaced = false
-  /// Only records up to `start` were met so far: those that were pushed out meanwhile are none of this reader's.
-  var isSearching = true
-
-  /// Everything that was committed after a version.
-  public init(after version: UInt64) { start = version }
-}
-
-/// What one step through the log found, in the order of commits and, within one barrier, of its operations.
-public struct ChangeBatch: Sendable {
-  /// How many records were overwritten before they could be read; they lay before `changes`.
-  ///
-  /// Exact for a reader that fell behind, but for records of aborted barriers. Where the log does not reach back to the
-  /// version a reader starts from, all that it ever pushed out: an upper bound.
-  public var missed: UInt64 = 0
-  public var changes: [LoggedChange] = []
-  /// The log was read to its end, as of `newest`: next there is something at the earliest after a commit.
-  public var isAtEnd = false
-  public var newest: UInt64 = 0
-}
-
 extension Segment {
   /// A cursor behind everything that is committed by now. Never blocks.
   public func changeCursor() -> ChangeCursor {
@@ -96,7 +57,7 @@ struct ChangeReader {
     _ cursor: inout ChangeCursor, _ limit: Int, _ isWanted: (UnsafeRawBufferPointer) -> Bool
   ) throws(EngineError) -> ChangeBatch {
     var batch = ChangeBatch()
-    // PAIR pend-committed. Other end: TableState.publishVersion. Before the end, or an aborted record that was covered a
+    // PAIR pend-committed. Other end: CommitPoint.publish. Before the end, or an aborted record that was covered a
     // moment ago would pass for one of a version committed since.
     batch.newest = data.loadAcquire(DataLayout.committed)
     if !cursor.isPlaced { try begin(&cursor, &batch) }

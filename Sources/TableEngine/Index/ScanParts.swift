@@ -1,11 +1,5 @@
 import Synchronization
 
-/// A range of hashes: what one thread scans at a time of a table that several scan together.
-package struct ScanPart: Sendable, Equatable {
-  package let first: UInt64
-  package let last: UInt64
-}
-
 /// Hands out all hashes in parts, in their order, each once.
 ///
 /// A part is the prefix of a sub-table, as the directory has it when the part is claimed, so that a sub-table is walked

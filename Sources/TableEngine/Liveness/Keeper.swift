@@ -18,7 +18,8 @@ final class Keeper: Sendable {
 
   private struct State {
     var requests: [Request] = []
-    var forkGeneration = UInt64.max
+    /// Nil before the first request.
+    var forkGeneration: ForkGeneration?
   }
 
   private let state = Mutex(State())
@@ -47,7 +48,7 @@ final class Keeper: Sendable {
     var ofParent: [Request] = []
     defer { withExtendedLifetime(ofParent) {} }
     let needsThread = withState { state in
-      let generation = shm_fork_generation()
+      let generation = ForkGeneration()
       let isFirst = state.forkGeneration != generation
       if isFirst {
         swap(&state.requests, &ofParent)

@@ -46,28 +46,3 @@ extension Segment {
       && participant.ctl.loadRelaxed(offset + SlotLayout.pid) == presence.pid
   }
 }
-
-/// The slot of a process's presence: claimed at first use, given back with the segment.
-final class PresenceSlot: Sendable {
-  private let claimed = Atomic(-1)
-  private let forkGeneration = shm_fork_generation()
-  private let attachment: ControlAttachment
-
-  init(_ attachment: ControlAttachment) { self.attachment = attachment }
-
-  deinit {
-    let slot = claimed.load(ordering: .relaxed)
-    if slot >= 0, shm_fork_generation() == forkGeneration { Keeper.shared.release(attachment, slot) }
-  }
-
-  func slot() throws(EngineError) -> Int {
-    let known = claimed.load(ordering: .acquiring)
-    if known >= 0 { return known }
-    let slot = try Keeper.shared.claim(attachment, purpose: SlotPurpose.presence)
-    let (exchanged, first) = claimed.compareExchange(expected: -1, desired: slot, ordering: .acquiringAndReleasing)
-    if exchanged { return slot }
-    // Another thread was faster.
-    Keeper.shared.release(attachment, slot)
-    return first
-  }
-}

@@ -47,7 +47,7 @@ struct ObserverWalk {
       shm_pause()
       sequence = segment.data.loadAcquire(DataLayout.wseq)
     }
-    // PAIR pend-committed. Other end: TableState.publishVersion.
+    // PAIR pend-committed. Other end: CommitPoint.publish.
     self.init(segment, snapshot: segment.data.loadAcquire(DataLayout.committed), sequence: sequence)
   }
 

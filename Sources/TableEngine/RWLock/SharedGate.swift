@@ -1,7 +1,7 @@
 import CShims
 import SharedMemory
 
-/// The readers' side of the rwlock variant's lock: see ``Exclusion``. Words in shared memory and no object, so that a
+/// The readers' side of the rwlock variant's lock: see ``RWExclusion``. Words in shared memory and no object, so that a
 /// read counts no references.
 struct SharedGate {
   let ctl: Memory
@@ -49,10 +49,10 @@ struct SharedGate {
     let word = Slots.offset(slot) + SlotLayout.rw
     let generation = generation
     guard mayPass(slot) else { return false }
-    // PAIR rw-intent. Other end: Exclusion.fresh, Exclusion.drain. Sequentially consistent: either the writer that moves the
+    // PAIR rw-intent. Other end: RWExclusion.fresh, RWExclusion.drain. Sequentially consistent: either the writer that moves the
     // generation on sees our intent, or we see the new generation below.
     _ = ctl.exchange(word, RWWord.intent(generation))
-    // PAIR rw-generation. Other end: Exclusion.fresh. Before the lock: an older generation's instance may be being remade.
+    // PAIR rw-generation. Other end: RWExclusion.fresh. Before the lock: an older generation's instance may be being remade.
     guard self.generation == generation else { return withdraw(word) }
     guard instance(generation).tryRead() == .acquired else { return withdraw(word) }
     // After it: the instance may have been abandoned between the check and the lock, or its writer may have died.

@@ -1,4 +1,5 @@
 public import CShims
+public import SharedMemory
 public import Synchronization
 
 /// The quick copy for those who must watch out for a writer: participants in the rwlock variant, observers in the RCU
@@ -70,7 +71,7 @@ extension Segment {
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(forkGeneration) else {
+    guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(forkGeneration.number) else {
       return QuickCopy.undecided
     }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
@@ -88,7 +89,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, type: UInt8?, to target: UnsafeMutableRawPointer,
     _ capacity: Int
   ) -> Int {
-    // PAIR pend-committed. Other end: TableState.publishVersion.
+    // PAIR pend-committed. Other end: CommitPoint.publish.
     let snapshot = data.loadAcquire(DataLayout.committed)
     let limit = observedLimit.load(ordering: .relaxed)
     guard let subTable = placeOfSubTable(hash: hash, limit), _fastPath(subTable &+ SubTable.byteCount <= limit) else {

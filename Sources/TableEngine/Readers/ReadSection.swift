@@ -1,45 +1,6 @@
 public import CShims
 import SharedMemory
 
-/// A value as a read found it, in place or (for an observer) in a copy.
-///
-/// Valid only inside the section it was found in.
-@frozen @safe
-public struct FoundEntry {
-  @usableFromInline let entry: UnsafeRawPointer
-  public let meta: EntryMeta
-
-  @inlinable @inline(__always)
-  init(entry: UnsafeRawPointer, meta: EntryMeta) {
-    unsafe self.entry = entry
-    self.meta = meta
-  }
-
-  @inlinable @inline(__always)
-  public var version: UInt64 { unsafe entry.load(as: UInt64.self) }
-
-  /// Nanoseconds since 1970, or 0 for never.
-  @inlinable
-  public var expiry: UInt64 {
-    meta.hasExpiry ? unsafe entry.load(fromByteOffset: meta.expiryOffset, as: UInt64.self) : 0
-  }
-
-  @inlinable
-  public var fingerprint: UInt64 {
-    meta.hasFingerprint ? unsafe entry.load(fromByteOffset: meta.fingerprintOffset, as: UInt64.self) : 0
-  }
-
-  @inlinable @inline(__always)
-  public var value: UnsafeRawBufferPointer {
-    unsafe UnsafeRawBufferPointer(start: entry + meta.valueOffset, count: meta.valueLength)
-  }
-
-  @inlinable
-  public var key: UnsafeRawBufferPointer {
-    unsafe UnsafeRawBufferPointer(start: entry + meta.keyOffset, count: meta.keyLength)
-  }
-}
-
 extension Segment {
   /// Finds a key and runs `body` on its newest committed value.
   ///
@@ -76,7 +37,7 @@ extension Segment {
   ///
   /// PAIR heavy-light. Other end: ReaderScan.take. The announcement must be visible before the second load of
   /// `committed`: by the compiler's order alone where membarrier reaches this process, else by an exchange.
-  /// PAIR pend-committed. Other end: TableState.publishVersion. Acquire, twice: the first gives gc a bound, the second
+  /// PAIR pend-committed. Other end: CommitPoint.publish. Acquire, twice: the first gives gc a bound, the second
   /// is the snapshot; without the second, versions older than the announcement could be gone already.
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
@@ -92,7 +53,7 @@ extension Segment {
 
   @usableFromInline @inline(never)
   func isLive(_ found: FoundEntry, _ clock: WallClock) -> Bool {
-    found.expiry > clock.now
+    !found.isExpired(at: clock.now)
   }
 
   /// The same read for a first use, a nested one, the rwlock variant and observers.
@@ -123,24 +84,6 @@ extension Segment {
   static var observerAttempts: Int { 1000 }
 }
 
-/// What a thread's record says of the instant by which its section judges expiry.
-public enum SectionTime {
-  /// No clock was asked yet.
-  public static var notYetRead: UInt64 { .max }
-}
-
-/// The clock by which expiry is judged: the host's, or one that a test drives.
-@frozen
-public struct WallClock: Sendable {
-  @usableFromInline let injected: (@Sendable () -> UInt64)?
-
-  /// Nil: CLOCK_REALTIME. Else a function that gives nanoseconds since 1970.
-  @inlinable
-  public init(_ injected: (@Sendable () -> UInt64)? = nil) { self.injected = injected }
-
-  public var now: UInt64 { injected?() ?? HostClock.realtimeNanoseconds }
-}
-
 /// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``, which comes exactly once.
 ///
 /// Plain numbers, of which any copy may be used until then: nothing is counted as it is handed on.
@@ -153,7 +96,7 @@ public struct ReadSection {
   @usableFromInline let held: Unmanaged<Observation>?
   #if DEBUG || CheckedReads
     /// Watches over what the section hands out; nil if nobody asked for it.
-    public var check: ReadCheck?
+    public var check: CheckedReadWatch?
   #endif
 
   /// A participant's.
@@ -287,7 +230,7 @@ extension Segment {
   /// Is it a value, and one whose time has not come?
   @inline(__always)
   func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {
-    return !found.meta.isTombstone && !(found.meta.hasExpiry && found.expiry <= instant(clock))
+    return !found.meta.isTombstone && !(found.meta.hasExpiry && found.isExpired(at: instant(clock)))
   }
 
   /// The instant by which the section that this thread is in judges expiry, in nanoseconds since 1970: that of its

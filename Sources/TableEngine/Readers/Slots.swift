@@ -91,10 +91,10 @@ struct Slots {
   }
 
   /// Clears the slot of a dead thread, whose mutex we have: what it announced protects nobody any more. What it held
-  /// of the rwlock is held for ever; that is noted before the slot forgets it (rw-reap, at Exclusion.raiseAbandoned).
+  /// of the rwlock is held for ever; that is noted before the slot forgets it (rw-reap, at RWExclusion.raiseAbandoned).
   func reap(_ index: Int) {
     let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
-    if word != RWWord.idle { Exclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
+    if word != RWWord.idle { RWExclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
     reset(index)
   }
 

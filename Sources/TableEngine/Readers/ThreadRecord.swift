@@ -16,7 +16,7 @@ extension Segment {
 
   @inline(never)
   private func makeThreadRecord() throws(EngineError) -> ThreadRecord {
-    guard shm_fork_generation() == forkGeneration else { throw .forked }
+    guard isOfThisProcess else { throw .forked }
     SegmentEnd.giveBackEnded()
     var slot = -1
     if let participant { slot = try participant.slots.claim() }
@@ -32,9 +32,6 @@ extension Segment {
     return unsafe record
   }
 }
-
-/// What the calling thread is doing with a table.
-public enum ThreadSection: Sendable { case none, read, barrier }
 
 extension Segment {
   /// The section of this table that the calling thread is in, whichever handle of this process opened it.

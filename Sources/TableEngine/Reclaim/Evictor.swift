@@ -1,6 +1,15 @@
-/// Ends snapshots that were held too long, without ever showing wrong data (G7).
+/// Ends snapshots that were held too long, without ever showing wrong data (G7). ``LimboBudget`` asks it to where readers keep too much.
 struct Evictor {
   let state: TableState
+
+  /// Ends snapshots and reclaims what they kept, if that is the table's policy.
+  /// - Returns: whether it is.
+  func evictIfPolicy() -> Bool {
+    guard StalledReaderPolicy(state.ctl) == .evict else { return false }
+    evictSnapshots()
+    Collector(state: state).collectAll()
+    return true
+  }
 
   /// Marks every old snapshot that no live pin protects as evicted; its owner's next operation fails with
   /// `snapshotTooOld`.

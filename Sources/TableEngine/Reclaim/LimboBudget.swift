@@ -31,12 +31,8 @@ struct LimboBudget {
   }
 
   private func reclaim(downTo budget: Int) throws(EngineError) {
-    let collector = Collector(state: state)
-    collector.collectAll()
-    if reclaimableBytes > budget, StalledReaderPolicy(ctl) == .evict {
-      Evictor(state: state).evictSnapshots()
-      collector.collectAll()
-    }
+    Collector(state: state).collectAll()
+    if reclaimableBytes > budget { _ = Evictor(state: state).evictIfPolicy() }
     if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
   }
 
@@ -61,11 +57,7 @@ struct LimboBudget {
     Collector(state: state).collectAll()
     state.isShortForReaders = false
     if makeRoom(for: code) { return }
-    if StalledReaderPolicy(ctl) == .evict {
-      Evictor(state: state).evictSnapshots()
-      Collector(state: state).collectAll()
-      if makeRoom(for: code) { return }
-    }
+    if Evictor(state: state).evictIfPolicy(), makeRoom(for: code) { return }
     state.isShortForReaders = true
   }
 

@@ -19,7 +19,7 @@ struct Recoverer {
   /// Whether a death has left *ctl* as one can: else it is damage.
   private var isRecoverable: Bool {
     // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
-    state.ctl.loadRelaxed(ControlLayout.damaged) == 0 && JournalJudge(state: state).isRecoverable
+    state.ctl.loadRelaxed(ControlLayout.damaged) == 0 && JournalCheck(state: state).isRecoverable
   }
 
   /// Tells observers of the units that there are: a death in between two stores may have come before that.
@@ -48,7 +48,7 @@ struct Recoverer {
         Undo(state: state).run()
         journal.clear()
       }
-      state.publishVersion(keyCount: state.keyCount)
+      CommitPoint(state: state).publish(keyCount: state.keyCount)
     }
     if state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 { state.bumpSequence() }
     state.inTransaction = false

@@ -2,14 +2,6 @@ import CShims
 import Glibc
 import SharedMemory
 
-/// How a process wants to take part.
-public enum AccessRequest: Sendable, Equatable {
-  /// Participant where the rights, the owner and the PID namespace allow it, else observer.
-  case automatic
-  case participant
-  case observer
-}
-
 extension Segment {
   /// Attaches to an existing table. Never creates anything. Of a table that is dropped and made anew meanwhile it finds the
   /// one or the other: what the lookups between found is not believed once the control object has lost its name.
@@ -289,17 +281,5 @@ extension Segment {
       throw EngineError(opening: error)
     }
     return try result.get()
-  }
-}
-
-/// The first page of an object, looked at before the object is mapped.
-enum HeaderPage {
-  static let byteCount = 4096
-
-  /// Maps the page read-only for the length of the call.
-  /// - Precondition: the object has at least `byteCount` bytes, or the first access is a SIGBUS.
-  static func with<R>(_ object: SharedObject, _ body: (Memory) -> R) throws(SystemError) -> R {
-    let mapping = try object.map(count: byteCount, writable: false)
-    return withExtendedLifetime(mapping) { unsafe body(Memory(base: mapping.base)) }
   }
 }

@@ -40,7 +40,7 @@ public final class Segment: Sendable {
   private let uncounted: Uncounted<Participant>?
   /// Present for participants of the rwlock variant: how they read.
   let gate: SharedGate?
-  @usableFromInline let forkGeneration: UInt64
+  @usableFromInline let forkGeneration: ForkGeneration
   /// Made without names: nobody else can open the table.
   let isPrivate: Bool
   /// How far an observer may look: what of the published size was seen to be in the object. It does not become less
@@ -58,11 +58,11 @@ public final class Segment: Sendable {
     let slots: Slots
     let lock: WriterLock
     let keyLocks: KeyLocks
-    let exclusion: Exclusion
+    let exclusion: RWExclusion
     let state: TableState
     let presence: PresenceSlot
 
-    init(object: SharedObject, attachment: ControlAttachment, exclusion: Exclusion, state: TableState) {
+    init(object: SharedObject, attachment: ControlAttachment, exclusion: RWExclusion, state: TableState) {
       ctl = attachment.memory
       self.object = object
       self.attachment = attachment
@@ -90,7 +90,7 @@ public final class Segment: Sendable {
     data = unsafe Memory(base: dataMapping.base)
     id = control?.attachment.id ?? SegmentRegistry.shared.newID()
     fenced = Membarrier.mode == .fenced
-    forkGeneration = shm_fork_generation()
+    forkGeneration = ForkGeneration()
     access = control == nil ? .observer : .participant
     readsDirectly = control != nil && header.variant == .rcu
     readsLightly = readsDirectly && !fenced
@@ -106,7 +106,7 @@ public final class Segment: Sendable {
         hashSeed: header.hashSeed)
       return Participant(
         object: control.object, attachment: control.attachment,
-        exclusion: Exclusion(
+        exclusion: RWExclusion(
           gate: SharedGate(ctl: ctl, data: state.data), slots: control.attachment.slots, work: state.work,
           recoverTransaction: { [unowned state] in Recoverer(state: state).recover() }),
         state: state)
@@ -163,7 +163,7 @@ public final class Segment: Sendable {
   package var controlMemory: Memory? { participant?.ctl }
 
   /// False in a child that inherited the handle through fork.
-  @inlinable public var isOfThisProcess: Bool { shm_fork_generation() == forkGeneration }
+  @inlinable public var isOfThisProcess: Bool { forkGeneration.isOfThisProcess }
 
   /// What only a participant may do.
   func requireParticipant() throws(EngineError) -> Participant {

@@ -14,7 +14,7 @@ final class SegmentRegistry: Sendable {
   }()
 
   private struct State {
-    var forkGeneration = shm_fork_generation()
+    var forkGeneration = ForkGeneration()
     var lastID: UInt64 = 0
     /// By what tells control objects apart.
     var attachments: [ObjectKey: WeakAttachment] = [:]
@@ -69,9 +69,9 @@ final class SegmentRegistry: Sendable {
     defer { withExtendedLifetime(ofParent) {} }
     return ForkLock.hold {
       state.withLock { state in
-        if state.forkGeneration != shm_fork_generation() {
+        if !state.forkGeneration.isOfThisProcess {
           swap(&state, &ofParent)
-          state.forkGeneration = shm_fork_generation()
+          state.forkGeneration = ForkGeneration()
           state.lastID = ofParent.lastID
         }
         return body(&state)

@@ -220,7 +220,7 @@ struct Barriers {
     let buffer = try unsafe KeyedBarriers.buffer(record())
     switch savepoint {
     case .buffered(let count): buffer?.rollback(to: count)
-    case .journaled(let savepoint): Rollback(state: segment.participant!.state).run(to: savepoint)
+    case .journaled(let savepoint): SavepointRollback(state: segment.participant!.state).run(to: savepoint)
     }
   }
 }

@@ -1,5 +1,5 @@
 /// Restores what an effect of the transaction in flight overwrote: for ``Undo``, which takes back all of it, and for
-/// ``Rollback``, which takes back a part.
+/// ``SavepointRollback``, which takes back a part.
 struct BeforeImages {
   let state: TableState
 

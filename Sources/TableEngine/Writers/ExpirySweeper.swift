@@ -55,7 +55,7 @@ public struct ExpirySweeper {
       left -= 1
       let before = cursor
       try segment.scan(&cursor, section, WallClock { 0 }) { found in
-        if found.meta.hasExpiry, found.expiry <= now { keys.append(unsafe [UInt8](found.key)) }
+        if found.isExpired(at: now) { keys.append(unsafe [UInt8](found.key)) }
         return keys.count < limit
       }
       if keys.count >= limit { cursor = before }
@@ -83,7 +83,7 @@ public struct ExpirySweeper {
   private func removeIfExpired(_ key: [UInt8], now: UInt64) throws(EngineError) -> Bool {
     let result = unsafe key.withUnsafeBytes { bytes in
       Result { () throws(EngineError) in
-        guard let found = unsafe newestInBarrier(bytes), found.meta.hasExpiry, found.expiry <= now,
+        guard let found = unsafe newestInBarrier(bytes), found.isExpired(at: now),
           unsafe !isLocked(bytes)
         else { return false }
         return try unsafe segment.barriers.removeEntry(bytes) != 0

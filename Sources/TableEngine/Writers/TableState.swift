@@ -3,7 +3,7 @@ import CShims
 /// What the owner of the writer lock W works on: the table's memory, its journal and rings, and the transaction in flight.
 ///
 /// One object a process and table. What is done to it stands in the types over it, each of which does one thing:
-/// ``Transaction``, ``Undo``, ``Retirement``, ``Rollback``, ``Splitter``, ``Collector``, ``FreePass``, ``Evictor``,
+/// ``Transaction``, ``CommitPoint``, ``Undo``, ``Retirement``, ``SavepointRollback``, ``Splitter``, ``Collector``, ``FreePass``, ``Evictor``,
 /// ``Recoverer``. They are structs of this one reference, so making one costs nothing.
 ///
 /// What they do to shared memory follows DESIGN.md store by store: the order of the stores *is* the algorithm, since a
@@ -83,16 +83,6 @@ final class TableState: @unchecked Sendable {
 
   static func keyCountWord(_ version: UInt64) -> Int {
     DataLayout.keyCounts + Int(version % UInt64(DataLayout.keyCountSlots)) * 8
-  }
-
-  /// The linearization point and crash-atomic point of every change.
-  ///
-  /// PAIR pend-committed. Other end: Segment.announce. Release: a reader that sees this version sees every store of
-  /// the transaction (I1, I4).
-  func publishVersion(keyCount: Int) {
-    let next = committed &+ 1
-    data.storeRelaxed(Self.keyCountWord(next), UInt64(truncatingIfNeeded: keyCount))
-    data.storeRelease(DataLayout.committed, next)
   }
 
   /// PAIR wseq-data. Other end: ObserverWalk.isStillValid, SharedGate.isWriting, Recoverer.recover. Release on both edges, with a

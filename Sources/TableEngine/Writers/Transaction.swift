@@ -41,7 +41,7 @@ struct Transaction {
   /// Makes the transaction's changes visible all at once, then retires what it superseded.
   func commit() {
     // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
-    state.publishVersion(keyCount: state.keyCount &+ state.keyDelta)
+    CommitPoint(state: state).publish(keyCount: state.keyCount &+ state.keyDelta)
     Retirement(state: state).run()
     journal.clear()
     state.bumpSequence()
@@ -54,7 +54,7 @@ struct Transaction {
     // for one that had committed (I4).
     Undo(state: state).run()
     journal.clear()
-    state.publishVersion(keyCount: state.keyCount)
+    CommitPoint(state: state).publish(keyCount: state.keyCount)
     state.bumpSequence()
     state.inTransaction = false
   }

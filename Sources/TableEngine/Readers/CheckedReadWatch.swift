@@ -9,7 +9,7 @@
   /// another way, from this process or another, is found at the end by checksums of all that was handed out: entries do
   /// not change while a section can see them.
   @safe
-  public final class ReadCheck {
+  public final class CheckedReadWatch {
     private struct Sight {
       let byteCount: Int
       let checksum: UInt64

@@ -1,5 +1,5 @@
 /// Takes back a part of the transaction in flight; the rest of it goes on.
-struct Rollback {
+struct SavepointRollback {
   let state: TableState
 
   private var journal: Journal { state.journal }

@@ -1,6 +1,6 @@
 /// Can a crash have left what recovery finds? Looked at before anything is replayed: a record that lies would have
 /// recovery write where it says. Work grows with the transaction in flight, as recovery itself.
-struct JournalJudge {
+struct JournalCheck {
   let state: TableState
 
   private var ctl: Memory { state.ctl }

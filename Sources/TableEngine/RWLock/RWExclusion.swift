@@ -10,17 +10,20 @@ import SharedMemory
 ///   only if no living slot names it, at any generation, and a writer waits until no living slot is inside an older one.
 /// - Readers that were waiting when a barrier ended go before the next one (`wait` stamp), new readers after a
 ///   waiting writer (`writerWaiting`): nobody starves.
-/// - What a death leaves is stored before anything else is done about it: `abandoned` outlives its finder.
+/// - What a death leaves is stored before anything else is done about it: `abandoned` outlives its finder. What is done then is in
+///   `RWExclusion+Recovery.swift`.
 ///
 /// The protocol is `Models/rwlock.pml`, label by label: rw-intent, rw-generation, rw-fresh, rw-drain, rw-recover,
 /// rw-polite, rw-exclusive, rw-reap.
-struct Exclusion {
+struct RWExclusion {
   let gate: SharedGate
   let slots: Slots
   /// This process's writer's.
   let work: WorkCounters
+  /// Undoes or finishes what the dead owner of W was doing. Set by the segment: this floor knows no transactions.
+  let recoverTransaction: @Sendable () -> Void
 
-  private var ctl: Memory { gate.ctl }
+  var ctl: Memory { gate.ctl }
 
   /// How often to try before sleeping: a barrier is usually over sooner than a thread switch.
   private static let spins = 2000
@@ -29,18 +32,18 @@ struct Exclusion {
 
   // MARK: - State in ctl
 
-  private var generation: UInt64 { gate.generation }
-  private var abandoned: UInt64 { ctl.loadAcquire(RWLayout.abandoned) }
-  private var isWriting: Bool { gate.isWriting }
+  var generation: UInt64 { gate.generation }
+  var abandoned: UInt64 { ctl.loadAcquire(RWLayout.abandoned) }
+  var isWriting: Bool { gate.isWriting }
 
   /// A dead barrier, or a dead holder of the current instance, has left something to put right.
   var isStale: Bool { isWriting || abandoned > generation }
 
-  private var isDamaged: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
+  var isDamaged: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
 
-  private func instance(_ generation: UInt64) -> SharedRWLock { gate.instance(generation) }
+  func instance(_ generation: UInt64) -> SharedRWLock { gate.instance(generation) }
 
-  private func wakeSleepers() { gate.wakeSleepers() }
+  func wakeSleepers() { gate.wakeSleepers() }
 
   func initialize() throws(SystemError) {
     for generation in 0..<UInt64(ControlLayout.rwlockInstances) { try instance(generation).initialize() }
@@ -171,110 +174,10 @@ struct Exclusion {
     return word != RWWord.idle && RWWord.generation(word) == generation
   }
 
-  // MARK: - After a death
-
-  /// PAIR rw-recover. Other end: SharedGate.tryEnter. With W, when something is stale. Ends with everyone admitted again.
-  ///
-  /// - Throws: `timedOut` if a living reader of an older generation does not leave: then the fresh instance stays
-  ///   write-locked and `wseq` odd, so nobody enters before the next owner of W has repaired.
-  func repair(deadline: UInt64) throws(EngineError) {
-    try fresh(deadline: deadline)
-    if isWriting {
-      try drain(deadline: deadline)
-      recoverTransaction()
-      // Beyond repair: the instance stays locked, nobody may read what is half-written.
-      if isDamaged { throw .damaged("a barrier in it was left beyond repair") }
-    }
-    instance(generation).unlock()
-    wakeSleepers()
-  }
-
-  /// Keeps readers out whatever state the lock is in, for a repair of the whole table: a fresh instance, and nobody
-  /// inside an older one. Ends with ``leaveExclusive()``.
-  /// - Throws: `timedOut` naming a reader.
-  func takeOver(slot: Int, deadline: UInt64) throws(EngineError) {
-    ctl.storeRelease(RWLayout.writerWaiting, UInt64(slot) + 1)
-    do throws(EngineError) {
-      try fresh(deadline: deadline)
-      do throws(EngineError) {
-        try drain(deadline: deadline)
-      } catch {
-        // With `wseq` odd it stays locked: see repair().
-        if !isWriting { instance(generation).unlock() }
-        throw error
-      }
-    } catch {
-      ctl.storeRelease(RWLayout.writerWaiting, 0)
-      wakeSleepers()
-      throw error
-    }
-  }
-
-  /// Undoes or finishes what the dead owner of W was doing. Set by the segment: this floor knows no transactions.
-  let recoverTransaction: @Sendable () -> Void
-
-  /// PAIR rw-fresh. Other end: SharedGate.tryEnter. Takes an instance that no living slot names, makes it new, locks it and
-  /// only then moves the generation on.
-  private func fresh(deadline: UInt64) throws(EngineError) {
-    let current = generation
-    var candidate = current + 1
-    var round = Waiting(deadline: deadline)
-    while isNamedByTheLiving(candidate) {
-      candidate += 1
-      guard candidate == current + UInt64(ControlLayout.rwlockInstances) else { continue }
-      candidate = current + 1
-      guard pause(&round) else { throw .timedOut(nil) }
-    }
-    do throws(SystemError) {
-      try instance(candidate).initialize()
-    } catch {
-      throw .system(error)
-    }
-    guard instance(candidate).tryWrite() == .acquired else { throw .damaged("a fresh rwlock is not free") }
-    // Sequentially consistent: see rw-intent.
-    _ = ctl.exchange(RWLayout.generation, candidate)
-  }
-
-  /// Does a living slot name this generation's instance, at any generation? Dead ones are cleared on the way.
-  private func isNamedByTheLiving(_ generation: UInt64) -> Bool {
-    let instances = UInt64(ControlLayout.rwlockInstances)
-    for slot in 0..<slots.highWater {
-      let word = ctl.loadAcquire(slots.offset(slot) + SlotLayout.rw)
-      guard word != RWWord.idle, RWWord.generation(word) % instances == generation % instances else { continue }
-      if !slots.clearIfDead(slot) { return true }
-    }
-    return false
-  }
-
-  /// PAIR rw-drain. Other end: SharedGate.tryEnter. Waits until no living slot is inside another generation than the
-  /// current one, whose instance we hold.
-  private func drain(deadline: UInt64) throws(EngineError) {
-    let generation = generation
-    for slot in 0..<slots.highWater {
-      let offset = slots.offset(slot) + SlotLayout.rw
-      try wait(deadline: deadline, slot: slot) {
-        let word = ctl.loadAcquire(offset)
-        return word == RWWord.idle || RWWord.generation(word) == generation
-      }
-    }
-    ctl.storeRelease(RWLayout.drained, generation)
-  }
-
-  /// PAIR rw-reap. Other end: Slots.reap. `abandoned` only grows.
-  func raiseAbandoned(to generation: UInt64) { Self.raiseAbandoned(ctl, to: generation) }
-
-  static func raiseAbandoned(_ ctl: Memory, to generation: UInt64) {
-    while true {
-      let current = ctl.loadAcquire(RWLayout.abandoned)
-      if current >= generation { return }
-      if ctl.compareAndSwap(RWLayout.abandoned, expected: current, desired: generation) { return }
-    }
-  }
-
   // MARK: - Waiting
 
   /// Waits for a condition on a slot; a slot whose thread is dead is cleared, which makes any such condition true.
-  private func wait(deadline: UInt64, slot: Int, _ isDone: () -> Bool) throws(EngineError) {
+  func wait(deadline: UInt64, slot: Int, _ isDone: () -> Bool) throws(EngineError) {
     var round = Waiting(deadline: deadline)
     while !isDone() {
       guard pause(&round) else { throw .timedOut(slots.holder(slot)) }
@@ -282,7 +185,7 @@ struct Exclusion {
     }
   }
 
-  private struct Waiting {
+  struct Waiting {
     let deadline: UInt64
     var tries = 0
     /// Spinning has ended, or a slice of sleep has passed since the last look for the dead.
@@ -292,7 +195,7 @@ struct Exclusion {
   /// A pause between two tries: spins at first, then sleeps on the event for at most a slice. It is time to look for the dead
   /// before the first sleep and after each.
   /// - Returns: false when the time is over.
-  private func pause(_ round: inout Waiting) -> Bool {
+  func pause(_ round: inout Waiting) -> Bool {
     round.tries += 1
     round.isDueToLook = round.tries == Self.spins
     if round.tries <= Self.spins {

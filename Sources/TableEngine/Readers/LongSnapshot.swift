@@ -24,7 +24,7 @@ public final class LongSnapshot: Sendable {
   }
 
   deinit {
-    guard let participant = segment.participant, shm_fork_generation() == segment.forkGeneration else { return }
+    guard let participant = segment.participant, segment.isOfThisProcess else { return }
     participant.slots.reset(slot)
     Keeper.shared.release(participant.attachment, slot)
   }

@@ -1,0 +1,71 @@
+import CShims
+
+/// Puts entries with versions of their own into a table that nobody else can see.
+///
+/// Its transactions commit versions above the base as any barrier's do. Only the entries in them, and their records in the
+/// change log, bear other versions, and the log is emptied at the end.
+public final class Loader {
+  private static let batch = 512
+  private let state: TableState
+  private let base: UInt64
+  /// The table's.
+  public let uuid: (UInt64, UInt64)
+  private var open = 0
+
+  init(_ state: TableState, base: UInt64, uuid: (UInt64, UInt64)) throws(EngineError) {
+    guard base < TableLoad.highestBase else { throw .unsupported("a table that begins at version \(base)") }
+    self.state = state
+    self.base = base
+    self.uuid = uuid
+    state.data.storeRelaxed(TableState.keyCountWord(base), 0)
+    state.data.storeRelaxed(DataLayout.committed, base)
+  }
+
+  /// Stores a key's value; one that was stored before is replaced.
+  public func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes, version: UInt64
+  ) throws(EngineError) {
+    guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
+    guard value.count <= state.geometry.maximumValueLength else {
+      throw .valueTooLarge(value.count, maximum: state.geometry.maximumValueLength)
+    }
+    guard version <= base else { throw .damaged("an entry of version \(version) in a store that ends at \(base)") }
+    begin()
+    let own = state.version
+    state.version = version
+    defer { state.version = own }
+    try unsafe Transaction(state: state).put(key, hash: hash(key), value, attributes)
+  }
+
+  /// Removes a key that was stored before.
+  public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) {
+    guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
+    begin()
+    _ = try unsafe Transaction(state: state).remove(key, hash: hash(key))
+  }
+
+  /// The version that the table will be at.
+  public func finish() -> UInt64 {
+    commit()
+    Collector(state: state).collectAll()
+    state.log.forgetAll()
+    return state.committed
+  }
+
+  private func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
+    unsafe shm_hash(key.baseAddress!, key.count, state.hashSeed)
+  }
+
+  private func begin() {
+    if open == Self.batch { commit() }
+    if open == 0 { Transaction(state: state).begin() }
+    open += 1
+  }
+
+  private func commit() {
+    guard open > 0 else { return }
+    Transaction(state: state).commit()
+    open = 0
+    Collector.reclaim(state)
+  }
+}

@@ -1,0 +1,44 @@
+import CShims
+
+/// A value as a read found it, in place or (for an observer) in a copy.
+///
+/// Valid only inside the section it was found in.
+@frozen @safe
+public struct FoundEntry {
+  @usableFromInline let entry: UnsafeRawPointer
+  public let meta: EntryMeta
+
+  @inlinable @inline(__always)
+  init(entry: UnsafeRawPointer, meta: EntryMeta) {
+    unsafe self.entry = entry
+    self.meta = meta
+  }
+
+  @inlinable @inline(__always)
+  public var version: UInt64 { unsafe entry.load(as: UInt64.self) }
+
+  /// Nanoseconds since 1970, or 0 for never.
+  @inlinable
+  public var expiry: UInt64 {
+    meta.hasExpiry ? unsafe entry.load(fromByteOffset: meta.expiryOffset, as: UInt64.self) : 0
+  }
+
+  /// Has its time come? At its instant it has.
+  @inlinable @inline(__always)
+  func isExpired(at now: UInt64) -> Bool { meta.hasExpiry && expiry <= now }
+
+  @inlinable
+  public var fingerprint: UInt64 {
+    meta.hasFingerprint ? unsafe entry.load(fromByteOffset: meta.fingerprintOffset, as: UInt64.self) : 0
+  }
+
+  @inlinable @inline(__always)
+  public var value: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: entry + meta.valueOffset, count: meta.valueLength)
+  }
+
+  @inlinable
+  public var key: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: entry + meta.keyOffset, count: meta.keyLength)
+  }
+}

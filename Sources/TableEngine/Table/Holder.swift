@@ -1,0 +1,21 @@
+import Glibc
+import SharedMemory
+
+/// Who holds what another waits for, as far as shared memory tells. For people; never decides anything.
+public struct Holder: Sendable, Equatable {
+  public let pid: Int32
+  public let tid: Int32
+  public let command: String
+  /// How long it has held, in nanoseconds, if known.
+  public let heldNanoseconds: UInt64?
+  /// Of the queue whose barrier it is.
+  public let label: String?
+
+  public init(pid: Int32, tid: Int32, command: String, heldNanoseconds: UInt64?, label: String? = nil) {
+    self.pid = pid
+    self.tid = tid
+    self.command = command
+    self.heldNanoseconds = heldNanoseconds
+    self.label = label
+  }
+}

@@ -1,0 +1,69 @@
+/// A look at a table from outside, for people and metrics. Figures are read one by one while the table lives on:
+/// each is true at its moment, all together at none.
+public struct Statistics: Sendable {
+  public struct Reader: Sendable {
+    public let holder: Holder
+    /// Version it reads at; nil while idle.
+    public let version: UInt64?
+    public let isLongSnapshot: Bool
+    public let isEvicted: Bool
+    /// For how long at least it has kept old versions, in nanoseconds; nil if gc has not found it to.
+    public let stalledNanoseconds: UInt64?
+    /// Runs a barrier of some keys.
+    public let claimsKeys: Bool
+    /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version. 0 where
+    /// the calling thread cannot read: in a barrier, and where no slot is left for it.
+    public let keptBytes: Int
+    public let purpose: Purpose
+    /// What it waits for, as far as shared memory tells: of those who wait for the barrier before them only the foremost.
+    public let wait: Wait?
+
+    /// What a slot is for.
+    public enum Purpose: Sendable { case thread, snapshot, presence }
+    /// What a thread may wait for.
+    public enum Wait: Sendable { case barrier, keys, reading }
+  }
+
+  /// How long barriers waited for the one before them. Those that waited in vain are not counted.
+  public struct BarrierWaits: Sendable, Equatable {
+    /// Found nobody in their way.
+    public var none: UInt64 = 0
+    /// Waited at least 2^i nanoseconds and less than 2^(i+1), at index i; at the last one also longer.
+    public var byLogarithm: [UInt64] = []
+    /// The most turns of others that one of them waited for.
+    public var mostTurns: UInt64 = 0
+  }
+
+  /// The number that names the table in the USDT probes' first argument.
+  public var probeID: UInt64 = 0
+  public var version: UInt64 = 0
+  public var keyCount = 0
+  public var capacityBytes = 0
+  /// Bytes claimed from /dev/shm for the data object so far.
+  public var claimedBytes = 0
+  /// Of `claimedBytes`, those that were backed by huge pages when the table last grew. Participants only.
+  public var hugeBytes: Int?
+  /// Bytes of blocks and frames in use, of `claimedBytes`. Participants only.
+  public var usedBytes: Int? { memory?.used }
+  /// What the memory is used for. Participants only.
+  public var memory: MemoryUse?
+  /// Bytes that readers or the lack of gc keep from being reused. Participants only.
+  public var limboBytes: Int?
+  public var limboBudgetBytes: Int?
+  public var recoveries: UInt64?
+  /// Snapshots that were ended for what they kept. Participants only.
+  public var evictions: UInt64?
+  /// A writer died in a barrier: the next one undoes or finishes its work first.
+  public var needsRecovery = false
+  /// Since the table was made. Participants only.
+  public var barrierWaits: BarrierWaits?
+  public var isDamaged = false
+  /// Who runs a barrier just now.
+  public var writer: Holder?
+  /// Threads that hold a slot.
+  public var readers: [Reader] = []
+  /// Processes that observe, each handle counted; nil where the system does not tell.
+  public var observers: Int?
+
+  public init() {}
+}

@@ -1,0 +1,16 @@
+/// The store by which a version becomes visible: of a transaction that commits, and of one that was undone, which leaves an empty
+/// version.
+struct CommitPoint {
+  let state: TableState
+
+  /// Publishes the next version: the linearization point and crash-atomic point of every change. A death before the store of
+  /// `committed` leaves a transaction that never was, one after it a transaction that recovery finishes.
+  ///
+  /// PAIR pend-committed. Other end: Segment.announce. Release: a reader that sees this version sees every store of
+  /// the transaction (I1, I4).
+  func publish(keyCount: Int) {
+    let next = state.committed &+ 1
+    state.data.storeRelaxed(TableState.keyCountWord(next), UInt64(truncatingIfNeeded: keyCount))
+    state.data.storeRelease(DataLayout.committed, next)
+  }
+}
