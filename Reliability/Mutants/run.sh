@@ -54,8 +54,19 @@ run() {
       TSAN_OPTIONS=halt_on_error=1:history_size=7 timeout 300 "$scratch/${1%%:*}/debug/torture" --fail-fast --seed 1 "${1#*:}"
       ;;
     torture:*) timeout 300 "$scratch/release/torture" --fail-fast --seed 1 "${1#torture:}" ;;
-    *) timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" ;;
+    *) leaving_nothing timeout 180 $swift test --skip-build --scratch-path "$scratch" --filter "$1" ;;
   esac >"$log" 2>&1 </dev/null
+}
+
+# leaving_nothing COMMAND: in a session of its own, which is killed when the command has ended: the tests' own process is in another
+# group than the `swift test` that `timeout` ends, and would go on hanging.
+leaving_nothing() {
+  setsid "$@" &
+  leader=$!
+  wait "$leader"
+  status=$?
+  pkill -KILL -s "$leader"
+  return $status
 }
 
 # The tests must pass without any mutant.
