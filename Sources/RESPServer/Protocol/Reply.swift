@@ -16,6 +16,8 @@ struct Reply {
 
   mutating func rollBack(to position: Int) { buffer.moveWriterIndex(to: position) }
 
+  mutating func append(_ other: Reply) { _ = buffer.writeImmutableBuffer(other.buffer) }
+
   // MARK: - Lines
 
   mutating func simple(_ text: StaticString) { line(UInt8(ascii: "+"), text.description) }

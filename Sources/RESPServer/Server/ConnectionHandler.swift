@@ -172,24 +172,28 @@ extension ClientRecord.Push {
       reply.bulk(pattern)
       reply.bulk(channel)
       reply.bulk(message)
-    case .invalidate(let key):
+    case .invalidate(let keys):
       reply.push(2)
       reply.bulk("invalidate")
-      reply.keys(key)
-    case .invalidateMessage(let key):
+      reply.keys(keys)
+    case .invalidateMessage(let keys):
       reply.push(3)
       reply.bulk("message")
       reply.bulk("__redis__:invalidate")
-      reply.keys(key)
+      reply.keys(keys)
+    case .redirectionBroken(let id):
+      reply.push(2)
+      reply.bulk("tracking-redir-broken")
+      reply.integer(id)
     }
     return reply.buffer
   }
 }
 
 extension Reply {
-  fileprivate mutating func keys(_ key: [UInt8]?) {
-    guard let key else { return nullArray() }
-    array(1)
-    bulk(key)
+  fileprivate mutating func keys(_ keys: [[UInt8]]?) {
+    guard let keys else { return nullArray() }
+    array(keys.count)
+    for key in keys { bulk(key) }
   }
 }

@@ -41,6 +41,8 @@ final class Session: @unchecked Sendable {
   var subscriptions = Subscriptions()
   var tracking: Tracking?
   var suppression = ReplySuppression.none
+  /// Answers that count as messages: they are sent whatever ``suppression`` says.
+  var messages = Reply()
   var endsConnection = false
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
@@ -160,6 +162,10 @@ final class Session: @unchecked Sendable {
     isSecondAttempt = false
     client.count()
     suppression.apply(to: &reply, from: replyStart)
+    if messages.count > 0 {
+      reply.append(messages)
+      messages = Reply()
+    }
     replyStart = reply.position
   }
 
