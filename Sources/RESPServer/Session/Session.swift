@@ -23,6 +23,7 @@ final class Session: @unchecked Sendable {
 
   let server: ServerState
   let client: ClientRecord
+  let commands = CommandTable.shared
   var reply = Reply()
   var database: Database
   /// The database's handle, and which of its generations it is.
@@ -65,13 +66,10 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  func takeReply() -> ByteBuffer? {
-    guard reply.count > 0 else { return nil }
-    defer {
-      reply.buffer = ByteBuffer()
-      replyStart = 0
-    }
-    return reply.buffer
+  /// What was to be sent is on its way.
+  func forgetReply() {
+    reply.clear()
+    replyStart = 0
   }
 
   /// Carries out what has arrived, as far as it can without waiting longer than `patience`.
