@@ -133,8 +133,15 @@ resp-differential: setup-verify ## random commands to the daemon beside a redis-
 	@python3 Reliability/RESP/differential.py "$$($(SWIFT) build --show-bin-path)/shmd" $(or $(COMMANDS),100000) $(SEED)
 
 resp-throughput: setup-verify ## measure the daemon beside a redis-server, by redis-benchmark over Unix sockets (ROUNDS=5)
-	$(SWIFT) build -c release --product shmd $(FLAGS)
-	@Reliability/RESP/throughput.sh "$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/shmd" $(ROUNDS)
+	@$(MAKE) --no-print-directory $(RELEASE_DIR)/shmd
+	$(RELIABILITY_SWIFT) build -c release --scratch-path $(SCRATCH)/static --product resp-floor --static-swift-stdlib $(UNCHECKED)
+	@Reliability/RESP/throughput.sh $(RELEASE_DIR)/shmd $(SCRATCH)/static/release/resp-floor $(ROUNDS)
+
+redis-suite: setup-verify ## Redis' own tests against the daemon (REDIS=/path/to/a/tree/of/redis-7.0)
+	@[ -n "$(REDIS)" ] || { echo "make redis-suite: give a tree of Redis 7.0's sources: REDIS=/path" >&2; exit 64; }
+	@scripts/setup.sh tcl
+	$(SWIFT) build --product shmd $(FLAGS)
+	@Reliability/RESP/redis-suite.sh "$$($(SWIFT) build $(FLAGS) --show-bin-path)/shmd" '$(REDIS)' $(UNITS)
 
 torture-bounded: ## a sample of what `make torture` does, for `make verify` (ITEMS="images storm")
 	$(TORTURE) $(or $(ITEMS),$(BOUNDED_ITEMS))
@@ -178,6 +185,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded store-probe resp-differential resp-throughput docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded store-probe resp-differential resp-throughput redis-suite docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

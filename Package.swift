@@ -297,6 +297,13 @@ let probes: [Target] = [
   .executableTarget(
     name: "store-probe", dependencies: ["SharedTable", "TableStore", "TestSupport"],
     path: "Reliability/Store/store-probe", swiftSettings: swiftSettings),
+  // A lone request through SwiftNIO, with the server and without.
+  .executableTarget(
+    name: "resp-floor",
+    dependencies: [
+      "RESPServer", "SharedTable", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+      .product(name: "NIOPosix", package: "swift-nio"),
+    ], path: "Reliability/RESP/resp-floor", swiftSettings: swiftSettings),
   // Single operations, for callgrind.
   .executableTarget(
     name: "count-instructions", dependencies: ["SharedTable", "TestSupport"],

@@ -1,13 +1,14 @@
 #!/bin/bash
 # Throughput of shmd beside redis-server, over Unix sockets, by redis-benchmark, in one run:
 #
-#   throughput.sh SHMD [ROUNDS [COMMANDS]]
+#   throughput.sh SHMD FLOOR [ROUNDS [COMMANDS]]
 #
-# SHMD is a release build of the daemon. Each contest is run by turns, ROUNDS times each; a line has the median of commands a second
-# of both, their ratio, the ratio of processor time that a command takes in the server, and the bar.
+# SHMD is the daemon as it is installed, FLOOR resp-floor, built likewise. Each contest is run by turns, ROUNDS times each; a line has the
+# median of commands a second of both, their ratio, the ratio of processor time that a command takes in the server, and the bar. Where
+# each command comes alone, the last figure is the processor time of SwiftNIO's echo (resp-floor), likewise beside redis-server's.
 set -euo pipefail
 
-shmd=$1 rounds=${2:-5} commands=${3:-100000}
+shmd=$1 floor=$2 rounds=${3:-5} commands=${4:-100000}
 directory=$(mktemp -d /tmp/resp-throughput-XXXXXX)
 table=resp-throughput-$$
 processes=()
@@ -31,6 +32,11 @@ processes+=($ours)
 redis-server --port 0 --unixsocket "$directory/redis.sock" --save '' --dir "$directory" >"$directory/redis.log" 2>&1 &
 theirs=$!
 processes+=($theirs)
+mkfifo "$directory/end"
+"$floor" echo "$directory/echo.sock" <"$directory/end" >"$directory/echo.log" 2>&1 &
+echo=$!
+processes+=($echo)
+exec 9>"$directory/end"
 for server in shmd redis; do
   for _ in $(seq 300); do
     redis-cli -s "$directory/$server.sock" dbsize >/dev/null 2>&1 && break
@@ -47,7 +53,7 @@ run() { # server process options...
   local server=$1 process=$2 before rate
   shift 2
   before=$(ticks "$process")
-  rate=$(redis-benchmark -s "$directory/$server.sock" -r 100000 --csv "$@" | awk -F '"' 'NR == 2 { print $4 }')
+  rate=$(redis-benchmark -s "$directory/$server.sock" -r 100000 --csv "$@" 2>/dev/null | awk -F '"' 'NR == 2 { print $4 }')
   echo "$rate $(($(ticks "$process") - before))"
 }
 
@@ -59,15 +65,18 @@ contest() { # name bar options...
   for _ in $(seq "$rounds"); do
     run shmd "$ours" "$@" >>"$directory/$name.shmd"
     run redis "$theirs" "$@" >>"$directory/$name.redis"
+    case $name in *-pipelined) ;; *) run echo "$echo" "$@" >>"$directory/$name.echo" ;; esac
   done
   local rates=() ticks=()
-  for server in shmd redis; do
+  for server in shmd redis echo; do
+    [ -e "$directory/$name.$server" ] || continue
     rates+=("$(cut -d ' ' -f 1 "$directory/$name.$server" | median)")
     ticks+=("$(awk '{ sum += $2 } END { print sum + 0.5 }' "$directory/$name.$server")")
   done
   awk -v name="$name" -v bar="$bar" -v ours="${rates[0]}" -v theirs="${rates[1]}" -v work="${ticks[0]}" -v theirwork="${ticks[1]}" \
-    'BEGIN { printf "%-16s shmd %9d /s  redis %9d /s  ratio %5.2f  processor time %5.2f  bar %s\n", name, ours, theirs, ours / theirs,
-      work / theirwork, bar }'
+    -v echo="${ticks[2]:-0}" \
+    'BEGIN { printf "%-16s shmd %9d /s  redis %9d /s  ratio %5.2f  bar %s  processor time %5.2f%s\n", name, ours, theirs,
+      ours / theirs, bar, work / theirwork, echo ? sprintf("  of an echo %5.2f", echo / theirwork) : "" }'
 }
 
 # Keys that are there.

@@ -77,6 +77,11 @@ struct ConnectionTests {
       #expect(try client.answer() == "\"b\"")
       try client.send("CLIENT REPLY OFF\r\nPING c\r\nCLIENT REPLY ON\r\n")
       #expect(try client.answer() == "+OK")
+      // Confirmations of subscriptions are messages.
+      try client.send("CLIENT REPLY OFF\r\nSUBSCRIBE x\r\nUNSUBSCRIBE x\r\nPING d\r\nCLIENT REPLY ON\r\n")
+      #expect(try client.answer() == "[\"subscribe\" \"x\" :1]")
+      #expect(try client.answer() == "[\"unsubscribe\" \"x\" :0]")
+      #expect(try client.answer() == "+OK")
     }
   }
 
@@ -95,6 +100,9 @@ struct ConnectionTests {
       #expect(try client.call("EXEC") == "-ERR EXEC without MULTI")
       _ = try client.call("MULTI")
       #expect(try client.call("NOTHING").hasPrefix("-ERR unknown"))
+      #expect(try client.call("EXEC") == "-EXECABORT Transaction discarded because of previous errors.")
+      _ = try client.call("MULTI")
+      #expect(try client.call("SAVE") == "-ERR Command not allowed inside a transaction")
       #expect(try client.call("EXEC") == "-EXECABORT Transaction discarded because of previous errors.")
     }
   }
@@ -160,6 +168,34 @@ struct ConnectionTests {
       try server.table.set("other", 1)
       try server.table.set("user.1", 1)
       #expect(try client.answer() == ">[\"invalidate\" [\"user.1\"]]")
+      // Prefixes add up, and what a barrier changed is one message for each.
+      #expect(try client.call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "group.") == "+OK")
+      #expect(
+        try client.call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "us").contains("an existing prefix 'user.'"))
+      try server.table.barrier { (tx: inout Transaction) throws in
+        try tx.set("user.2", 1)
+        try tx.set("group.1", 1)
+        try tx.set("user.3", 1)
+      }
+      #expect(try client.answer() == ">[\"invalidate\" [\"user.2\" \"user.3\"]]")
+      #expect(try client.answer() == ">[\"invalidate\" [\"group.1\"]]")
+    }
+  }
+
+  @Test func aCacheIsToldWhenWhoListensForItIsGone() async throws {
+    try await withServer { server, client throws in
+      let listener = try server.client()
+      let id = try listener.call("CLIENT", "ID").dropFirst()
+      _ = try listener.call("SUBSCRIBE", "__redis__:invalidate")
+      _ = try client.call("HELLO", "3")
+      #expect(try client.call("CLIENT", "TRACKING", "ON", "BCAST", "REDIRECT", String(id)) == "+OK")
+      try server.table.set("k", 1)
+      #expect(try listener.answer() == "[\"message\" \"__redis__:invalidate\" [\"k\"]]")
+      #expect(try listener.call("QUIT") == "+OK")
+      #expect(try listener.isClosed())
+      try server.table.set("k", 2)
+      #expect(try client.answer() == ">[\"tracking-redir-broken\" :\(id)]")
+      #expect(try client.call("CLIENT", "TRACKINGINFO").contains("\"broken_redirect\""))
     }
   }
 

@@ -3,48 +3,56 @@ struct CommandTable: Sendable {
   static let shared = CommandTable()
 
   let commands: [Command]
-  /// By hash of the name, with open addressing: indices of `commands`, or -1.
-  private let slots: [Int16]
+  /// By hash of the name, with open addressing.
+  private let slots: [Slot]
+
+  /// A name in upper case, and its command.
+  private struct Slot {
+    let name: Name
+    let command: Command?
+  }
+
+  /// A command's name in upper case, in two words: the longest has 12 letters.
+  private struct Name: Equatable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    static let longest = 16
+
+    init(_ name: Bytes) {
+      for index in 0..<min(name.count, 8) { low = low << 8 | UInt64(ASCII.upper(name[index])) }
+      for index in 8..<max(8, name.count) { high = high << 8 | UInt64(ASCII.upper(name[index])) }
+    }
+
+    var slot: Int { Int(truncatingIfNeeded: ((low ^ high &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask }
+  }
 
   private static let mask = 1023
 
   private init() {
     commands = Self.list
-    var slots = [Int16](repeating: -1, count: Self.mask + 1)
-    for (index, command) in commands.enumerated() {
-      var slot = Array(command.name.utf8).withBytes { Self.hash($0) }
-      while slots[slot] >= 0 { slot = (slot + 1) & Self.mask }
-      slots[slot] = Int16(index)
+    let empty = Slot(name: Array("".utf8).withBytes { Name($0) }, command: nil)
+    var slots = [Slot](repeating: empty, count: Self.mask + 1)
+    for command in commands {
+      let name = Array(command.name.utf8).withBytes { bytes in
+        precondition(bytes.count <= Name.longest)
+        return Name(bytes)
+      }
+      var slot = name.slot
+      while slots[slot].command != nil { slot = (slot + 1) & Self.mask }
+      slots[slot] = Slot(name: name, command: command)
     }
     self.slots = slots
   }
 
   func find(_ name: Bytes) -> Command? {
-    guard name.count <= 32 else { return nil }
-    var slot = Self.hash(name)
-    while slots[slot] >= 0 {
-      let command = commands[Int(slots[slot])]
-      if Self.isName(command.name, name) { return command }
+    guard name.count <= Name.longest, !name.isEmpty else { return nil }
+    let name = Name(name)
+    var slot = name.slot
+    while let command = slots[slot].command {
+      if slots[slot].name == name { return command }
       slot = (slot + 1) & Self.mask
     }
     return nil
-  }
-
-  private static func isName(_ name: String, _ given: Bytes) -> Bool {
-    let utf8 = name.utf8
-    guard utf8.count == given.count else { return false }
-    var index = 0
-    for byte in utf8 {
-      if given[index] != byte, given[index] | 0x20 != byte || ASCII.upper(byte) != given[index] { return false }
-      index += 1
-    }
-    return true
-  }
-
-  /// The same in either case.
-  private static func hash(_ name: Bytes) -> Int {
-    var hash: UInt64 = 0
-    for index in 0..<name.count { hash = (hash ^ UInt64(ASCII.upper(name[index]))) &* 0x9E37_79B9_7F4A_7C15 }
-    return Int(truncatingIfNeeded: hash >> 40) & mask
   }
 }

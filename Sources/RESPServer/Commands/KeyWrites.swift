@@ -8,6 +8,7 @@ enum KeyWrites {
       if request[index].isWord("REPLACE") {
         replaces = true
       } else if request[index].isWord("DB"), index + 1 < request.count {
+        guard request[index + 1].integer != nil else { throw CommandError.notAnInteger }
         throw CommandError("ERR COPY into another table is not supported: no barrier spans two tables")
       } else {
         throw CommandError.syntax

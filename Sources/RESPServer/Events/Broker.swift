@@ -12,9 +12,32 @@ final class Broker: Sendable {
 
   private struct Tracker {
     let tracking: Tracking
-    let target: ClientRecord
-    /// Whether it is told as RESP3 tells it.
-    let isPush: Bool
+    let client: ClientRecord
+    /// Who is told: the client, or the one that it named; nil when that one is gone.
+    var target: ClientRecord?
+    /// Keys that it is still to be told, with the prefix for which it is.
+    var changed: [(prefix: [UInt8], keys: [[UInt8]])] = []
+
+    mutating func note(_ key: [UInt8]) {
+      guard let prefix = tracking.prefix(of: key) else { return }
+      let place = changed.firstIndex { $0.prefix == prefix } ?? changed.count
+      if place == changed.count { changed.append((prefix, [])) }
+      // A key that one barrier stores twice is in the log twice in a row.
+      if changed[place].keys.last != key { changed[place].keys.append(key) }
+    }
+
+    func tell(_ keys: [[UInt8]]?) {
+      guard let target else {
+        // Who goes on with what it has cached must know.
+        if client.current.version == 3 { client.deliver(.redirectionBroken(tracking.redirect ?? 0)) }
+        return
+      }
+      if target.current.version == 3 {
+        target.deliver(.invalidate(keys))
+      } else if tracking.redirect != nil {
+        target.deliver(.invalidateMessage(keys))
+      }
+    }
   }
 
   private let state = Mutex(State())
@@ -83,6 +106,7 @@ final class Broker: Sendable {
       if settings.subscriptions.channels > 0 { remove(&state.channels) }
       if settings.subscriptions.patterns > 0 { remove(&state.patterns) }
       state.trackers[client.id] = nil
+      for (id, tracker) in state.trackers where tracker.target === client { state.trackers[id]!.target = nil }
     }
     adjustRelays()
   }
@@ -96,11 +120,18 @@ final class Broker: Sendable {
 
   /// - Parameter target: who is told: the client, or the one that it named.
   func track(_ tracking: Tracking?, for client: ClientRecord, target: ClientRecord) {
-    let isPush = target.current.version == 3
     state.withLock {
-      $0.trackers[client.id] = tracking.map { Tracker(tracking: $0, target: target, isPush: isPush) }
+      let changed = $0.trackers[client.id]?.changed ?? []
+      $0.trackers[client.id] = tracking.map {
+        Tracker(tracking: $0, client: client, target: target, changed: changed)
+      }
     }
     adjustRelays()
+  }
+
+  /// Whether the client that it named to be told is gone.
+  func isRedirectionBroken(_ client: ClientRecord) -> Bool {
+    state.withLock { state in state.trackers[client.id].map { $0.target == nil } ?? false }
   }
 
   /// The logs of the tables are read while somebody wants to know what is in them.
@@ -113,14 +144,13 @@ final class Broker: Sendable {
     for relay in relays { relay.stop() }
   }
 
-  /// Nil: changes were missed, of whatever keys.
+  /// Publishes a change at once, and notes it for who caches; ``tellTrackers()`` tells them.
   func tell(_ change: TableChange, of database: Database) {
-    let (flags, trackers) = state.withLock { ($0.notifications, Array($0.trackers.values)) }
-    let key = change.key
-    for tracker in trackers where key.map(tracker.tracking.admits) ?? true {
-      tracker.target.deliver(tracker.isPush ? .invalidate(key) : .invalidateMessage(key))
+    guard let key = change.key else { return tellTrackersOfLoss() }
+    let flags = state.withLock { state in
+      for id in state.trackers.keys { state.trackers[id]!.note(key) }
+      return state.notifications
     }
-    guard let key else { return }
     let (event, letter): (String, Character) = if case .set = change { ("set", "$") } else { ("del", "g") }
     guard flags.admits(letter) else { return }
     if flags.keyspace {
@@ -128,6 +158,27 @@ final class Broker: Sendable {
     }
     if flags.keyevent {
       publish(key, on: Array("__keyevent@\(database.index)__:\(event)".utf8))
+    }
+  }
+
+  /// One message a prefix with all keys that have changed.
+  func tellTrackers() {
+    for tracker in takeTrackers() {
+      for (_, keys) in tracker.changed { tracker.tell(keys) }
+    }
+  }
+
+  /// Changes were missed, of whatever keys: who caches is to forget everything.
+  private func tellTrackersOfLoss() {
+    for tracker in takeTrackers() { tracker.tell(nil) }
+  }
+
+  /// With what they are to be told, which is then told.
+  private func takeTrackers() -> [Tracker] {
+    state.withLock { state in
+      let trackers = Array(state.trackers.values)
+      for id in state.trackers.keys { state.trackers[id]!.changed = [] }
+      return trackers
     }
   }
 }

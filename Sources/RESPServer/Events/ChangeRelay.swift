@@ -7,6 +7,8 @@ final class ChangeRelay: Sendable {
   private let database: Database
   private let queue = DispatchQueue(label: "shmd.resp.changes")
   private let source = Mutex<TableSource?>(nil)
+  /// Who caches is about to be told. Of the queue alone.
+  private let isTelling = Atomic(false)
 
   init(_ database: Database) { self.database = database }
 
@@ -15,7 +17,11 @@ final class ChangeRelay: Sendable {
     source.withLock { source in
       guard source == nil, let table = try? database.table() else { return }
       let made = table.makeChangeSource(queue: queue)
-      made.setEventHandler { [weak broker, database] change in broker?.tell(change, of: database) }
+      made.setEventHandler { [weak self, weak broker, database] change in
+        guard let broker else { return }
+        broker.tell(change, of: database)
+        self?.tellTrackers(broker)
+      }
       made.setCancelHandler { [weak self, weak broker, database] error in
         // Whatever was in a table that is gone, clients must not go on with.
         guard let self, let broker, error != nil else { return }
@@ -26,6 +32,15 @@ final class ChangeRelay: Sendable {
       }
       made.activate()
       source = made
+    }
+  }
+
+  /// Once what the log has now is read: the source hands that out in one run of the queue.
+  private func tellTrackers(_ broker: Broker) {
+    guard !isTelling.exchange(true, ordering: .relaxed) else { return }
+    queue.async { [weak self, weak broker] in
+      self?.isTelling.store(false, ordering: .relaxed)
+      broker?.tellTrackers()
     }
   }
 

@@ -11,10 +11,17 @@ struct Subscriptions {
 
 /// `CLIENT TRACKING … BCAST`: keys whose changes a client is told.
 struct Tracking: Sendable, Equatable {
-  /// None: all keys.
+  /// The empty one: all keys.
   var prefixes: [[UInt8]] = []
   /// Who is told; nil: the client itself.
   var redirect: Int?
 
-  func admits(_ key: [UInt8]) -> Bool { prefixes.isEmpty || prefixes.contains { key.starts(with: $0) } }
+  /// Goes on to tell what was told before.
+  mutating func add(_ earlier: [[UInt8]]) {
+    // The one that tells most comes last: a key is told once.
+    prefixes = (earlier + prefixes).filter { !$0.isEmpty } + (earlier + prefixes).filter(\.isEmpty).prefix(1)
+  }
+
+  /// The prefix for which a key is told; none overlaps another, but for the empty one.
+  func prefix(of key: [UInt8]) -> [UInt8]? { prefixes.first { key.starts(with: $0) } }
 }

@@ -26,7 +26,7 @@ struct FrameParser {
     static let line = 64 << 10
   }
 
-  private(set) var arguments: [Request.Place] = []
+  private(set) var arguments = PlaceList()
   /// Of an inline command; nil for one in place.
   private(set) var inline: RetainedRequest?
   private(set) var consumed = 0
@@ -43,7 +43,7 @@ struct FrameParser {
 
   /// The frame was dealt with.
   mutating func reset() {
-    arguments.removeAll(keepingCapacity: arguments.capacity <= 1024)
+    arguments.removeAll()
     inline = nil
     verdict = nil
     consumed = 0
@@ -120,7 +120,7 @@ struct FrameParser {
     }
     // The two bytes behind an argument are passed over unseen, as Redis does it.
     guard bytes.count - consumed >= length! + 2 else { return .needsMore }
-    arguments.append(Request.Place(start: UInt32(consumed), count: UInt32(length!)))
+    arguments.append(PlaceList.Place(start: UInt32(consumed), count: UInt32(length!)))
     consumed += length! + 2
     length = nil
     outstanding! -= 1

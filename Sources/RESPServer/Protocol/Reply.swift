@@ -16,6 +16,16 @@ struct Reply {
 
   mutating func rollBack(to position: Int) { buffer.moveWriterIndex(to: position) }
 
+  /// More room than this is not kept for the replies to come: each idle connection has it.
+  private static let mostKept = 4 << 10
+
+  /// Begins anew, in the same memory unless it is much, or the socket has not taken all that is in it.
+  mutating func clear() {
+    if buffer.storageCapacity > Self.mostKept { buffer = ByteBuffer() } else { buffer.clear(minimumCapacity: 512) }
+  }
+
+  mutating func append(_ other: Reply) { _ = buffer.writeImmutableBuffer(other.buffer) }
+
   // MARK: - Lines
 
   mutating func simple(_ text: StaticString) { line(UInt8(ascii: "+"), text.description) }

@@ -1,17 +1,11 @@
 /// One command with its arguments, in the connection's buffer; the command's name is the first.
 @safe
 struct Request {
-  /// Where an argument lies, from the start of the frame.
-  struct Place {
-    let start: UInt32
-    let count: UInt32
-  }
-
   private let base: UnsafeRawBufferPointer
-  let places: [Place]
+  private let places: PlaceList
 
   @unsafe
-  init(_ base: UnsafeRawBufferPointer, _ places: [Place]) {
+  init(_ base: UnsafeRawBufferPointer, _ places: PlaceList) {
     unsafe self.base = base
     self.places = places
   }
@@ -26,12 +20,12 @@ struct Request {
   /// A copy that outlives the buffer.
   var retained: RetainedRequest {
     var bytes: [UInt8] = []
-    var places: [Place] = []
-    bytes.reserveCapacity(self.places.reduce(0) { $0 + Int($1.count) })
+    var places = PlaceList()
+    bytes.reserveCapacity((0..<count).reduce(0) { $0 + Int(self.places[$1].count) })
     places.reserveCapacity(count)
     for index in 0..<count {
       let argument = self[index]
-      places.append(Place(start: UInt32(bytes.count), count: UInt32(argument.count)))
+      places.append(PlaceList.Place(start: UInt32(bytes.count), count: UInt32(argument.count)))
       unsafe bytes.append(contentsOf: argument.raw)
     }
     return RetainedRequest(bytes: bytes, places: places)
@@ -41,19 +35,21 @@ struct Request {
 /// A request that waits: queued by MULTI, or written inline.
 struct RetainedRequest {
   let bytes: [UInt8]
-  let places: [Request.Place]
+  let places: PlaceList
 
-  init(bytes: [UInt8], places: [Request.Place]) {
+  init(bytes: [UInt8], places: PlaceList) {
     self.bytes = bytes
     self.places = places
   }
 
   init(_ arguments: [[UInt8]]) {
+    var places = PlaceList()
     var start = 0
-    places = arguments.map { argument in
-      defer { start += argument.count }
-      return Request.Place(start: UInt32(start), count: UInt32(argument.count))
+    for argument in arguments {
+      places.append(PlaceList.Place(start: UInt32(start), count: UInt32(argument.count)))
+      start += argument.count
     }
+    self.places = places
     bytes = Array(arguments.joined())
   }
 

@@ -19,10 +19,12 @@ final class ClientRecord: Sendable {
   enum Push: Sendable {
     case message(channel: [UInt8], [UInt8])
     case patternMessage(pattern: [UInt8], channel: [UInt8], [UInt8])
-    /// Nil: forget everything.
-    case invalidate([UInt8]?)
+    /// Keys; nil: forget everything.
+    case invalidate([[UInt8]]?)
     /// The same for a RESP2 client that listens in another's name.
-    case invalidateMessage([UInt8]?)
+    case invalidateMessage([[UInt8]]?)
+    /// The client of this number, which was to be told, is gone.
+    case redirectionBroken(Int)
   }
 
   let id: Int

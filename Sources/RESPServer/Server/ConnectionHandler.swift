@@ -16,6 +16,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var context: ChannelHandlerContext?
   /// A lane has the session.
   private var isInLane = false
+  /// Less waits to be sent than would be enough: as the channel told at last.
+  private var isWritable = true
   /// Enough waits to be sent; go on when it is.
   private var isWaitingToWrite = false
   private var hasInput = false
@@ -84,7 +86,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable, isWaitingToWrite {
+    isWritable = context.channel.isWritable
+    if isWritable, isWaitingToWrite {
       isWaitingToWrite = false
       proceed()
     }
@@ -95,14 +98,18 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard let context, !isInLane, !isClosing, !isEnding else { return }
     while true {
       let outcome = session.run(patience: .zero)
-      if let bytes = session.takeReply() { context.writeAndFlush(wrapOutboundOut(bytes), promise: nil) }
+      if session.reply.count > 0 {
+        // No reference to the buffer stays here: what the socket takes at once leaves its memory to the next reply.
+        context.writeAndFlush(wrapOutboundOut(session.reply.buffer), promise: nil)
+        session.forgetReply()
+      }
       switch outcome {
       case .needsInput:
         if isInputClosed { return closeWhenSent(context) }
-        if context.channel.isWritable { context.read() } else { isWaitingToWrite = true }
+        if isWritable { context.read() } else { isWaitingToWrite = true }
         return
       case .outputFull:
-        if context.channel.isWritable { continue }
+        if isWritable { continue }
         isWaitingToWrite = true
         return
       case .wait(let database):
@@ -172,24 +179,28 @@ extension ClientRecord.Push {
       reply.bulk(pattern)
       reply.bulk(channel)
       reply.bulk(message)
-    case .invalidate(let key):
+    case .invalidate(let keys):
       reply.push(2)
       reply.bulk("invalidate")
-      reply.keys(key)
-    case .invalidateMessage(let key):
+      reply.keys(keys)
+    case .invalidateMessage(let keys):
       reply.push(3)
       reply.bulk("message")
       reply.bulk("__redis__:invalidate")
-      reply.keys(key)
+      reply.keys(keys)
+    case .redirectionBroken(let id):
+      reply.push(2)
+      reply.bulk("tracking-redir-broken")
+      reply.integer(id)
     }
     return reply.buffer
   }
 }
 
 extension Reply {
-  fileprivate mutating func keys(_ key: [UInt8]?) {
-    guard let key else { return nullArray() }
-    array(1)
-    bulk(key)
+  fileprivate mutating func keys(_ keys: [[UInt8]]?) {
+    guard let keys else { return nullArray() }
+    array(keys.count)
+    for key in keys { bulk(key) }
   }
 }

@@ -106,7 +106,8 @@ enum ClientCommand {
   private static func trackingInfo(_ session: Session) {
     session.reply.map(3)
     session.reply.bulk("flags")
-    let flags = session.tracking == nil ? ["off"] : ["on", "bcast"]
+    var flags = session.tracking == nil ? ["off"] : ["on", "bcast"]
+    if session.server.broker.isRedirectionBroken(session.client) { flags.append("broken_redirect") }
     session.reply.set(flags.count)
     for flag in flags { session.reply.bulk(flag) }
     session.reply.bulk("redirect")

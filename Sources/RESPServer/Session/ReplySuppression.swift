@@ -7,6 +7,14 @@ enum ReplySuppression {
   /// The answer to the running one.
   case this
 
+  /// Whether the answer to the running command is kept back.
+  var keepsBack: Bool {
+    switch self {
+    case .none, .next: false
+    case .all, .this: true
+    }
+  }
+
   /// The running command has answered.
   mutating func apply(to reply: inout Reply, from start: Int) {
     switch self {

@@ -72,7 +72,7 @@ extension Session {
   }
 
   func plan(_ request: Request) -> Plan {
-    guard let command = CommandTable.shared.find(request[0]) else { return .refused(.unknown(request)) }
+    guard let command = commands.find(request[0]) else { return .refused(.unknown(request)) }
     guard command.takes(request.count) else { return .refused(.arity(command.name)) }
     if case .connection = command.kind {
       do throws(CommandError) { try CommandWords.check(command, request) } catch { return .refused(error) }

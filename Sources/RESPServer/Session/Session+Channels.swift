@@ -55,11 +55,15 @@ extension Session {
     client.update { $0.subscriptions = counts }
   }
 
+  /// A message, which `CLIENT REPLY` does not keep back.
   private func confirm(_ word: String, _ channel: [UInt8]?, extra: Int = 0) {
-    reply.push(3)
-    reply.bulk(word)
-    reply.text(channel)
-    reply.integer(subscriptions.count + extra)
+    let count = subscriptions.count + extra
+    if suppression.keepsBack {
+      messages.version = reply.version
+      messages.confirm(word, channel, count)
+    } else {
+      reply.confirm(word, channel, count)
+    }
   }
 
   func pubsub(_ request: Request) {
@@ -77,5 +81,14 @@ extension Session {
     } else {
       reply.integer(broker.patternCount)
     }
+  }
+}
+
+extension Reply {
+  fileprivate mutating func confirm(_ word: String, _ channel: [UInt8]?, _ count: Int) {
+    push(3)
+    bulk(word)
+    text(channel)
+    integer(count)
   }
 }

@@ -16,6 +16,7 @@ extension Session {
     if !queue!.hasRoom { return CommandError("ERR the transaction is too large; at most 64 MiB are queued") }
     guard case .connection(let kind) = command.kind else { return nil }
     switch kind {
+    case .save, .shutdown: return CommandError("ERR Command not allowed inside a transaction")
     case .select:
       // What is no table's place fails when it is carried out.
       guard let index = request[1].integer, server.databases.indices.contains(index), index != database.index else {

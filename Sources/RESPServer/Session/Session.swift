@@ -23,6 +23,7 @@ final class Session: @unchecked Sendable {
 
   let server: ServerState
   let client: ClientRecord
+  let commands = CommandTable.shared
   var reply = Reply()
   var database: Database
   /// The database's handle, and which of its generations it is.
@@ -41,6 +42,8 @@ final class Session: @unchecked Sendable {
   var subscriptions = Subscriptions()
   var tracking: Tracking?
   var suppression = ReplySuppression.none
+  /// Answers that count as messages: they are sent whatever ``suppression`` says.
+  var messages = Reply()
   var endsConnection = false
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
@@ -63,13 +66,10 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  func takeReply() -> ByteBuffer? {
-    guard reply.count > 0 else { return nil }
-    defer {
-      reply.buffer = ByteBuffer()
-      replyStart = 0
-    }
-    return reply.buffer
+  /// What was to be sent is on its way.
+  func forgetReply() {
+    reply.clear()
+    replyStart = 0
   }
 
   /// Carries out what has arrived, as far as it can without waiting longer than `patience`.
@@ -160,6 +160,10 @@ final class Session: @unchecked Sendable {
     isSecondAttempt = false
     client.count()
     suppression.apply(to: &reply, from: replyStart)
+    if messages.count > 0 {
+      reply.append(messages)
+      messages = Reply()
+    }
     replyStart = reply.position
   }
 

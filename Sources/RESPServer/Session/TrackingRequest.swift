@@ -36,10 +36,9 @@ enum TrackingRequest {
             ? "ERR CLIENT TRACKING without BCAST is not supported: name prefixes, or none for all keys, with BCAST"
             : "ERR PREFIX option requires BCAST mode to be enabled")
       }
-      try checkOverlap(tracking.prefixes)
-      guard session.reply.version == 3 || tracking.redirect != nil else {
-        throw CommandError("ERR CLIENT TRACKING in RESP2 needs REDIRECT: there is no other way to tell")
-      }
+      try checkOverlap(tracking.prefixes, with: session.tracking?.prefixes ?? [])
+      if tracking.prefixes.isEmpty { tracking.prefixes = [[]] }
+      tracking.add(session.tracking?.prefixes ?? [])
     }
     session.setTracking(isOn ? tracking : nil, target: target)
     session.reply.ok()
@@ -54,15 +53,20 @@ enum TrackingRequest {
   }
 
   /// As in Redis: a key of two prefixes would be told twice.
-  private static func checkOverlap(_ prefixes: [[UInt8]]) throws(CommandError) {
+  private static func checkOverlap(_ prefixes: [[UInt8]], with existing: [[UInt8]]) throws(CommandError) {
     for (index, prefix) in prefixes.enumerated() {
-      for other in prefixes[..<index] where prefix.starts(with: other) || other.starts(with: prefix) {
-        let (shown, second) = (String(decoding: prefix, as: UTF8.self), String(decoding: other, as: UTF8.self))
-        throw CommandError(
-          "ERR Prefix '\(shown)' overlaps with another provided prefix '\(second)'. Prefixes for a single client must not "
-            + "overlap.")
-      }
+      try check(prefix, existing, "an existing prefix")
+      try check(prefix, prefixes[(index + 1)...], "another provided prefix")
     }
+  }
+
+  private static func check(
+    _ prefix: [UInt8], _ others: some Sequence<[UInt8]>, _ which: String
+  ) throws(CommandError) {
+    guard let other = others.first(where: { prefix.starts(with: $0) || $0.starts(with: prefix) }) else { return }
+    let (shown, second) = (String(decoding: prefix, as: UTF8.self), String(decoding: other, as: UTF8.self))
+    throw CommandError(
+      "ERR Prefix '\(shown)' overlaps with \(which) '\(second)'. Prefixes for a single client must not overlap.")
   }
 }
 
