@@ -67,9 +67,10 @@ unit: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
 
-terminal: ## run shmctl's screens in a real terminal (tmux), at three sizes
+terminal: ## run shmctl's screens and interactive mode in a real terminal (tmux), and its completions in shells
 	$(SWIFT) build --product shmctl $(FLAGS)
 	@scripts/terminal-test.sh $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
+	@scripts/shell-test.sh $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
 
 store-faults: ## kill a store's keeper at every operation of its disk, fail it, cut the power: the whole of it (a few minutes)
 	STORE_FAULTS=long $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
@@ -96,6 +97,11 @@ bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and 
 
 bench-check: ## fail if a ratio is worse than what Benchmarks/bars.txt says is held
 	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' --check --rounds 9 --no-peers get-10k get-1m get-10k-writer set-10k types
+
+ctl-bench: ## measure shmctl beside mdb_dump and redis-cli; fails beyond a bar (ROUNDS=7 CONTESTS="get-one load")
+	@scripts/setup.sh lmdb-utils redis-tools redis-server python3
+	@$(MAKE) --no-print-directory $(RELEASE_DIR)/shmctl
+	@Benchmarks/command.py $(RELEASE_DIR)/shmctl $(or $(ROUNDS),7) $(CONTESTS)
 
 docs: ## build the documentation of the library (DocC), without warnings
 	@scripts/docs.sh '$(SWIFT)' '$(SCRATCH)' $(FLAGS)
@@ -185,6 +191,7 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH)
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded store-probe resp-differential resp-throughput redis-suite docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+# All that `make help` lists.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*##.*/\1/p' Makefile)
 
 -include systemd/install.mk

@@ -10,7 +10,7 @@ packages="gcc make libc6-dev liburcu-dev libxxhash-dev libyaml-dev libsqlite3-de
 if [ "${1:-}" = --verify ]; then
   shift
   # Disassembly, models, counting, terminals, cross compilation, Redis to compare with.
-  packages="$packages binutils spin valgrind tmux procps gcc-aarch64-linux-gnu libc6-dev-arm64-cross redis-server redis-tools python3"
+  packages="$packages binutils spin valgrind tmux procps gcc-aarch64-linux-gnu libc6-dev-arm64-cross redis-server redis-tools python3 zsh fish"
 fi
 packages="$packages $*"
 

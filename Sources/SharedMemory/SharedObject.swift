@@ -72,7 +72,8 @@ public final class SharedObject: Sendable {
     guard !bare.isEmpty, !bare.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
       throw SystemError(call: "shm_open", errno: EINVAL)
     }
-    return "/" + bare
+    // A concatenation of strings: appending a substring is generic, and looks conformances up.
+    return "/" + String(bare)
   }
 }
 

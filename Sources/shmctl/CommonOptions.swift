@@ -35,15 +35,20 @@ struct CommonOptions: ParsableArguments {
   var trusting: [RawArgument] = []
 
   var timeout: TimeSpan {
-    givenTimeout ?? Self.environment("SHM_TIMEOUT").flatMap { TimeSpan($0) } ?? TimeSpan(milliseconds: 5000)
+    givenTimeout ?? Self.environment("SHM_TIMEOUT").flatMap { TimeSpan($0) } ?? settings.timeout
+      ?? TimeSpan(milliseconds: 5000)
   }
 
+  /// `validate` has seen that they can be read.
+  private var settings: Settings { (try? Settings.current()) ?? Settings() }
+
   func validate() throws {
+    do { _ = try Settings.current() } catch let complaint as Complaint { throw ValidationError(complaint.message) }
     guard let text = Self.environment("SHM_TIMEOUT"), TimeSpan(text) == nil else { return }
     throw ValidationError("$SHM_TIMEOUT is '\(text.printable)', which is no time; use 500ms, 30s, 5m or 1h")
   }
 
-  var tableName: String { table?.text ?? Self.environment("SHM_TABLE") ?? "default" }
+  var tableName: String { table?.text ?? Self.environment("SHM_TABLE") ?? settings.table ?? "default" }
 
   /// A variable's text; nil if it is not there, or empty.
   static func environment(_ variable: String) -> String? {
@@ -86,10 +91,14 @@ struct CommonOptions: ParsableArguments {
 
   private var trustedUsers: [RawArgument] {
     let given = trust + trusting
-    guard given.isEmpty, let users = Self.environment("SHM_TRUST") else { return given }
-    return users.utf8.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }.map {
-      RawArgument(bytes: [UInt8]($0))
-    }
+    guard given.isEmpty else { return given }
+    let users = Self.environment("SHM_TRUST").map(Self.users) ?? settings.trust ?? []
+    return users.map { RawArgument(bytes: Array($0.utf8)) }
+  }
+
+  /// Users in one text, with commas or spaces between.
+  static func users(_ text: String) -> [String] {
+    text.utf8.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// For commands on several tables, or on all of them.

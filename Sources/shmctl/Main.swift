@@ -11,6 +11,10 @@ enum Main {
 
   private static func run(_ words: CommandWords) -> ExitStatus {
     do {
+      if let script = try completionScript(words) {
+        try StandardOutput.write(Array(script.text.utf8))
+        return .success
+      }
       var command = try parse(words)
       try command.run()
       return .success
@@ -19,8 +23,18 @@ enum Main {
     }
   }
 
+  /// The parser brings an option for this, whose scripts know nothing of keys and tables: ours stand in their place.
+  private static func completionScript(_ words: CommandWords) throws -> CompletionScript? {
+    guard words.forParser.first == "--generate-completion-script" else { return nil }
+    guard words.forParser.count == 2, let script = CompletionScript(rawValue: words.forParser[1]) else {
+      throw Complaint.usage("of which shell? 'shmctl --generate-completion-script' takes bash, zsh or fish")
+    }
+    return script
+  }
+
   /// The command that the words ask for; a word that is no command gets one line, and the nearest that is one.
   private static func parse(_ words: CommandWords) throws -> any ParsableCommand {
+    if let command = PlainWords.command(words) { return command }
     do {
       return try Shmctl.parseAsRoot(words.forParser)
     } catch {

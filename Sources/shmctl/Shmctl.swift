@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// The command's root: what is common to all, and what they are.
 ///
@@ -24,6 +25,7 @@ struct Shmctl: ParsableCommand {
       Incr.self, Append.self, Cas.self, Getdel.self, Rename.self, TTL.self, Expire.self, Persist.self,
       Read.self, Barrier.self, Batch.self, TransactionCommand.self, Watch.self, Wait.self,
       Dump.self, Load.self, Copy.self, Resize.self, Diff.self, Import.self, Export.self,
+      ShellCommand.self, CompleteCommand.self,
     ])
 
   /// Also of `help`, which the parser brings.
@@ -32,7 +34,16 @@ struct Shmctl: ParsableCommand {
     return name == "help" || configuration.subcommands.contains { $0.configuration.commandName == name }
   }
 
+  /// Without what only the shells' completions call.
+  static var shownCommands: [String] {
+    configuration.subcommands.compactMap { $0.configuration.shouldDisplay ? $0.configuration.commandName : nil }
+  }
+
   @OptionGroup var options: CommonOptions
 
-  func run() throws { throw ValidationError("Missing command") }
+  func run() throws {
+    // Whoever types only the name wants to look around; a script has forgotten something.
+    guard isatty(0) == 1, isatty(1) == 1 else { throw ValidationError("Missing command") }
+    try Shell.run(options)
+  }
 }

@@ -5,7 +5,7 @@ import ToolSupport
 enum Suggestion {
   /// The command that is nearest to the word; nil if none is near.
   static func command(like word: String) -> String? {
-    let names = Shmctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+    let names = Shmctl.shownCommands + ["help"]
     return nearest(to: Array(word.utf8), among: names.map { Array($0.utf8) }).map {
       String(decoding: $0, as: UTF8.self)
     }

@@ -50,7 +50,7 @@ struct CommandRun {
     process.executableURL = URL(fileURLWithPath: command[0])
     process.arguments = Array(command.dropFirst())
     process.environment = ProcessInfo.processInfo.environment
-      .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }.merging(environment) { $1 }
+      .merging(["SWIFT_BACKTRACE": "enable=no", "SHMCTL_CONFIG": "/dev/null"]) { $1 }.merging(environment) { $1 }
       .filter { $0.key != "SHM_TABLE" || environment["SHM_TABLE"] != nil }
     func file(_ name: String, _ contents: [UInt8] = []) throws -> FileHandle {
       let url = directory.appendingPathComponent(name)

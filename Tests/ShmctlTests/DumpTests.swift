@@ -84,6 +84,37 @@ import Testing
     #expect(try other.open().count == 1)
   }
 
+  @Test func aLoadGoesOnWhereTheFormerEnded() throws {
+    let source = try TestTable(Table.Options(capacityBytes: 16 << 20))
+    let handle = try source.open()
+    try handle.barrier { tx in for number in 0..<5000 { try tx.set("key\(number)", String(repeating: "v", count: 200)) }
+    }
+    let folder = try Scratch()
+    #expect(try source.run("dump", "-o", folder.file("dump")).status == 0)
+    // Too small for all of it, and then not any more.
+    let target = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    let first = try target.run("load", "--resume", folder.file("dump"))
+    #expect(first.status == 5 && first.errors.contains("'shmctl load --resume' goes on behind them"), "\(first.errors)")
+    let table = try target.open()
+    let done = try #require(try table.read { view in try view.keys(prefix: "shmctl.load.") }.first)
+    let count = try #require(try table.get(done, as: Int.self))
+    #expect(count > 0 && count < 5000 && table.count == count + 1)
+    // What is done is not done again: who has changed a key since keeps the change.
+    let loaded = try #require(try table.read { view in try view.keys(prefix: "key") }.first)
+    try table.set(loaded, "newer")
+    try handle.barrier { tx in for number in 0..<5000 { try tx.remove("key\(number)") } }
+    #expect(try CommandRun(["resize", target.name, "--force", "--capacity", "16MiB"]).status == 0)
+    let second = try target.run("load", "--resume", folder.file("dump"))
+    #expect(second.status == 0, "\(second.errors)")
+    let whole = try target.open()
+    #expect(whole.count == 5000)
+    #expect(try whole.get(loaded, as: String.self) == "newer")
+    #expect(try whole.read { view in try view.keys(prefix: "shmctl.") }.isEmpty)
+    #expect(try target.run("load", "--resume", "--skip", "1", folder.file("dump")).status == 2)
+    let plain = Array(#"{"dump":"shmtable","format":1}\#n{"key":"a","value":1}\#n{"end":true}\#n"#.utf8)
+    #expect(try target.run("load", "--resume", input: plain).errors.contains("use --skip"))
+  }
+
   @Test func rulesForKeysThatAreThere() throws {
     let (source, target) = (try TestTable(), try TestTable())
     try Self.fill(source.open(), 3)
@@ -134,7 +165,10 @@ import Testing
 /// A folder of one test's own with a file's name in it; gone with this.
 final class Scratch: Sendable {
   let folder: URL
-  var path: String { folder.appendingPathComponent("file").path }
+  var path: String { file("file") }
+
+  /// One of a name of its own; empty: the folder.
+  func file(_ name: String) -> String { name.isEmpty ? folder.path : folder.appendingPathComponent(name).path }
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("shmctl-test-\(UUID())")

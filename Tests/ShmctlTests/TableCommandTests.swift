@@ -50,6 +50,8 @@ import Testing
     let run = try CommandRun(["create", table.name])
     #expect(run.status == 1)
     #expect(run.errors.hasPrefix("shmctl: table '\(table.name)': exists already; "))
+    let quiet = try CommandRun(["create", "-q", table.name])
+    #expect(quiet.status == 1 && quiet.errors.isEmpty)
     #expect(try table.run("get", "k").text == "v")
   }
 

@@ -1,3 +1,5 @@
+import CShims
+
 extension Segment {
   /// Visits the keys of the sub-table at the cursor, as the section sees them, and moves the cursor behind it.
   ///
@@ -38,7 +40,8 @@ extension Segment {
     let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
     while subTable != 0 {
-      for slot in 0..<(SubTable.bucketCount * 8) {
+      for slot in 0..<Self.scannedSlots {
+        prefetchEntry(of: subTable, slot + Self.prefetchDistance)
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0,
           let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), clock)
@@ -48,5 +51,19 @@ extension Segment {
       }
       subTable = directory.isDeep ? Int(data.loadAcquire(subTable + SubTable.link)) : 0
     }
+  }
+}
+
+extension Segment {
+  private static let scannedSlots = SubTable.bucketCount * 8
+  /// Far enough ahead that an entry has come from memory when its turn is there: entries lie in the order of their making, so that
+  /// each is a cache miss.
+  private static let prefetchDistance = 16
+
+  private func prefetchEntry(of subTable: Int, _ slot: Int) {
+    guard slot < Self.scannedSlots else { return }
+    // Only an address: whether the entry is still there is asked when the scan comes to it.
+    let entry = BucketWord.offset(data.loadRelaxed(subTable + slot * 8))
+    if entry != 0 { unsafe shm_prefetch(data.pointer(entry)) }
   }
 }

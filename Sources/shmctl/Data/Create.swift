@@ -63,7 +63,13 @@ struct Create: ParsableCommand {
       table.group = number
     }
     try checkRoom(for: name)
-    let made = try Table.create(name, table, timeout: options.timeout.duration)
+    let made: Table
+    do {
+      made = try Table.create(name, table, timeout: options.timeout.duration)
+    } catch {
+      if error.code == .exists, options.quiet { throw ExitStatus.notFound }
+      throw error
+    }
     if let warning = Account.removalWarning { StandardError.write("table '\(made.name)': warning: \(warning)") }
     if options.json { try StandardOutput.write(description(of: made).line) }
   }

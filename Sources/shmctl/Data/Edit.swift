@@ -100,41 +100,12 @@ struct Draft {
   func edit(limit: Int) throws -> [UInt8] {
     let editor = CommonOptions.environment("VISUAL") ?? CommonOptions.environment("EDITOR") ?? "vi"
     // By a shell: the variable may hold options, too.
-    guard Shell.run("\(editor) \"$1\"", argument: path) == 0 else {
+    let line = ["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path]
+    guard try ChildProcess(words: line.map { Array($0.utf8) }).runInForeground() == 0 else {
       throw Complaint(.failure, "the editor '\(editor.printable)' failed; nothing was stored; name another by $EDITOR")
     }
     var bytes = try InputFile(path: RawArgument(bytes: Array(path.utf8))).readAll(limit: limit + 1)
     if !endsLine, bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     return bytes
-  }
-}
-
-/// A line of shell, in the foreground.
-private enum Shell {
-  /// How it ended: 0 for success.
-  static func run(_ line: String, argument: String) -> Int32 {
-    // Ctrl-C is the program's in the foreground, and we clean up behind it.
-    let before = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
-    defer {
-      _ = signal(SIGINT, before.0)
-      _ = signal(SIGQUIT, before.1)
-    }
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var defaults = sigset_t()
-    unsafe sigemptyset(&defaults)
-    for signal in [SIGINT, SIGQUIT] { unsafe sigaddset(&defaults, signal) }
-    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-    let line: [String] = ["sh", "-c", line, "sh", argument]
-    var words = unsafe line.map { unsafe strdup($0) }
-    unsafe words.append(nil)
-    defer { unsafe words.forEach { word in unsafe free(word) } }
-    var child: pid_t = 0
-    guard unsafe posix_spawn(&child, "/bin/sh", nil, &attributes, words, environ) == 0 else { return -1 }
-    var status: Int32 = -1
-    while unsafe waitpid(child, &status, 0) < 0 { if errno != EINTR { return -1 } }
-    return status
   }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The host's databases of users and groups (files, systemd, sssd, LDAP), by getent(1).
 ///
 /// Not by `getgrnam` and its like: they load the host's NSS modules into the process, which a static program can do only
@@ -10,4 +12,7 @@ enum Getent {
   static func fields(of key: String, in database: String) throws -> [Substring]? {
     try tool.firstLine(["--", database, key])?.split(separator: ":", omittingEmptySubsequences: false)
   }
+
+  /// All entries that the database tells; a directory service may keep its own to itself.
+  static func entries(of database: String) throws -> [Substring] { try tool.lines(["--", database]) }
 }

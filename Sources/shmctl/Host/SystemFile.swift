@@ -25,5 +25,16 @@ enum SystemFile {
     return names.sorted()
   }
 
+  /// Where a symbolic link leads; nil if it is none, or if that is gone.
+  static func target(ofLink path: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe readlink(path, buffer.bindMemory(to: CChar.self).baseAddress!, buffer.count)
+    }
+    guard count > 0 else { return nil }
+    let target = String(decoding: bytes[..<count], as: UTF8.self)
+    return exists(target) ? target : nil
+  }
+
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }

@@ -29,11 +29,15 @@ struct DumpSource {
     return copy
   }
 
+  /// - Parameter begin: gets the header before the first batch.
   @discardableResult
-  func forEachBatch(_ body: (DumpBatch) throws -> Void) throws -> DumpHeader {
+  func forEachBatch(
+    begin: (DumpHeader) throws -> Void = { _ in }, _ body: (DumpBatch) throws -> Void
+  ) throws -> DumpHeader {
     if start >= 0 { input.position = start }
     do {
       var reader = try DumpReader(longestValue: longestValue) { piece in try input.read(into: &piece) }
+      try begin(reader.header)
       var batch = DumpBatch()
       while try reader.next(&batch) { try body(batch) }
       return reader.header

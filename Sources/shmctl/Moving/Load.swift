@@ -11,8 +11,9 @@ struct Load: ParsableCommand {
       Reads what 'shmctl dump' wrote, in either form, of any release. The whole dump is checked before the first record \
       is applied; of a pipe a copy is made in $TMPDIR for that, unless --stream says to apply what has come. Records go \
       in by groups, each all or nothing; what the table holds besides stays (--merge). If it ends early, it says how many \
-      were applied, and --skip goes on from there. Records that have expired meanwhile are left out. With --replace the \
-      table holds afterwards what the dump holds, changed in one barrier; what is too much for one is refused, and \
+      were applied, and --skip goes on from there. With --resume the table itself holds how far the load is, in a key \
+      'shmctl.load.…' that the last step removes: the same command goes on wherever the former ended, a kill included. \
+      Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, changed in one barrier; what is too much for one is refused, and \
       nothing changed.
 
       EXAMPLES
@@ -35,6 +36,9 @@ struct Load: ParsableCommand {
     help: ArgumentHelp("Leave out the dump's first records, as many as were applied before.", valueName: "number"))
   var skip: UInt64 = 0
 
+  @Flag(help: "Go on where a former 'load --resume' of this dump ended.")
+  var resume = false
+
   @Flag(help: "Apply records as they come, before the dump's end is seen.")
   var stream = false
 
@@ -48,7 +52,10 @@ struct Load: ParsableCommand {
     if (merge ? 1 : 0) + (ifAbsent ? 1 : 0) + (replace ? 1 : 0) > 1 {
       throw ValidationError("--merge, --if-absent and --replace exclude each other")
     }
-    if replace, stream || skip > 0 { throw ValidationError("--replace is one barrier: without --stream and --skip") }
+    if replace, stream || resume || skip > 0 {
+      throw ValidationError("--replace is one barrier: without --stream, --skip and --resume")
+    }
+    if resume, skip > 0 { throw ValidationError("--resume knows what is done; leave --skip out") }
   }
 
   func run() throws {
@@ -68,8 +75,9 @@ struct Load: ParsableCommand {
     var load = RecordLoad(table, ifAbsent ? .keep : .overwrite)
     var progress = Progress("load", total: total, quiet: options.quiet)
     defer { progress.end() }
+    var skip = skip
     do {
-      try source.forEachBatch { batch in
+      try source.forEachBatch(begin: { if resume { skip = try load.resume(LoadNote(of: $0)) } }) { batch in
         let left = min(UInt64(batch.count), skip > load.done ? skip - load.done : 0)
         load.skip(Int(left))
         try load.apply(batch, from: Int(left))
@@ -78,8 +86,9 @@ struct Load: ParsableCommand {
     } catch {
       progress.end()
       guard load.done > 0 else { throw error }
-      throw Complaint(interruption: error, table.name, load.done, file?.shown ?? "")
+      throw Complaint(interruption: error, table.name, load.done, resume ? "--resume" : "--skip \(load.done)")
     }
+    try load.finish()
     progress.end()
     if skip > load.done {
       throw Complaint.usage("--skip \(skip) is more than the \(load.done) records of the dump; nothing was changed")
@@ -109,8 +118,8 @@ struct Load: ParsableCommand {
 
 extension Complaint {
   /// What went wrong after records were applied, and how to go on.
-  fileprivate init(interruption error: any Error, _ table: String, _ done: UInt64, _ file: String) {
-    let goOn = "\(done) records of the dump are done: 'shmctl load --skip \(done)' goes on behind them"
+  fileprivate init(interruption error: any Error, _ table: String, _ done: UInt64, _ option: String) {
+    let goOn = "\(done) records of the dump are done: 'shmctl load \(option)' goes on behind them"
     switch error {
     case let error as TableError:
       self.init(ExitStatus(error.code), "\(error); \(goOn)")

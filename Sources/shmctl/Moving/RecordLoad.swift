@@ -12,6 +12,8 @@ struct RecordLoad {
 
   let table: Table
   let rule: Rule
+  /// Where the barriers note how far they are, in the table itself.
+  private var note: LoadNote?
   /// Records of this many are taken in one barrier, and this many bytes of them.
   static let groupRecords = 2048
   static let groupBytes = 1 << 20
@@ -26,6 +28,15 @@ struct RecordLoad {
     self.table = table
     self.rule = rule
   }
+
+  /// Begins behind what a former load of the same dump has done, and notes its own steps.
+  mutating func resume(_ note: LoadNote) throws -> UInt64 {
+    self.note = note
+    return try note.done(in: table)
+  }
+
+  /// Takes the note away: the dump is loaded.
+  func finish() throws { try note?.remove(from: table) }
 
   /// Counts records that are not to be looked at.
   mutating func skip(_ count: Int) { done += UInt64(count) }
@@ -79,7 +90,11 @@ struct RecordLoad {
   }
 
   private func attempt(_ batch: DumpBatch, _ range: Range<Int>) throws -> Counts {
-    try table.barrier { tx in try Self.store(batch, range, rule, in: &tx) }
+    try table.barrier { tx in
+      let counts = try Self.store(batch, range, rule, in: &tx)
+      try note?.set(done + UInt64(range.count), in: &tx)
+      return counts
+    }
   }
 
   static func store(

@@ -86,7 +86,8 @@ enum SectionRun {
   }
 
   static func child(_ command: [RawArgument], _ table: Table) -> ChildCommand {
-    ChildCommand(command.map(\.bytes), environment: [("SHM_TABLE", Array(table.name.utf8))])
+    ChildCommand(
+      ChildProcess(words: command.map(\.bytes), additions: [("SHM_TABLE", Array(table.name.utf8))]))
   }
 
   /// Ends with the command's status, after the section has ended.
@@ -94,7 +95,7 @@ enum SectionRun {
     do {
       let status = try section()
       if status != 0 { exit(status) }
-    } catch let error as ChildCommand.CannotStart {
+    } catch let error as ChildProcess.CannotStart {
       StandardError.write(error.message)
       exit(error.status)
     }

@@ -51,8 +51,6 @@ struct Top: ParsableCommand {
     }
   }
 
-  private var isStyled: Bool { unsafe getenv("NO_COLOR").map { unsafe $0.pointee == 0 } ?? true }
-
   // MARK: - Live
 
   private func show(_ state: inout TopState, _ sampler: inout TopSampler) throws {
@@ -65,7 +63,7 @@ struct Top: ParsableCommand {
         next = .now + interval.duration
       }
       let (width, height) = terminal.size
-      try terminal.draw(TopFrame.lines(state, width: width, height: height), isStyled: isStyled)
+      try terminal.draw(TopFrame.lines(state, width: width, height: height), isStyled: Styling.isWanted)
       let rest = next - .now
       let (seconds, attoseconds) = rest.components
       let milliseconds = max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)

@@ -1,0 +1,111 @@
+import SharedTable
+import ToolSupport
+
+/// What a command line may go on with: for the shells' completion and for the interactive mode.
+struct Completion {
+  /// Words that the last one may become, sorted.
+  private(set) var words: [String] = []
+  /// Whether the last one may be a file's name, which the shell knows better.
+  private(set) var wantsFiles = false
+
+  private var command: String?
+  private var argumentCount = 0
+  private var optionsMayFollow = true
+  /// An option whose value is the next word.
+  private var open: String?
+  private var table: String?
+
+  /// - Parameter line: the words behind the program's name; the last is the one to complete, and may be empty.
+  init(of line: [String]) {
+    guard let last = line.last else { return }
+    for word in line.dropLast() { pass(word) }
+    complete(last)
+  }
+
+  private mutating func pass(_ word: String) {
+    if let option = open {
+      open = nil
+      if option == "-t" || option == "--table" { table = word }
+    } else if optionsMayFollow, word.hasPrefix("-"), word.utf8.count > 1 {
+      passOption(word)
+    } else if command == nil {
+      command = word
+    } else {
+      argumentCount += 1
+    }
+  }
+
+  private mutating func passOption(_ word: String) {
+    if word == "--" {
+      optionsMayFollow = false
+    } else if let equals = word.firstIndex(of: "=") {
+      if word[..<equals] == "--table" { table = String(word[word.index(after: equals)...]) }
+    } else if CommandSyntax(of: command).takesValue(word) {
+      open = word
+    }
+  }
+
+  private mutating func complete(_ word: String) {
+    if let open { return add(CommandSyntax.value(of: open), word) }
+    if optionsMayFollow, word.hasPrefix("-") {
+      if let equals = word.firstIndex(of: "=") {
+        let value = String(word[word.index(after: equals)...])
+        add(CommandSyntax.value(of: String(word[..<equals])), value)
+        return words = words.map { word[...equals] + $0 }
+      }
+      return take(
+        CommandSyntax(of: command).options.map(\.name).filter { $0.hasPrefix("--") || $0.utf8.count == 2 }, word)
+    }
+    guard let command else { return add(.commands, word) }
+    add(CommandSyntax.argument(of: command, at: argumentCount), word)
+  }
+
+  private mutating func add(_ place: CommandSyntax.Place, _ word: String) {
+    switch place {
+    case .nothing: break
+    case .files: wantsFiles = true
+    case .words(let words): take(words, word)
+    case .commands: take(Shmctl.shownCommands + ["help"], word)
+    case .tables: take((try? Table.list()) ?? [], word)
+    case .users: take(Self.names(in: "passwd") + ["everyone"], word)
+    case .groups: take(Self.names(in: "group"), word)
+    case .keys: take(keys(from: word), word)
+    }
+  }
+
+  private mutating func take(_ candidates: [String], _ word: String) {
+    words = Swift.Set(candidates.filter { $0.hasPrefix(word) }).sorted()
+  }
+
+  private static func names(in database: String) -> [String] {
+    (try? Getent.entries(of: database))?.compactMap { $0.split(separator: ":").first.map(String.init) } ?? []
+  }
+
+  /// More than these help nobody, and a look at more would keep a person waiting.
+  static let mostKeys = 500
+  private static let mostLookedAt = 200_000
+
+  /// Keys that begin with it and can be shown; none where the table cannot be read.
+  private func keys(from prefix: String) -> [String] {
+    guard let handle = try? openTable() else { return [] }
+    var keys: [String] = []
+    var looked = 0
+    try? handle.read { view in
+      _ = try view.first(prefix: Array(prefix.utf8)) { key, _ -> Void? in
+        looked += 1
+        let bytes = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
+        if let text = String(validating: bytes, as: UTF8.self), text.printable == text { keys.append(text) }
+        return keys.count < Self.mostKeys && looked < Self.mostLookedAt ? nil : ()
+      }
+    }
+    return keys
+  }
+
+  private func openTable() throws -> Table {
+    var options = CommonOptions(plain: ())
+    // A person waits, and nothing is to be said.
+    options.givenTimeout = TimeSpan(milliseconds: 500)
+    options.table = table.map { RawArgument(bytes: Array($0.utf8)) }
+    return try options.open()
+  }
+}

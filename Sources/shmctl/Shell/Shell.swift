@@ -1,0 +1,183 @@
+import SharedTable
+import ToolSupport
+
+/// The interactive mode: edits lines and runs them.
+struct Shell {
+  private let terminal: LineTerminal
+  private var history = History.ofUser
+  private var table: String
+  /// For every command: `--json`, `-q`.
+  private let flags: [String]
+  private let variables: [(name: String, value: [UInt8])]
+  private let program: String
+
+  private init(_ options: CommonOptions) throws {
+    terminal = try LineTerminal()
+    table = options.tableName
+    flags = (options.json ? ["--json"] : []) + (options.quiet ? ["-q"] : [])
+    var variables: [(name: String, value: [UInt8])] = []
+    if let timeout = options.givenTimeout { variables.append(("SHM_TIMEOUT", Array("\(timeout)".utf8))) }
+    let trust = options.trust + options.trusting
+    if !trust.isEmpty {
+      variables.append(("SHM_TRUST", Array(trust.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))))
+    }
+    self.variables = variables
+    program = SystemFile.target(ofLink: "/proc/self/exe") ?? "/proc/self/exe"
+  }
+
+  static func run(_ options: CommonOptions) throws {
+    var shell = try Shell(options)
+    try shell.run()
+  }
+
+  /// Until Ctrl-D or `exit`.
+  private mutating func run() throws {
+    while let line = try edit() {
+      history.add(line)
+      do {
+        let words = try Self.words(line)
+        if try perform(words) { return }
+      } catch let wrong as OperationLine.Wrong {
+        StandardError.write(wrong.message)
+      } catch let complaint as Complaint {
+        StandardError.write(complaint.message)
+      }
+    }
+  }
+
+  // MARK: - A line's meaning
+
+  /// What people know from other shells and does not hold here is refused, not stored with its quotes.
+  static func words(_ line: String) throws -> [[UInt8]] {
+    let words = try WordLine.words(Array(line.utf8))
+    guard line.split(separator: " ").contains(where: { $0.first == "'" }) else { return words }
+    throw OperationLine.Wrong(
+      "single quotes are characters here; write \"two words\", and \\x27 for a quote at a word's begin")
+  }
+
+  /// - Returns: whether the shell ends.
+  private mutating func perform(_ words: [[UInt8]]) throws -> Bool {
+    guard let first = words.first else { return false }
+    switch (String(decoding: first, as: UTF8.self), words.count) {
+    case ("exit", 1), ("quit", 1): return true
+    case ("use", 2): try use(String(decoding: words[1], as: UTF8.self))
+    case ("use", _): throw Complaint.usage("'use' takes a table's name; 'tables' lists them")
+    case ("shell", _): throw Complaint.usage("this is the shell; 'exit' ends it")
+    default: try start(words)
+    }
+    return false
+  }
+
+  private mutating func use(_ name: String) throws {
+    guard (try? Table.list().contains(name)) ?? true else {
+      let near = Suggestion.nearest(to: Array(name.utf8), among: ((try? Table.list()) ?? []).map { Array($0.utf8) })
+      let meant =
+        near.map { "did you mean '\(String(decoding: $0, as: UTF8.self).printable)'?" } ?? "'tables' lists them"
+      throw Complaint(.noSuchTable, "there is no table '\(name.printable)'; \(meant)")
+    }
+    table = name
+  }
+
+  private func start(_ words: [[UInt8]]) throws {
+    var process = ChildProcess(words: [Array(program.utf8)] + flags.map { Array($0.utf8) } + words)
+    process.additions = variables + [("SHM_TABLE", Array(table.utf8))]
+    let status = try process.runInForeground()
+    // A command that a signal ended may have left the cursor anywhere.
+    if status > 128 { try terminal.write("\n") }
+  }
+
+  // MARK: - Editing
+
+  private var prompt: String { "shmctl \(table.printable)> " }
+
+  /// A line; nil at the end.
+  private func edit() throws -> String? {
+    terminal.enter()
+    defer { terminal.leave() }
+    var editor = LineEditor(history: history.lines)
+    var decoder = KeyDecoder()
+    try show(editor)
+    while true {
+      switch terminal.next() {
+      case .end: return nil
+      case .resized: try show(editor)
+      case .bytes(let bytes):
+        for key in decoder.keys(bytes) {
+          switch editor.press(key) {
+          case .editing: break
+          case .accepted(let line):
+            try finish(editor)
+            return line
+          case .cancelled:
+            try finish(editor)
+            editor = LineEditor(history: history.lines)
+          case .ended:
+            try finish(editor)
+            return nil
+          case .wantsCompletion: try complete(&editor)
+          case .wantsClear: try terminal.write("\u{1b}[H\u{1b}[2J")
+          }
+        }
+        try show(editor)
+      }
+    }
+  }
+
+  private func show(_ editor: LineEditor) throws {
+    try terminal.show(LineView(prompt: prompt, before: editor.before, after: editor.after, width: terminal.width))
+  }
+
+  private func finish(_ editor: LineEditor) throws {
+    try terminal.show(LineView(prompt: prompt, before: editor.text, after: "", width: terminal.width))
+    try terminal.write("\r\n")
+  }
+
+  // MARK: - Completion
+
+  private func complete(_ editor: inout LineEditor) throws {
+    guard let typed = try? WordLine.words(Array(editor.before.utf8)) else { return }
+    var words = typed.map { String(decoding: $0, as: UTF8.self) }
+    if editor.unfinishedWord.isEmpty { words.append("") }
+    let answers = words.count == 1 ? Completion.commands(from: words[0]) : Completion(of: ["-t", table] + words).words
+    guard let first = answers.first else { return }
+    let common = answers.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
+    if answers.count == 1 {
+      editor.complete(spelled(first) + " ")
+    } else if common != words.last {
+      editor.complete(spelled(common))
+    } else {
+      try list(answers, editor)
+    }
+  }
+
+  private func spelled(_ word: String) -> String { String(decoding: WordLine.escaped(Array(word.utf8)), as: UTF8.self) }
+
+  /// Below the line, in columns; as many as a small screen has room for.
+  private func list(_ answers: [String], _ editor: LineEditor) throws {
+    try finish(editor)
+    let width = (answers.map(LineView.columns).max() ?? 0) + 2
+    let perRow = max(1, terminal.width / width)
+    let shown = answers.prefix(perRow * 15)
+    for row in stride(from: 0, to: shown.count, by: perRow) {
+      let cells = shown[row..<min(row + perRow, shown.count)].map { answer in
+        answer.printable + String(repeating: " ", count: max(0, width - LineView.columns(answer)))
+      }
+      try terminal.write(cells.joined() + "\r\n")
+    }
+    if shown.count < answers.count { try terminal.write("… and \(answers.count - shown.count) more\r\n") }
+  }
+}
+
+extension Completion {
+  /// A shell's own words are among them.
+  static func commands(from word: String) -> [String] {
+    (Completion(of: [word]).words + ["exit", "quit", "use"].filter { $0.hasPrefix(word) }).filter { $0 != "shell" }
+      .sorted()
+  }
+}
+
+extension String {
+  fileprivate func commonPrefix(with other: String) -> String {
+    String(zip(self, other).prefix { $0 == $1 }.map(\.0))
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import shmctl
+
+/// The interactive mode without its terminal: what keys do to a line. `scripts/shell-test.sh` runs it in a real one.
+@Suite struct ShellTests {
+  private static func type(_ text: String, history: [String] = []) -> (editor: LineEditor, last: LineEditor.Outcome) {
+    var editor = LineEditor(history: history)
+    var decoder = KeyDecoder()
+    var last = LineEditor.Outcome.editing
+    // Byte by byte: what a slow line brings.
+    for byte in text.utf8 {
+      for key in decoder.keys([byte]) { last = editor.press(key) }
+    }
+    return (editor, last)
+  }
+
+  @Test(arguments: [
+    ("abc", "abc", ""), ("abc\u{1b}[D\u{1b}[Dx", "ax", "bc"), ("abc\u{1}x", "x", "abc"), ("abc\u{1}\u{5}x", "abcx", ""),
+    ("abc\u{7f}\u{7f}", "a", ""), ("abc\u{1b}[D\u{1b}[3~", "ab", ""), ("ab cd\u{17}x", "ab x", ""),
+    ("ab cd\u{15}x", "x", ""),
+    ("ab cd\u{1b}b\u{b}", "ab ", ""), ("ab cd\u{1}\u{1b}fx", "abx", " cd"), ("é😀\u{1b}[Dü", "éü", "😀"),
+    ("e\u{301}x\u{7f}\u{7f}", "", ""), ("日本\u{1b}OD語", "日語", "本"), ("a\u{1b}[99;99~b", "ab", ""),
+    ("a\u{1b}[1;5Db", "b", "a"),
+    ("a\u{85}b", "ab", ""),
+  ])
+  func keysEditTheLine(typed: String, before: String, after: String) {
+    let editor = Self.type(typed).editor
+    #expect(editor.before == before && editor.after == after)
+  }
+
+  @Test func linesEndAsKeysSay() {
+    #expect(Self.type("get k\r").last == .accepted("get k"))
+    #expect(Self.type("get\u{3}").last == .cancelled)
+    #expect(Self.type("\u{4}").last == .ended)
+    #expect(Self.type("ab\u{1}\u{4}").editor.text == "b")
+    #expect(Self.type("ge\t").last == .wantsCompletion)
+  }
+
+  @Test func formerLinesThatBeginWithWhatIsTypedComeBack() {
+    let history = ["get a", "set b 1", "get c"]
+    #expect(Self.type("\u{1b}[A", history: history).editor.text == "get c")
+    #expect(Self.type("\u{1b}[A\u{1b}[A", history: history).editor.text == "set b 1")
+    #expect(Self.type("set\u{1b}[A", history: history).editor.text == "set b 1")
+    #expect(Self.type("get\u{1b}[A\u{1b}[A\u{1b}[A", history: history).editor.text == "get a")
+    #expect(Self.type("get\u{1b}[A\u{1b}[A\u{1b}[B\u{1b}[B", history: history).editor.text == "get")
+  }
+
+  @Test func aLineTakesOneRowHoweverLongItIs() {
+    for width in [1, 10, 40, 80] {
+      for before in ["", "short", String(repeating: "long ", count: 50), String(repeating: "日本語", count: 30)] {
+        for after in ["", "tail", String(repeating: "é😀", count: 60)] {
+          let view = LineView(prompt: "shmctl table> ", before: before, after: after, width: width)
+          #expect(LineView.columns(view.text) <= max(4, width - 1) && view.column <= LineView.columns(view.text))
+        }
+      }
+    }
+    #expect(LineView.columns("aé日😀e\u{301}") == 7)
+  }
+
+  @Test func singleQuotesAreRefusedAndNotStored() throws {
+    #expect(throws: OperationLine.Wrong.self) { try Shell.words("set k 'a b'") }
+    #expect(try Shell.words("set k \"it's\"").count == 3)
+  }
+
+  @Test func theHistoryIsItsUsersAlone() throws {
+    let folder = try Scratch()
+    let path = folder.file("deep/er/history")
+    var history = History(path: path)
+    for line in ["get a", "get a", " secret", "", "get é"] { history.add(line) }
+    #expect(History(path: path).lines == ["get a", "get é"])
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    for number in 0..<2500 { history.add("line \(number)") }
+    #expect(History(path: path).lines.count == 1000 && History(path: path).lines.last == "line 2499")
+    #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 1000)
+  }
+
+  @Test func withoutATerminalThereIsNoShell() throws {
+    let run = try CommandRun(["shell"])
+    #expect(run.status == 2 && run.errors.contains("needs a terminal"))
+    #expect(try CommandRun([]).errors.contains("Missing command"))
+  }
+
+  @Test func randomKeysNeverCrash() {
+    let seed = UInt64.random(in: .min ... .max)
+    var random = SplitMix(seed: seed)
+    let pieces: [[UInt8]] = [
+      [0x1b], Array("\u{1b}[".utf8), Array("A".utf8), [0xf0], [0x9f], [0xff], [0], [9], [13], [3], [4], [0x7f],
+      Array("é".utf8),
+      Array("word ".utf8), Array("\u{1b}[1;5C".utf8), Array("\u{1b}b".utf8), [0x17], [0x0b], [0x15],
+    ]
+    for _ in 0..<2000 {
+      var editor = LineEditor(history: ["get a", "set"])
+      var decoder = KeyDecoder()
+      for _ in 0..<30 {
+        for key in decoder.keys(pieces.randomElement(using: &random)!) { _ = editor.press(key) }
+        let view = LineView(prompt: "> ", before: editor.before, after: editor.after, width: random.below(30))
+        #expect(view.column >= 0, "seed \(seed)")
+      }
+    }
+  }
+}

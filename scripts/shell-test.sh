@@ -1,0 +1,186 @@
+#!/bin/bash
+# Runs shmctl's interactive mode in a real terminal (tmux), and its completions in bash, zsh and fish, as far as they are installed.
+#
+#   scripts/shell-test.sh PATH-OF-SHMCTL
+set -eu
+
+shmctl=$(realpath "$1")
+directory=$(mktemp -d)
+session=shell-test-$$
+table=shell-test-$$
+server=0
+export LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no SHMCTL_CONFIG=/dev/null SHMCTL_HISTORY=$directory/state/history
+unset SHM_TABLE SHM_TIMEOUT SHM_TRUST
+
+tmux() { command tmux -L "$session-$server" -f /dev/null "$@"; }
+
+finish() {
+  tmux kill-server 2>/dev/null || true
+  for name in "$table" "$table.other"; do "$shmctl" -q drop "$name" 2>/dev/null || true; done
+  rm -rf "$directory"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM HUP
+
+fail() {
+  echo "shell-test: $1" >&2
+  tmux capture-pane -p -t "$session" 2>/dev/null | sed 's/^/  | /' >&2 || true
+  exit 1
+}
+# A hang is a failure, after 30 s.
+until_true() {
+  local tries=0
+  until eval "$1"; do
+    tries=$((tries + 1))
+    [ $tries -lt 600 ] || fail "never seen: $2"
+    sleep 0.05
+  done
+}
+screen() { tmux capture-pane -p -t "$session"; }
+shows() { until_true "screen | grep -qF -e $(printf %q "$1")" "$1"; }
+keys() { tmux send-keys -t "$session" "$@"; }
+type_in() { tmux send-keys -l -t "$session" "$1"; }
+
+start() { # width height command...
+  tmux kill-server 2>/dev/null || true
+  server=$((server + 1))
+  rm -f "$directory/before" "$directory/after"
+  tmux new-session -d -s "$session" -x "$1" -y "$2" "${@:3}"
+}
+
+ln -s "$shmctl" "$directory/shmctl"
+export PATH=$directory:$PATH
+shmctl create "$table" --capacity 4MiB
+shmctl create "$table.other" --capacity 4MiB
+shmctl -t "$table" mset user:1 anna user:2 bert "with space" x other:key o
+
+# The interactive mode.
+start 80 24 sh
+type_in "stty -g >$directory/before; shmctl -t $table; echo ended \$?; stty -g >$directory/after"
+keys Enter
+shows "shmctl $table>"
+type_in "set greeting 'hello'"
+keys Enter
+shows "single quotes are characters here"
+type_in 'set greeting "hello wörld"'
+keys Enter
+type_in "get greeting"
+keys Enter
+shows '"hello wörld"'
+type_in "get us"
+keys Tab
+shows "get user:"
+keys Tab
+shows "user:1  user:2"
+type_in "2"
+keys Enter
+shows '"bert"'
+type_in 'get wi'
+keys Tab
+shows 'get with\sspace'
+keys Enter
+shows '"x"'
+type_in "get nonsense"
+keys Left Left Left BSpace C-a
+type_in "zz"
+keys C-c
+type_in "typ"
+keys Tab
+type_in "greeting"
+keys Enter
+shows "string"
+keys Up Up
+type_in "x"
+keys C-u
+type_in "wait nothing --timeout 60s"
+keys Enter
+until_true "tmux list-panes -t $session -F '#{pane_pid}' | xargs -I{} pgrep -f 'wait nothing' >/dev/null" "the command that waits"
+keys C-c
+type_in "count"
+keys Enter
+shows "5"
+type_in "use $table.oth"
+keys Tab
+keys C-u
+type_in "use $table.other"
+keys Enter
+shows "shmctl $table.other>"
+type_in "use nonsense"
+keys Enter
+shows "there is no table 'nonsense'"
+type_in " set secret value"
+keys Enter
+# What is typed while a command runs is echoed by the terminal.
+until_true "screen | grep . | tail -n 1 | grep -q '> *$'" "the prompt behind the last command"
+tmux resize-window -t "$session" -x 40 -y 10
+type_in "set long 日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語end"
+shows "end"
+[ "$(screen | grep -c 日本)" = 1 ] || fail "a long line takes more than a row"
+keys C-u C-d
+shows "ended 0"
+until_true "[ -s $directory/after ]" "the shell after the end"
+cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
+[ "$(stat -c %a "$SHMCTL_HISTORY")" = 600 ] || fail "the history is not its user's alone"
+grep -qxF 'get greeting' "$SHMCTL_HISTORY" || fail "the history lacks a line"
+! grep -q secret "$SHMCTL_HISTORY" || fail "a line that begins with a space is kept"
+echo "shell-test: interactive mode: ok"
+
+# A later one has the former's lines; a signal leaves the terminal whole.
+start 80 24 sh
+type_in "stty -g >$directory/before; shmctl shell -t $table; echo ended \$?; stty -g >$directory/after"
+keys Enter
+shows "shmctl $table>"
+type_in "get gr"
+keys Up
+shows "get greeting"
+pane=$(tmux display-message -p -t "$session" '#{pane_pid}')
+kill -TERM "$(ps -o pid= --ppid "$pane" | tr -d ' ')"
+shows "ended 143"
+until_true "[ -s $directory/after ]" "the shell after the end"
+cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
+echo "shell-test: history, SIGTERM: ok"
+
+# The shells' completions: a line that the shell completes, and what it stands as then.
+cases() {
+  complete_line "shmctl coun" "shmctl count "
+  complete_line "shmctl -t $table get user:" "shmctl -t $table get user:" Tab "user:1 user:2"
+  complete_line "shmctl -t $table get other" "shmctl -t $table get other:key "
+  complete_line "shmctl -t $table.o" "shmctl -t $table.other "
+  complete_line "shmctl -t $table get --defa" "shmctl -t $table get --default "
+  complete_line "shmctl create x --group roo" "shmctl create x --group root "
+  complete_line "shmctl export re" "shmctl export resp "
+  complete_line "shmctl load -t $table $directory/du" "shmctl load -t $table $directory/dump.of.table "
+}
+complete_line() { # typed, expected, [key, words that are listed]
+  keys C-u
+  type_in "$1"
+  keys Tab
+  until_true "screen | sed 's/ *\$//' | grep -qxF -e $(printf %q "\$ ${2% }")" "$1 completed by $shell to '$2'"
+  [ $# -lt 4 ] || {
+    keys Tab
+    for word in $4; do shows "${word##*:}"; done
+  }
+}
+: >"$directory/dump.of.table"
+for shell in bash zsh fish; do
+  if ! command -v $shell >/dev/null; then
+    echo "shell-test: $shell is not installed: its completion was not run"
+    continue
+  fi
+  shmctl --generate-completion-script $shell >"$directory/_shmctl.$shell"
+  case $shell in
+    bash) start 100 30 env PS1='$ ' bash --norc --noprofile
+      type_in "PS1='\$ '; . $directory/_shmctl.bash" ;;
+    zsh) start 100 30 env PS1='$ ' zsh -f
+      type_in "PS1='\$ '; autoload -Uz compinit; compinit -D -u; . $directory/_shmctl.zsh" ;;
+    fish) start 100 30 env HOME="$directory" fish --no-config --init-command "function fish_prompt; echo '\$ '; end; function fish_greeting; end"
+      type_in "source $directory/_shmctl.fish" ;;
+  esac
+  keys Enter
+  type_in "clear; echo re''ady"
+  keys Enter
+  shows "ready"
+  cases
+  echo "shell-test: completion in $shell: ok"
+done
+echo "shell-test: all passed"
