@@ -210,6 +210,10 @@ let tests: [Target] = [
     name: "QueueTests",
     dependencies: ["SharedTable", "SharedTableOperations", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
+  // The pages of the documentation: what they show is compiled, and does what they say.
+  .testTarget(
+    name: "DocumentationTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport"],
+    swiftSettings: testSettings),
   // Values, dictionaries, sets and arrays.
   .testTarget(
     name: "CollectionTests",
