@@ -57,6 +57,10 @@ let library: [Target] = [
   // Barriers and reads as Foundation's operations.
   .target(
     name: "SharedTableOperations", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Tables for tests: a trait of Swift Testing.
+  .target(
+    name: "SharedTableTesting", dependencies: ["SharedMemory", "SharedTable"], exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings),
 ]
 
 let programs: [Target] = [
@@ -201,6 +205,13 @@ let tests: [Target] = [
     name: "AccessTests",
     dependencies: ["TableEngine", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
+  // The trait that gives tests tables.
+  .testTarget(
+    name: "SharedTableTestingTests",
+    dependencies: [
+      "SharedMemory", "SharedTable", "SharedTableTesting", "TableTestSupport", "TestSupport", "table-worker",
+    ],
+    swiftSettings: testSettings),
   // Waiting for changes, and streams of them.
   .testTarget(
     name: "EventTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
@@ -209,6 +220,10 @@ let tests: [Target] = [
   .testTarget(
     name: "QueueTests",
     dependencies: ["SharedTable", "SharedTableOperations", "TableTestSupport", "TestSupport", "table-worker"],
+    swiftSettings: testSettings),
+  // The pages of the documentation: what they show is compiled, and does what they say.
+  .testTarget(
+    name: "DocumentationTests", dependencies: ["SharedTable", "SharedTableTesting", "TableTestSupport", "TestSupport"],
     swiftSettings: testSettings),
   // Values, dictionaries, sets and arrays.
   .testTarget(
@@ -325,6 +340,7 @@ let package = Package(
     .library(name: "SharedTable", targets: ["SharedTable"]),
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
     .library(name: "SharedTableOperations", targets: ["SharedTableOperations"]),
+    .library(name: "SharedTableTesting", targets: ["SharedTableTesting"]),
     .executable(name: "shmctl", targets: ["shmctl"]),
   ],
   traits: [

@@ -17,10 +17,18 @@ $swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synth
 cp "$scratch"/*/symbolgraph/SharedTable.symbols.json "$scratch"/*/symbolgraph/SharedTable@Swift.symbols.json "$graphs" ||
   { cat "$graphs/log" >&2; exit 1; }
 
+# The catalog, with what is made of figures: where a page says <!-- Reliability/Instructions/costs.awk -->, that table.
+catalog=$graphs/SharedTable.docc
+instructions=Reliability/Instructions
+cp -r Sources/SharedTable/SharedTable.docc "$catalog"
+awk -f "$instructions/costs.awk" "$instructions/bars.txt" "$instructions/costs.txt" >"$graphs/costs"
+grep -qx "<!-- $instructions/costs.awk -->" "$catalog/CostsAndWaits.md"
+sed -i -e "\|^<!-- $instructions/costs.awk -->\$|{r $graphs/costs" -e 'd;}' "$catalog/CostsAndWaits.md"
+
 docc=$(dirname "$(command -v "$swift")")/docc
 [ -x "$docc" ] || docc=docc
 archive=$scratch/SharedTable.doccarchive
-"$docc" convert Sources/SharedTable/SharedTable.docc --additional-symbol-graph-dir "$graphs" --output-dir "$archive" \
+"$docc" convert "$catalog" --additional-symbol-graph-dir "$graphs" --output-dir "$archive" \
   --fallback-display-name SharedTable --fallback-bundle-identifier SharedTable --warnings-as-errors \
   --experimental-documentation-coverage --coverage-summary-level detailed >"$graphs/coverage" ||
   { cat "$graphs/coverage" >&2; exit 1; }

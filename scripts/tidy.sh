@@ -12,13 +12,14 @@ trap 'rm -f "$violations"' EXIT
 violation() { echo "tidy: $1" >>"$violations"; }
 
 # The floor plan: which of our own modules each may import. Only floors below, never up, never sideways
-# (SharedTableFoundation and SharedTableOperations stand on SharedTable). A module that is not here has no place yet.
+# (the products SharedTable* stand on SharedTable). A module that is not here has no place yet.
 may_import() {
   case $1 in
     SharedMemory) echo CShims ;;
     TableEngine) echo CShims SharedMemory ;;
     SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
+    SharedTableTesting) echo SharedMemory SharedTable ;;
     ToolSupport) ;;
     TableMetrics) echo SharedTable ToolSupport ;;
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
@@ -139,6 +140,12 @@ for test in $(sed -n -E 's/.*\| `([A-Za-z]+\.[A-Za-z]+)` \|$/\1/p' "$gotchas"); 
   grep -q "func ${test#*.}(" ${file:-/dev/null} || violation "$gotchas: there is no test $test"
 done
 
+# What the documentation shows is compiled.
+perl scripts/snippets.pl Sources/SharedTable/SharedTable.docc Tests/DocumentationTests/Pages >"$violations.snippets" ||
+  violation "scripts/snippets.pl: failed"
+sed 's/^/tidy: /' "$violations.snippets" >>"$violations"
+rm -f "$violations.snippets"
+
 # The README's programs (its Swift blocks that begin with an import) are compiled: they are these files, from their first
 # import on.
 example() {
@@ -156,4 +163,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, the format's lists, designs, sizes, labels, planted defects, documented tests and the README's examples are as they should be"
+echo "tidy: imports, the format's lists, designs, sizes, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"
