@@ -49,6 +49,8 @@ static void end_thread(void *unused) {
   shm_thread.endIsWatched = false;
   void (*function)(void) = __atomic_load_n(&at_end, __ATOMIC_ACQUIRE);
   if (function != NULL) function();
+  free(shm_thread.scratch);
+  shm_thread.scratch = NULL;
   chunk *first = first_chunk();
   shm_thread.overflow = NULL;
   shm_thread.overflowCount = 0;
@@ -112,6 +114,11 @@ shm_thread_record *shm_thread_add(uint64_t segment) {
 void shm_thread_remove(uint64_t segment) {
   shm_thread_record *r = shm_thread_find(segment);
   if (r != NULL) *r = (shm_thread_record){0};
+}
+
+void *shm_thread_make_scratch(void) {
+  if (shm_thread.scratch == NULL && shm_thread.endIsWatched) shm_thread.scratch = malloc(SHM_SCRATCH_BYTES);
+  return shm_thread.scratch;
 }
 
 /* The first record in use from `index` on; NULL if there is none. */

@@ -34,6 +34,7 @@ typedef struct {
   uint32_t observing; /* observers' outermost sections that this thread is in, over all tables */
   uint64_t outsideIn; /* the fork generation in which this thread left the last of these; 0 while it is in one */
   uint64_t seenEnds;  /* how many segments of this process had ended when this thread last gave back what it had in them */
+  void *_Nullable scratch; /* see shm_thread_scratch; freed when the thread ends */
 } shm_thread_state;
 
 extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec")));
@@ -79,6 +80,16 @@ static inline bool shm_thread_learn_ends(uint64_t ends) {
   const bool news = shm_thread.seenEnds != ends;
   shm_thread.seenEnds = ends;
   return news;
+}
+
+/* SHM_SCRATCH_BYTES bytes of this thread's, aligned to 16, for what is put together on its way into a table: the C library's
+ * allocator takes several times as many instructions for a kilobyte. NULL if there are none; then allocate. They keep no
+ * contents: whoever uses them calls nobody who might use them, too. */
+#define SHM_SCRATCH_BYTES 9216
+void *_Nullable shm_thread_make_scratch(void);
+static inline __attribute__((always_inline)) void *_Nullable shm_thread_scratch(void) {
+  void *scratch = shm_thread.scratch;
+  return __builtin_expect(scratch != NULL, 1) ? scratch : shm_thread_make_scratch();
 }
 
 /* 1 in the process image that loaded the library, and one more with every fork since: handles compare it. Never 0. */

@@ -64,8 +64,8 @@ import Testing
     #expect(try !#require(loaded.withBytes { bytes in CachePage(bytes) }).hasExpiries)
   }
 
-  /// The head is stored only where it says something else than before.
-  @Test func anElementThatIsThereCostsTwoKeysAndANewOneThree() throws {
+  /// Page and head are stored only where they say something else than before.
+  @Test func anElementThatIsThereCostsOneKeyAndANewOneThree() throws {
     try withTable(.rcu) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(10))
       func stored(_ change: () throws -> Void) throws -> Set<String> {
@@ -82,10 +82,61 @@ import Testing
         return keys
       }
       #expect(try stored { try cache.set("k", "v") } == ["c", "c#r0", "c/k"])
-      #expect(try stored { try cache.set("k", "w") } == ["c#r0", "c/k"])
+      #expect(try stored { try cache.set("k", "w") } == ["c/k"])
       #expect(try stored { try cache.set("k", "longer") } == ["c", "c#r0", "c/k"])
       #expect(try stored { try cache.set("l", "v") } == ["c", "c#r0", "c/l"])
       #expect(try cache.totalCost == "klongerlv".utf8.count)
+      #expect(try problems(table) == [])
+    }
+  }
+
+  /// What expires, or no longer does, is on the page: whoever evicts looks for it there.
+  @Test func anElementThatExpiresCostsItsPageToo() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache("c", in: table, limit: .entries(10))
+      func isPageStored(_ expires: Expiration) throws -> Bool {
+        let before = try table.entry("c#r0")?.version
+        try cache.set("k", "v", expires: expires)
+        return try table.entry("c#r0")?.version != before
+      }
+      #expect(try isPageStored(.never))
+      #expect(try !isPageStored(.never))
+      #expect(try isPageStored(.after(.seconds(100))))
+      #expect(try isPageStored(.after(.seconds(100))))
+      #expect(try isPageStored(.never))
+      #expect(try !isPageStored(.never))
+      #expect(try problems(table) == [])
+    }
+  }
+
+  /// The last write of an element may have stored that element alone; whoever evicts finds it there, whatever process wrote.
+  @Test func anElementThatWasWrittenAgainIsNotTheOldest() throws {
+    try withTable(.rcu) { table throws in
+      let (one, other) = (
+        try StringCache("c", in: table, limit: .entries(4)), try StringCache("c", in: table, limit: .entries(4))
+      )
+      for key in ["k", "l", "m", "n"] { try one.set(key, "v") }
+      try one.set("k", "w")
+      try one.set("l", "w")
+      try other.set("o", "v")
+      try other.set("p", "v")
+      #expect(try ["k", "l", "m", "n", "o", "p"].filter { try one.contains($0) } == ["k", "l", "o", "p"])
+      try one.set("o", "w")
+      try other.set("q", "v")
+      #expect(try ["k", "l", "o", "p", "q"].filter { try one.contains($0) } == ["l", "o", "p", "q"])
+      #expect(try problems(table) == [])
+    }
+  }
+
+  /// A limit that was made smaller holds from the next write on, also of an element that is there.
+  @Test func anElementThatIsThereMakesRoomForASmallerLimit() throws {
+    try withTable(.rcu) { table throws in
+      let large = try StringCache("c", in: table, limit: .entries(8))
+      for number in 0..<8 { try large.set("\(number)", "v") }
+      let small = try StringCache("c", in: table, limit: .entries(3))
+      try small.set("7", "w")
+      #expect(try small.count == 3)
+      #expect(try small["7"] == "w")
       #expect(try problems(table) == [])
     }
   }

@@ -13,20 +13,34 @@ extension CacheCore {
     }
   }
 
-  /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again.
+  /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again; if the ledger contradicts
+  /// itself, makes it anew and starts over, once.
+  @inline(__always)
   func withRoom<R>(
     bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
+    do throws(TableError) {
+      return try names.withBarrier(of: table, timeout: timeout, body)
+    } catch {
+      return try makeRoom(after: error, bytes: bytes, timeout: timeout, body)
+    }
+  }
+
+  @inline(never)
+  private func makeRoom<R>(
+    after first: TableError, bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    var failure = first
     var wanted = 16
+    if failure.code == .damaged {
+      do throws(TableError) { return try healed(timeout, body) } catch { failure = error }
+    }
     while true {
-      do throws(TableError) {
-        return try healing(timeout, body)
-      } catch {
-        // What a reader keeps, nobody's leaving gives back.
-        guard error.code == .full, error.holder == nil else { throw error }
-        guard bytes <= table.maximumValueLength, try evictSome(wanted, timeout: timeout) > 0 else { throw error }
-        wanted = min(wanted * 2, 4096)
-      }
+      // What a reader keeps, nobody's leaving gives back.
+      guard failure.code == .full, failure.holder == nil else { throw failure }
+      guard bytes <= table.maximumValueLength, try evictSome(wanted, timeout: timeout) > 0 else { throw failure }
+      wanted = min(wanted * 2, 4096)
+      do throws(TableError) { return try healing(timeout, body) } catch { failure = error }
     }
   }
 
@@ -38,13 +52,19 @@ extension CacheCore {
       return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
       guard error.code == .damaged else { throw error }
-      try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
-        var ledger = try CacheLedger.rebuild(self, &tx)
-        try ledger.makeRoom(limit, sparing: 0, &tx)
-        try ledger.store(&tx)
-      }
-      return try names.withBarrier(of: table, timeout: timeout, body)
+      return try healed(timeout, body)
     }
+  }
+
+  private func healed<R>(
+    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger.rebuild(self, &tx)
+      try ledger.makeRoom(limit, sparing: 0, &tx)
+      try ledger.store(&tx)
+    }
+    return try names.withBarrier(of: table, timeout: timeout, body)
   }
 
   /// Evicts some elements in a barrier of its own.

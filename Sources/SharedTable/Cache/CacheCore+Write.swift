@@ -61,13 +61,26 @@ extension CacheCore {
   func write(_ write: CacheWrite, if condition: Table.Condition, timeout: Duration?) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
-    return try change(bytes: unsafe write.bytes.count, timeout: timeout) { tx, ledger throws(TableError) in
+    return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
       if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(write.key)) { return false }
-      try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
       // A value that is being computed was asked for before this one was there.
-      try tx.remove(unsafe names.claim(ofElement: write.key))
+      let claim = unsafe names.claim(ofElement: write.key)
+      if try tx.contains(claim) { try tx.remove(claim) }
+      if case .never = unsafe write.expires, try CacheLedger.lists(hash, cost: cost, self, tx) {
+        try unsafe tx.store(write.key, write.bytes, write.form, .never)
+      } else {
+        try unsafe enter(write, hash: hash, cost: cost, &tx)
+      }
       return true
     }
+  }
+
+  private func enter(
+    _ write: CacheWrite, hash: UInt64, cost: UInt64, _ tx: inout Transaction
+  ) throws(TableError) {
+    var ledger = try CacheLedger(self, tx)
+    try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
+    try ledger.store(&tx)
   }
 
   /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since.

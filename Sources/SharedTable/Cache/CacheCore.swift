@@ -114,7 +114,7 @@ final class CacheCore: Sendable {
   /// The head as last committed; nil if there is no cache yet.
   /// - Throws: `damaged` until the next write, `typeMismatch`.
   func readHead() throws(TableError) -> CacheHead? {
-    let read = try table.withEntry(names.head) { found -> Result<CacheHead, TableError> in
+    let read = try table.withEntry(names.headKey) { found -> Result<CacheHead, TableError> in
       do throws(TableError) { return .success(try self.head(found)) } catch { return .failure(error) }
     }
     return try read?.get()

@@ -51,16 +51,19 @@ struct CacheHead: Equatable {
   /// Nil if the bytes are no cache's, or cannot be right.
   init?(_ found: FoundEntry) {
     let bytes = unsafe found.value
-    guard Self.isOfACache(found), bytes.count == Self.wordCount * 8 else { return nil }
-    func word(_ index: Int) -> UInt64 { unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+    guard found.meta.type == ValueType.bytes.rawValue, bytes.count == Self.wordCount * 8,
+      let words = bytes.baseAddress
+    else { return nil }
+    func word(_ index: Int) -> UInt64 { unsafe words.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self) }
     count = word(1)
     cost = word(2)
-    pageCount = Int(clamping: word(3))
-    hand = Int(clamping: word(4))
+    pageCount = Int(truncatingIfNeeded: word(3))
+    hand = Int(truncatingIfNeeded: word(4))
     epoch = word(5)
     insertions = word(6)
     evictions = word(7)
-    guard 1...Self.maximumPageCount ~= pageCount, hand < pageCount, count <= UInt64(Int.max), cost <= UInt64(Int.max)
+    guard word(0) == Self.magic, UInt(bitPattern: pageCount &- 1) < Self.maximumPageCount,
+      UInt(bitPattern: hand) < UInt(bitPattern: pageCount), (count | cost) >> 63 == 0
     else { return nil }
   }
 
@@ -77,6 +80,13 @@ struct CacheHead: Equatable {
       Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions,
     ]
     return try unsafe withUnsafeBytes(of: words) { bytes throws(E) in try unsafe body(bytes) }
+  }
+
+  func exceeds(_ limit: CacheLimit) -> Bool {
+    switch limit {
+    case .entries: count > limit.maximum
+    case .bytes: cost > limit.maximum
+    }
   }
 
   // MARK: - Which page

@@ -3,17 +3,13 @@
 /// Least recently used, by sample: of the elements on the page of the key that came, some 25 to 100 chosen by their keys'
 /// hashes, what has expired, else what was used longest ago. (K. Psounis, B. Prabhakar, "A randomized web-cache
 /// replacement scheme", INFOCOM 2001: from a handful of samples on, little is left to gain.)
+///
+/// A line may not know of its element's last writes, which did not store it. So the element is looked at before it goes: its
+/// version is that of its last write. Where the line said less it is told, and the choice made again.
 extension CacheLedger {
   /// Evicts until the cache is within its limit.
   mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64, _ tx: inout Transaction) throws(TableError) {
-    while exceeds(limit) { try evict(sparing: hash, &tx) }
-  }
-
-  private func exceeds(_ limit: CacheLimit) -> Bool {
-    switch limit {
-    case .entries: head.count > limit.maximum
-    case .bytes: head.cost > limit.maximum
-    }
+    while head.exceeds(limit) { try evict(sparing: hash, &tx) }
   }
 
   /// Evicts one element.
@@ -45,10 +41,17 @@ extension CacheLedger {
 
   private static let fairSample = 24
 
+  /// The line of a loaded page whose element was used longest ago, by the line and by the element.
   private func oldest(
     _ index: Int, sparing hash: UInt64?, _ tx: borrowing Transaction
   ) -> (line: Int, used: UInt64)? {
-    pages[index].oldest(sparing: hash, now: pages[index].hasExpiries ? tx.now : 0)
+    let page = pages[index]
+    let now = page.hasExpiries ? tx.now : 0
+    while let oldest = page.oldest(sparing: hash, now: now), oldest.used > 0 {
+      let written = elements(page[oldest.line].hash).map(\.version).max() ?? 0
+      guard page.enter(use: Self.used(atCommit: written), line: oldest.line) else { return oldest }
+    }
+    return page.oldest(sparing: hash, now: now)
   }
 
   /// Tells the pages of some keys what this process has read, so that others' evictions know.

@@ -11,9 +11,9 @@ extension CacheLedger {
     var ledger = CacheLedger(new: core)
     // Old pages may be anything; an epoch beyond any that a claim can name ends what is being computed.
     ledger.head.epoch = ledger.version
-    for key in try tx.keys(prefix: names.pagePrefix) { try tx.remove(key) }
+    for key in try tx.keys(prefix: names.pagePrefix.array) { try tx.remove(key) }
     var lines: [CachePage.Line] = []
-    try tx.scan(names.elementPrefix) { found in
+    try tx.scan(names.elementPrefix.array) { found in
       let cost = unsafe found.key.count - names.elementPrefix.count + found.value.count
       lines.append(
         CachePage.Line(
@@ -37,10 +37,10 @@ extension ReadView {
   package func cacheProblems(_ name: String) throws -> [String] {
     let names = try CacheNames(name, table: table)
     var elements: Set<UInt64> = []
-    try forEach(prefix: names.elementPrefix) { key, _ in
+    try forEach(prefix: names.elementPrefix.array) { key, _ in
       elements.insert(unsafe key.withUnsafeBytes { unsafe table.segment.hash($0) })
     }
-    guard let found = try find(names.head) else { return elements.isEmpty ? [] : ["elements without a head"] }
+    guard let found = try find(names.headKey) else { return elements.isEmpty ? [] : ["elements without a head"] }
     guard let head = CacheHead(found) else { return ["the head cannot be right"] }
     var problems: [String] = []
     var known: Set<UInt64> = []

@@ -22,7 +22,7 @@ struct CacheLedger {
   /// - Throws: `typeMismatch` if something else has the cache's name; `damaged` if it cannot be right: ``rebuild(_:)`` it.
   init(_ core: CacheCore, _ tx: borrowing Transaction) throws(TableError) {
     self.init(new: core)
-    if let found = try tx.find(names.head) {
+    if let found = try tx.find(names.headKey) {
       let head = try core.head(found)
       self.head = head
       stored = head
@@ -86,6 +86,23 @@ struct CacheLedger {
     if head.count > UInt64(head.pageCount) * Self.fullPage { try split(tx) }
   }
 
+  /// Whether the ledger as it lies in the table says of an element what it is to say after the element was written again, to
+  /// stay for ever. Then such a write leaves it as it is: when an element was last written, the element itself says
+  /// (``evict(sparing:_:)``).
+  ///
+  /// False also where the ledger is damaged, or more than it may be: whoever loads it finds that out.
+  static func lists(
+    _ hash: UInt64, cost: UInt64, _ core: CacheCore, _ tx: borrowing Transaction
+  ) throws(TableError) -> Bool {
+    guard let found = try tx.find(core.names.headKey), let head = CacheHead(found), !head.exceeds(core.limit) else {
+      return false
+    }
+    return try core.names.withPage(CacheHead.page(hash, of: head.pageCount)) { key throws(TableError) in
+      guard let page = try tx.find(key) else { return false }
+      return unsafe CachePage.lists(page.value, hash, cost: cost)
+    }
+  }
+
   /// Strikes an element out, if it is in the ledger.
   mutating func strike(_ hash: UInt64, _ tx: inout Transaction) throws(TableError) {
     let index = pageIndex(hash)
@@ -105,12 +122,20 @@ struct CacheLedger {
   /// - Returns: how many there were: one, none if it was removed behind the cache's back, more only if hashes collide.
   @discardableResult
   func removeElements(_ hash: UInt64, _ tx: inout Transaction) throws(TableError) -> Int {
-    var removed = 0
-    for key in core.table.segment.keysInBarrier(hash: hash) where key.starts(with: names.elementPrefix) {
-      try tx.remove(key)
-      removed += 1
+    try removeElements(elements(hash), &tx)
+  }
+
+  @discardableResult
+  func removeElements(_ elements: [FoundEntry], _ tx: inout Transaction) throws(TableError) -> Int {
+    for element in elements { try unsafe tx.remove(RawKey(element.key)) }
+    return elements.count
+  }
+
+  /// The elements of a line's key, expired ones included.
+  func elements(_ hash: UInt64) -> [FoundEntry] {
+    core.table.segment.entriesInBarrier(hash: hash).filter { found in
+      unsafe found.hasPrefix(names.elementPrefix.bytes)
     }
-    return removed
   }
 
   /// A page that is to be stored anyway loses some of what has expired in it.
@@ -165,6 +190,7 @@ struct CacheLedger {
       }
     }
     if head == stored { return }
-    try unsafe head.withBytes { bytes throws(TableError) in try unsafe tx.set(names.head, bytes: bytes, type: .bytes) }
+    try unsafe head.withBytes { bytes throws(TableError) in try unsafe tx.set(names.headKey, bytes: bytes, type: .bytes)
+    }
   }
 }

@@ -11,36 +11,44 @@
 /// A ``CollectionName`` has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
 @usableFromInline
 final class CacheNames: Sendable {
-  @usableFromInline let elementPrefix: [UInt8]
-  @usableFromInline let head: [UInt8]
-  let pagePrefix: [UInt8]
-  let claimPrefix: [UInt8]
+  @usableFromInline let elementPrefix: KeptBytes
+  let head: KeptBytes
+  let pagePrefix: KeptBytes
+  let claimPrefix: KeptBytes
 
   init(_ name: String, table: Table) throws(TableError) {
     let bytes = Array(try CollectionName(name, table).text.utf8)
-    head = bytes
-    elementPrefix = bytes + [UInt8(ascii: "/")]
-    pagePrefix = bytes + Array("#r".utf8)
-    claimPrefix = bytes + Array("#k".utf8)
+    head = KeptBytes(bytes)
+    elementPrefix = KeptBytes(bytes + [UInt8(ascii: "/")])
+    pagePrefix = KeptBytes(bytes + Array("#r".utf8))
+    claimPrefix = KeptBytes(bytes + Array("#k".utf8))
   }
+
+  deinit { for bytes in [elementPrefix, head, pagePrefix, claimPrefix] { bytes.deallocate() } }
 
   /// A barrier that changes this cache only: it waits for who has locked its name or an element's key, and not for who has
   /// locked others.
+  @inline(__always)
   func withBarrier<R>(
     of table: Table, timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try unsafe head.withKeyBytes { name throws(TableError) in
-      try unsafe table.withBarrier(timeout: timeout, reach: .subtree(name), body)
-    }
+    defer { withExtendedLifetime(self) {} }
+    return try table.withBarrier(timeout: timeout, reach: unsafe .subtree(head.bytes), body)
   }
+
+  /// The key of the head; valid as long as these names.
+  var headKey: RawKey { unsafe RawKey(head.bytes) }
 
   /// Calls `body` with the key of a page.
   func withPage<R>(_ index: Int, _ body: (RawKey) throws(TableError) -> R) throws(TableError) -> R {
-    try unsafe pagePrefix.withNumberedKey(index) { key throws(TableError) in try body(unsafe RawKey(key)) }
+    defer { withExtendedLifetime(self) {} }
+    return try unsafe pagePrefix.withNumberedKey(index) { key throws(TableError) in try body(unsafe RawKey(key)) }
   }
 
-  /// The claim that belongs to an element's key in the table; valid as long as that.
+  /// The claim that belongs to an element's key in the table; valid as long as that and these names.
   func claim(ofElement key: UnsafeRawBufferPointer) -> PrefixedKey {
-    unsafe PrefixedKey(claimPrefix, UnsafeRawBufferPointer(rebasing: key.dropFirst(elementPrefix.count)))
+    let prefix = elementPrefix.count
+    return unsafe PrefixedKey(
+      claimPrefix, UnsafeRawBufferPointer(start: key.baseAddress! + prefix, count: key.count &- prefix))
   }
 }

@@ -105,6 +105,29 @@ final class CachePage {
     return removed
   }
 
+  /// Enters when a line's element was used. By itself no reason to store the page.
+  /// - Returns: whether that was later than the line says.
+  func enter(use: UInt64, line: Int) -> Bool {
+    precondition(0..<count ~= line)
+    guard unsafe lines[line].used < use else { return false }
+    unsafe lines[line].used = use
+    return true
+  }
+
+  /// Whether a page as it lies in the table has a line of that hash which costs so much and stays for ever.
+  static func lists(_ bytes: UnsafeRawBufferPointer, _ hash: UInt64, cost: UInt64) -> Bool {
+    guard let start = bytes.baseAddress, bytes.count % MemoryLayout<Line>.stride == 0 else { return false }
+    var offset = 0
+    while offset < bytes.count {
+      if unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self) == hash {
+        let line = unsafe start.loadUnaligned(fromByteOffset: offset, as: Line.self)
+        return line.cost == cost && line.expiry == 0
+      }
+      offset &+= MemoryLayout<Line>.stride
+    }
+    return false
+  }
+
   /// Enters what this process has read, once.
   func enter(_ hits: RecentHits) {
     if hasHits { return }

@@ -57,7 +57,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
   let expires: Expiration
 
   var table: Table { core.table }
-  var claimKey: [UInt8] { core.names.claimPrefix + key.dropFirst(core.names.elementPrefix.count) }
+  var claimKey: [UInt8] { core.names.claimPrefix.array + key.dropFirst(core.names.elementPrefix.count) }
   var queue: BarrierQueue { core.queue }
   var title: String {
     let shown = key.dropFirst(core.names.elementPrefix.count).prefix(64)

@@ -183,8 +183,10 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// Calls `body` with the key in the table.
   @inlinable @inline(__always)
   func withElementKey<R, E: Error>(_ key: Key, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe key.withElementKey { bytes throws(E) in
-      try unsafe PrefixedKey(core.names.elementPrefix, bytes).withKeyBytes(body)
+    let names = core.names
+    defer { withExtendedLifetime(names) {} }
+    return try unsafe key.withElementKey { bytes throws(E) in
+      try unsafe PrefixedKey(names.elementPrefix, bytes).withKeyBytes(body)
     }
   }
 

@@ -65,12 +65,13 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
   @usableFromInline let names: CacheNames
   let queue: BarrierQueue
 
-  @inlinable var key: [UInt8] { names.head }
-  var claimKey: [UInt8] { names.claimPrefix }
+  @usableFromInline let key: [UInt8]
+  var claimKey: [UInt8] { names.claimPrefix.array }
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
     names = try CacheNames(name, table: table)
+    key = names.head.array
     queue = BarrierQueue(in: table, subject: nil)
   }
 

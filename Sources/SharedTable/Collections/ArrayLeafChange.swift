@@ -24,7 +24,7 @@ struct ArrayLeafChange: ~Escapable {
   /// Nil if the leaf has no such range, or its ends contradict each other where it is cut.
   ///
   /// Other ends may be wrong too: they stay wrong, and a read of those elements throws `damaged`.
-  @_lifetime(copy node)
+  @inline(__always) @_lifetime(copy node)
   init?(_ node: borrowing ArrayNodeSpan, _ range: Range<Int>, length: Int, alignment: Int) {
     guard node.level == 0, range.lowerBound >= 0, range.upperBound <= node.count,
       let first = node.start(range.lowerBound, alignment: alignment),
@@ -51,6 +51,7 @@ struct ArrayLeafChange: ~Escapable {
     }
   }
 
+  @inline(__always)
   private func writeEnds(_ old: UnsafeRawPointer, to place: UnsafeMutableRawPointer) {
     unsafe place.storeBytes(of: UInt64(count) << 32, as: UInt64.self)
     let kept = 8 &+ 4 &* range.lowerBound
@@ -74,6 +75,7 @@ struct ArrayLeafChange: ~Escapable {
     }
   }
 
+  @inline(__always)
   private func writeData(
     _ old: UnsafeRawPointer, _ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer
   ) {

@@ -61,7 +61,7 @@ struct ArrayNodeSpan: ~Escapable {
   let count: Int
 
   /// Nil if the bytes can be no node, whatever its level: there is room for what it counts.
-  @_lifetime(copy span)
+  @inline(__always) @_lifetime(copy span)
   init?(_ span: RawSpan) {
     guard let level = span.word32(at: 0), let count = span.word32(at: 4) else { return nil }
     guard count <= span.byteCount / (level == 0 ? 4 : 16) else { return nil }
@@ -78,6 +78,7 @@ struct ArrayNodeSpan: ~Escapable {
   static func dataStart(_ count: Int) -> Int { (8 &+ 4 &* count &+ 15) & ~15 }
 
   /// Where element `index` begins in the data, or would if there was one more; nil if the end before it cannot be.
+  @inline(__always)
   func start(_ index: Int, alignment: Int) -> Int? {
     if index == 0 { return 0 }
     return span.word32(at: 8 + 4 * (index - 1)).map { padded($0, alignment: alignment) }
@@ -87,6 +88,7 @@ struct ArrayNodeSpan: ~Escapable {
   func padded(_ length: Int, alignment: Int) -> Int { (length &+ alignment &- 1) & ~(alignment &- 1) }
 
   /// Where element `index` lies; nil if the node's ends contradict each other.
+  @inline(__always)
   func range(_ index: Int, alignment: Int) -> Range<Int>? {
     guard level == 0, index >= 0, index < count, dataStart <= span.byteCount,
       let start = start(index, alignment: alignment), let end = span.word32(at: 8 + 4 * index), start <= end,
@@ -96,6 +98,7 @@ struct ArrayNodeSpan: ~Escapable {
   }
 
   /// Calls `body` with the bytes of element `index`; nil if the node's ends contradict each other.
+  @inline(__always)
   func withElement<R>(_ index: Int, alignment: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
     guard let range = range(index, alignment: alignment) else { return nil }
     return unsafe span.withUnsafeBytes { bytes in
@@ -136,6 +139,7 @@ struct ArrayNodeSpan: ~Escapable {
 }
 
 extension RawSpan {
+  @inline(__always)
   fileprivate func word32(at offset: Int) -> Int? {
     guard offset >= 0, offset <= byteCount - 4 else { return nil }
     return unsafe Int(unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))

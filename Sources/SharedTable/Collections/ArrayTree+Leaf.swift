@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 
 /// Changes of one element: in one leaf's bytes where that is enough, else by way of an ``Edit``.
@@ -9,7 +10,7 @@ extension ArrayTree {
 
   @usableFromInline
   func append(_ element: UnsafeRawBufferPointer, in tx: inout Transaction) throws(TableError) {
-    let state = try stateOfHeader(in: tx)
+    let state = try stateOfHeader(inBarrier: tx)
     if state.tail > 0, try unsafe changeLeaf(state.tail, nil, element, state, in: &tx) { return }
     try beginTail(with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
   }
@@ -21,7 +22,7 @@ extension ArrayTree {
 
   @usableFromInline
   func set(_ element: UnsafeRawBufferPointer, at index: Int, in tx: inout Transaction) throws(TableError) {
-    let state = try stateOfHeader(in: tx)
+    let state = try stateOfHeader(inBarrier: tx)
     let (leaf, place) = try place(of: index, state, in: tx)
     if try unsafe changeLeaf(leaf, place, element, state, in: &tx) { return }
     try replace(index..<index + 1, with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
@@ -59,12 +60,12 @@ extension ArrayTree {
     _ change: borrowing ArrayLeafChange, _ element: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer,
     in tx: inout Transaction
   ) throws(TableError) {
-    // Nothing with a closure: its errors would have to be carried out of it, which costs as much as the copying. And not by
-    // Swift's `allocate`, which asks for aligned memory.
-    let leaf = unsafe malloc(change.byteCount)!
-    defer { unsafe free(leaf) }
+    // Nothing with a closure: its errors would have to be carried out of it, which costs as much as the copying.
+    let scratch = unsafe change.byteCount <= SHM_SCRATCH_BYTES ? shm_thread_scratch() : nil
+    let leaf = unsafe scratch ?? malloc(change.byteCount)!
+    defer { if unsafe scratch == nil { unsafe free(leaf) } }
     unsafe change.write(element, to: leaf)
     let bytes = unsafe UnsafeRawBufferPointer(start: leaf, count: change.byteCount)
-    try unsafe tx.store(key, bytes, StoredForm(of: ArrayNodeBytes.self), .never)
+    try unsafe tx.store(key, bytes, nodeForm, .never)
   }
 }

@@ -13,6 +13,8 @@ final class ArrayTree: Sendable {
   let limits: ArrayNode.Limits
   /// Of an element.
   let alignment: Int
+  /// Of nodes. Here it is read without a look whether its fingerprint has been computed.
+  let nodeForm = StoredForm(of: ArrayNodeBytes.self)
 
   init<Element: TableValue>(
     _ name: String, _ table: Table, of type: Element.Type, _ limits: ArrayNode.Limits
@@ -59,13 +61,28 @@ final class ArrayTree: Sendable {
   }
 
   /// The same without the number of elements in the tail: one look-up.
+  @inline(__always)
   func stateOfHeader(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State {
-    guard let numbers = try place.header(in: section) else { return State() }
+    try state(place.header(in: section))
+  }
+
+  @inline(__always)
+  func stateOfHeader(inBarrier tx: borrowing Transaction) throws(TableError) -> State {
+    try state(place.header(inBarrier: tx))
+  }
+
+  @inline(__always)
+  private func state(_ numbers: CollectionHeader.Numbers?) throws(TableError) -> State {
+    guard let numbers else { return State() }
     let state = State(rooted: numbers[0], root: numbers[1], level: numbers[2], next: numbers[3], tail: numbers[4])
-    guard state.isPossible else { throw place.damaged("its header contradicts itself") }
+    guard state.isPossible else { throw contradiction }
     return state
   }
 
+  @inline(never)
+  private var contradiction: TableError { place.damaged("its header contradicts itself") }
+
+  @inline(never)
   func outOfBounds(_ index: Int, _ count: Int) -> TableError {
     TableError(
       .outOfBounds, table: table.name,
@@ -73,9 +90,11 @@ final class ArrayTree: Sendable {
         + "look at the count and use the index in one section")
   }
 
+  @inline(never)
   func damaged(_ id: Int) -> TableError { place.damaged("its node \(id) contradicts the others") }
 
   /// Runs `body` on a node where it lies.
+  @inline(__always)
   func withNode<R>(
     _ id: Int, _ level: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (borrowing ArrayNodeSpan) throws(TableError) -> R
@@ -90,7 +109,7 @@ final class ArrayTree: Sendable {
   /// What an entry says, if it is a node of that level.
   @inline(__always) @_lifetime(copy entry)
   func node(_ entry: borrowing EntryView, _ id: Int, _ level: Int) throws(TableError) -> ArrayNodeSpan {
-    guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
+    guard entry.found.meta.type == nodeForm.type.rawValue, entry.fingerprint == nodeForm.fingerprint,
       let node = ArrayNodeSpan(entry.bytes), node.level == level
     else { throw damaged(id) }
     return node

@@ -48,25 +48,17 @@ struct CollectionHeader: TableValue {
     self.init(signature, numbers)
   }
 
-  /// The state, read where it lies; nil if this is no collection of that signature, or the state cannot be.
-  static func numbers(_ bytes: RawSpan, _ signature: String) -> Numbers? {
-    guard isOf(bytes, signature) else { return nil }
-    return unsafe bytes.withUnsafeBytes { bytes in unsafe numbers(bytes) }
-  }
-
   /// Is it a header of this signature, whatever its state?
-  static func isOf(_ bytes: RawSpan, _ signature: String) -> Bool {
-    unsafe bytes.withUnsafeBytes { bytes in
-      let isEqual = unsafe signature.utf8.withContiguousStorageIfAvailable { wanted in
-        unsafe bytes.count == numberBytes + wanted.count
-          && memcmp(bytes.baseAddress! + numberBytes, wanted.baseAddress!, wanted.count) == 0
-      }
-      return isEqual ?? false
-    }
+  @inline(__always)
+  static func isOf(_ bytes: UnsafeRawBufferPointer, _ signature: UnsafeRawBufferPointer) -> Bool {
+    unsafe bytes.count == numberBytes &+ signature.count
+      && memcmp(bytes.baseAddress! + numberBytes, signature.baseAddress!, signature.count) == 0
   }
 
-  /// Nil if one is missing, negative, or so large that sums of some of them would be no `Int`.
-  private static func numbers(_ bytes: UnsafeRawBufferPointer) -> Numbers? {
+  /// The state, read where it lies. Nil if a number is missing, negative, or so large that sums of some of them would be no
+  /// `Int`.
+  @inline(__always)
+  static func numbers(_ bytes: UnsafeRawBufferPointer) -> Numbers? {
     guard bytes.count >= numberBytes else { return nil }
     var numbers = Numbers(repeating: 0)
     var all = 0

@@ -2,11 +2,12 @@
 /// and a slash.
 ///
 /// A name contains no slash and no number sign, so no key belongs to two names, nor to what a cache keeps beside its elements.
+/// A class, so that whoever hands it on counts one reference.
 @usableFromInline
-struct CollectionName: Sendable {
+final class CollectionName: Sendable {
   @usableFromInline let text: String
   /// What the keys of all elements begin with.
-  @usableFromInline let prefix: [UInt8]
+  @usableFromInline let prefix: KeptBytes
 
   /// - Throws: `invalid` unless the name has 1 to 200 bytes, and no slash, number sign or control character.
   @usableFromInline
@@ -19,8 +20,10 @@ struct CollectionName: Sendable {
           + "characters")
     }
     self.text = text
-    prefix = Array(text.utf8) + [UInt8(ascii: "/")]
+    prefix = KeptBytes(Array(text.utf8) + [UInt8(ascii: "/")])
   }
+
+  deinit { prefix.deallocate() }
 
   private static func isForbidden(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte < 0x20 || byte == 0x7f
@@ -33,9 +36,9 @@ struct CollectionName: Sendable {
   /// Calls `body` with the table's key of the value or the collection's header: the name itself.
   @inlinable @inline(__always)
   func withOwnKey<R, E: Error>(_ body: (RawKey) throws(E) -> R) throws(E) -> R {
-    try unsafe prefix.withKeyBytes { prefix throws(E) in
-      try unsafe body(RawKey(UnsafeRawBufferPointer(start: prefix.baseAddress, count: prefix.count &- 1)))
-    }
+    defer { withExtendedLifetime(self) {} }
+    let prefix = unsafe prefix.bytes
+    return try unsafe body(RawKey(UnsafeRawBufferPointer(start: prefix.baseAddress, count: prefix.count &- 1)))
   }
 
   /// Calls `body` with the table's key of an element.
@@ -49,6 +52,7 @@ struct CollectionName: Sendable {
   func withKey<R, E: Error>(
     bytes: UnsafeRawBufferPointer, _ body: (PrefixedKey) throws(E) -> R
   ) throws(E) -> R {
+    defer { withExtendedLifetime(self) {} }
     if unsafe !bytes.isEmpty && bytes[0] == Self.reserved { return try unsafe withDoubledKey(bytes, body) }
     return try unsafe body(PrefixedKey(prefix, bytes))
   }
@@ -64,11 +68,12 @@ struct CollectionName: Sendable {
   func withNumberedKey<R>(
     _ number: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try unsafe prefix.withNumberedKey(number, body)
+    defer { withExtendedLifetime(self) {} }
+    return try unsafe prefix.withNumberedKey(number, body)
   }
 }
 
-extension [UInt8] {
+extension KeptBytes {
   /// Calls `body` with these bytes and a number behind them, 0 or more, put together on the stack: the key of a page or node.
   /// They are a name and at most two bytes more.
   @inline(__always)
@@ -76,23 +81,24 @@ extension [UInt8] {
     _ number: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
   ) throws(TableError) -> R {
     // The longest name, two bytes, and the digits of the largest number, written from the end.
-    var place = InlineArray<222, UInt8>(repeating: 0)
-    let start = unsafe Swift.withUnsafeMutableBytes(of: &place) { buffer in
-      var start = buffer.count
+    precondition(count <= 202 && number >= 0)
+    let result: Result<R, TableError> = unsafe withUnsafeTemporaryAllocation(byteCount: 222, alignment: 8) { place in
+      let base = place.baseAddress!
+      var start = 222
       var rest = number
       repeat {
-        start -= 1
-        unsafe buffer[start] = UInt8(ascii: "0") + UInt8(rest % 10)
+        start &-= 1
+        unsafe base.storeBytes(of: UInt8(truncatingIfNeeded: 0x30 &+ rest % 10), toByteOffset: start, as: UInt8.self)
         rest /= 10
       } while rest > 0
-      start -= count
-      unsafe withUnsafeBytes { prefix in
-        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + count]).copyMemory(from: prefix)
+      start &-= count
+      unsafe (base + start).copyMemory(from: bytes.baseAddress!, byteCount: count)
+      do throws(TableError) {
+        return .success(try unsafe body(UnsafeRawBufferPointer(start: base + start, count: 222 &- start)))
+      } catch {
+        return .failure(error)
       }
-      return start
     }
-    return try unsafe Swift.withUnsafeBytes(of: &place) { buffer throws(TableError) in
-      try unsafe body(UnsafeRawBufferPointer(rebasing: buffer[start...]))
-    }
+    return try result.get()
   }
 }

@@ -5,6 +5,6 @@ extension CollectionPlace {
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
     _ timeout: Duration?, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    try await table.awaitBarrier(timeout, reach: .subtree(name.prefix.dropLast()), body)
+    try await table.awaitBarrier(timeout, reach: .subtree(name.prefix.array.dropLast()), body)
   }
 }

@@ -1,38 +1,73 @@
 public import TableEngine
 
-/// A collection's own place in its table.
+/// A collection's own place in its table. A class, so that whoever hands it on counts one reference.
 @usableFromInline
-struct CollectionPlace: Sendable {
+final class CollectionPlace: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let name: CollectionName
   let signature: String
+  private let signatureBytes: KeptBytes
+  /// Of headers. Here it is read without a look whether it has been computed.
+  private let fingerprint = CollectionHeader.tableFingerprint
+  /// Of the header's key.
+  private let hash: UInt64
+
+  init(table: Table, name: CollectionName, signature: String) {
+    self.table = table
+    self.name = name
+    self.signature = signature
+    signatureBytes = KeptBytes(Array(signature.utf8))
+    hash = name.withOwnKey { key in unsafe table.segment.hash(key.bytes) }
+  }
+
+  deinit { signatureBytes.deallocate() }
 
   /// The header's numbers; nil if the collection has none yet.
   /// - Throws: `typeMismatch` if the name is another collection's or a value's, `damaged`.
+  @inline(__always)
   func header(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> CollectionHeader
     .Numbers?
   {
-    let numbers = try name.withOwnKey { key throws(TableError) in
+    try name.withOwnKey { key throws(TableError) in
       try section.withEntry(key) { entry throws(TableError) in
-        guard Self.isHeader(entry), let numbers = CollectionHeader.numbers(entry.bytes, signature) else {
+        guard isOurs(entry.found), let numbers = unsafe CollectionHeader.numbers(entry.found.value) else {
           throw unreadable(entry)
         }
         return numbers
       }
     }
-    return numbers
   }
 
   /// Whether the collection has a header. Reads no numbers.
   /// - Throws: as ``header(in:)``, but for numbers that cannot be.
-  func hasHeader(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Bool {
-    let isOurs = try name.withOwnKey { key throws(TableError) in
-      try section.withEntry(key) { entry throws(TableError) in
-        guard Self.isHeader(entry), CollectionHeader.isOf(entry.bytes, signature) else { throw unreadable(entry) }
-        return true
-      }
+  @inline(__always)
+  func hasHeader(in tx: borrowing Transaction) throws(TableError) -> Bool {
+    guard let found = try findHeader(tx) else { return false }
+    guard isOurs(found) else { throw unreadable(EntryView(found)) }
+    return true
+  }
+
+  /// What lies under the name.
+  @inline(__always)
+  private func findHeader(_ tx: borrowing Transaction) throws(TableError) -> FoundEntry? {
+    try name.withOwnKey { key throws(TableError) in try unsafe tx.find(key.bytes, hash: hash) }
+  }
+
+  /// As ``header(in:)``.
+  @inline(__always)
+  func header(inBarrier tx: borrowing Transaction) throws(TableError) -> CollectionHeader.Numbers? {
+    guard let found = try findHeader(tx) else { return nil }
+    guard isOurs(found), let numbers = unsafe CollectionHeader.numbers(found.value) else {
+      throw unreadable(EntryView(found))
     }
-    return isOurs ?? false
+    return numbers
+  }
+
+  /// Is it a header of this signature, whatever its numbers?
+  @inline(__always)
+  private func isOurs(_ found: FoundEntry) -> Bool {
+    found.meta.type == CollectionHeader.tableType.rawValue && found.fingerprint == fingerprint
+      && (unsafe CollectionHeader.isOf(found.value, signatureBytes.bytes))
   }
 
   private static func isHeader(_ entry: borrowing EntryView) -> Bool {
@@ -61,7 +96,7 @@ struct CollectionPlace: Sendable {
   /// Removes the header and all that lies behind the name, for a collection that does not know its elements any more. Looks at
   /// the whole table.
   func removeDamaged(in tx: inout Transaction) throws(TableError) {
-    let keys = try tx.keys(prefix: name.prefix)
+    let keys = try tx.keys(prefix: name.prefix.array)
     try tx.withSavepoint { tx throws(TableError) in
       for key in keys { try tx.remove(key) }
       try tx.remove(name.text)

@@ -77,7 +77,9 @@ struct ElementIndex: Sendable {
     return page
   }
 
-  func key(ofPage number: Int) -> [UInt8] { place.name.prefix + [CollectionName.reserved] + Array(String(number).utf8) }
+  func key(ofPage number: Int) -> [UInt8] {
+    place.name.prefix.array + [CollectionName.reserved] + Array(String(number).utf8)
+  }
 
   /// Visits the keys of listed elements until `body` returns false.
   func forEachKey(

@@ -66,7 +66,20 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
 
   // MARK: - Changes
 
-  /// Stores one element if the condition holds, and lists it if it was not there.
+  /// Stores one element if the condition holds, and lists it if it was not there: a barrier of its own.
+  /// - Returns: whether it was stored.
+  @inlinable
+  func set(
+    _ key: Key, _ value: Value, if condition: Table.Condition, timeout: Duration?
+  ) throws(TableError) -> Bool {
+    try unsafe key.withElementKey { key throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        try unsafe place.setElement(key, bytes, StoredForm(of: Value.self), if: condition, timeout: timeout)
+      }
+    }
+  }
+
+  /// The same as a part of a barrier.
   /// - Returns: whether it was stored.
   @inlinable
   func set(
@@ -74,33 +87,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   ) throws(TableError) -> Bool {
     try unsafe key.withElementKey { key throws(TableError) in
       try unsafe value.withTableBytes { bytes throws(TableError) in
-        try unsafe set(key, bytes, StoredForm(of: Value.self), if: condition, in: &tx)
-      }
-    }
-  }
-
-  /// Knows elements as bytes only: what is generic is not specialised for other modules' types.
-  @usableFromInline
-  func set(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
-    in tx: inout Transaction
-  ) throws(TableError) -> Bool {
-    let hasHeader = try place.hasHeader(in: tx)
-    return try unsafe place.name.withKey(bytes: key) { stored throws(TableError) in
-      try unsafe stored.withKeyBytes { stored throws(TableError) in
-        if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(stored)) { return false }
-        if hasHeader, try tx.contains(unsafe RawKey(stored)) {
-          try unsafe tx.store(stored, bytes, form, .never)
-          return true
-        }
-        let state = try index.state(in: tx)
-        try tx.withSavepoint { tx throws(TableError) in
-          try unsafe tx.store(stored, bytes, form, .never)
-          var edit = ElementIndexEdit(index, state)
-          try unsafe edit.list(key, in: tx)
-          try edit.store(in: &tx)
-        }
-        return true
+        try unsafe place.setElement(key, bytes, StoredForm(of: Value.self), if: condition, in: &tx)
       }
     }
   }

@@ -8,7 +8,7 @@ extension SharedDictionary {
   public func set(
     _ key: Key, _ value: Value, if condition: Table.Condition = .always, timeout: Duration? = nil
   ) throws(TableError) -> Bool {
-    try store.place.withBarrier(timeout) { tx throws(TableError) in try set(key, value, if: condition, in: &tx) }
+    try store.set(key, value, if: condition, timeout: timeout)
   }
 
   /// Stores a value as part of a barrier; throws what the transaction throws.

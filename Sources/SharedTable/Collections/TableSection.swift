@@ -30,6 +30,7 @@ public protocol TableSection: ~Copyable, ~Escapable {
 
 extension ReadView: TableSection {
   /// Calls `body` with what lies under a key, in place; nil if absent or expired.
+  @inline(__always)
   public func withEntry<R>(
     _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
   ) throws(TableError) -> R? {
@@ -40,6 +41,7 @@ extension ReadView: TableSection {
 
 extension Transaction: TableSection {
   /// Calls `body` with what lies under a key as this barrier sees it, in place; nil if absent or expired.
+  @inline(__always)
   public func withEntry<R>(
     _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
   ) throws(TableError) -> R? {

@@ -6,12 +6,16 @@ public import TableEngine
 /// copies that live as long as the section) and are valid as long as the view.
 @safe
 public struct ReadView: ~Escapable {
-  @usableFromInline let table: Table
+  /// Not counted, nor is its segment: the lifetime of this value is a borrow of it.
+  @usableFromInline unowned(unsafe) let uncounted: Table
+  @usableFromInline let segment: Uncounted<Segment>
   @usableFromInline let section: ReadSection
+  @inlinable var table: Table { unsafe uncounted }
 
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table, _ section: ReadSection) {
-    self.table = copy table
+    unsafe uncounted = copy table
+    segment = unsafe Uncounted(table.segment)
     self.section = section
   }
 
@@ -95,18 +99,19 @@ public struct ReadView: ~Escapable {
       if section.check != nil { return nil }
     #endif
     // Not through the view: a closure that holds one counts references.
-    let (segment, section) = (table.segment, section)
+    let (segment, section) = (segment, section)
     return unsafe key.withKeyBytes { bytes -> R?? in
       guard let start = bytes.baseAddress else { return nil }
-      return unsafe segment.readQuickly(start, bytes.count, in: section, type: type, body)
+      return segment.with { unsafe $0.readQuickly(start, bytes.count, in: section, type: type, body) }
     }
   }
 
   /// A participant's look has no errors to carry out of the key's closure.
   @inlinable
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
-    let (segment, section, clock) = (table.segment, section, table.clock)
-    let inPlace = unsafe key.withKeyBytes { unsafe segment.findInPlace($0, section, clock) }
+    let inPlace = unsafe key.withKeyBytes { bytes in
+      segment.with { unsafe $0.findInPlace(bytes, section) { table.clock } }
+    }
     guard let found = inPlace else { return try findGenerally(key) }
     #if DEBUG || CheckedReads
       if let found, let check = section.check { return check.show(found) }
@@ -137,7 +142,7 @@ public struct EntryView: ~Escapable {
 
   /// The value's bytes in place.
   public var bytes: RawSpan {
-    @_lifetime(copy self)
+    @_lifetime(copy self) @inline(__always)
     get { unsafe _overrideLifetime(RawSpan(_unsafeBytes: found.value), copying: self) }
   }
   /// Nil for a type that this release does not know.
@@ -145,7 +150,7 @@ public struct EntryView: ~Escapable {
   /// Of the barrier that stored it.
   public var version: UInt64 { found.version }
   /// Distinguishes layouts of one type: see ``TableValue/tableFingerprint``.
-  var fingerprint: UInt64 { found.fingerprint }
+  var fingerprint: UInt64 { @inline(__always) get { found.fingerprint } }
   /// Nanoseconds since 1970; nil for never.
   public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }
 

@@ -150,9 +150,20 @@ public struct Transaction: ~Copyable, ~Escapable {
   @inlinable
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     do throws(EngineError) {
-      let clock = table.clock
       return try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        try segment.with { segment throws(EngineError) in try unsafe segment.findInBarrier(bytes, clock) }
+        try segment.with { segment throws(EngineError) in try unsafe segment.findInBarrier(bytes) { table.clock } }
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  /// The same of a key whose hash the caller knows.
+  @inline(__always)
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(TableError) -> FoundEntry? {
+    do throws(EngineError) {
+      return try segment.with { segment throws(EngineError) in
+        try unsafe segment.findInBarrier(key, hash: hash) { table.clock }
       }
     } catch {
       throw table.named(error)
@@ -177,7 +188,7 @@ public struct Transaction: ~Copyable, ~Escapable {
 
 /// What is stored beside a value's bytes.
 @usableFromInline
-struct StoredForm {
+struct StoredForm: Sendable {
   @usableFromInline let type: ValueType
   @usableFromInline let fingerprint: UInt64
   @usableFromInline let alignmentShift: Int

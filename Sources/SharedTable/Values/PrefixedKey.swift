@@ -1,13 +1,13 @@
 /// Bytes behind a prefix, put together on the stack: the key of a collection's or a cache's element.
 @usableFromInline @safe
 struct PrefixedKey: TableKey {
-  @usableFromInline let prefix: [UInt8]
+  @usableFromInline let prefix: UnsafeRawBufferPointer
   @usableFromInline let rest: UnsafeRawBufferPointer
 
-  /// - Parameter rest: kept valid by the caller as long as this key is used.
-  @inlinable @unsafe
-  init(_ prefix: [UInt8], _ rest: UnsafeRawBufferPointer) {
-    self.prefix = prefix
+  /// Both are kept valid by the caller as long as this key is used.
+  @inlinable @inline(__always) @unsafe
+  init(_ prefix: KeptBytes, _ rest: UnsafeRawBufferPointer) {
+    unsafe self.prefix = prefix.bytes
     unsafe self.rest = rest
   }
 
@@ -15,8 +15,7 @@ struct PrefixedKey: TableKey {
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let length = unsafe prefix.count &+ rest.count
     let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
-      unsafe prefix.withUnsafeBytes { prefix in
-        guard let source = prefix.baseAddress else { return }
+      if let source = unsafe prefix.baseAddress {
         unsafe place.baseAddress!.copyMemory(from: source, byteCount: prefix.count)
       }
       if let source = unsafe rest.baseAddress {

@@ -184,7 +184,7 @@ extension Segment {
   public func find(
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: WallClock
   ) throws(EngineError) -> FoundEntry? {
-    if let found = unsafe findInPlace(key, section, clock) { return found }
+    if let found = unsafe findInPlace(key, section, { clock }) { return found }
     try unsafe check(key: key)
     // A participant's look has ended above.
     return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0, clock) ? $0 : nil }
@@ -193,13 +193,22 @@ extension Segment {
   /// The same where nothing can go wrong.
   /// - Returns: `.some(nil)` if the key is absent or expired; nil for an observer, and for a key of no length that keys have:
   ///   these are left to ``find(_:_:_:)``.
+  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
   @inlinable @inline(__always)
   public func findInPlace(
-    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: WallClock
+    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: () -> WallClock
   ) -> FoundEntry?? {
     guard section.isInPlace, let start = key.baseAddress, UInt(bitPattern: key.count &- 1) < 65_536 else { return nil }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
-    return .some(unsafe find(key, hash: hash, snapshot: section.snapshot, clock))
+    let lookup = Lookup(data: data)
+    let entry = lookup.visible(
+      from: unsafe lookup.newest(start, key.count, hash: hash), snapshot: section.snapshot)
+    guard entry != 0 else { return .some(nil) }
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    if meta.isTombstone { return .some(nil) }
+    let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+    if meta.hasExpiry, found.expiry <= instant(clock()) { return .some(nil) }
+    return .some(found)
   }
 
   /// For participants: the version of a key that `snapshot` sees, in place.
@@ -242,13 +251,23 @@ extension Segment {
   }
 
   /// What the barrier in flight on this thread sees: its own changes included.
-  public func findInBarrier(_ key: UnsafeRawBufferPointer, _ clock: WallClock) throws(EngineError) -> FoundEntry? {
+  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  /// - Parameter known: the key's hash, if the caller has it already.
+  public func findInBarrier(
+    _ key: UnsafeRawBufferPointer, hash known: UInt64? = nil, _ clock: () -> WallClock
+  ) throws(EngineError) -> FoundEntry? {
     try unsafe check(key: key)
     let record = try unsafe barriers.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {
-      return try unsafe keyedBarriers.find(key, in: buffer, record, clock)
+      return try unsafe keyedBarriers.find(key, in: buffer, record, clock())
     }
-    return unsafe find(key, hash: hash(key), snapshot: participant!.state.version, clock)
+    // Nobody else changes anything while this thread owns W, so the newest version is the one to see.
+    let entry = unsafe Lookup(data: data).newest(key.baseAddress!, key.count, hash: known ?? hash(key))
+    guard entry != 0 else { return nil }
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
+    if meta.isTombstone || meta.hasExpiry && found.expiry <= instant(clock()) { return nil }
+    return found
   }
 
   /// A section of an observer that joins another keeps copies of its own, at that one's snapshot and sequence.
