@@ -207,7 +207,7 @@ extension Segment {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     if meta.isTombstone { return .some(nil) }
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-    if meta.hasExpiry, found.expiry <= instant(clock()) { return .some(nil) }
+    if meta.hasExpiry, found.isExpired(at: instant(clock())) { return .some(nil) }
     return .some(found)
   }
 
@@ -266,7 +266,7 @@ extension Segment {
     guard entry != 0 else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-    if meta.isTombstone || meta.hasExpiry && found.expiry <= instant(clock()) { return nil }
+    if meta.isTombstone || meta.hasExpiry && found.isExpired(at: instant(clock())) { return nil }
     return found
   }
 

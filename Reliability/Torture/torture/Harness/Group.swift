@@ -37,4 +37,5 @@ let groups: [Group] = [
   hostileGroup,
   aroundGroup,
   threadsGroup,
+  .soak,
 ]
