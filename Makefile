@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room terminal models-bounded cross resp-differential store-faults-bounded torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential store-faults-bounded torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -66,6 +66,9 @@ tidy-test: ## see each rule of tidy fail on a copy that breaks it
 unit: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 unit: ## unit and conformance tests
 	$(SWIFT) test $(FLAGS)
+
+metrics: ## test the product SharedTableMetrics, which a package gets by the trait Metrics
+	SHAREDTABLE_METRICS=1 $(SWIFT) test --traits Metrics $(FLAGS) --scratch-path $(SCRATCH)-metrics
 
 terminal: ## run shmctl's screens and interactive mode in a real terminal (tmux), and its completions in shells
 	$(SWIFT) build --product shmctl $(FLAGS)

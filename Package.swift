@@ -14,6 +14,9 @@ let swiftSettings: [SwiftSetting] = [
 
 func wants(_ variable: String) -> Bool { Context.environment[variable] != nil }
 
+/// The product SharedTableMetrics is empty, and its dependencies are not fetched, unless a package asks for the trait.
+let withMetrics: TargetDependencyCondition = .when(traits: ["Metrics"])!
+
 /// Build with libFuzzer and the address sanitizer, and the program `fuzz` with it (Reliability/Fuzz/run.sh).
 let fuzzes = wants("SHAREDTABLE_FUZZ")
 let fuzzed: [SwiftSetting] =
@@ -72,6 +75,14 @@ let programs: [Target] = [
   .target(
     name: "TableMetrics", dependencies: ["SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
     swiftSettings: swiftSettings),
+  // A product of its own: tables' figures for swift-metrics, sections as spans of swift-distributed-tracing.
+  .target(
+    name: "SharedTableMetrics",
+    dependencies: [
+      "SharedTable", "TableMetrics", .product(name: "Metrics", package: "swift-metrics", condition: withMetrics),
+      .product(name: "Tracing", package: "swift-distributed-tracing", condition: withMetrics),
+    ],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables as files: the dump's binary form and its JSON lines.
   .target(
     name: "TableDump", dependencies: ["CShims", "TableEngine", "SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],
@@ -263,6 +274,16 @@ let programTests: [Target] = [
     dependencies: ["TableMetrics", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   .testTarget(
+    name: "SharedTableMetricsTests",
+    dependencies: [
+      "SharedTable", "SharedTableMetrics", "TableTestSupport", "TestSupport",
+      .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: withMetrics),
+      .product(name: "Metrics", package: "swift-metrics", condition: withMetrics),
+      .product(name: "MetricsTestKit", package: "swift-metrics", condition: withMetrics),
+      .product(name: "Tracing", package: "swift-distributed-tracing", condition: withMetrics),
+    ],
+    swiftSettings: testSettings),
+  .testTarget(
     name: "RESPServerTests",
     dependencies: ["RESPServer", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
@@ -341,16 +362,22 @@ let package = Package(
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
     .library(name: "SharedTableOperations", targets: ["SharedTableOperations"]),
     .library(name: "SharedTableTesting", targets: ["SharedTableTesting"]),
+    .library(name: "SharedTableMetrics", targets: ["SharedTableMetrics"]),
     .executable(name: "shmctl", targets: ["shmctl"]),
   ],
   traits: [
     .trait(
       name: "CheckedReads",
-      description: "Builds what read sections can be checked with into a release build, as it is in debug builds.")
+      description: "Builds what read sections can be checked with into a release build, as it is in debug builds."),
+    .trait(
+      name: "Metrics",
+      description: "Fetches swift-metrics and swift-distributed-tracing, for the product SharedTableMetrics."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
@@ -369,5 +396,14 @@ if wants("SHAREDTABLE_SANITIZE") {
   let others = ["shmd-test-worker", "readme-example", "readme-queues", "store-worker", "CFaultyDisk"]
   let workers = testSupport.filter { !others.contains($0.name) }
   package.targets = library + workers + tests + reliability
+  package.products.removeAll { ["shmctl", "SharedTableMetrics"].contains($0.name) }
+}
+// `make metrics`: the product of the trait and its tests, without what they do not need.
+if wants("SHAREDTABLE_METRICS") {
+  let needed = [
+    "ToolSupport", "TableMetrics", "SharedTableMetrics", "CSanitize", "TestSupport", "TableTestSupport",
+    "SharedTableMetricsTests",
+  ]
+  package.targets = library + (programs + testSupport + programTests).filter { needed.contains($0.name) }
   package.products.removeAll { $0.name == "shmctl" }
 }

@@ -22,6 +22,7 @@ may_import() {
     SharedTableTesting) echo SharedMemory SharedTable ;;
     ToolSupport) ;;
     TableMetrics) echo SharedTable ToolSupport ;;
+    SharedTableMetrics) echo SharedTable TableMetrics ;;
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
     CSQLite) ;;
     TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;

@@ -99,7 +99,7 @@ public enum PrometheusText {
       "sharedtable_barrier_held_seconds", .gauge, "How long the barrier that runs has run; 0: none.")
     for table in tables where !table.isObserver {
       let label: [Label] = [("table", table.table)]
-      if let figures = table.statistics.barrierWaits { waits.add(label, buckets: buckets(figures)) }
+      if let buckets = table.barrierWaitBuckets { waits.add(label, buckets: buckets) }
       held.add(label, nanoseconds: table.statistics.writer?.heldNanoseconds ?? 0)
     }
     return [
@@ -115,20 +115,6 @@ public enum PrometheusText {
         tables.filter { !$0.isObserver }
       ) { $0.statistics.needsRecovery ? 1 : 0 },
     ]
-  }
-
-  /// By powers of 4 from a microsecond to a minute: 15 samples a table instead of 40. A bound is off by a nanosecond.
-  private static func buckets(_ waits: Table.Statistics.BarrierWaits) -> [(belowNanoseconds: UInt64?, count: UInt64)] {
-    var result: [(belowNanoseconds: UInt64?, count: UInt64)] = [(0, waits.none)]
-    let bounds = Array(stride(from: 10, through: 36, by: 2))
-    var from = 0
-    for bound in bounds {
-      let upTo = min(bound, waits.byLogarithm.count)
-      result.append((1 << UInt64(bound), waits.byLogarithm[min(from, upTo)..<upTo].reduce(0, &+)))
-      from = max(from, upTo)
-    }
-    result.append((nil, waits.byLogarithm[from...].reduce(0, &+)))
-    return result
   }
 
   private static func readers(_ tables: [TableFigures]) -> [MetricFamily] {

@@ -60,4 +60,22 @@ public struct TableFigures: Sendable {
 
   /// Readers that keep memory from being reused and were met by gc more than once.
   public var stalledReaders: [Table.Reader] { statistics.readers.filter { $0.stalledNanoseconds != nil } }
+
+  /// How many barriers waited how long, each bucket counting alone; nil for observers.
+  ///
+  /// By powers of 4 from a microsecond to a minute: 15 samples a table instead of 40. A bound is off by a nanosecond. The last
+  /// one has none.
+  public var barrierWaitBuckets: [(belowNanoseconds: UInt64?, count: UInt64)]? {
+    guard let waits = statistics.barrierWaits else { return nil }
+    var result: [(belowNanoseconds: UInt64?, count: UInt64)] = [(0, waits.none)]
+    let bounds = Array(stride(from: 10, through: 36, by: 2))
+    var from = 0
+    for bound in bounds {
+      let upTo = min(bound, waits.byLogarithm.count)
+      result.append((1 << UInt64(bound), waits.byLogarithm[min(from, upTo)..<upTo].reduce(0, &+)))
+      from = max(from, upTo)
+    }
+    result.append((nil, waits.byLogarithm[from...].reduce(0, &+)))
+    return result
+  }
 }

@@ -65,14 +65,15 @@ extension BarrierQueue {
     }
     let version = table.segment.versionInBarrier
     let end = HostClock.monotonicNanoseconds &+ Self.groupNanoseconds
+    var count = 1
     table.runBarrier { tx in
       runPart(leader, &tx, isFirst: true, version, &group)
-      var count = 1
       while group.mayGoOn, count < Self.groupLimit, HostClock.monotonicNanoseconds < end, let work = following() {
         runPart(work, &tx, isFirst: false, version, &group)
         count += 1
       }
     }
+    GroupProbe.tell(.init(table: table.name, label: label, count: count))
     return true
   }
 

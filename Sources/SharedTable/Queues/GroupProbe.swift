@@ -1,0 +1,34 @@
+import Synchronization
+
+/// Who is told how many asynchronous barriers shared one of the table, if anybody is: the product SharedTableMetrics.
+///
+/// One for the process. Without it a group costs one load more.
+package enum GroupProbe {
+  /// A group that has been committed.
+  package struct Group: Sendable {
+    /// The table's name.
+    package let table: String
+    /// The queue's label; empty for one of the library's own.
+    package let label: String
+    /// How many barriers it held.
+    package let count: Int
+  }
+
+  package typealias Handler = @Sendable (Group) -> Void
+
+  private static let isOn = Atomic(false)
+  private static let handler = Mutex<Handler?>(nil)
+
+  /// Replaces who is told. The handler runs on the threads that run barriers, outside locks and sections: it should be short.
+  package static func set(_ new: Handler?) {
+    handler.withLock { $0 = new }
+    // Nothing depends on when another thread sees it: the handler itself is behind the lock.
+    isOn.store(new != nil, ordering: .relaxed)
+  }
+
+  static func tell(_ group: @autoclosure () -> Group) {
+    guard isOn.load(ordering: .relaxed) else { return }
+    let handler = handler.withLock { $0 }
+    handler?(group())
+  }
+}

@@ -1,0 +1,126 @@
+#if Metrics
+  import Dispatch
+  import Metrics
+  import MetricsTestKit
+  import SharedTable
+  import SharedTableMetrics
+  import TableTestSupport
+  import TestSupport
+  import Testing
+
+  /// What swift-metrics is told of tables.
+  @Suite struct RecorderTests {
+    private func last(_ metrics: TestMetrics, _ name: String, _ table: Table) throws -> Double? {
+      try metrics.expectMeter("sharedtable_" + name, [("table", table.name)]).values.last
+    }
+
+    @Test(arguments: Table.Variant.allCases) func metersSayWhatIsInTheTable(_ variant: Table.Variant) throws {
+      try withTable(variant) { table throws in
+        let metrics = TestMetrics()
+        let recorder = TableRecorder([table], factory: metrics)
+        for number in 0..<30 { try table.set("k\(number)", number) }
+        recorder.record()
+        #expect(try last(metrics, "keys", table) == 30)
+        #expect(try last(metrics, "capacity_bytes", table) == Double(16 << 20))
+        #expect(try last(metrics, "participants", table) == 1)
+        #expect(try last(metrics, "damaged", table) == 0)
+        #expect(try last(metrics, "barrier_held_seconds", table) == 0)
+        try table.remove("k0")
+        recorder.record()
+        #expect(try last(metrics, "keys", table) == 29)
+      }
+    }
+
+    @Test func aBarrierThatRunsIsHeld() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        let recorder = TableRecorder([table], factory: metrics)
+        try table.barrier { _ in
+          let begun = ContinuousClock.now
+          while ContinuousClock.now == begun {}
+          recorder.record()
+        }
+        #expect(try last(metrics, "barrier_held_seconds", table) ?? 0 > 0)
+      }
+    }
+
+    @Test func countersBeginWithTheFirstLook() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        let recorder = TableRecorder([table], factory: metrics)
+        for number in 0..<5 { try table.set("k", number) }
+        recorder.record()
+        for number in 0..<3 { try table.set("k", number) }
+        recorder.record()
+        recorder.record()
+        let commits = try metrics.expectCounter("sharedtable_commits_total", [("table", table.name)])
+        #expect(commits.values.reduce(0, +) >= 3)
+        let first = try #require(commits.values.first)
+        #expect(first < 5)
+        let waits = metrics.counters(label: "sharedtable_barrier_waits_total")
+        #expect(waits.map(\.totalValue).reduce(0, +) == 3)
+      }
+    }
+
+    @Test func aBarrierThatWaitedIsCountedByItsBound() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        let recorder = TableRecorder([table], factory: metrics)
+        recorder.record()
+        var waiting: TestThread<Void>?
+        try table.barrier { _ in
+          waiting = TestThread { try table.set("k", 1) }
+          waiting?.waitUntilAsleep()
+        }
+        try waiting?.join()
+        recorder.record()
+        let waited = metrics.counters(label: "sharedtable_barrier_waits_total").filter { counter in
+          counter.totalValue > 0 && !counter.dimensions.contains { $0 == ("below", "0.0") }
+        }
+        #expect(waited.map(\.totalValue) == [1])
+      }
+    }
+
+    @Test func anObserverSaysWhatItKnows() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        try table.set("k", 1)
+        TableRecorder([try Table.open(table.name, access: .observer)], factory: metrics).record()
+        #expect(try last(metrics, "keys", table) == 1)
+        #expect(throws: (any Error).self) { try metrics.expectMeter("sharedtable_damaged", [("table", table.name)]) }
+      }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aRunEndsWithItsTask() async throws {
+      let table = try Table.temporary()
+      let metrics = TestMetrics()
+      let recorder = TableRecorder([table], factory: metrics)
+      let run = Task { await recorder.run(every: .seconds(3600)) }
+      while metrics.meters.isEmpty { await Task.yield() }
+      run.cancel()
+      await run.value
+      #expect(try last(metrics, "keys", table) == 0)
+    }
+
+    @Test func groupsTellTheirSizes() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        let queue = try BarrierQueue(in: table, label: "org.example.groups")
+        GroupRecorder.start(factory: metrics)
+        let submitted = DispatchSemaphore(value: 0)
+        try queue.async(flags: .barrier) { _ in submitted.wait() }
+        for number in 1..<10 { try queue.async(flags: .barrier) { tx in try tx.set("k", number) } }
+        submitted.signal()
+        try queue.flush()
+        GroupRecorder.stop()
+        try queue.async(flags: .barrier) { _ in }
+        try queue.flush()
+        let sizes = try metrics.expectRecorder(
+          "sharedtable_group_size", [("table", table.name), ("queue", "org.example.groups")]
+        ).values
+        #expect(sizes.reduce(0, +) == 10)
+        #expect(sizes.max() ?? 0 > 1)
+      }
+    }
+  }
+#endif
