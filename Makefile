@@ -192,7 +192,7 @@ container: ## observer and participant in a container of their own (root)
 	@scripts/container.sh '$(SWIFT)' $(FLAGS)
 
 clean: ## remove what was built
-	rm -rf $(SCRATCH)
+	rm -rf $(SCRATCH) $(SCRATCH)-metrics
 
 # All that `make help` lists.
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*##.*/\1/p' Makefile)

@@ -7,8 +7,8 @@ extension Group {
   static let soak = Group(
     number: 12, title: "Soak",
     columns: [
-      "Variant", "Minutes", "Rounds", "Kills", "Stops", "Barriers", "Refused", "Snapshot looks", "Claimed after round 1",
-      "at the end", "Keeper's memory after round 1", "at the end",
+      "Variant", "Minutes", "Rounds", "Kills", "Stops", "Barriers", "Refused", "Snapshot looks",
+      "Claimed after round 1", "at the end", "Keeper's memory after round 1", "at the end",
     ],
     items: Table.Variant.allCases.map { variant in
       Item(
