@@ -157,16 +157,20 @@ END
 in_guest /run/ask || fail "a Redis client on TCP is not served"
 in_guest bash -c 'exec 3<>/dev/tcp/127.0.0.1/9464; printf "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n" >&3; read -r line <&3
   [[ $line == "HTTP/1.1 200 OK"* ]]' || fail "monitoring on TCP is not served"
-in_guest systemd-run --quiet --unit=asking --property=RemainAfterExit=yes /bin/bash -c '
-  worst=0 count=0 again=0
-  while [ ! -e /run/asked ]; do
-    begin=${EPOCHREALTIME/./}
-    until /run/ask; do [ $? = 2 ] && ((++again <= 4)) || exit 1; done
-    took=$((${EPOCHREALTIME/./} - begin))
-    [ $took -le $worst ] || worst=$took
-    [ $((++count)) != 1 ] || echo working
-  done
-  echo "$count answers, the last to come after $((worst / 1000)) ms, $again asked for twice, none refused"'
+# A file: systemd would expand what looks like its variables in a command line.
+in_guest sh -c 'cat >/run/asking; chmod 755 /run/asking' <<'END'
+#!/bin/bash
+worst=0 count=0 again=0
+while [ ! -e /run/asked ]; do
+  begin=${EPOCHREALTIME/./}
+  until /run/ask; do [ $? = 2 ] && ((++again <= 4)) || exit 1; done
+  took=$((${EPOCHREALTIME/./} - begin))
+  [ $took -le $worst ] || worst=$took
+  [ $((++count)) != 1 ] || echo working
+done
+echo "$count answers, the last to come after $((worst / 1000)) ms, $again asked for twice, none refused"
+END
+in_guest systemd-run --quiet --unit=asking --property=RemainAfterExit=yes /run/asking
 until_true "a client asks" said asking '^working$'
 in_guest systemctl restart shmd
 before=$(property MainPID)

@@ -81,7 +81,7 @@ public final class RESPServer: Sendable {
 
   private func bind(_ address: ServerOptions.Address) async throws {
     do {
-      let channel = try await bootstrap.childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(host: address.host, port: address.port).get()
       listeners.withLock { $0.append(channel) }
     } catch {
@@ -92,7 +92,7 @@ public final class RESPServer: Sendable {
   private func serve(_ descriptor: Int32) async throws {
     var bootstrap = bootstrap
     if try BoundSocket.kind(of: descriptor) == .tcp {
-      bootstrap = bootstrap.childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
     do {
       let channel = try await bootstrap.withBoundSocket(descriptor).get()
