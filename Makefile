@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential store-faults-bounded torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential soak-brief store-faults-bounded torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -145,6 +145,14 @@ resp-throughput: setup-verify ## measure the daemon beside a redis-server, by re
 	@$(MAKE) --no-print-directory $(RELEASE_DIR)/shmd
 	$(RELIABILITY_SWIFT) build -c release --scratch-path $(SCRATCH)/static --product resp-floor --static-swift-stdlib $(UNCHECKED)
 	@Reliability/RESP/throughput.sh $(RELEASE_DIR)/shmd $(SCRATCH)/static/release/resp-floor $(ROUNDS)
+
+override SOAK = $(SWIFT) build --product shmd $(FLAGS) && $(SWIFT) build --product shmctl $(FLAGS) && \
+  python3 Reliability/Soak/soak.py $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmd $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
+soak: setup-verify ## clients, kills, reloads and full disks for ten minutes: memory, descriptors and threads stay flat (SECONDS=3600, SEED=...)
+	$(SOAK) $(or $(SECONDS),600) $(SEED)
+
+soak-brief: setup-verify ## half a minute of it, for `make verify`
+	$(SOAK) 30
 
 redis-suite: setup-verify ## Redis' own tests against the daemon (REDIS=/path/to/a/tree/of/redis-7.0)
 	@[ -n "$(REDIS)" ] || { echo "make redis-suite: give a tree of Redis 7.0's sources: REDIS=/path" >&2; exit 64; }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The daemon under a real systemd: install, start, kill -9, watchdog, reload good and bad, a thousand tables, stop; the deaths and
-# the reloads while clients write and read, of which none may see an error.
+# the reloads while clients write and read, of which none may see an error; sockets that systemd passes.
 #
 #   scripts/systemd-test.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
 #
@@ -138,6 +138,50 @@ for client in 1 2 3; do
 done
 ok "no client saw an error"
 
+# ---- sockets of the manager: TCP although the service has no network, and nobody is refused while it restarts
+
+for unit in shmd-resp.socket shmd-monitoring.socket; do
+  sed 's/^#ListenStream/ListenStream/' "systemd/$unit" | in_guest sh -c "cat >/etc/systemd/system/$unit"
+done
+in_guest sh -c 'printf "resp: {socket: systemd, tables: [default]}\nmonitoring: {socket: systemd}\n" > /etc/shmd.d/served.yaml'
+in_guest systemctl daemon-reload
+in_guest systemctl stop shmd
+in_guest systemctl start shmd-resp.socket shmd-monitoring.socket
+in_guest systemctl start shmd
+# One command over a connection of its own: 0 if it is answered, 1 if nobody listens, 2 if the connection ended before the answer.
+in_guest sh -c 'cat >/run/ask; chmod 755 /run/ask' <<'END'
+#!/bin/bash
+exec 3<>/dev/tcp/127.0.0.1/6379 || exit 1
+printf 'GET greeting\r\n' >&3 && read -r -t 20 length <&3 && read -r -t 20 value <&3 && [ "$value" = $'hello\r' ] || exit 2
+END
+in_guest /run/ask || fail "a Redis client on TCP is not served"
+in_guest bash -c 'exec 3<>/dev/tcp/127.0.0.1/9464; printf "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n" >&3; read -r line <&3
+  [[ $line == "HTTP/1.1 200 OK"* ]]' || fail "monitoring on TCP is not served"
+# A file: systemd would expand what looks like its variables in a command line.
+in_guest sh -c 'cat >/run/asking; chmod 755 /run/asking' <<'END'
+#!/bin/bash
+worst=0 count=0 again=0
+while [ ! -e /run/asked ]; do
+  begin=${EPOCHREALTIME/./}
+  until /run/ask; do [ $? = 2 ] && ((++again <= 4)) || exit 1; done
+  took=$((${EPOCHREALTIME/./} - begin))
+  [ $took -le $worst ] || worst=$took
+  [ $((++count)) != 1 ] || echo working
+done
+echo "$count answers, the last to come after $((worst / 1000)) ms, $again asked for twice, none refused"
+END
+in_guest systemd-run --quiet --unit=asking --property=RemainAfterExit=yes /run/asking
+until_true "a client asks" said asking '^working$'
+in_guest systemctl restart shmd
+before=$(property MainPID)
+in_guest systemctl kill --signal=KILL shmd
+until_true "it comes back after kill -9 with its sockets" is_back
+in_guest touch /run/asked
+until_true "no client was refused" said asking 'none refused$'
+ok "served on TCP by the manager's sockets: $(in_guest journalctl -u asking -o cat --no-pager | grep 'none refused')"
+in_guest systemctl stop shmd-resp.socket shmd-monitoring.socket
+in_guest rm /etc/shmd.d/served.yaml
+
 # ---- one table that cannot be had
 
 in_guest sh -c 'echo squatted > /dev/shm/shmtable.taken.ctl; chown stranger /dev/shm/shmtable.taken.ctl
@@ -152,7 +196,7 @@ in_guest sh -c 'rm /etc/shmd.d/some.yaml; printf "  - name: third\n    colour: r
 
 # The journal has the daemon's lines and nothing that a library mutters.
 ! in_guest journalctl _SYSTEMD_UNIT=shmd.service -o cat --no-pager |
-  grep -vE '^(table|participant|a writer died|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
+  grep -vE '^(table|serving|monitoring served|participant|a writer died|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
 in_guest journalctl -u shmd -p err -o cat --no-pager | grep "unknown key" >/dev/null || fail "no priorities in the journal"
 ok "the journal is tidy"
 

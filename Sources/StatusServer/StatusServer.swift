@@ -26,6 +26,7 @@ public final class StatusServer: Sendable {
     do {
       if let path = options.socket { try await bind(path: path) }
       if let address = options.listen { try await bind(address) }
+      for descriptor in options.bound { try await serve(descriptor) }
     } catch {
       await stop()
       throw error
@@ -66,6 +67,16 @@ public final class StatusServer: Sendable {
       listeners.withLock { $0.append(channel) }
     } catch {
       throw ListenFailure(address: "\(address.host):\(address.port)", reason: "\(error)")
+    }
+  }
+
+  private func serve(_ descriptor: Int32) async throws {
+    let isTCP = try BoundSocket.kind(of: descriptor) == .tcp
+    do {
+      let channel = try await bootstrap(isTCP: isTCP).withBoundSocket(descriptor).get()
+      listeners.withLock { $0.append(channel) }
+    } catch {
+      throw ListenFailure(address: "descriptor \(descriptor)", reason: "\(error)")
     }
   }
 

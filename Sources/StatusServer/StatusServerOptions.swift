@@ -7,6 +7,8 @@ public struct StatusServerOptions: Sendable {
   public var socketMode: UInt32 = 0o660
   /// Of this host only: nothing is encrypted, and nobody is asked who he is.
   public var listen: (host: String, port: Int)?
+  /// Sockets that others have bound, Unix or loopback TCP: the server's to close, and their files others' to remove.
+  public var bound: [Int32] = []
   /// Connections at once; who comes beyond them is told so.
   public var connectionLimit = 64
   /// Bytes of a request, its headers and a body included.

@@ -159,6 +159,46 @@ import Testing
     try monitored.stop()
   }
 
+  @Test func healthFollowsADamagedTable() throws {
+    let corner = try Corner()
+    let (good, bad) = (corner.tableName(), corner.tableName())
+    let monitored = try Monitored(
+      corner, tables: "  - {name: \(good), capacity: 1MiB}\n  - {name: \(bad), capacity: 1MiB}")
+    try monitored.get("/health") { $0.status == 200 }
+    // shm_ctl_header.damaged, behind identity, ready, fingerprint and PID namespace.
+    let mark = open("/dev/shm/shmtable.\(bad).ctl", O_WRONLY | O_CLOEXEC)
+    #expect(pwrite(mark, [1], 1, 72) == 1)
+    close(mark)
+    let sick = try monitored.get("/health") { $0.status != 200 }
+    #expect(sick.status == 503 && sick.body.contains("table '\(bad)' is damaged"), "\(sick.body)")
+    #expect(!sick.body.contains("'\(good)'"))
+    try monitored.stop()
+  }
+
+  /// Another table has come under the name: the store is left as it is, and health says so until that one is dropped.
+  @Test func healthFollowsAStoreThatFails() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let directory = corner.directory + "/stores"
+    defer {
+      unlink("\(directory)/\(name).1.sqlite")
+      rmdir(directory)
+    }
+    let tables = "  - {name: \(name), capacity: 4MiB, durability: every-barrier}"
+    let more = "store-directory: \(directory)\n"
+    let first = try Monitored(corner, tables: tables, more: more)
+    try first.get("/health") { $0.status == 200 }
+    try first.stop()
+    try Table.drop(name)
+    _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
+    let second = try Monitored(corner, tables: tables, more: more)
+    let sick = try second.get("/health") { $0.body.contains("stored") }
+    #expect(sick.status == 503 && sick.body.contains("'\(name)' is not stored: "), "\(sick.body)")
+    try Table.drop(name)
+    try second.get("/health") { $0.status == 200 }
+    try second.stop()
+  }
+
   @Test func strangersTextIsEscaped() throws {
     let corner = try Corner()
     let name = corner.tableName()

@@ -41,6 +41,35 @@ import Testing
     }
   }
 
+  /// What would wait for itself is an error at once, and the barrier goes on to be stored (G11).
+  @Test(arguments: [Table.Variant.rcu, .rwlock])
+  func callsInsideADurableBarrierAreErrorsAtOnce(_ variant: Table.Variant) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20), timeout: .seconds(100))
+        let keeper = try StoreKeeper(table, .everyBarrier, in: directory) { _ in }
+        defer { keeper.stopAndWait() }
+        while table.segment.keeping != .kept { usleep(1000) }
+        let other = try Table.open(name)
+        try table.barrier(durable: true) { tx in
+          try tx.set("a", 1)
+          for handle in [table, other] {
+            #expect(code { try handle.barrier(durable: true) { try $0.set("a", 2) } } == .wouldDeadlock)
+            #expect(code { try handle.waitUntilDurable(handle.version) } == .wouldDeadlock)
+            #expect(code { try handle.set("a", 3) } == .wouldDeadlock)
+          }
+          try tx.set("b", 1)
+        }
+        #expect(table.durableVersion >= table.version)
+        let values = try [table.get("a", as: Int.self), table.get("b", as: Int.self)]
+        #expect(values == [1, 1])
+        // And in a read section around it.
+        let inRead = try table.read { _ in code { try other.barrier(durable: true) { try $0.set("a", 4) } } }
+        #expect(inRead == .wouldDeadlock)
+      }
+    }
+  }
+
   @Test func withoutAStoreOneIsToldSoAndTheBarrierStands() throws {
     try withTable(.rcu) { table in
       let error = error { try table.barrier(durable: true) { try $0.set("a", 1) } }

@@ -10,15 +10,32 @@ public final class RedisClient {
   }
 
   public init(_ path: String) throws {
-    descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let connected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+    descriptor = try Self.connect(AF_UNIX, &address, path)
+  }
+
+  /// To a server on this host's TCP.
+  public init(loopbackPort port: UInt16) throws {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    descriptor = try Self.connect(AF_INET, &address, "port \(port)")
+  }
+
+  private static func connect<Address>(_ family: Int32, _ address: inout Address, _ name: String) throws -> Int32 {
+    let descriptor = Glibc.socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let size = socklen_t(MemoryLayout<Address>.size)
+    let failed = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, size) }
     }
-    guard connected == 0 else { throw Failure(description: "connect \(path): error \(errno)") }
+    guard failed == 0 else {
+      defer { close(descriptor) }
+      throw Failure(description: "connect \(name): error \(errno)")
+    }
+    return descriptor
   }
 
   deinit { close(descriptor) }

@@ -23,6 +23,7 @@ public final class RESPServer: Sendable {
     do {
       if let path = state.options.socket { try await bind(path: path) }
       if let address = state.options.listen { try await bind(address) }
+      for descriptor in state.options.bound { try await serve(descriptor) }
     } catch {
       await stop()
       throw error
@@ -80,11 +81,24 @@ public final class RESPServer: Sendable {
 
   private func bind(_ address: ServerOptions.Address) async throws {
     do {
-      let channel = try await bootstrap.childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(host: address.host, port: address.port).get()
       listeners.withLock { $0.append(channel) }
     } catch {
       throw ListenFailure(address: "\(address.host):\(address.port)", reason: "\(error)")
+    }
+  }
+
+  private func serve(_ descriptor: Int32) async throws {
+    var bootstrap = bootstrap
+    if try BoundSocket.kind(of: descriptor) == .tcp {
+      bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+    }
+    do {
+      let channel = try await bootstrap.withBoundSocket(descriptor).get()
+      listeners.withLock { $0.append(channel) }
+    } catch {
+      throw ListenFailure(address: "descriptor \(descriptor)", reason: "\(error)")
     }
   }
 

@@ -29,6 +29,8 @@ public struct ServerOptions: Sendable, Equatable {
   public var socketMode: UInt32 = 0o660
   /// Loopback TCP; nil for none.
   public var listen: Address?
+  /// Sockets that others have bound, Unix or loopback TCP: the server's to close, and their files others' to remove.
+  public var bound: [Int32] = []
   /// `SELECT 0` is the first of them.
   public var tables: [ServedTable]
   /// Users who may connect, by what the kernel says of the other end; nil for all whom the socket's mode admits.

@@ -1,8 +1,13 @@
 /// Where a server listens, as a configuration says it.
 extension Scalars {
+  /// The word for the sockets that the service manager passes.
+  static let passed = "systemd"
+
+  /// An absolute path, or the word ``passed``.
   static func socketPath(_ text: String) throws(Complaint) -> String {
-    guard text.hasPrefix("/"), text.utf8.count < 108 else {
-      throw Complaint("\(text.quotedExcerpt) is not a socket's path; write an absolute path of at most 107 bytes")
+    guard text.hasPrefix("/") && text.utf8.count < 108 || text == passed else {
+      throw Complaint(
+        "\(text.quotedExcerpt) is not a socket's path; write an absolute path of at most 107 bytes, or systemd")
     }
     return text
   }

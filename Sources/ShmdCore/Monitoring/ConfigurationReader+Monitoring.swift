@@ -13,6 +13,9 @@ extension ConfigurationReader {
     if !values.contains(where: { $0.key == .socket || $0.key == .listen }) {
       complain(node, "monitoring listens nowhere; give it a 'socket', or 'listen: 127.0.0.1:9464', or both")
     }
+    if monitoring.socket == Scalars.passed, monitoring.mode != nil {
+      complain(node, "monitoring: 'mode' is of a socket that shmd makes; write SocketMode= in the socket unit")
+    }
     configuration.monitoring = monitoring
   }
 }

@@ -1,5 +1,6 @@
 /// Where the daemon shows figures, health and the status page; the file's key `monitoring`.
 struct MonitoringConfiguration: Sendable, Equatable {
+  /// A path, or ``Scalars/passed``.
   var socket: String?
   var mode: UInt32?
   var listen: (host: String, port: Int)?

@@ -8,6 +8,7 @@ import ToolSupport
 struct MonitoringService: Service {
   /// Nil: nobody asked for it.
   let configuration: MonitoringConfiguration?
+  let passed: PassedSockets
   let keeper: TableKeeper
   let log: Logger
 
@@ -21,10 +22,14 @@ struct MonitoringService: Service {
     guard let configuration else { return try await gracefulShutdown() }
     let monitor = Monitor()
     await monitor.take(from: keeper)
-    var options = StatusServerOptions(socket: configuration.socket, listen: configuration.listen)
+    let isPassed = configuration.socket == Scalars.passed
+    var options = StatusServerOptions(
+      socket: isPassed ? nil : configuration.socket, listen: configuration.listen)
+    if isPassed { options.bound = passed["monitoring"] }
     options.socketMode = configuration.mode ?? 0o660
     let server = StatusServer(options) { monitor.page($0) }
     do {
+      if isPassed, options.bound.isEmpty, options.listen == nil { throw ListenFailure.nothingPassed("monitoring") }
       try await server.start()
     } catch {
       // What keeps the tables does not end because somebody else has the port.

@@ -19,6 +19,9 @@ extension ConfigurationReader {
       complain(
         node, "resp: 'users' and 'listen' exclude each other: over TCP nobody tells which user connects; remove one")
     }
+    if resp.socket == Scalars.passed, resp.mode != nil {
+      complain(node, "resp: 'mode' is of a socket that shmd makes; write SocketMode= in the socket unit")
+    }
     configuration.resp = resp
   }
 

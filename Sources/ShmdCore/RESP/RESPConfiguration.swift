@@ -1,5 +1,6 @@
 /// What the daemon serves to Redis' clients, and where; the file's key `resp`.
 struct RESPConfiguration: Sendable, Equatable {
+  /// A path, or ``Scalars/passed``.
   var socket: String?
   var mode: UInt32?
   var listen: (host: String, port: Int)?

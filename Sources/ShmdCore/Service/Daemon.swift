@@ -145,14 +145,16 @@ public struct Daemon: Sendable {
       notifier: notifier, status: status, log: log)
     let maintenance = MaintenanceService(
       keeper: keeper, settings: settings, notifier: notifier, status: status, watchdog: watchdog, log: log)
+    let passed = PassedSockets.ofThisProcess()
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
           .init(service: StoreService(stores: keeper.stores), serviceName: "stores"),
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
-          .init(service: RESPService(configuration: configuration, log: log), serviceName: "resp"),
+          .init(service: RESPService(configuration: configuration, passed: passed, log: log), serviceName: "resp"),
           .init(
-            service: MonitoringService(configuration: configuration.monitoring, keeper: keeper, log: log),
+            service: MonitoringService(
+              configuration: configuration.monitoring, passed: passed, keeper: keeper, log: log),
             serviceName: "monitoring"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }

@@ -1,0 +1,166 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ShmdCore
+
+/// The sockets on which the daemon serves: passed by the service manager, taken by others, and opened and closed without end.
+@Suite struct ServedSocketTests {
+  /// Both listeners are the manager's: one is a Unix socket, the other loopback TCP, which the daemon need not be able to make.
+  @Test func socketsThatTheManagerPassesAreServed() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let path = corner.directory + "/passed.sock"
+    defer { unlink(path) }
+    let unix = try listener(atPath: path)
+    let (tcp, port) = try listenerOnLoopback()
+    try corner.write(
+      """
+      interval: 20ms
+      tables: [{name: \(name), capacity: 2MiB}]
+      resp: {socket: systemd}
+      """)
+    let daemon = try corner.start(
+      environment: ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "resp:resp"],
+      prelude: "exec 3<&\(unix) 4<&\(tcp); export LISTEN_PID=$$")
+    try daemon.waitForLine("serving Redis' clients")
+    close(unix)
+    close(tcp)
+    #expect(try RedisClient(path).call("SET", "k", "v") == "+OK")
+    #expect(try RedisClient(loopbackPort: port).call("GET", "k") == "\"v\"")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+    // The file is the manager's.
+    #expect(access(path, F_OK) == 0)
+  }
+
+  @Test(arguments: ["resp", "monitoring"])
+  func withoutASocketThatWasPassedTheTablesAreKept(_ key: String) throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key): {socket: systemd}\n")
+    let daemon = try corner.start()
+    try daemon.waitForLine("no socket named '\(key)' was passed")
+    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  @Test func aSocketThatAnotherHasDoesNotEndTheDaemon() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let path = corner.directory + "/taken.sock"
+    defer { unlink(path) }
+    let other = try listener(atPath: path)
+    defer { close(other) }
+    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: \(path)}\n")
+    let daemon = try corner.start()
+    try daemon.waitForLine("another process listens there")
+    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  @Test func theModeOfAPassedSocketIsItsUnits() throws {
+    let refusal = #expect(throws: Refusal.self) {
+      _ = try ConfigurationReader.parse("tables: []\nmonitoring: {socket: systemd, mode: \"0660\"}\n", file: "f")
+    }
+    #expect(refusal?.problems.first?.description.contains("write SocketMode= in the socket unit") == true)
+  }
+
+  /// Descriptors and memory are what they were.
+  @Test func tenThousandConnectionsLeaveNothing() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let (resp, http) = (corner.directory + "/resp.sock", corner.directory + "/run/http.sock")
+    defer { unlink(resp) }
+    try corner.write(
+      """
+      interval: 20ms
+      tables: [{name: \(name), capacity: 2MiB}]
+      resp: {socket: \(resp)}
+      monitoring: {socket: \(http)}
+      """)
+    let daemon = try corner.startReady()
+    if !daemon.transcript.contains("monitoring served") { try daemon.waitForLine("monitoring served") }
+    func open(_ count: Int) throws {
+      for number in 0..<count {
+        let client = try RedisClient(resp)
+        // Some say nothing, some half a word, some subscribe.
+        if number % 4 == 1 { try client.send("*1\r\n$4\r\nPI") }
+        if number % 4 == 2 { #expect(try client.call("SUBSCRIBE", "c\(number)").hasPrefix("[\"subscribe\"")) }
+        if number % 4 == 3 { #expect(try client.call("SET", "k", "v") == "+OK") }
+        if number % 2 == 0 {
+          _ = try HTTPClient(http)
+        } else {
+          #expect(try HTTPClient.get("/ready", at: http).status == 200)
+        }
+      }
+    }
+    try open(1000)
+    let before = try (descriptors(of: daemon.pid), residentBytes(of: daemon.pid))
+    try open(10_000)
+    // The last of them may still be on their way out.
+    var left = 0
+    for _ in 0..<1200 {
+      left = try descriptors(of: daemon.pid)
+      if left <= before.0 { break }
+      usleep(50_000)
+    }
+    #expect(left <= before.0)
+    // A connection that left 400 bytes would be seen.
+    let grown = try residentBytes(of: daemon.pid) - before.1
+    #expect(grown < 4 << 20, "\(grown) bytes more")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  // MARK: -
+
+  private func listener(atPath path: String) throws -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    return try listener(AF_UNIX, &address, MemoryLayout<sockaddr_un>.size)
+  }
+
+  private func listenerOnLoopback() throws -> (descriptor: Int32, port: UInt16) {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let descriptor = try listener(AF_INET, &address, MemoryLayout<sockaddr_in>.size)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { pointer in
+      _ = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    return (descriptor, UInt16(bigEndian: address.sin_port))
+  }
+
+  /// Inherited by what is started, as a manager's are.
+  private func listener<Address>(_ family: Int32, _ address: inout Address, _ size: Int) throws -> Int32 {
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+    let failed = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(size)) }
+    }
+    guard failed == 0, listen(descriptor, 16) == 0 else { throw Failure("no listener: error \(errno)") }
+    return descriptor
+  }
+
+  private func descriptors(of process: Int32) throws -> Int {
+    guard let directory = opendir("/proc/\(process)/fd") else { throw Failure("/proc/\(process)/fd: error \(errno)") }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    return count
+  }
+
+  private func residentBytes(of process: Int32) throws -> Int {
+    guard let file = fopen("/proc/\(process)/statm", "r") else { throw Failure("statm: error \(errno)") }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, 256, file) != nil else { throw Failure("statm is empty") }
+    let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(
+      separator: " ")
+    return Int(words[1])! * Int(getpagesize())
+  }
+}
