@@ -101,6 +101,9 @@ bench: ## measure beside LMDB, Redis, memcached, rculfhash, rte_hash, Boost and 
 bench-check: ## fail if a ratio is worse than what Benchmarks/bars.txt says is held
 	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' --check --rounds 9 --no-peers get-10k get-1m get-10k-writer set-10k types
 
+ctl-fuzz: ## random arguments, inputs, batches and dumps for shmctl, for some minutes (SHMCTL_FUZZ=3000, SHMCTL_SEED=...)
+	SHMCTL_FUZZ=$(or $(SHMCTL_FUZZ),3000) $(SWIFT) test $(FLAGS) --filter ShmctlTests.FuzzTests
+
 ctl-bench: ## measure shmctl beside mdb_dump and redis-cli; fails beyond a bar (ROUNDS=7 CONTESTS="get-one load")
 	@scripts/setup.sh lmdb-utils redis-tools redis-server python3
 	@$(MAKE) --no-print-directory $(RELEASE_DIR)/shmctl

@@ -55,6 +55,12 @@ is_active || fail "shmd is not active after its installation"
 [ -z "$(in_guest sh -c 'ldd /usr/sbin/shmd | grep "not found"' || :)" ] || fail "shmd lacks a library"
 in_guest shmctl set greeting hello
 [ "$(in_guest shmctl get greeting)" = hello ] || fail "shmctl cannot use shmd's table"
+# man(1) looks into section 1 before section 2, where a system call has the same name.
+contents=$(dpkg-deb -c "$SHMCTL")
+for file in man/man1/shmctl.1.gz man/man1/shmctl-get.1.gz bash-completion/completions/shmctl zsh/vendor-completions/_shmctl \
+  fish/vendor_completions.d/shmctl.fish; do
+  grep -q " ./usr/share/$file\$" <<<"$contents" || fail "the package shmctl lacks $file"
+done
 ok "installed in a minimal Debian, active, and used"
 
 # ---- a durable table

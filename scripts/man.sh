@@ -23,16 +23,15 @@ rm -rf "$out"
 mkdir -p "$out"
 for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
   name=$(basename "$page" .1 | tr . -)
-  [ "$name" != shmctl-help ] || continue
+  # `complete` is for the shells' completions.
+  case $name in shmctl-help | shmctl-complete) continue ;; esac
   command=${name#shmctl-}
   typed=$(echo "$name" | tr - ' ')
   {
     # A name of one word for whatis(1); the synopsis shows how it is typed.
     sed -e "0,/^\.Nm \"$typed\"/s//.Nm $name/" -e "s/^\.Nm\$/.Nm \"$typed\"/" \
       -e "s/^\.Dt .*/.Dt $(echo "$name" | tr a-z A-Z) 1/" \
-      -e '/^\.Sh "EXIT STATUS"$/,$d' -e 's/^$/.Pp/' "$page"
-    # The plugin's last line has no end.
-    echo
+      -e '/^\.Sh "EXIT STATUS"$/,$d' -e 's/^$/.Pp/' "$page" | sed '$a\' # a last line without an end gets one
     scripts/man-examples.awk -v command="$command" docs/shmctl-examples.txt
     echo '.Sh EXIT STATUS'
     if [ "$name" = shmctl ]; then
@@ -46,7 +45,7 @@ for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
     if [ "$name" = shmctl ]; then
       for other in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl.*.1; do
         other=$(basename "$other" .1 | tr . -)
-        [ "$other" = shmctl-help ] || echo ".Xr $other 1 ,"
+        case $other in shmctl-help | shmctl-complete) ;; *) echo ".Xr $other 1 ," ;; esac
       done
     else
       echo '.Xr shmctl 1 ,'

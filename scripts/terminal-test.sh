@@ -105,6 +105,21 @@ for size in "80 24" "40 10" "200 50"; do
   echo "terminal-test: plot at $1x$2: ok"
 done
 
+# A dump whose reader waits: the progress stands in one row, and is gone in the end.
+seq -f 'set key-%06g a-value-of-some-length' 20000 | "$shmctl" -q -t "$table.other" batch
+for size in "80 24" "40 10" "200 50"; do
+  set -- $size
+  rm -f "$directory/go"
+  start "$1" "$2" "clear; $shmctl -t $table.other dump | (head -c 300000; until [ -e $directory/go ]; do sleep 0.05; done; cat) | (sleep 0.5; cat >/dev/null)"
+  shows "dump: "
+  fits "$1"
+  [ "$(screen | grep -c 'dump: ')" = 1 ] || fail "the progress takes more than a row"
+  : >"$directory/go"
+  shows "ended 0"
+  hides "dump: "
+  echo "terminal-test: progress at $1x$2: ok"
+done
+
 start 80 24 "$shmctl top --interval 100ms"
 shows "by commits"
 keys s

@@ -12,7 +12,18 @@ struct Shmctl: ParsableCommand {
     abstract: "Tables in shared memory: make them, look into them, change them.",
     discussion: """
       Works on the tables themselves, with or without a running shmd. Results go to standard output, complaints to \
-      standard error. Options of all commands may stand before or after the command's name; '--' ends the options.
+      standard error. Options of all commands may stand before or after the command's name; '--' ends the options. Without \
+      a command, on a terminal, 'shmctl shell' begins.
+
+      ENVIRONMENT
+        SHM_TABLE, SHM_TIMEOUT, SHM_TRUST  for -t, --timeout, --trust
+        NO_COLOR                           screens without attributes
+        SHMCTL_CONFIG, SHMCTL_HISTORY      other files than these:
+
+      FILES
+        /etc/shmctl.conf               table = NAME; timeout, trust, color
+        ~/.config/shmctl/config        the same, of one user
+        ~/.local/state/shmctl/history  lines of the interactive mode
 
       EXIT STATUS
       \(ExitStatus.table)

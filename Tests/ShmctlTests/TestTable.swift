@@ -33,6 +33,11 @@ final class TestTable: Sendable {
     try CommandRun(["-t", name] + arguments, input: input, user: user)
   }
 
+  @discardableResult
+  func run(_ arguments: [String], input: [UInt8]? = nil) throws -> CommandRun {
+    try CommandRun(["-t", name] + arguments, input: input)
+  }
+
   /// Overwrites a 64-bit word of both objects' headers.
   func setHeaderWord(_ offset: Int, _ value: UInt64) throws {
     for path in [controlPath, dataPath] {

@@ -13,8 +13,8 @@ struct Load: ParsableCommand {
       in by groups, each all or nothing; what the table holds besides stays (--merge). If it ends early, it says how many \
       were applied, and --skip goes on from there. With --resume the table itself holds how far the load is, in a key \
       'shmctl.load.…' that the last step removes: the same command goes on wherever the former ended, a kill included. \
-      Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, changed in one barrier; what is too much for one is refused, and \
-      nothing changed.
+      Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, \
+      changed in one barrier; what is too much for one is refused, and nothing changed.
 
       EXAMPLES
         shmctl create settings && shmctl load -t settings settings.dump

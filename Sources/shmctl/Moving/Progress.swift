@@ -24,7 +24,8 @@ struct Progress {
     guard now - shown >= .milliseconds(200) else { return }
     shown = now
     isDrawn = true
-    let line = Self.line(what, count, of: total, after: now - start)
+    // In one row: what is wrapped could not be taken away.
+    let line = Self.line(what, count, of: total, after: now - start).prefix(max(8, TerminalSize.of(2).width - 1))
     // Nobody is left to be told if this fails.
     _ = try? Descriptor.writeAll(2, Array("\r\u{1b}[K\(line)".utf8))
   }

@@ -55,10 +55,7 @@ final class LineTerminal {
     _ = unsafe pthread_sigmask(how, &set, nil)
   }
 
-  var width: Int {
-    var size = winsize()
-    return unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
-  }
+  var width: Int { TerminalSize.of(1).width }
 
   /// Waits for the next key, or change of size.
   func next() -> Event {

@@ -96,10 +96,10 @@ struct Plot: TableCommand {
 
   /// The terminal's; in a pipe $COLUMNS or 80, by 24.
   private static var size: (width: Int, height: Int) {
-    var size = winsize()
-    if isatty(1) == 1, unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 {
+    if StandardOutput.isTerminal {
       // A line for the prompt, which comes next.
-      return (Int(size.ws_col), Int(size.ws_row) - 1)
+      let size = TerminalSize.of(1)
+      return (size.width, size.height - 1)
     }
     let columns = unsafe getenv("COLUMNS").flatMap { Int(unsafe String(cString: $0)) } ?? 80
     return (min(1000, max(20, columns)), 24)

@@ -96,12 +96,7 @@ final class Terminal {
 
   // MARK: - Use
 
-  /// Columns and lines; 80×24 where nobody knows.
-  var size: (width: Int, height: Int) {
-    var size = winsize()
-    guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
-  }
+  var size: TerminalSize { .of(1) }
 
   /// Draws a frame over the last one: each line is erased to its end, so that nothing flickers and nothing is left.
   func draw(_ lines: [FrameLine], isStyled: Bool) throws {

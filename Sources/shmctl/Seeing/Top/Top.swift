@@ -62,8 +62,8 @@ struct Top: ParsableCommand {
         if !state.isPaused { try sampler.sample(into: &state) }
         next = .now + interval.duration
       }
-      let (width, height) = terminal.size
-      try terminal.draw(TopFrame.lines(state, width: width, height: height), isStyled: Styling.isWanted)
+      let size = terminal.size
+      try terminal.draw(TopFrame.lines(state, width: size.width, height: size.height), isStyled: Styling.isWanted)
       let rest = next - .now
       let (seconds, attoseconds) = rest.components
       let milliseconds = max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
