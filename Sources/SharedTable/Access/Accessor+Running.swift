@@ -12,9 +12,7 @@ extension ReadAccessor {
   @available(*, noasync, message: "blocks a thread of the cooperative pool; use 'await access()'")
   @inlinable
   public func accessSync(on table: Table? = nil, timeout: Duration? = nil) throws -> Output {
-    if let look, table == nil, !AccessQueues.areAnyInUse {
-      return try look.table.read(timeout: timeout, look.body)
-    }
+    if table == nil, !AccessQueues.areAnyInUse, let look = plan.look { return try look(timeout) }
     return try accessGenerally(on: table, timeout: timeout)
   }
 

@@ -12,18 +12,15 @@ public protocol TableAccessor<Output>: Sendable {
 /// Immutable, and a value: running it twice does the same twice, each time in a section of its own. It cannot change
 /// anything; ``promoted`` lets it run as a part of something that does.
 public struct ReadAccessor<Output>: TableAccessor {
-  let scope: AccessScope
-  let body: @Sendable (AccessRun) throws -> Output
-  /// Of an accessor that looks at one value and is no composition: the same without a run, and specialised where it was
-  /// lifted.
-  @usableFromInline let look: AccessLook<Output>?
+  @usableFromInline let plan: ReadPlan<Output>
+
+  var scope: AccessScope { plan.scope }
+  var body: @Sendable (AccessRun) throws -> Output { plan.body }
 
   init(
     _ scope: AccessScope, look: AccessLook<Output>? = nil, _ body: @escaping @Sendable (AccessRun) throws -> Output
   ) {
-    self.scope = scope
-    self.look = look
-    self.body = body
+    plan = ReadPlan(scope, look: look, body)
   }
 
   /// The same for a barrier.
@@ -35,15 +32,21 @@ public struct ReadAccessor<Output>: TableAccessor {
   }
 }
 
-/// A look at one value in one section.
-@usableFromInline
-struct AccessLook<Output>: Sendable {
-  @usableFromInline let table: Table
-  @usableFromInline let body: @Sendable (borrowing ReadView) throws -> Output
+/// A look at one value in a section of its own, which it may wait for as long as it is told; nil = the table's timeout.
+@usableFromInline typealias AccessLook<Output> = @Sendable (Duration?) throws -> Output
 
-  @inlinable
-  init(_ table: Table, _ body: @escaping @Sendable (borrowing ReadView) throws -> Output) {
-    self.table = table
+/// What a ``ReadAccessor`` is. A class, so that whoever hands it on counts one reference.
+@usableFromInline
+final class ReadPlan<Output>: Sendable {
+  let scope: AccessScope
+  let body: @Sendable (AccessRun) throws -> Output
+  /// Of an accessor that looks at one value and is no composition: the same without a run, and specialised where it was
+  /// lifted.
+  @usableFromInline let look: AccessLook<Output>?
+
+  init(_ scope: AccessScope, look: AccessLook<Output>?, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+    self.scope = scope
+    self.look = look
     self.body = body
   }
 }

@@ -39,16 +39,16 @@ public struct Guarded<Value: TableValue>: Sendable {
   public func accessor<Output>(
     _ body: @escaping @Sendable (Value) throws -> Output
   ) -> ReadAccessor<Output> {
-    lifted(
-      body,
-      AccessLook(table) { [key, defaultValue] (view: borrowing ReadView) in
+    lifted(body) { [table, key, defaultValue] timeout in
+      try table.read(timeout: timeout) { (view: borrowing ReadView) in
         try body(view.get(key, as: Value.self) ?? defaultValue)
-      })
+      }
+    }
   }
 
   @usableFromInline
   func lifted<Output>(
-    _ body: @escaping @Sendable (Value) throws -> Output, _ look: AccessLook<Output>
+    _ body: @escaping @Sendable (Value) throws -> Output, _ look: @escaping AccessLook<Output>
   ) -> ReadAccessor<Output> {
     ReadAccessor(.one(table), look: look) { run in try run.read(self, body) }
   }

@@ -1,13 +1,19 @@
 import Synchronization
-import TableEngine
+public import TableEngine
 
 /// A cache without its types: bytes in, bytes out, so that nothing generic runs inside a barrier.
 @usableFromInline
 final class CacheCore: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let names: CacheNames
+  /// Of the names, which own it.
+  @usableFromInline let elementPrefix: KeptBytes
+  /// The table's, which holds it.
+  @usableFromInline let segment: Uncounted<Segment>
   /// Nil for observers, who cannot tell anybody what they read.
   @usableFromInline let hits: RecentHits?
+  /// The same, for hits: to count a reference would take longer than to note one.
+  @usableFromInline let uncountedHits: Uncounted<RecentHits>?
   let name: String
   let limit: CacheLimit
   /// Of what nobody waits for in a blocking call. As each write may need several barriers, of jobs only.
@@ -24,11 +30,14 @@ final class CacheCore: Sendable {
     self.name = name
     self.limit = limit
     names = try CacheNames(name, table: table)
+    elementPrefix = names.elementPrefix
+    segment = unsafe Uncounted(table.segment)
     guard limit.maximum > 0 else {
       throw TableError(.invalid, table: table.name, "the cache '\(name)' has no room at all; give it a limit above 0")
     }
     queue = BarrierQueue(in: table, subject: "the cache '\(name)'", limit: Self.queueLimit)
     hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
+    uncountedHits = hits.map { unsafe Uncounted($0) }
   }
 
   /// How many writes may wait before whoever submits the next one does.

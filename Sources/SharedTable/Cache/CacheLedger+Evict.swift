@@ -48,7 +48,7 @@ extension CacheLedger {
     let page = pages[index]
     let now = page.hasExpiries ? tx.now : 0
     while let oldest = page.oldest(sparing: hash, now: now), oldest.used > 0 {
-      let written = elements(page[oldest.line].hash).map(\.version).max() ?? 0
+      let written = lastWrite(page[oldest.line].hash)
       guard page.enter(use: Self.used(atCommit: written), line: oldest.line) else { return oldest }
     }
     return page.oldest(sparing: hash, now: now)

@@ -122,21 +122,24 @@ struct CacheLedger {
   /// - Returns: how many there were: one, none if it was removed behind the cache's back, more only if hashes collide.
   @discardableResult
   func removeElements(_ hash: UInt64, _ tx: inout Transaction) throws(TableError) -> Int {
-    try removeElements(elements(hash), &tx)
-  }
-
-  @discardableResult
-  func removeElements(_ elements: [FoundEntry], _ tx: inout Transaction) throws(TableError) -> Int {
-    for element in elements { try unsafe tx.remove(RawKey(element.key)) }
-    return elements.count
-  }
-
-  /// The elements of a line's key, expired ones included.
-  func elements(_ hash: UInt64) -> [FoundEntry] {
-    core.table.segment.entriesInBarrier(hash: hash).filter { found in
-      unsafe found.hasPrefix(names.elementPrefix.bytes)
+    var removed = 0
+    for found in core.table.segment.entriesInBarrier(hash: hash) where isElement(found) {
+      try unsafe tx.remove(RawKey(found.key))
+      removed += 1
     }
+    return removed
   }
+
+  /// The version of the newest of the elements of a line's key, expired ones included; 0 if there is none.
+  func lastWrite(_ hash: UInt64) -> UInt64 {
+    var last: UInt64 = 0
+    for found in core.table.segment.entriesInBarrier(hash: hash) where isElement(found) {
+      last = max(last, found.version)
+    }
+    return last
+  }
+
+  private func isElement(_ found: FoundEntry) -> Bool { unsafe found.hasPrefix(names.elementPrefix.bytes) }
 
   /// A page that is to be stored anyway loses some of what has expired in it.
   private mutating func removeExpired(

@@ -66,7 +66,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   func find() throws(TableError) -> Value? {
     let value: Value? = try table.get(key)
-    if value != nil { unsafe key.withUnsafeBytes { unsafe core.noteHit($0) } }
+    if value != nil { unsafe key.withUnsafeBytes { unsafe core.noteHit(core.hash($0)) } }
     return value
   }
 

@@ -59,8 +59,14 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     get throws(TableError) {
       try core.awaitWrites()
       return try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in
-        let value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
-        if value != nil { unsafe core.noteHit(bytes) }
+        let hash = unsafe core.hash(bytes)
+        let value: Value?
+        if let quick: Value? = unsafe core.segment.value(bytes, hash: hash) {
+          value = quick
+        } else {
+          value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
+        }
+        if value != nil { core.noteHit(hash) }
         return value
       }
     }
@@ -183,10 +189,9 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// Calls `body` with the key in the table.
   @inlinable @inline(__always)
   func withElementKey<R, E: Error>(_ key: Key, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let names = core.names
-    defer { withExtendedLifetime(names) {} }
+    defer { withExtendedLifetime(core) {} }
     return try unsafe key.withElementKey { bytes throws(E) in
-      try unsafe PrefixedKey(names.elementPrefix, bytes).withKeyBytes(body)
+      try unsafe PrefixedKey(core.elementPrefix, bytes).withKeyBytes(body)
     }
   }
 
@@ -198,8 +203,12 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
 
 extension CacheCore {
   @inlinable @inline(__always)
-  func noteHit(_ key: UnsafeRawBufferPointer) {
-    guard let hits else { return }
-    if hits.note(unsafe table.segment.hash(key), version: table.segment.committed) { flushHitsLater() }
+  func noteHit(_ hash: UInt64) {
+    guard let uncountedHits else { return }
+    let version = segment.with { $0.committed }
+    if uncountedHits.with({ $0.note(hash, version: version) }) { flushHitsLater() }
   }
+
+  @inlinable @inline(__always)
+  func hash(_ key: UnsafeRawBufferPointer) -> UInt64 { segment.with { unsafe $0.hash(key) } }
 }

@@ -25,7 +25,7 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   /// The value, if somebody made it already. Never waits in the RCU variant.
   /// - Throws: `typeMismatch` if the name holds something else.
   @inlinable
-  public var current: Value? { get throws(TableError) { try place.table.get(place.key) } }
+  public var current: Value? { get throws(TableError) { try place.find() } }
 
   /// The value; if there is none, makes it.
   ///
@@ -60,26 +60,31 @@ public struct SharedOnce<Value: TableValue>: Sendable {
 }
 
 @usableFromInline
-struct OncePlace<Value: TableValue>: ClaimedPlace {
+final class OncePlace<Value: TableValue>: ClaimedPlace {
   @usableFromInline let table: Table
   @usableFromInline let names: CacheNames
   let queue: BarrierQueue
 
-  @usableFromInline let key: [UInt8]
+  /// Of the value; the names own it.
+  @usableFromInline let key: KeptBytes
   var claimKey: [UInt8] { names.claimPrefix.array }
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
     names = try CacheNames(name, table: table)
-    key = names.head.array
+    key = names.head
     queue = BarrierQueue(in: table, subject: nil)
   }
 
-  var title: String { "the value of '\(String(decoding: key, as: UTF8.self))'" }
+  var title: String { "the value of '\(String(decoding: key.array, as: UTF8.self))'" }
 
-  func find() throws(TableError) -> Value? { try table.get(key) }
+  @inlinable
+  func find() throws(TableError) -> Value? {
+    defer { withExtendedLifetime(self) {} }
+    return try table.get(unsafe RawKey(key.bytes))
+  }
 
-  func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
+  func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(names.headKey) }
 
   func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
     try names.withBarrier(of: table, body)
@@ -92,7 +97,7 @@ struct OncePlace<Value: TableValue>: ClaimedPlace {
       _ = try tx.releaseClaim(claimKey, claim)
       // Set by hand meanwhile: then that is the value.
       if let present = try find(tx) { return present }
-      try tx.set(key, value)
+      try tx.set(names.headKey, value)
       return value
     }
   }

@@ -33,9 +33,9 @@ extension ArrayTree {
   private func changeLeaf(
     _ leaf: Int, _ index: Int?, _ element: UnsafeRawBufferPointer, _ state: State, in tx: inout Transaction
   ) throws(TableError) -> Bool {
-    try unsafe place.name.withNumberedKey(leaf) { key throws(TableError) in
+    try unsafe withKey(leaf) { key throws(TableError) in
       guard let found = try tx.find(unsafe RawKey(key)) else { throw damaged(leaf) }
-      let node = try node(EntryView(found), leaf, 0)
+      let node = try node(found, leaf, 0)
       if let index { try checkTail(leaf, index, node.count, state) }
       let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count
       guard let change = ArrayLeafChange(node, range, length: element.count, alignment: alignment) else {

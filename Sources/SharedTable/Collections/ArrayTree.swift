@@ -1,3 +1,5 @@
+import TableEngine
+
 /// A ``SharedArray``'s nodes in its table: node N lies under the key `NAME/N`, and the header holds what ``State`` says.
 ///
 /// The last elements are in a leaf that is below no other node: the *tail*. It alone knows how many it has. So an append,
@@ -10,6 +12,8 @@
 final class ArrayTree: Sendable {
   let table: Table
   let place: CollectionPlace
+  /// Of the place's name, which owns it.
+  private let prefix: KeptBytes
   let limits: ArrayNode.Limits
   /// Of an element.
   let alignment: Int
@@ -25,6 +29,7 @@ final class ArrayTree: Sendable {
     place = CollectionPlace(
       table: table, name: try CollectionName(name, table),
       signature: "array of \(SharedTable.signature(of: type))")
+    prefix = place.name.prefix
   }
 
   /// What the header says, and how many elements the tail has.
@@ -99,20 +104,24 @@ final class ArrayTree: Sendable {
     _ id: Int, _ level: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (borrowing ArrayNodeSpan) throws(TableError) -> R
   ) throws(TableError) -> R {
-    let result = try unsafe place.name.withNumberedKey(id) { key throws(TableError) in
-      try unsafe section.withEntry(RawKey(key)) { entry throws(TableError) in try body(node(entry, id, level)) }
-    }
-    guard let result else { throw damaged(id) }
-    return result
+    let found = try unsafe withKey(id) { key throws(TableError) in try unsafe section.found(RawKey(key)) }
+    guard let found else { throw damaged(id) }
+    return try body(node(found, id, level))
   }
 
-  /// What an entry says, if it is a node of that level.
-  @inline(__always) @_lifetime(copy entry)
-  func node(_ entry: borrowing EntryView, _ id: Int, _ level: Int) throws(TableError) -> ArrayNodeSpan {
-    guard entry.found.meta.type == nodeForm.type.rawValue, entry.fingerprint == nodeForm.fingerprint,
-      let node = ArrayNodeSpan(entry.bytes), node.level == level
+  /// Calls `body` with a node's key.
+  @inline(__always)
+  func withKey<R>(_ id: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R) throws(TableError) -> R {
+    try unsafe prefix.withNumberedKey(id, body)
+  }
+
+  /// What an entry says, if it is a node of that level. It lies in the table as long as the entry does.
+  @inline(__always) @_lifetime(immortal)
+  func node(_ found: FoundEntry, _ id: Int, _ level: Int) throws(TableError) -> ArrayNodeSpan {
+    guard found.meta.type == nodeForm.type.rawValue, found.fingerprint == nodeForm.fingerprint,
+      let node = ArrayNodeSpan(unsafe RawSpan(_unsafeBytes: found.value)), node.level == level
     else { throw damaged(id) }
-    return node
+    return unsafe _overrideLifetime(node, borrowing: ())
   }
 
   func leaf(

@@ -41,19 +41,20 @@ final class CollectionName: Sendable {
     return try unsafe body(RawKey(UnsafeRawBufferPointer(start: prefix.baseAddress, count: prefix.count &- 1)))
   }
 
-  /// Calls `body` with the table's key of an element.
+  /// Does an element's key begin as keys do that are no elements'?
   @inlinable @inline(__always)
-  func withKey<R, E: Error>(_ element: some SharedKey, _ body: (PrefixedKey) throws(E) -> R) throws(E) -> R {
-    try unsafe element.withElementKey { bytes throws(E) in try unsafe withKey(bytes: bytes, body) }
+  static func isReserved(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let start = bytes.baseAddress, bytes.count > 0 else { return false }
+    return unsafe start.load(as: UInt8.self) == reserved
   }
 
-  /// The same of the element's own bytes.
-  @inlinable @inline(__always)
+  /// Calls `body` with the table's key of the element whose own key has these bytes.
+  @inline(__always)
   func withKey<R, E: Error>(
     bytes: UnsafeRawBufferPointer, _ body: (PrefixedKey) throws(E) -> R
   ) throws(E) -> R {
     defer { withExtendedLifetime(self) {} }
-    if unsafe !bytes.isEmpty && bytes[0] == Self.reserved { return try unsafe withDoubledKey(bytes, body) }
+    if unsafe Self.isReserved(bytes) { return try unsafe withDoubledKey(bytes, body) }
     return try unsafe body(PrefixedKey(prefix, bytes))
   }
 

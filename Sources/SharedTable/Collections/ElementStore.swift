@@ -1,14 +1,32 @@
+public import TableEngine
+
 /// What dictionaries and sets are made of: one key of the table for each element, and an ``ElementIndex`` of them.
 @usableFromInline
 struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let place: CollectionPlace
+  /// The table's, which holds it.
+  @usableFromInline let segment: Uncounted<Segment>
+  /// Of the place's name, which owns it.
+  @usableFromInline let prefix: KeptBytes
 
   private var index: ElementIndex { ElementIndex(place: place) }
 
   init(_ name: String, _ table: Table, signature: String) throws(TableError) {
     self.table = table
     place = CollectionPlace(table: table, name: try CollectionName(name, table), signature: signature)
+    segment = unsafe Uncounted(table.segment)
+    prefix = place.name.prefix
+  }
+
+  /// Calls `body` with the table's key of an element.
+  @inlinable @inline(__always)
+  func withKey<R, E: Error>(_ element: Key, _ body: (PrefixedKey) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(place) {} }
+    return try unsafe element.withElementKey { bytes throws(E) in
+      if unsafe CollectionName.isReserved(bytes) { return try unsafe place.name.withDoubledKey(bytes, body) }
+      return try unsafe body(PrefixedKey(prefix, bytes))
+    }
   }
 
   func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
@@ -19,19 +37,37 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   func get(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Value? {
-    try place.name.withKey(key) { key throws(TableError) in try section.get(key, as: Value.self) }
+    try withKey(key) { key throws(TableError) in try section.get(key, as: Value.self) }
   }
 
   @inlinable
   func contains(
     _ key: Key, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Bool {
-    try place.name.withKey(key) { key throws(TableError) in try section.contains(key) }
+    try withKey(key) { key throws(TableError) in try section.contains(key) }
   }
 
-  @inlinable
+  /// The newest committed value.
+  @inlinable @inline(__always)
+  func get(_ key: Key) throws(TableError) -> Value? {
+    defer { withExtendedLifetime(table) {} }
+    return try withKey(key) { key throws(TableError) in
+      try unsafe key.withKeyBytes { bytes throws(TableError) in
+        if let quick: Value? = unsafe segment.value(bytes) { return quick }
+        return try unsafe table.get(RawKey(bytes), as: Value.self)
+      }
+    }
+  }
+
+  @inlinable @inline(__always)
   func contains(_ key: Key) throws(TableError) -> Bool {
-    try place.name.withKey(key) { key throws(TableError) in try table.contains(key) }
+    defer { withExtendedLifetime(table) {} }
+    return try withKey(key) { key throws(TableError) in
+      try unsafe key.withKeyBytes { bytes throws(TableError) in
+        if let isThere: Bool? = unsafe segment.quickly(bytes, nil, { _ in true }) { return isThere ?? false }
+        return try unsafe table.contains(RawKey(bytes))
+      }
+    }
   }
 
   /// Visits each element until `body` returns false.
@@ -99,7 +135,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
       var edit = ElementIndexEdit(index, state)
       var isAny = false
       for (key, value) in elements {
-        let isNew = try place.name.withKey(key) { key throws(TableError) in
+        let isNew = try withKey(key) { key throws(TableError) in
           let wasThere = try tx.contains(key)
           try tx.set(key, value)
           return state == nil || !wasThere
@@ -120,7 +156,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     try tx.withSavepoint { tx throws(TableError) in
       var edit = ElementIndexEdit(index, state)
       for key in keys {
-        if try place.name.withKey(key, { key throws(TableError) in try tx.remove(key) }) { removed += 1 }
+        if try withKey(key, { key throws(TableError) in try tx.remove(key) }) { removed += 1 }
         try unsafe key.withElementKey { key throws(TableError) in _ = try unsafe edit.unlist(key, in: tx) }
       }
       if edit.state != state { try edit.store(in: &tx) }

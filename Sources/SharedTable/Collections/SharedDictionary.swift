@@ -37,7 +37,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   @inlinable
   public subscript(key: Key) -> Value? {
     get throws(TableError) {
-      try store.place.name.withKey(key) { key throws(TableError) in try store.table.get(key, as: Value.self) }
+      try store.get(key)
     }
   }
 
@@ -80,7 +80,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// The version of a key's value, for `if: .version(…)`; nil if there is none.
   public func version(forKey key: Key) throws(TableError) -> UInt64? {
-    try store.place.name.withKey(key) { key throws(TableError) in try table.withEntry(key) { $0.version } }
+    try store.withKey(key) { key throws(TableError) in try table.withEntry(key) { $0.version } }
   }
 
   /// Visits the elements of one snapshot, in no particular order.

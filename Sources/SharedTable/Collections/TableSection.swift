@@ -28,6 +28,12 @@ public protocol TableSection: ~Copyable, ~Escapable {
   ) throws -> R?
 }
 
+extension TableSection where Self: ~Copyable & ~Escapable {
+  /// What lies under a key; valid as long as the section and, in a barrier, until the key is written.
+  @inline(__always)
+  func found(_ key: RawKey) throws(TableError) -> FoundEntry? { try withEntry(key) { entry in entry.found } }
+}
+
 extension ReadView: TableSection {
   /// Calls `body` with what lies under a key, in place; nil if absent or expired.
   @inline(__always)

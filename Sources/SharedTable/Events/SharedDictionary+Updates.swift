@@ -7,7 +7,7 @@ extension SharedDictionary {
   /// It begins with the present value, and then yields the newest one, whichever process stored or removed it: a slow reader
   /// misses values in between, and never the last one. It suspends, ends and throws as ``Table/updates(forKey:as:)`` does.
   public func updates(forKey key: Key) -> TableUpdates<Value> {
-    store.place.name.withKey(key) { key in table.updates(forKey: key) }
+    store.withKey(key) { key in table.updates(forKey: key) }
   }
 
   /// Waits until `predicate` is true of a key's value, and returns that; nil stands for an absent or expired one.
@@ -24,7 +24,7 @@ extension SharedDictionary {
   public func waitUntil(
     forKey key: Key, timeout: Duration? = nil, _ predicate: (Value?) throws -> Bool
   ) throws -> Value? {
-    try store.place.name.withKey(key) { key in
+    try store.withKey(key) { key in
       try table.waitUntil(key, as: Value.self, timeout: timeout, predicate)
     }
   }
@@ -36,7 +36,7 @@ extension SharedDictionary {
     forKey key: Key, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
     _ predicate: (Value?) throws -> Bool
   ) async throws -> Value? {
-    let key = store.place.name.withKey(key) { key in unsafe key.withKeyBytes { unsafe [UInt8]($0) } }
+    let key = store.withKey(key) { key in unsafe key.withKeyBytes { unsafe [UInt8]($0) } }
     return try await table.waitUntil(key, as: Value.self, timeout: timeout, isolation: isolation, predicate)
   }
 }

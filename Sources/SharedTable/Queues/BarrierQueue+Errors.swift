@@ -40,7 +40,10 @@ extension BarrierQueue {
   /// Who is in the way is known as far as it can be seen: whose barrier runs on the table, which our own may be waiting
   /// for, or which thread of this process reads.
   func timedOut(waitingFor what: String) -> TableError {
-    let (isBarrierOn, ahead) = withOrder { ($0.isBarrierOn, $0.waiting.count) }
+    let (isBarrierOn, ahead, isSuspended) = withOrder { ($0.isBarrierOn, $0.waiting.count, $0.suspensions > 0) }
+    if isSuspended {
+      return error(.timedOut, "timed out waiting for the queue, which is suspended; resume it, or allow more time")
+    }
     let holder = isBarrierOn ? table.segment.barrierHolder : table.segment.readerOfThisProcess
     let others = ahead == 0 ? "" : "; \(ahead) more are waiting"
     return labelled(

@@ -138,11 +138,13 @@ public final class BarrierQueue: Sendable {
 
   /// Nobody waits in it, runs in it, or has its work done by it.
   package var isIdle: Bool {
-    order.withLock { $0.waiting.count + $0.ready.count + $0.outside.count + $0.reads + $0.barriers == 0 }
-      && !gate.isClosed && gate.isEmpty
+    order.withLock { order in
+      order.waiting.count + order.ready.count + order.outside.count + order.reads + order.barriers == 0
+        && (!gate.isClosed || order.suspensions > 0)
+    } && gate.isEmpty
   }
 
-  /// A barrier waits or runs, or a job. One load.
+  /// A barrier waits or runs, or a job; or the queue is suspended. One load.
   package var isClosed: Bool { gate.isClosed }
   /// How many threads run its asynchronous work, or are about to: for tests.
   package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
@@ -152,6 +154,8 @@ public final class BarrierQueue: Sendable {
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
   var pendingCount: Int { order.withLock { $0.outside.count + $0.pendingWork + $0.turnsTaken } }
+  /// Something of it was suspended and not resumed: see ``suspend()``.
+  var hasSuspensions: Bool { order.withLock { $0.suspensions > 0 } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
 }
 

@@ -59,12 +59,16 @@ enum ExitFlush {
 extension BarrierQueue {
   fileprivate func flushAtExit(since begin: UInt64) {
     guard table.isUsable, pendingCount > 0 else { return }
+    let subject = subject ?? "table '\(table.name)'"
+    if hasSuspensions {
+      return FailureReport.write(
+        "\(subject): the process ends while it is suspended, and \(pendingCount) asynchronous items were not done")
+    }
     let spent = HostClock.monotonicNanoseconds &- begin
     let timeout = table.timeoutNanoseconds
     do throws(TableError) {
       try flush(timeout: .nanoseconds(Int64(clamping: timeout > spent ? timeout - spent : 0)))
     } catch {
-      let subject = subject ?? "table '\(table.name)'"
       FailureReport.write(
         "\(subject): the process ends, and \(pendingCount) asynchronous items were not done: \(error)")
     }

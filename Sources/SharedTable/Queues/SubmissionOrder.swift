@@ -23,6 +23,8 @@ struct SubmissionOrder {
   /// Number of the newest submission.
   private(set) var newest: UInt64 = 0
   private var isGateClosed = false
+  /// How often it was suspended and not resumed. While that is above 0 nothing begins, and the gate is closed.
+  private(set) var suspensions = 0
   /// Turns asked of the worker threads, and those under way.
   private(set) var turnsRequested = 0
   private(set) var turnsTaken = 0
@@ -42,7 +44,7 @@ struct SubmissionOrder {
 
   /// A synchronous read that found the gate closed. Nil: its turn has come.
   mutating func submitRead() -> WaitingThread? {
-    let mayEnter = barriers == 0
+    let mayEnter = barriers == 0 && suspensions == 0
     if mayEnter {
       reads += 1
       return nil
@@ -55,7 +57,7 @@ struct SubmissionOrder {
   /// A synchronous barrier. Nil: its turn has come.
   mutating func submitBarrier() -> WaitingThread? {
     announceBarrier()
-    if waiting.count == 0, isFree {
+    if waiting.count == 0, suspensions == 0, isFree {
       isBarrierOn = true
       return nil
     }
@@ -67,7 +69,7 @@ struct SubmissionOrder {
   /// A barrier that does not wait.
   /// - Returns: whether its turn has come; else nothing was submitted.
   mutating func submitBarrierAtOnce() -> Bool {
-    guard barriers == 0, waiting.count == 0, outside.count == 0 else { return false }
+    guard barriers == 0, waiting.count == 0, outside.count == 0, suspensions == 0 else { return false }
     announceBarrier()
     if isFree {
       isBarrierOn = true
@@ -93,6 +95,10 @@ struct SubmissionOrder {
 
   private mutating func announceBarrier() {
     barriers += 1
+    closeGate()
+  }
+
+  private mutating func closeGate() {
     if !isGateClosed { gate.close() }
     isGateClosed = true
   }
@@ -118,14 +124,14 @@ struct SubmissionOrder {
   /// Lets in whoever may enter now. After everything that may have made room.
   mutating func proceed() {
     repeat { admit() } while bringInside()
-    if barriers == 0, isGateClosed {
+    if barriers == 0, suspensions == 0, isGateClosed {
       isGateClosed = false
       gate.open()
     }
   }
 
   private mutating func admit() {
-    while !isBarrierOn, let first = waiting.first {
+    while suspensions == 0, !isBarrierOn, let first = waiting.first {
       if first.kind == .barrier {
         guard isFree else { return }
         isBarrierOn = true
@@ -153,6 +159,23 @@ struct SubmissionOrder {
       append(work)
     }
     return true
+  }
+
+  // MARK: - Suspending
+
+  /// - Returns: whether it was going on before.
+  mutating func suspend() -> Bool {
+    suspensions += 1
+    closeGate()
+    return suspensions == 1
+  }
+
+  /// - Returns: whether it goes on now.
+  mutating func resume() -> Bool {
+    precondition(suspensions > 0, "a BarrierQueue was resumed more often than suspended")
+    suspensions -= 1
+    if suspensions == 0 { proceed() }
+    return suspensions == 0
   }
 
   mutating func finishRead() {
@@ -198,7 +221,7 @@ struct SubmissionOrder {
   /// How many turns to ask of the worker threads now, so that at most `width` of them serve this queue, besides at most
   /// `mostWaiting` that wait for the table.
   mutating func turnsToRequest(width: Int, mostWaiting: Int) -> Int {
-    if isSteppedBack { return 0 }
+    if isSteppedBack || suspensions > 0 { return 0 }
     let atWork = turnsTaken - min(turnsWaiting, mostWaiting)
     let turns = max(0, min(ready.count - turnsRequested, width - turnsRequested - atWork))
     turnsRequested += turns
@@ -209,7 +232,7 @@ struct SubmissionOrder {
   mutating func beginTurn() -> Submission? {
     turnsRequested -= 1
     turnsTaken += 1
-    guard let work = ready.popFirst() else { return nil }
+    guard suspensions == 0, let work = ready.popFirst() else { return nil }
     work.place = .gone
     pendingWork -= 1
     if outside.count > 0 { proceed() }
@@ -220,9 +243,9 @@ struct SubmissionOrder {
   /// table.
   /// - Parameter mayJoin: the last word about it.
   mutating func continueBarrier(upTo number: UInt64 = .max, if mayJoin: (BarrierWork) -> Bool) -> BarrierWork? {
-    guard let next = waiting.first, next.number <= number, let barrier = next.barrier, mayJoin(barrier) else {
-      return nil
-    }
+    guard suspensions == 0, let next = waiting.first, next.number <= number, let barrier = next.barrier,
+      mayJoin(barrier)
+    else { return nil }
     waiting.remove(barrier)
     barrier.place = .gone
     pendingWork -= 1

@@ -1,16 +1,17 @@
 import TableEngine
 
 /// Entries whatever their type, in place: for servers that carry values without knowing them.
-extension ReadView {
+extension TableSection where Self: ~Copyable & ~Escapable {
   /// Shows a key's entry.
   /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
   package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
-    guard unsafe !key.isEmpty, key.count <= longestKey else { return false }
-    guard let found = try find(unsafe RawKey(key)) else { return false }
+    guard unsafe isKey(key), let found = try found(unsafe RawKey(key)) else { return false }
     body(EntryView(found))
     return true
   }
+}
 
+extension ReadView {
   /// Visits one sub-table and moves the cursor, which begins at 0, behind it.
   /// - Returns: where to go on; 0 at the end. A key that is there throughout is visited exactly once.
   package func scan(
@@ -24,14 +25,6 @@ extension TableEntry {
 }
 
 extension Transaction {
-  /// The same as this barrier sees it.
-  package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
-    guard unsafe !key.isEmpty, key.count <= longestKey else { return false }
-    guard let found = try find(unsafe RawKey(key)) else { return false }
-    body(EntryView(found))
-    return true
-  }
-
   /// The same as this barrier sees it; `body` must not write.
   package func scan(
     from cursor: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
@@ -50,8 +43,7 @@ extension Transaction {
   /// Removes a key.
   /// - Returns: whether it was there.
   package mutating func take(_ key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
-    guard unsafe !key.isEmpty, key.count <= longestKey else { return false }
-    return try unsafe remove(bytes: key)
+    unsafe isKey(key) ? try unsafe remove(bytes: key) : false
   }
 
   /// Stores a key's value, as what it is, under a key (which may be the same) with another expiry.
@@ -59,8 +51,7 @@ extension Transaction {
   package mutating func copy(
     _ source: UnsafeRawBufferPointer, to target: UnsafeRawBufferPointer, expiry: UInt64?
   ) throws(TableError) -> Bool {
-    guard unsafe !source.isEmpty, source.count <= longestKey else { return false }
-    guard let found = try find(unsafe RawKey(source)) else { return false }
+    guard unsafe isKey(source), let found = try find(unsafe RawKey(source)) else { return false }
     // A copy: storing may move, or take, what lies there.
     let bytes = unsafe [UInt8](found.value)
     let attributes = ValueAttributes(
@@ -80,7 +71,8 @@ extension Transaction {
   }
 }
 
-private let longestKey = 65536
+/// Can there be such a key?
+private func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool { 1...65536 ~= bytes.count }
 
 extension SectionScan where Self: ~Copyable & ~Escapable {
   fileprivate func scanStep(

@@ -107,7 +107,7 @@ public struct ReadView: ~Escapable {
   }
 
   /// A participant's look has no errors to carry out of the key's closure.
-  @inlinable
+  @inlinable @inline(never)
   func find(_ key: some TableKey) throws(TableError) -> FoundEntry? {
     let inPlace = unsafe key.withKeyBytes { bytes in
       segment.with { unsafe $0.findInPlace(bytes, section) { table.clock } }

@@ -8,14 +8,16 @@ extension Segment {
   /// read in `body` joins it, and a barrier is refused (G11).
   /// - Returns: `.some(nil)` if the key is absent; nil where ``withValue(_:_:timeoutNanoseconds:clock:_:)`` must decide,
   ///   also if `body` says nil.
+  /// - Parameter known: the key's hash, if the caller has it already.
   @inlinable @inline(__always)
   public func readQuickly<R>(
-    _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash known: UInt64? = nil, type: UInt8?,
+    _ body: (UnsafeRawBufferPointer) -> R?
   ) -> R?? {
     guard readsLightly else { return unsafe readCopy(key, keyLength, type, body) }
     guard let slot = unsafe quickSlot(keyLength) else { return nil }
     let record = unsafe shm_thread_home(id)
-    let hash = unsafe shm_hash(key, keyLength, hashSeed)
+    let hash = unsafe known ?? shm_hash(key, keyLength, hashSeed)
     let snapshot = unsafe announce(slot, fenced: false)
     unsafe enter(record, snapshot, now: SectionTime.notYetRead)
     let result = unsafe readAnnounced(key, keyLength, hash: hash, snapshot: snapshot, type, body)

@@ -10,6 +10,10 @@ public struct Uncounted<Object: AnyObject> {
 
   /// Runs `body` with the object.
   @inlinable @inline(__always)
+  public func with<R>(_ body: (Object) -> R) -> R { unsafe reference._withUnsafeGuaranteedRef(body) }
+
+  /// The same for a `body` that may throw.
+  @inlinable @inline(__always)
   public func with<R, E: Error>(_ body: (Object) throws(E) -> R) throws(E) -> R {
     let outcome = unsafe reference._withUnsafeGuaranteedRef { object -> Result<R, E> in
       do throws(E) {
