@@ -12,6 +12,8 @@ public struct SegmentOptions: Sendable, Equatable {
   public var stalledReaderPolicy: StalledReaderPolicy
   /// Claim all pages at creation and give none back: a later write never finds the file system full.
   public var preallocate: Bool
+  /// What the table is for: a mirror, or nothing in particular.
+  public var features: TableFeatures = []
   /// Overwrite blocks when they become free, in every process that uses the table: for tests, which see a use after
   /// free by it.
   package var poisonsFreedBlocks = false
