@@ -27,6 +27,7 @@ final class FakeStore: MirrorSource {
   }
 
   let state = Mutex(State())
+  private let begun = AsyncStream<Void>.makeStream()
 
   // MARK: - What users of the store do
 
@@ -80,6 +81,11 @@ final class FakeStore: MirrorSource {
 
   var position: SourcePosition { state.withLock(\.position) }
   var asked: [Int64] { state.withLock(\.asked) }
+
+  /// Returns when somebody has begun to watch, since the last call.
+  func waitForWatch() async { for await _ in begun.stream { return } }
+
+  fileprivate func watchHasBegun() { begun.continuation.yield() }
 
   // MARK: - MirrorSource
 
@@ -153,6 +159,7 @@ struct FakeSession: MirrorSession {
       state.waiting = []
       state.watches[number] = continuation
     }
+    store.watchHasBegun()
     for try await answer in stream { try await receive(answer) }
     try Task.checkCancellation()
   }

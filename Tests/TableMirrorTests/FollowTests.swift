@@ -66,7 +66,7 @@ import Testing
     try await MirrorCorner.with { corner in
       let first = corner.store.commit([("app/a", "1")])
       let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
-        try await corner.wait(for: .following)
+        await corner.store.waitForWatch()
         // The store says how far it is, ahead of an event (etcd#15220); then the connection breaks, and the event never came.
         corner.store.state.withLock { $0.isSilent = true }
         let second = corner.store.commit([("app/a", "2")])
@@ -104,7 +104,7 @@ import Testing
   @Test func aRevisionInFragmentsIsAppliedWholeOrNotAtAll() async throws {
     try await MirrorCorner.with { corner in
       let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
-        try await corner.wait(for: .following)
+        await corner.store.waitForWatch()
         corner.store.state.withLock { $0.isSilent = true }
         let number = corner.store.commit([("app/a", "1"), ("app/b", "2")])
         let (position, events) = corner.store.state.withLock { ($0.position, $0.history.last!.events) }
