@@ -91,11 +91,6 @@ etcd-test: etcd-sample ## the same, and three members in network namespaces that
 	@scripts/setup.sh iproute2 python3
 	@scripts/etcd-cluster-test.sh $$(SHAREDTABLE_ETCD=1 $(SWIFT) build $(ETCD_SWIFT_FLAGS) --show-bin-path) $(ROUNDS)
 
-etcd-probe: ## measure a mirror beside etcd's own serving and its stream of events (ETCD_KEYS=1000000; builds gRPC in release: minutes)
-	@scripts/setup.sh etcd-server etcd-client
-	SHAREDTABLE_ETCD=1 $(SWIFT) build -c release --product etcd-probe $(ETCD_SWIFT_FLAGS)
-	@Reliability/Etcd/probe.sh .build-etcd/release/etcd-probe $(or $(ETCD_KEYS),1000000)
-
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
 
@@ -193,6 +188,6 @@ container: ## observer and participant in a container of their own (root)
 clean: ## remove what was built
 	rm -rf $(SCRATCH) .build-etcd
 
-.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded store-probe resp-differential resp-throughput etcd-sample etcd-test etcd-probe docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
+.PHONY: help setup setup-verify build release demo test verify lint tidy tidy-test unit terminal store-faults store-faults-bounded store-probe resp-differential resp-throughput etcd-sample etcd-test docs runtime-calls counts floor bench bench-check writers growth room torture-brief torture-bounded torture fuzz-bounded fuzz sanitize-bounded sanitize models-bounded models models-long mutants mutants-sample cross container clean
 
 -include systemd/install.mk

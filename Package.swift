@@ -300,12 +300,7 @@ let etcdTests: [Target] = [
     name: "EtcdSourceTests",
     dependencies: [
       "EtcdMessages", "EtcdSource", "SharedTable", "ShmdCore", "TableMirror", "TestSupport", "shmctl", "shmd",
-    ] + EtcdPackages.client, swiftSettings: testSettings),
-  // How fast a mirror is beside etcd's own serving and etcd's stream of events (`make etcd-probe`).
-  .executableTarget(
-    name: "etcd-probe",
-    dependencies: ["EtcdMessages", "EtcdSource", "SharedTable", "TableMirror"] + EtcdPackages.client,
-    path: "Reliability/Etcd/etcd-probe", swiftSettings: testSettings),
+    ] + EtcdPackages.client, swiftSettings: testSettings)
 ]
 
 /// `Reliability/`: what users do not build (Reliability/README.md). In the manifest if the environment asks for it.
