@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential soak-brief store-faults-bounded torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential soak-brief store-faults-bounded etcd-sample torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -84,6 +84,16 @@ store-faults-bounded: ## a sample of it, for `make verify`
 store-probe: ## measure what storing costs, and how long a table takes to come back (STORES=/directory/on/the/disk)
 	$(RELIABILITY_SWIFT) build -c release --product store-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/store-probe $(STORES)
+
+# A folder of its own: with the trait more is fetched and built. Only the daemon, the command and these tests are in the manifest then.
+ETCD_SWIFT_FLAGS = --scratch-path $(SCRATCH)-etcd --traits Etcd $(if $(JOBS),-j $(JOBS))
+etcd-sample: ## build the daemon with the trait Etcd and have it mirror a real etcd of one member (builds gRPC: minutes)
+	@scripts/setup.sh etcd-server etcd-client openssl
+	SHAREDTABLE_ETCD=1 $(SWIFT) test $(ETCD_SWIFT_FLAGS)
+
+etcd-test: etcd-sample ## the same, and three members in network namespaces that are killed and cut off (root; ROUNDS=1)
+	@scripts/setup.sh iproute2 python3
+	@scripts/etcd-cluster-test.sh $$(SHAREDTABLE_ETCD=1 $(SWIFT) build $(ETCD_SWIFT_FLAGS) --show-bin-path) $(ROUNDS)
 
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
@@ -203,7 +213,7 @@ container: ## observer and participant in a container of their own (root)
 	@scripts/container.sh '$(SWIFT)' $(FLAGS)
 
 clean: ## remove what was built
-	rm -rf $(SCRATCH) $(SCRATCH)-metrics
+	rm -rf $(SCRATCH) $(SCRATCH)-metrics $(SCRATCH)-etcd
 
 # All that `make help` lists.
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*##.*/\1/p' Makefile)

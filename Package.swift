@@ -66,6 +66,20 @@ let library: [Target] = [
     swiftSettings: swiftSettings),
 ]
 
+/// What only the trait `Etcd` needs: without it nothing of this is fetched or built.
+enum EtcdPackages {
+  static let condition = TargetDependencyCondition.when(traits: ["Etcd"])
+  static let messages: [Target.Dependency] = [
+    .product(name: "GRPCCore", package: "grpc-swift-2", condition: condition),
+    .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf", condition: condition),
+    .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: condition),
+  ]
+  static let client: [Target.Dependency] =
+    messages + [
+      .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport", condition: condition)
+    ]
+}
+
 let programs: [Target] = [
   // Debian's libyaml.
   .systemLibrary(name: "CLibYAML", providers: [.apt(["libyaml-dev"])]),
@@ -117,12 +131,26 @@ let programs: [Target] = [
       .product(name: "NIOPosix", package: "swift-nio"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // What keeps a table like a part of another store: the loop, the source that it asks, the barriers that it makes.
+  .target(
+    name: "TableMirror", dependencies: ["SharedMemory", "TableEngine", "SharedTable", "ToolSupport"],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // etcd's messages, generated (scripts/etcd-protocol.sh). Empty without the trait `Etcd`, as the next.
+  .target(
+    name: "EtcdMessages", dependencies: EtcdPackages.messages, exclude: ["DESIGN.md", "Protocol"],
+    swiftSettings: [.swiftLanguageMode(.v6)]),
+  // etcd as a mirror's source.
+  .target(
+    name: "EtcdSource", dependencies: ["EtcdMessages", "TableMirror", "ToolSupport"] + EtcdPackages.client,
+    exclude: ["DESIGN.md"],
+    swiftSettings: swiftSettings),
   // The daemon's parts.
   .target(
     name: "ShmdCore",
     dependencies: [
-      "SharedTable", "TableEngine", "SharedMemory", "TableMetrics", "TableStore", "RESPServer", "StatusServer",
-      "ToolSupport", "CLibYAML",
+      "SharedTable", "TableEngine", "SharedMemory", "TableMetrics", "TableMirror", "EtcdSource", "TableStore",
+      "RESPServer",
+      "StatusServer", "ToolSupport", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -263,6 +291,11 @@ let programTests: [Target] = [
       "CFaultyDisk", "CSQLite", "SharedTable", "TableEngine", "TableStore", "TableTestSupport", "TestSupport",
       "store-worker",
     ], swiftSettings: testSettings),
+  // Mirrors, of a store in memory: what becomes of a table whatever the store does.
+  .testTarget(
+    name: "TableMirrorTests",
+    dependencies: ["SharedMemory", "SharedTable", "TableMirror", "TableTestSupport", "TestSupport"],
+    swiftSettings: testSettings),
   .testTarget(
     name: "ShmctlTests",
     dependencies: [
@@ -294,6 +327,16 @@ let programTests: [Target] = [
   .testTarget(
     name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],
     swiftSettings: testSettings),
+]
+
+/// A real etcd beside what mirrors it (`make etcd-sample`, `make etcd-test`). In the manifest, and then without other tests, if the
+/// environment asks for it.
+let etcdTests: [Target] = [
+  .testTarget(
+    name: "EtcdSourceTests",
+    dependencies: [
+      "EtcdMessages", "EtcdSource", "SharedTable", "ShmdCore", "TableMirror", "TestSupport", "shmctl", "shmd",
+    ] + EtcdPackages.client, swiftSettings: testSettings)
 ]
 
 /// `Reliability/`: what users do not build (Reliability/README.md). In the manifest if the environment asks for it.
@@ -372,6 +415,7 @@ let package = Package(
     .trait(
       name: "Metrics",
       description: "Fetches swift-metrics and swift-distributed-tracing, for the product SharedTableMetrics."),
+    .trait(name: "Etcd", description: "Builds the daemon so that it can mirror etcd."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -380,12 +424,20 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: library + programs + testSupport + tests + programTests
 )
 
 if wants("SHAREDTABLE_RELIABILITY") {
   package.targets += reliability + probes
+}
+if wants("SHAREDTABLE_ETCD") {
+  let needed = ["CSanitize", "TestSupport"]
+  package.targets = library + programs + testSupport.filter { needed.contains($0.name) } + etcdTests
 }
 if fuzzes {
   package.targets += fuzzer

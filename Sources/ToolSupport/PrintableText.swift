@@ -47,3 +47,11 @@ extension String {
     }
   }
 }
+
+extension String {
+  /// The beginning in quotes: what a file holds may be long, and a complaint is one line.
+  public var quotedExcerpt: String {
+    let most = 64
+    return count > most ? "'\(prefix(most))…'" : "'\(self)'"
+  }
+}

@@ -63,11 +63,11 @@ enum ExitStatus: Int32, Error, CaseIterable {
       case .exists, .outOfBounds: .notFound
       case .invalid: .usage
       case .noSuchTable, .unlinked: .noSuchTable
-      case .notPermitted: .notPermitted
+      case .notPermitted, .mirrored: .notPermitted
       case .foreign: .foreign
       case .full, .slotsExhausted, .queueFull: .full
       case .tooLarge: .tooLarge
-      case .timedOut, .busy, .snapshotTooOld, .readersRemain: .timedOut
+      case .timedOut, .busy, .snapshotTooOld, .readersRemain, .behind: .timedOut
       case .incompatible, .notATable: .incompatible
       case .damaged: .damaged
       case .typeMismatch: .wrongType

@@ -30,7 +30,8 @@ struct Shmctl: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Create.self, Drop.self, Tables.self, Stat.self, Clients.self, Log.self, Top.self, Plot.self, Bench.self,
+      Create.self, Drop.self, Tables.self, Stat.self, UpstreamCommand.self, Clients.self, Log.self, Top.self, Plot.self,
+      Bench.self,
       Doctor.self, Check.self, Repair.self,
       Get.self, Mget.self, Set.self, Mset.self, Del.self, Exists.self, Type.self, Ls.self, Count.self, Edit.self,
       Incr.self, Append.self, Cas.self, Getdel.self, Rename.self, TTL.self, Expire.self, Persist.self,

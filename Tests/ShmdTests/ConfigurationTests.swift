@@ -4,7 +4,7 @@ import Testing
 @testable import ShmdCore
 
 private let tableKeys =
-  "name, variant, capacity, mode, owner, group, full, preallocate, huge-pages, stalled-reader, limbo-budget, durability"
+  "name, variant, capacity, mode, owner, group, full, preallocate, huge-pages, stalled-reader, limbo-budget, durability, upstream"
 
 @Suite struct ConfigurationTests {
   @Test func everyKeyIsRead() throws {

@@ -57,6 +57,10 @@ public struct TableError: Error, Sendable {
     /// The barrier, if there was one, is committed, but not known to be on the disk: no store keeps the table, the store has
     /// failed, or is late.
     case notDurable
+    /// The table follows another store, to which its writes go. Nothing changed.
+    case mirrored
+    /// The mirror of another store is older than the reader allows.
+    case behind
     /// A system call failed in a way that none of the above names.
     case system
   }
@@ -182,6 +186,9 @@ extension TableError {
         "all \(count) reader slots belong to living threads; use fewer threads or observe")
     case .notDurable(let gap):
       self.init(notDurable: gap, table: table)
+    case .mirrored:
+      self.init(
+        .mirrored, table: table, "it mirrors another store, and what is written there comes here; write to that store")
     case .unsupported(let what):
       self.init(.unsupported, table: table, "\(what) is not supported")
     case .system(let error):

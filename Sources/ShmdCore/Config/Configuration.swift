@@ -35,6 +35,8 @@ public struct TableConfiguration: Sendable, Equatable {
   /// what it has.
   public var options: Table.Options
   public var durability = Durability.none
+  /// What it mirrors; nil: nothing, it is a table of its own.
+  var upstream: UpstreamConfiguration?
   /// Where each key was given, for complaints that come after parsing.
   var lines: [TableKeyword: Int]
 
@@ -56,6 +58,7 @@ enum TableKeyword: String, CaseIterable, Sendable {
   case stalledReader = "stalled-reader"
   case limboBudget = "limbo-budget"
   case durability
+  case upstream
 }
 
 /// The keys of the file itself.

@@ -188,9 +188,12 @@ public struct ConfigurationReader {
     let name = given[.name].flatMap { scalar($0, "name", Self.tableName) }
     let options = readOptions(given)
     let durability = given[.durability].flatMap { scalar($0, "durability", Scalars.durability) }
+    let upstream = given[.upstream].flatMap { readUpstream($0) }
     guard let name else { return nil }
     var table = TableConfiguration(file: file, name: name, options: options, lines: lines)
     table.durability = durability ?? .none
+    table.upstream = upstream
+    if given[.upstream] != nil { table.options.features = [.mirror] }
     return table
   }
 

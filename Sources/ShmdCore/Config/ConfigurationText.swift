@@ -57,6 +57,7 @@ enum ConfigurationText {
     case .stalledReader: "\(options.stalledReaderPolicy)"
     case .limboBudget: Scalars.describe(options.limits.limboBudgetBytes)
     case .durability: table.durability.written
+    case .upstream: table.upstream?.written
     }
   }
 }
@@ -98,7 +99,7 @@ extension Durability {
 
 extension Duration {
   /// As a configuration writes it.
-  fileprivate var written: String {
+  var written: String {
     let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
   }

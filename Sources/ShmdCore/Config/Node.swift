@@ -28,11 +28,3 @@ struct Node {
     }
   }
 }
-
-extension String {
-  /// The beginning in quotes: what a file holds may be long, and a complaint is one line.
-  var quotedExcerpt: String {
-    let most = 64
-    return count > most ? "'\(prefix(most))…'" : "'\(self)'"
-  }
-}

@@ -5,7 +5,7 @@ enum DaemonMetrics {
   static func text(_ sample: HostSample) -> String {
     PrometheusText.text(
       of: PrometheusText.families(of: sample.tables.map(\.figures)) + tables(sample) + work(sample.counters)
-        + stores(sample))
+        + stores(sample) + mirrors(sample))
   }
 
   private static func family(
@@ -50,6 +50,26 @@ enum DaemonMetrics {
         counters.deadParticipants),
       reloads,
     ]
+  }
+
+  private static func mirrors(_ sample: HostSample) -> [MetricFamily] {
+    var following = MetricFamily("shmd_mirror_following", .gauge, "1 while changes of the other store come.")
+    var lag = MetricFamily(
+      "shmd_mirror_lag_seconds", .gauge, "How old the table may be, at most; missing where it never was whole.")
+    var revision = MetricFamily("shmd_mirror_revision", .gauge, "The other store's revision that the table is.")
+    var revisions = MetricFamily("shmd_mirror_revisions_total", .counter, "Revisions applied, each as a barrier.")
+    var reads = MetricFamily("shmd_mirror_reads_total", .counter, "How often all keys of the prefix were read.")
+    var sessions = MetricFamily("shmd_mirror_sessions_total", .counter, "How often the mirror began to follow.")
+    for look in sample.mirrors {
+      let labels = [("table", look.table)]
+      following.add(labels, look.report.state == .following ? 1 : 0)
+      if let nanoseconds = look.lagNanoseconds { lag.add(labels, nanoseconds: nanoseconds) }
+      revision.add(labels, look.report.revision)
+      revisions.add(labels, look.report.revisions)
+      reads.add(labels, look.report.reads)
+      sessions.add(labels, look.report.sessions)
+    }
+    return [following, lag, revision, revisions, reads, sessions]
   }
 
   private static func stores(_ sample: HostSample) -> [MetricFamily] {

@@ -21,6 +21,6 @@ struct HealthReport: Sendable {
       }
       if let trouble = table.trouble { reasons.append("table '\(table.name)' is in trouble: \(trouble)") }
     }
-    self.reasons = reasons + sample.storeTroubles.map { "table \($0)" }
+    self.reasons = reasons + (sample.storeTroubles + sample.mirrorTroubles).map { "table \($0)" }
   }
 }

@@ -14,6 +14,8 @@ struct HostSample: Sendable {
   var blocked: [BlockedLook] = []
   var stores: [(table: String, status: StoreStatus)] = []
   var storeTroubles: [String] = []
+  var mirrors: [MirrorLook] = []
+  var mirrorTroubles: [String] = []
   var counters = DaemonCounters.Values()
   var history = FillHistory()
 }

@@ -150,6 +150,7 @@ public struct Daemon: Sendable {
       configuration: ServiceGroupConfiguration(
         services: [
           .init(service: StoreService(stores: keeper.stores), serviceName: "stores"),
+          .init(service: MirrorService(mirrors: keeper.mirrors), serviceName: "mirrors"),
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
           .init(service: RESPService(configuration: configuration, passed: passed, log: log), serviceName: "resp"),
           .init(

@@ -161,6 +161,17 @@ struct Plan {
       let difference = "lives as \(found.variant), and the file says \(table.options.variant)"
       refusals.append(refusal(table, .variant, difference))
     }
+    if found.isMirror != (table.upstream != nil) {
+      let difference =
+        found.isMirror
+        ? "lives as the mirror of another store, and the file says that it is none"
+        : "lives as a table of its own, and the file says that it mirrors another store"
+      refusals.append(
+        problem(
+          table, .upstream,
+          "\(difference); it stays as it is. To make it anew, empty, run: shmctl drop \(table.name) && systemctl reload shmd"
+        ))
+    }
     let unit = Geometry.unitBytes
     let wanted = (table.options.capacityBytes + unit - 1) / unit * unit
     if found.capacityBytes != wanted {

@@ -20,7 +20,7 @@ extension TableKeeper {
       lookAfter(&tables[index])
       beat()
     }
-    followStores()
+    followTables()
     counters.count(\.turns)
     beat()
   }
@@ -134,6 +134,8 @@ extension TableKeeper {
 
   /// Goes on with the round of removing expired keys until it is over, or its time for this turn is.
   private func expire(_ managed: inout ManagedTable) throws(TableError) {
+    // A mirror holds what the other store holds.
+    if managed.table.isMirror { return }
     let end = HostClock.monotonicNanoseconds + Self.sweepNanoseconds
     var removed = 0
     defer {

@@ -12,15 +12,21 @@ public actor TableKeeper {
   let log: Logger
 
   let stores: Stores
+  let mirrors: Mirrors
   nonisolated let counters = DaemonCounters()
 
   public init(log: Logger, stores: Stores? = nil) {
     self.log = log
     self.stores = stores ?? Stores(log: log)
+    mirrors = Mirrors(log: log)
   }
 
-  /// Keeps the stores of the tables in care.
-  func followStores() { stores.follow(tables.map { ($0.configuration, $0.table) }) }
+  /// Keeps the stores and the mirrors of the tables in care.
+  func followTables() {
+    let tables = tables.map { (configuration: $0.configuration, table: $0.table) }
+    stores.follow(tables)
+    mirrors.follow(tables)
+  }
 
   /// Names of the tables in care.
   public var names: [String] { tables.map(\.name) }
@@ -30,7 +36,8 @@ public actor TableKeeper {
     let waiting = blocked.map { "'\($0.name)' cannot be had: \($0.trouble.message)" }
     let ailing = tables.compactMap { table in table.trouble.map { "'\(table.name)' is in trouble: \($0.message)" } }
     let refused = tables.flatMap { $0.refusedChanges.map(\.message) }
-    return KeeperReport(tableCount: tables.count, troubles: waiting + ailing + refused + stores.troubles)
+    return KeeperReport(
+      tableCount: tables.count, troubles: waiting + ailing + refused + stores.troubles + mirrors.troubles)
   }
 
   /// Makes the host's tables what the configuration says, each as far as it can be.
@@ -58,7 +65,8 @@ public actor TableKeeper {
     }
     tables = next
     blocked = waiting
-    followStores()
+    mirrors.forgetStopped()
+    followTables()
   }
 
   /// The tables of a plan, the missing ones created as far as they can be.

@@ -4,15 +4,16 @@ struct DataHeader {
   let uuid: (UInt64, UInt64)
   let capacityBytes: Int
   let hashSeed: UInt64
+  let features: TableFeatures
 
-  /// Feature bits that this build understands; an unknown one set means that the table must not be touched.
-  static let knownFeatures: UInt64 = 0
-
-  init(variant: Variant, uuid: (UInt64, UInt64), capacityBytes: Int, hashSeed: UInt64) {
+  init(
+    variant: Variant, uuid: (UInt64, UInt64), capacityBytes: Int, hashSeed: UInt64, features: TableFeatures
+  ) {
     self.variant = variant
     self.uuid = uuid
     self.capacityBytes = capacityBytes
     self.hashSeed = hashSeed
+    self.features = features
   }
 
   /// Reads and checks a header. The same fields lie at the same offsets in *ctl*.
@@ -41,13 +42,14 @@ struct DataHeader {
     uuid = (memory.loadRelaxed(DataLayout.uuid), memory.loadRelaxed(DataLayout.uuid + 8))
     capacityBytes = Int(capacity)
     hashSeed = 0
+    features = []
   }
 
   init(data: Memory) throws(EngineError) {
     let common = try DataHeader(data, object: "its data object")
-    let features = data.loadRelaxed(DataLayout.features)
-    guard features & ~Self.knownFeatures == 0 else {
-      throw .incompatible("it uses features (\(features)) that this program does not know")
+    features = TableFeatures(rawValue: data.loadRelaxed(DataLayout.features))
+    guard features.isSubset(of: .known) else {
+      throw .incompatible("it uses features (\(features.rawValue)) that this program does not know")
     }
     variant = common.variant
     uuid = common.uuid

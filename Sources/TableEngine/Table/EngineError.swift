@@ -74,6 +74,8 @@ public indirect enum EngineError: Error, Sendable {
   case slotsExhausted(Int)
   /// What was waited for is committed, as far as it was, and not known to be on the disk.
   case notDurable(DurabilityGap)
+  /// The table follows another store: only who mirrors it writes.
+  case mirrored
   case unsupported(String)
   case system(SystemError)
 }

@@ -150,7 +150,7 @@ extension Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
       variant: options.variant, uuid: (.random(in: 1 ... .max), .random(in: 0 ... .max)),
-      capacityBytes: geometry.capacityBytes, hashSeed: .random(in: 1 ... .max))
+      capacityBytes: geometry.capacityBytes, hashSeed: .random(in: 1 ... .max), features: options.features)
     let segment: Segment
     do throws(SystemError) {
       try control.allocate(offset: 0, count: geometry.fixedControlBytes)
@@ -223,6 +223,7 @@ extension Segment {
       while state.allocator.unitCount < geometry.unitCount { try state.allocator.growOneUnit() }
     }
     data.storeRelaxed(DataLayout.hashSeed, hashSeed)
+    data.storeRelaxed(DataLayout.features, features.rawValue)
     data.storeRelaxed(DataLayout.committed, 1)
     // Before the magic number: whoever could map *data* already would see a part of it.
     if let load { try load.fill(Loader(state, base: load.base, uuid: uuid)) }

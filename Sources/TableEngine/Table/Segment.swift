@@ -23,6 +23,9 @@ public final class Segment: Sendable {
   public let id: UInt64
   public let data: Memory
   public let hashSeed: UInt64
+  public let features: TableFeatures
+  /// This process takes part, and the table is no mirror.
+  private let takesWrites: Bool
   /// Participant of the RCU variant: the reads that need no help from elsewhere.
   @usableFromInline let readsDirectly: Bool
   /// The same, where besides plain stores announce a reader: those of single reads in the most frequent case.
@@ -85,6 +88,8 @@ public final class Segment: Sendable {
     uuid = header.uuid
     self.geometry = geometry
     hashSeed = header.hashSeed
+    features = header.features
+    takesWrites = control != nil && !header.features.contains(.mirror)
     self.dataObject = dataObject
     self.dataMapping = dataMapping
     data = unsafe Memory(base: dataMapping.base)
@@ -175,6 +180,13 @@ public final class Segment: Sendable {
   func checkParticipation() throws(EngineError) {
     guard isOfThisProcess else { throw .forked }
     guard participant != nil else { throw .notPermitted(whyNotTakingPart) }
+  }
+
+  /// What a write that is nobody's but the caller's begins with.
+  @inline(__always)
+  func checkWriting() throws(EngineError) {
+    guard isOfThisProcess else { throw .forked }
+    guard takesWrites else { throw participant == nil ? .notPermitted(whyNotTakingPart) : .mirrored }
   }
 
   /// Runs `body` with the participant, whose references are not counted: this segment holds it meanwhile.

@@ -15,6 +15,8 @@ public struct SegmentOptions: Sendable, Equatable {
   /// Back the table by huge pages (2 MiB) where the kernel does it, from 16 MiB on: reads of a large table miss the TLB less
   /// often. Costs whoever makes it grow some 100 µs for each 2 MiB, after the write; holds nobody up.
   public var hugePages: Bool
+  /// What the table is for: a mirror, or nothing in particular.
+  public var features: TableFeatures = []
   /// Overwrite blocks when they become free, in every process that uses the table: for tests, which see a use after
   /// free by it.
   package var poisonsFreedBlocks = false

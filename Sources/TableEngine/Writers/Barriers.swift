@@ -12,17 +12,29 @@ struct Barriers {
   /// Blocks while another barrier runs, and in the rwlock variant while readers are inside; at most
   /// `timeoutNanoseconds` in all. The calling thread must close it with ``commit()`` or ``abort()``.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
-  ///   `unlinked`, `forked`.
+  ///   `unlinked`, `forked`, `mirrored`.
   /// - Parameter now: the instant by which the barrier judges expiry; by default when the first such value is met.
   /// - Parameter reach: what the barrier may change, and so whose key locks it waits for.
   @inline(__always)
   func begin(
     timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead, reach: BarrierReach = .table
   ) throws(EngineError) {
-    try segment.checkParticipation()
+    try segment.checkWriting()
     try segment.withParticipant { participant throws(EngineError) in
       if case .key(let key) = reach { unsafe prefetch(key) }
       _ = try unsafe begin(participant, timeoutNanoseconds, now: now, reach)
+    }
+  }
+
+  /// The same on the whole table for who mirrors another store into it: to it nothing is expired.
+  /// - Throws: `unsupported` if the table is no mirror.
+  func beginAsMirror(timeoutNanoseconds: UInt64) throws(EngineError) {
+    try segment.checkParticipation()
+    guard segment.features.contains(.mirror) else {
+      throw .unsupported("to mirror another store into a table that was not made for it")
+    }
+    try segment.withParticipant { participant throws(EngineError) in
+      _ = try unsafe begin(participant, timeoutNanoseconds, now: 0, .table)
     }
   }
 
@@ -63,7 +75,7 @@ struct Barriers {
   /// - Returns: false with nothing done if it might have to wait, and inside any section of this table on this thread.
   /// - Throws: `damaged`, `unlinked`, `forked`.
   func beginAtOnce() throws(EngineError) -> Bool {
-    try segment.checkParticipation()
+    try segment.checkWriting()
     let record = try unsafe segment.threadRecord()
     guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else { return false }
     let hasBegun = try segment.withParticipant { participant throws(EngineError) in

@@ -41,7 +41,8 @@ struct KeyedBarriers {
     _ keys: [[UInt8]], _ timeoutNanoseconds: UInt64,
     _ admit: (Admission, Admission.Request) throws(EngineError) -> Bool
   ) throws(EngineError) -> Bool {
-    let participant = try segment.requireParticipant()
+    try segment.checkWriting()
+    let participant = segment.participant!
     for key in keys { try segment.check(keyLength: key.count) }
     let locked = LockedKeys(locking: keys, seed: segment.hashSeed)
     if locked.count > LockedKeys.capacity { throw .tooManyKeys(locked.count, maximum: LockedKeys.capacity) }

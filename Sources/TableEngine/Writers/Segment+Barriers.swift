@@ -15,6 +15,11 @@ extension Segment {
     try barriers.begin(timeoutNanoseconds: timeoutNanoseconds, now: now, reach: reach)
   }
 
+  /// See ``Barriers/beginAsMirror(timeoutNanoseconds:)``.
+  public func beginMirrorBarrier(timeoutNanoseconds: UInt64) throws(EngineError) {
+    try barriers.beginAsMirror(timeoutNanoseconds: timeoutNanoseconds)
+  }
+
   /// See ``Barriers/beginAtOnce()``.
   public func beginBarrierAtOnce() throws(EngineError) -> Bool { try barriers.beginAtOnce() }
 

@@ -36,7 +36,7 @@ struct SingleWrites {
     _ key: UnsafeRawBufferPointer, _ timeoutNanoseconds: UInt64,
     _ change: (Transaction, UInt64) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    try segment.checkParticipation()
+    try segment.checkWriting()
     try unsafe segment.check(key: key)
     let hash = unsafe segment.hash(key)
     return try segment.withParticipant { participant throws(EngineError) in

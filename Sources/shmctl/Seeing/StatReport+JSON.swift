@@ -22,6 +22,11 @@ extension StatReport {
     object.add("capacityBytes", statistics.capacityBytes)
     object.add("claimedBytes", statistics.claimedBytes)
     if let observers = statistics.observers { object.add("observers", observers) }
+    if table.isMirror {
+      var mirrored = JSONObject()
+      upstream.add(to: &mirrored)
+      object.add("upstream", raw: mirrored.text)
+    }
     if let rate { object.add("commitsPerSecond", rate) }
     if !table.isObserver { addParticipants(&object) }
     return object.line

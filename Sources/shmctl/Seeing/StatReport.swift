@@ -33,8 +33,14 @@ struct StatReport {
     ]
     if !table.isObserver { rows += participantRows }
     rows.append((.observers, [statistics.observers.map { "\($0)" } ?? "?"]))
+    if table.isMirror { rows.append((.upstream, [upstream.phrase])) }
     if let rate { rows.append((.rate, ["\(rate) commits/s"])) }
     return rows
+  }
+
+  /// What the table says of itself as a mirror; nothing if it says something that is none.
+  var upstream: UpstreamReport {
+    UpstreamReport((try? table.upstream.status()) ?? nil, lag: (try? table.upstream.lag) ?? nil)
   }
 
   private var participantRows: [Row] {

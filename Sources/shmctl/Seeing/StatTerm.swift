@@ -20,6 +20,7 @@ enum StatTerm: String, CaseIterable {
   case observers
   case readers
   case rate
+  case upstream
 
   var explanation: String {
     switch self {
@@ -49,6 +50,7 @@ enum StatTerm: String, CaseIterable {
       "threads that hold one of the 1024 slots, and what they do. 'In the way': gc found the reader to keep old values "
         + "since then"
     case .rate: "commits a second since the last look"
+    case .upstream: "what the table mirrors, whether changes come, and how old it may be; see 'shmctl upstream status'"
     }
   }
 }

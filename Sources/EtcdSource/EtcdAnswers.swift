@@ -1,0 +1,26 @@
+#if Etcd
+  import EtcdMessages
+  import TableMirror
+
+  extension SourcePosition {
+    init(_ header: Etcdserverpb_ResponseHeader) {
+      self.init(cluster: header.clusterID, revision: header.revision, term: header.raftTerm)
+    }
+  }
+
+  extension WatchAnswer {
+    init(_ message: Etcdserverpb_WatchResponse) {
+      self.init(
+        position: SourcePosition(message.header), events: message.events.map { SourceEvent($0) },
+        isFragment: message.fragment)
+    }
+  }
+
+  extension SourceEvent {
+    init(_ event: Etcdserverpb_Event) {
+      // What is neither a removal nor something that this program knows is taken for a value: a revision that is wrong stops the mirror.
+      let value = event.type == .delete ? nil : Array(event.kv.value)
+      self.init(key: Array(event.kv.key), value: value, revision: event.kv.modRevision)
+    }
+  }
+#endif

@@ -1,0 +1,45 @@
+#if Etcd
+  import EtcdMessages
+  import GRPCCore
+  import TableMirror
+
+  /// What an error of a call means to a mirror.
+  struct EtcdFailure {
+    let failure: any Error
+
+    init(_ error: any Error, _ peer: String) {
+      switch error {
+      case let error as RPCError: failure = Self.failure(error, peer)
+      case is MirrorFailure, is CancellationError: failure = error
+      default: failure = MirrorFailure.away("\(peer): \(error)")
+      }
+    }
+
+    private static func failure(_ error: RPCError, _ peer: String) -> any Error {
+      // An error that `receive` threw comes back inside one of the call's.
+      if let inner = error.cause as? MirrorFailure { return inner }
+      switch error.code {
+      case .cancelled where Task.isCancelled: return CancellationError()
+      case .outOfRange where error.message.contains("compacted"): return MirrorFailure.compacted
+      case .resourceExhausted where error.message.contains("larger") || error.message.contains("exceed"):
+        return MirrorFailure.answerTooLarge
+      default:
+        let cause = error.cause.map { " (\($0))" } ?? ""
+        return MirrorFailure.away("\(peer): \(error.code): \(error.message)\(cause)")
+      }
+    }
+
+    /// Why the member ends a stream of events; nil if it does not.
+    static func cancelling(_ message: Etcdserverpb_WatchResponse, _ peer: String) -> MirrorFailure? {
+      guard message.canceled else { return nil }
+      if message.compactRevision > 0 { return .compacted }
+      let reason = message.cancelReason.isEmpty ? "for no reason that it gives" : message.cancelReason
+      return .away("\(peer): ended the stream of events: \(reason)")
+    }
+  }
+
+  extension RPCError {
+    /// The token is none, or has expired.
+    var isAboutToken: Bool { code == .unauthenticated }
+  }
+#endif

@@ -1,0 +1,21 @@
+#if Etcd
+  import EtcdMessages
+  import FoundationEssentials
+
+  /// The keys below a prefix, as etcd takes them: all that begin with it and are longer.
+  struct EtcdRange {
+    let start: Data
+    let end: Data
+
+    init(prefix: [UInt8]) {
+      // What follows the prefix itself in the order of the keys.
+      start = Data(prefix + [0])
+      // What follows all that begin with it: the last byte that can grow, grown. A zero alone: no end.
+      let kept = prefix[..<(prefix.lastIndex { $0 != 0xff }.map { $0 + 1 } ?? 0)]
+      end = kept.isEmpty ? Data([0]) : Data(kept.dropLast() + [kept.last! + 1])
+    }
+
+    /// What follows a key.
+    static func next(_ key: [UInt8]) -> Data { Data(key + [0]) }
+  }
+#endif

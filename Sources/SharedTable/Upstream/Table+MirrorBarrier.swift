@@ -1,0 +1,71 @@
+import TableEngine
+
+/// For who mirrors another store into a table.
+extension Table {
+  /// A barrier on a mirror. Nothing is expired to it: it sees, and replaces, what is stored.
+  ///
+  /// Blocks and throws as ``barrier(timeout:_:)``; starts over once, after gc, when the table was full.
+  package func mirrorBarrier<R>(
+    timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    do throws(TableError) {
+      return try runMirrorBarrier(timeout, body)
+    } catch {
+      guard error.code == .full, error.holder == nil else { throw error }
+      return try runMirrorBarrier(timeout, body)
+    }
+  }
+
+  private func runMirrorBarrier<R>(
+    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    do throws(EngineError) {
+      try segment.beginMirrorBarrier(timeoutNanoseconds: nanoseconds(timeout))
+    } catch {
+      throw named(error)
+    }
+    return try runBarrier(body)
+  }
+}
+
+extension Transaction {
+  /// Stores a value unless the key has exactly this value, type and expiry.
+  /// - Returns: whether it had not.
+  package mutating func replace(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
+  ) throws(TableError) -> Bool {
+    if let found = try unsafe find(RawKey(key)), found.meta.type == type.rawValue,
+      (found.meta.hasExpiry ? found.expiry : 0) == expires.nanoseconds(now: now),
+      unsafe found.value.elementsEqual(bytes)
+    {
+      return false
+    }
+    try unsafe store(key, bytes, StoredForm(type: type), expires)
+    return true
+  }
+
+  /// Stores a value.
+  package mutating func put(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
+  ) throws(TableError) {
+    try unsafe store(key, bytes, StoredForm(type: type), expires)
+  }
+
+  /// Removes a key, if it is there.
+  package mutating func removeKey(_ key: UnsafeRawBufferPointer) throws(TableError) {
+    _ = try unsafe remove(bytes: key)
+  }
+
+  /// Removes all keys for which `isUnwanted` is true.
+  /// - Returns: how many.
+  package mutating func removeKeys(where isUnwanted: (UnsafeRawBufferPointer) -> Bool) throws(TableError) -> Int {
+    // Collected first: what visits the table must not change it.
+    var unwanted: [[UInt8]] = []
+    try scan("") { found in
+      if unsafe isUnwanted(found.key) { unwanted.append(unsafe [UInt8](found.key)) }
+      return true
+    }
+    for key in unwanted { try remove(key) }
+    return unwanted.count
+  }
+}

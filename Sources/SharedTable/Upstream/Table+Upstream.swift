@@ -1,0 +1,77 @@
+import SharedMemory
+import TableEngine
+
+/// Tables that mirror a part of another store (`upstream` in shmd's configuration): read as any table, written over there.
+extension Table {
+  /// Whether the table mirrors another store. Its writes throw `mirrored` then. Never changes in a table's life.
+  public var isMirror: Bool { segment.features.contains(.mirror) }
+
+  /// What the table mirrors, and how far it is.
+  public var upstream: Upstream { Upstream(table: self) }
+
+  /// The store that a table mirrors.
+  public struct Upstream: Sendable {
+    fileprivate let table: Table
+
+    /// The one key of a mirror that is not the other store's: what ``UpstreamStatus`` is read from. Names of values and collections
+    /// have no number sign.
+    public static let key = "#upstream"
+
+    /// How far the mirror is, as of the newest version. Never blocks; costs what a `get` costs.
+    /// - Returns: nil before the mirror began, and of a table that is no mirror.
+    /// - Throws: `damaged` if the table says something else under the key; what `get` throws.
+    public func status() throws(TableError) -> UpstreamStatus? {
+      guard table.isMirror else { return nil }
+      return try Self.status(of: try table.get(Self.key, as: String.self), table)
+    }
+
+    /// How old what the table shows may be, at most; nil if it never was whole, or is no mirror. Never blocks.
+    ///
+    /// It is counted from the last moment of which this host knows that everything that had been written over there was here. While the
+    /// mirror follows that is a second or two.
+    /// - Throws: as ``status()``.
+    public var lag: Duration? {
+      get throws(TableError) { try status()?.lag(now: table.clock.now, monotonic: HostClock.monotonicNanoseconds) }
+    }
+
+    static func status(of text: String?, _ table: Table) throws(TableError) -> UpstreamStatus? {
+      guard let text else { return nil }
+      guard let status = UpstreamStatus(text: text) else {
+        throw TableError(
+          .damaged, table: table.name,
+          "damaged: its key '\(key)' does not say how far the mirror is; drop the table, and shmd makes it anew"
+        )
+      }
+      return status
+    }
+  }
+
+  /// Reads a mirror's snapshot if it is no older than `maximumLag`: what the other store was at one revision, and at most so long ago.
+  ///
+  /// Otherwise as ``read(timeout:_:)``.
+  /// - Throws: `behind` if it is older, never was whole, or is no mirror; what `read` throws.
+  @inlinable
+  public func read<R: ~Copyable>(
+    maximumLag: Duration, timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R
+  ) throws -> R {
+    try run(try beginRead(timeout)) { view in
+      try checkLag(view, maximumLag)
+      return try body(view)
+    }
+  }
+
+  @usableFromInline
+  func checkLag(_ view: borrowing ReadView, _ maximum: Duration) throws(TableError) {
+    guard isMirror, let status = try Upstream.status(of: try view.get(Upstream.key, as: String.self), self),
+      let lag = status.lag(now: clock.now, monotonic: HostClock.monotonicNanoseconds)
+    else {
+      throw TableError(.behind, table: name, "it is no whole mirror of another store; see 'shmctl upstream status'")
+    }
+    guard lag <= maximum else {
+      let why = status.problem.isEmpty ? "" : " (\(status.problem))"
+      throw TableError(
+        .behind, table: name,
+        "it may be \(lag) behind \(status.address)\(why); allow more, or see to it that shmd reaches that store")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import SharedMemory
+
+/// How far a mirror is: what the table says of it, in the key ``Table/Upstream/key``. It changes in the barrier that it speaks of.
+///
+/// As it is stored it is text, a line a field, which a later release may add to.
+public struct UpstreamStatus: Sendable, Equatable {
+  /// What becomes of changes over there.
+  public enum State: String, Sendable, CaseIterable {
+    /// They come.
+    case following
+    /// The other store cannot be reached, or has not been yet. It is tried again and again.
+    case away
+    /// They do not come until somebody does what ``UpstreamStatus/problem`` says.
+    case stopped
+  }
+
+  public var state: State
+  /// The other store's address, without names and passwords.
+  public var address: String
+  /// The revision that the table is, whole. 0: it never was any.
+  public var revision: Int64 = 0
+  /// Which store that revision is one of: etcd's number of the cluster.
+  public var cluster: UInt64 = 0
+  /// The highest term of the cluster's consensus that was seen. A store that was put back to an old copy begins with a low one.
+  public var term: UInt64 = 0
+  /// When the table was last known to be what the other store was: nanoseconds since 1970. 0: never.
+  public var asOf: UInt64 = 0
+  /// The same moment by CLOCK_MONOTONIC of this boot, which nobody sets.
+  package var asOfMonotonic: UInt64 = 0
+  /// What the table holds, and in which form, as far as the mirror's settings say. Another text: it is to be read anew.
+  package var contents = ""
+  /// Why it does not follow, and what to do about it; one line. Empty while it does.
+  public var problem = ""
+
+  package init(_ state: State, address: String) {
+    self.state = state
+    self.address = address
+  }
+
+  /// How old the table may be, at most; nil: it never was whole.
+  ///
+  /// By the clock that nobody sets and by the calendar: the longer of both. So a clock that was set back hides nothing, nor does a
+  /// reboot.
+  func lag(now: UInt64, monotonic: UInt64) -> Duration? {
+    guard revision > 0, asOf > 0 else { return nil }
+    let byCalendar = now > asOf ? now - asOf : 0
+    let bySteadyClock = monotonic > asOfMonotonic ? monotonic - asOfMonotonic : 0
+    return .nanoseconds(Int64(clamping: max(byCalendar, bySteadyClock)))
+  }
+}
+
+// MARK: - As text
+
+extension UpstreamStatus {
+  /// Padded, so that it always takes the same room: a full table has room for a value that is no longer than the one before.
+  private static let paddedLength = 512
+  private static let longestText = 160
+
+  package var text: String {
+    let lines = [
+      "state \(state.rawValue)", "revision \(revision)", "cluster \(String(cluster, radix: 16))", "term \(term)",
+      "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(Self.line(address))", "contents \(contents)",
+      "problem \(Self.line(problem))",
+    ]
+    let text = lines.joined(separator: "\n") + "\n"
+    return text + String(repeating: "\n", count: max(0, Self.paddedLength - text.utf8.count))
+  }
+
+  /// - Returns: nil if a field is missing or is none.
+  package init?(text: String) {
+    var fields: [Substring: Substring] = [:]
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+      fields[parts[0]] = parts.count > 1 ? parts[1] : ""
+    }
+    guard let state = fields["state"].flatMap({ State(rawValue: String($0)) }), let address = fields["address"],
+      let revision = fields["revision"].flatMap({ Int64($0) }),
+      let cluster = fields["cluster"].flatMap({ UInt64($0, radix: 16) }),
+      let term = fields["term"].flatMap({ UInt64($0) }), let asOf = fields["as-of"].flatMap({ UInt64($0) }),
+      let asOfMonotonic = fields["as-of-monotonic"].flatMap({ UInt64($0) })
+    else { return nil }
+    self.init(state, address: String(address))
+    (self.revision, self.cluster, self.term) = (revision, cluster, term)
+    (self.asOf, self.asOfMonotonic) = (asOf, asOfMonotonic)
+    contents = String(fields["contents"] ?? "")
+    problem = String(fields["problem"] ?? "")
+  }
+
+  /// One line of bounded length, without control characters.
+  private static func line(_ text: String) -> String {
+    var line = ""
+    for scalar in text.unicodeScalars {
+      if line.utf8.count > longestText { return line + "…" }
+      line.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7f ? " " : scalar)
+    }
+    return line
+  }
+}

@@ -1,0 +1,11 @@
+import ServiceLifecycle
+
+/// Ends the mirrors when the daemon stops.
+struct MirrorService: Service {
+  let mirrors: Mirrors
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    await mirrors.stop()
+  }
+}

@@ -1,0 +1,101 @@
+import EtcdSource
+import Logging
+import SharedTable
+import Synchronization
+import TableMirror
+
+/// The mirrors of the tables that have an `upstream`, a task and a thread each. The table thread says which there are to be, and waits
+/// for none of them.
+final class Mirrors: Sendable {
+  private let log: Logger
+  private let running = Mutex<[String: Running]>([:])
+
+  private struct Running {
+    let mirror: Mirror
+    let configuration: UpstreamConfiguration
+    let task: Task<Void, Never>
+  }
+
+  init(log: Logger) { self.log = log }
+
+  /// Keeps the mirrors of these tables, and no others.
+  func follow(_ tables: [(configuration: TableConfiguration, table: Table)]) {
+    let wanted = tables.filter { $0.configuration.upstream != nil && $0.table.isMirror && !$0.table.isObserver }
+    running.withLock { running in
+      for (name, old) in running where !wanted.contains(where: { $0.table.name == name }) {
+        old.task.cancel()
+        running[name] = nil
+      }
+      for (configuration, table) in wanted {
+        let upstream = configuration.upstream!
+        let old = running[table.name]
+        if let old, old.mirror.table === table, old.configuration == upstream { continue }
+        running[table.name] = start(table, upstream, after: old)
+      }
+    }
+  }
+
+  /// Two mirrors of one table would get into each other's way: the next begins when the one before has ended.
+  private func start(_ table: Table, _ upstream: UpstreamConfiguration, after old: Running?) -> Running {
+    let (name, log) = (table.name, log)
+    let source = EtcdSupport.makeSource!(upstream.settings.address, upstream.access)
+    let mirror = Mirror(table, upstream.settings, source: source) { Self.say($0, name, log) }
+    old?.task.cancel()
+    let task = Task {
+      await old?.task.value
+      await mirror.run()
+    }
+    return Running(mirror: mirror, configuration: upstream, task: task)
+  }
+
+  /// Mirrors that have stopped are tried again: the configuration was read anew.
+  func forgetStopped() {
+    running.withLock { running in
+      for (name, old) in running where old.mirror.report.state == .stopped { running[name] = nil }
+    }
+  }
+
+  /// How each stands, in the order of their names.
+  var reports: [(table: Table, report: MirrorReport)] {
+    running.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.value.mirror.table, $0.value.mirror.report) }
+  }
+
+  /// What is wrong just now, for the status line.
+  var troubles: [String] {
+    reports.compactMap { table, report in
+      report.state == .following || report.problem.isEmpty ? nil : "'\(table.name)' does not follow: \(report.problem)"
+    }
+  }
+
+  /// Ends all, side by side; returns when they have ended.
+  func stop() async {
+    let tasks = running.withLock { running in
+      defer { running = [:] }
+      return running.values.map(\.task)
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  private static func say(_ news: MirrorNews, _ table: String, _ log: Logger) {
+    switch news {
+    case .following(let peer, let revision):
+      log.notice("mirror follows", metadata: ["table": "\(table)", "peer": "\(peer)", "revision": "\(revision)"])
+    case .away(let problem):
+      log.warning(
+        "mirror does not follow, it is tried again", metadata: ["table": "\(table)", "problem": "\(problem)"])
+    case .stopped(let problem):
+      log.error("mirror stopped, the table stays as it is", metadata: ["table": "\(table)", "problem": "\(problem)"])
+    case .read(let revision, let keys, let stored, let removed):
+      log.notice(
+        "mirror has read the whole prefix",
+        metadata: [
+          "table": "\(table)", "revision": "\(revision)", "keys": "\(keys)", "stored": "\(stored)",
+          "removed": "\(removed)",
+        ])
+    case .otherStore(let difference):
+      log.warning(
+        "mirror becomes that of another store", metadata: ["table": "\(table)", "difference": "\(difference)"])
+    }
+  }
+}

@@ -1,0 +1,226 @@
+public import SharedTable
+import SharedMemory
+import Synchronization
+import ToolSupport
+
+/// Keeps one table what a part of another store is, until it is stopped.
+///
+/// One task runs it, and all work on the table is done on one thread of its own. Only how the store is talked to is the source's.
+public actor Mirror {
+  public nonisolated let table: Table
+  public nonisolated let settings: MirrorSettings
+  private let source: any MirrorSource
+  private let say: @Sendable (MirrorNews) -> Void
+  private let executor = ThreadExecutor()
+  private nonisolated let published = Mutex(MirrorReport())
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private var replica: TableReplica?
+  private var assembler = RevisionAssembler(after: 0)
+  private var lagWatch = LagWatch()
+  /// Events are not enough: the whole prefix is to be read.
+  private var mustRead = false
+
+  private static let mostReads = 5
+
+  /// - Parameters:
+  ///   - table: was made to be a mirror.
+  ///   - say: is told what happens, for a log, once each.
+  public init(
+    _ table: Table, _ settings: MirrorSettings, source: any MirrorSource, say: @escaping @Sendable (MirrorNews) -> Void
+  ) {
+    self.table = table
+    self.settings = settings
+    self.source = source
+    self.say = say
+  }
+
+  /// How it stands. Never blocks.
+  public nonisolated var report: MirrorReport { published.withLock { $0 } }
+
+  /// Mirrors until the task is cancelled, or until nothing will change without somebody's doing.
+  public func run() async {
+    var backOff = settings.backOff
+    var attempt = 0
+    do { try begin() } catch { return stop(error) }
+    while !Task.isCancelled {
+      let failure = await followOnce(attempt)
+      if Task.isCancelled { break }
+      if case .stopped = failure { return stop(failure) }
+      if failure == .compacted { mustRead = true }
+      if note(.away, failure) { backOff.reset() }
+      attempt += 1
+      try? await Task.sleep(for: backOff.next())
+    }
+    try? replica?.note(.away, "shmd has stopped")
+    publish()
+  }
+
+  /// One session, from its begin to its end.
+  private func followOnce(_ attempt: Int) async -> MirrorFailure {
+    do {
+      try await source.withSession(attempt) { session in try await self.follow(session) }
+      return .away("the connection has ended")
+    } catch let failure as MirrorFailure {
+      return failure
+    } catch {
+      return .away("\(error)")
+    }
+  }
+
+  // MARK: - A session
+
+  /// Looks where the table is: at first, and again at each session, for somebody else may have mirrored into it.
+  private func begin() throws(MirrorFailure) {
+    do throws(TableError) { replica = try TableReplica(table, settings) } catch {
+      throw MirrorFailure(error, "the mirror's state")
+    }
+    if replica!.isOfOtherSettings || replica!.status.revision == 0 { mustRead = true }
+    publish()
+  }
+
+  private func follow(_ session: any MirrorSession) async throws {
+    try begin()
+    try compare(try await take(session))
+    if mustRead { try await readAll(session) }
+    let next = replica!.status.revision + 1
+    assembler = RevisionAssembler(after: next - 1)
+    lagWatch = LagWatch()
+    if replica!.status.state != .following { try replica!.note(.following) }
+    count(\.sessions)
+    publish()
+    say(.following(peer: session.peer, revision: next - 1))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await session.watch(from: next) { answer in try await self.receive(answer) }
+        throw MirrorFailure.away("the stream of events has ended")
+      }
+      group.addTask { try await self.keepLooking(session) }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  /// Whether the store is the one that the table is of, and no older.
+  private func compare(_ taken: TakenLook) throws(MirrorFailure) {
+    let (status, position) = (replica!.status, taken.position)
+    if status.revision == 0 || mustRead && replica!.isOfOtherSettings { return }
+    let difference: String
+    if position.cluster != status.cluster {
+      difference =
+        "it is another cluster (\(String(position.cluster, radix: 16)) instead of \(String(status.cluster, radix: 16)))"
+    } else if position.revision < taken.applied {
+      difference = "its revision went back from \(taken.applied) to \(position.revision)"
+    } else if position.term < status.term {
+      difference = "its term went back from \(status.term) to \(position.term), as that of an old copy"
+    } else {
+      return
+    }
+    guard settings.resync == .always else {
+      throw .stopped(
+        "the other store is not the one that the table is of: \(difference); if it is to be read all the same, set 'resync: always' "
+          + "below its 'upstream' and have shmd read its configuration again")
+    }
+    say(.otherStore(difference))
+    mustRead = true
+  }
+
+  /// Reads the whole prefix at one revision and makes the table that.
+  private func readAll(_ session: any MirrorSession) async throws {
+    for _ in 0..<Self.mostReads {
+      let before = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
+      do {
+        let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read()
+        let look = LagWatch.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
+        let (stored, removed) = try replica!.replace(with: contents, asOf: look)
+        mustRead = false
+        count(\.reads)
+        publish()
+        say(.read(revision: contents.position.revision, keys: contents.count, stored: stored, removed: removed))
+        return
+      } catch MirrorFailure.compacted {
+        // Its revision was compacted away between two pages.
+        continue
+      }
+    }
+    throw MirrorFailure.away("the prefix was compacted \(Self.mostReads) times while it was read")
+  }
+
+  private func receive(_ answer: WatchAnswer) throws(MirrorFailure) {
+    if answer.position.cluster != replica!.status.cluster { throw .away("another cluster answers") }
+    let revisions = try assembler.add(answer)
+    for revision in revisions { try replica!.apply(revision) }
+    count(\.revisions, UInt64(revisions.count))
+    count(\.changes, UInt64(revisions.reduce(0) { $0 + $1.events.count }))
+    var look: LagWatch.Look?
+    if let first = revisions.first, let last = revisions.last {
+      look = lagWatch.apply(first: first.number, last: last.number)
+    } else if answer.events.isEmpty {
+      look = lagWatch.progress(answer.position.revision)
+    }
+    if let look { try replica!.note(asOf: look, term: 0) }
+    published.withLock { $0.overtaken = UInt64(lagWatch.overtaken) }
+    publish()
+  }
+
+  // MARK: - Looks
+
+  private func keepLooking(_ session: any MirrorSession) async throws {
+    while true {
+      try await Task.sleep(for: settings.checkInterval)
+      let taken = try await take(session)
+      try compare(taken)
+      if let known = lagWatch.look(taken.look, applied: replica!.status.revision) {
+        try replica!.note(asOf: known, term: taken.position.term)
+        publish()
+      } else {
+        await session.requestProgress()
+      }
+    }
+  }
+
+  /// A look at where the store is.
+  private struct TakenLook {
+    let look: LagWatch.Look
+    let position: SourcePosition
+    /// The table's revision before it: events may have come since.
+    let applied: Int64
+  }
+
+  private func take(_ session: any MirrorSession) async throws -> TakenLook {
+    let applied = replica!.status.revision
+    let (realtime, monotonic) = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
+    let position = try await session.position()
+    let look = LagWatch.Look(revision: position.revision, realtime: realtime, monotonic: monotonic)
+    return TakenLook(look: look, position: position, applied: applied)
+  }
+
+  // MARK: - State
+
+  private func stop(_ failure: MirrorFailure) {
+    _ = note(.stopped, failure)
+  }
+
+  /// - Returns: whether it followed until now.
+  private func note(_ state: UpstreamStatus.State, _ failure: MirrorFailure) -> Bool {
+    let before = published.withLock { report in
+      defer { (report.state, report.problem) = (state, "\(failure)") }
+      return report
+    }
+    // Readers are told by the table, if it takes that; its age tells them in any case.
+    try? replica?.note(state, "\(failure)")
+    if before.state != state || before.problem != "\(failure)" {
+      say(state == .stopped ? .stopped("\(failure)") : .away("\(failure)"))
+    }
+    return before.state == .following
+  }
+
+  private func publish() {
+    guard let status = replica?.status else { return }
+    published.withLock { ($0.state, $0.problem, $0.revision) = (status.state, status.problem, status.revision) }
+  }
+
+  private func count(_ counter: WritableKeyPath<MirrorReport, UInt64>, _ number: UInt64 = 1) {
+    published.withLock { $0[keyPath: counter] += number }
+  }
+}

@@ -1,0 +1,31 @@
+public import SharedTable
+
+/// How a mirror stands, and what it has done since it began.
+public struct MirrorReport: Sendable, Equatable {
+  public var state = UpstreamStatus.State.away
+  /// Why it does not follow; empty while it does.
+  public var problem = ""
+  /// The revision that the table is; 0: none yet.
+  public var revision: Int64 = 0
+  /// How often it began to follow.
+  public var sessions: UInt64 = 0
+  /// How often the whole prefix was read.
+  public var reads: UInt64 = 0
+  /// Revisions that changed the table, each in a barrier.
+  public var revisions: UInt64 = 0
+  /// Keys that those changed.
+  public var changes: UInt64 = 0
+  /// Answers about progress that had overtaken events.
+  public var overtaken: UInt64 = 0
+}
+
+/// What happens to a mirror, for a log.
+public enum MirrorNews: Sendable, Equatable {
+  case following(peer: String, revision: Int64)
+  case away(String)
+  case stopped(String)
+  /// The whole prefix was read; so many keys were not in the table as they are over there.
+  case read(revision: Int64, keys: Int, stored: Int, removed: Int)
+  /// The store is not the one that the table was of; it is read anew, as the settings allow.
+  case otherStore(String)
+}

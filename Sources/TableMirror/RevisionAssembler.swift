@@ -1,0 +1,40 @@
+/// Makes whole revisions of the answers on a stream of events.
+///
+/// A revision counts as whole when the answer that ends it has come: one without `isFragment`. What an answer says of where the sender
+/// is moves nothing here: with releases of etcd up to 3.4.24 and 3.5.7 it may be ahead of events that are still to come, and who
+/// resumed from it would lose them.
+struct RevisionAssembler {
+  /// The last revision that was handed out. What is not above it has been seen.
+  private(set) var last: Int64
+  private var fragments: [SourceEvent] = []
+
+  init(after revision: Int64) { last = revision }
+
+  /// - Returns: the revisions that are whole with this answer, in their order.
+  /// - Throws: `stopped` if the events are in no order that there can be.
+  mutating func add(_ answer: WatchAnswer) throws(MirrorFailure) -> [SourceRevision] {
+    fragments += answer.events
+    if answer.isFragment { return [] }
+    let events = fragments
+    fragments = []
+    var revisions: [SourceRevision] = []
+    for event in events {
+      guard event.revision > 0 else { throw Self.malformed("an event of revision \(event.revision)") }
+      // Seen before: a store may send an event twice, never one late.
+      if event.revision <= last { continue }
+      let newest = revisions.last?.number ?? last
+      if event.revision < newest { throw Self.malformed("revision \(event.revision) behind \(newest)") }
+      if event.revision > newest {
+        revisions.append(SourceRevision(number: event.revision, events: [event]))
+      } else {
+        revisions[revisions.count - 1].events.append(event)
+      }
+    }
+    last = revisions.last?.number ?? last
+    return revisions
+  }
+
+  private static func malformed(_ what: String) -> MirrorFailure {
+    .stopped("the other store sent events that cannot be: \(what); is that an etcd of version 3.4 or later?")
+  }
+}

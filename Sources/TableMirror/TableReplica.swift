@@ -1,0 +1,159 @@
+import SharedMemory
+import SharedTable
+import ToolSupport
+
+/// The table that mirrors, and what it says of itself: all changes of it are made here. One thread uses it.
+///
+/// Each change is one barrier, in which ``UpstreamStatus`` is stored too. So whoever reads finds the table at one revision, which it
+/// names; and whoever goes on after a death, of this process or of the host, finds how far it is.
+struct TableReplica {
+  let table: Table
+  private let form: EntryForm
+  private(set) var status: UpstreamStatus
+  /// What the table holds is not what the settings ask for, whatever revision it is of.
+  private(set) var isOfOtherSettings: Bool
+  /// What the table says of itself, as this side knows it; nil: nothing.
+  private var text: String?
+
+  /// - Throws: what reading throws. A table that says nothing of itself, or something that is none, has yet to be filled.
+  init(_ table: Table, _ settings: MirrorSettings) throws(TableError) {
+    self.table = table
+    form = EntryForm(table: table.name, settings: settings)
+    let contents = "\(settings.valueForm.rawValue) \(settings.address.prefixText)"
+    var status = UpstreamStatus(.away, address: settings.address.description)
+    text = try table.get(Table.Upstream.key, as: String.self)
+    if let found = text.flatMap({ UpstreamStatus(text: $0) }) {
+      status = found
+      status.address = settings.address.description
+      isOfOtherSettings = found.contents != contents
+    } else {
+      isOfOtherSettings = true
+    }
+    status.contents = contents
+    self.status = status
+  }
+
+  // MARK: - Contents
+
+  /// Makes the changes of one revision.
+  mutating func apply(_ revision: SourceRevision) throws(MirrorFailure) {
+    var next = status
+    next.revision = revision.number
+    let form = form
+    try barrier("revision \(revision.number)", next) { tx throws(TableError) in
+      for event in revision.events {
+        try unsafe event.key.withKeyBytes { key throws(TableError) in
+          let key = try unsafe form.tableKey(key)
+          guard let value = event.value else { return try unsafe tx.removeKey(key) }
+          try unsafe value.withKeyBytes { value throws(TableError) in
+            try unsafe form.naming(key) { () throws(TableError) in
+              try unsafe tx.put(key, value, type: form.type(of: value))
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Makes the table what the other store was at one revision, in one barrier: what is the same is not touched.
+  /// - Returns: how many keys were stored, and how many removed.
+  @discardableResult
+  mutating func replace(
+    with contents: SourceContents, asOf look: LagWatch.Look
+  ) throws(MirrorFailure) -> (stored: Int, removed: Int) {
+    var next = status
+    (next.state, next.problem) = (.following, "")
+    let position = contents.position
+    (next.cluster, next.revision, next.term) = (position.cluster, position.revision, position.term)
+    (next.asOf, next.asOfMonotonic) = (look.realtime, look.monotonic)
+    var (stored, removed) = (0, 0)
+    let (form, isEmpty) = (form, table.count == 0)
+    try barrier("what the other store holds at revision \(position.revision)", next) { tx throws(TableError) in
+      (stored, removed) = (0, isEmpty ? 0 : try tx.removeKeys(notIn: contents, form))
+      for page in contents.pages { stored += try tx.store(page, form) }
+    }
+    isOfOtherSettings = false
+    return (stored, removed)
+  }
+
+  // MARK: - State
+
+  /// Says what becomes of changes. Nothing if the table says so already.
+  mutating func note(_ state: UpstreamStatus.State, _ problem: String = "") throws(MirrorFailure) {
+    var next = status
+    (next.state, next.problem) = (state, problem)
+    if next == status { return }
+    try barrier("the mirror's state", next) { _ throws(TableError) in }
+  }
+
+  /// Says that the table is as new as a look at the other store.
+  mutating func note(asOf look: LagWatch.Look, term: UInt64) throws(MirrorFailure) {
+    var next = status
+    (next.asOf, next.asOfMonotonic) = (look.realtime, look.monotonic)
+    next.term = max(next.term, term)
+    try barrier("the mirror's age", next) { _ throws(TableError) in }
+  }
+
+  /// Runs a barrier that stores a status with it; takes the status over if it is committed.
+  private mutating func barrier(
+    _ what: String, _ next: UpstreamStatus, _ body: (inout Transaction) throws(TableError) -> Void
+  ) throws(MirrorFailure) {
+    let (before, after) = (text, next.text)
+    do throws(TableError) {
+      try table.mirrorBarrier { tx throws(TableError) in
+        // Somebody who mirrors into the same table would apply again what is there, or skip what is not.
+        guard try tx.get(Table.Upstream.key, as: String.self) == before else {
+          throw TableError(.timedOut, table: table.name, "somebody else mirrors into it, too; stop one of both")
+        }
+        try body(&tx)
+        try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
+          try unsafe after.withKeyBytes { text throws(TableError) in try unsafe tx.put(key, text, type: .string) }
+        }
+      }
+    } catch {
+      throw MirrorFailure(error, what)
+    }
+    (status, text) = (next, after)
+  }
+}
+
+extension Transaction {
+  /// Removes what the other store does not have.
+  /// - Returns: how many keys.
+  fileprivate mutating func removeKeys(
+    notIn contents: SourceContents, _ form: EntryForm
+  ) throws(TableError) -> Int {
+    let prefix = form.prefix
+    return try unsafe removeKeys { key in
+      unsafe !key.elementsEqual(Table.Upstream.key.utf8) && !contents.contains(prefix + key)
+    }
+  }
+
+  /// Stores a page's keys where the table has not the same.
+  /// - Returns: how many were stored.
+  fileprivate mutating func store(_ page: ContentPage, _ form: EntryForm) throws(TableError) -> Int {
+    var stored = 0
+    for index in 0..<page.count {
+      try unsafe page.withEntry(index) { key, value throws(TableError) in
+        let key = try unsafe form.tableKey(key)
+        try unsafe form.naming(key) { () throws(TableError) in
+          if try unsafe replace(key, value, type: form.type(of: value)) { stored += 1 }
+        }
+      }
+    }
+    return stored
+  }
+}
+
+extension MirrorFailure {
+  /// What an error of the table means to its mirror.
+  init(_ error: TableError, _ what: String) {
+    switch error.code {
+    case .timedOut, .busy, .slotsExhausted: self = .away("\(what) waits for the table: \(error.message)")
+    case .full where error.holder != nil: self = .away("\(what) waits for the table: \(error.message)")
+    case .full:
+      self = .stopped("\(what) does not fit: \(error.message); then have shmd read its configuration again")
+    default: self = .stopped("\(what) cannot be stored: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import SharedTable
+import ToolSupport
+
+struct UpstreamCommand: TableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upstream", abstract: "Say how far a mirror of another store is.",
+    discussion: """
+      shmd mirrors a part of an etcd into a table that has an 'upstream' in its configuration. 'status' says whether changes come \
+      (following), that store cannot be reached just now (away), or they do not come before somebody does something (stopped); which \
+      revision the table is; and how old it may be. The table itself says so: shmd need not run.
+
+      Exits with 1 unless it follows.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  enum Action: String, ExpressibleByArgument, CaseIterable {
+    case status
+  }
+
+  @Argument(help: "status")
+  var action: Action
+
+  func run(on table: Table) throws {
+    guard table.isMirror else {
+      throw Complaint.usage(
+        "table '\(table.name)' is no mirror; give it an 'upstream' in shmd's configuration, and make it anew")
+    }
+    let report = UpstreamReport(try table.upstream.status(), lag: try table.upstream.lag)
+    if options.json {
+      var object = JSONObject()
+      object.add("table", table.name)
+      report.add(to: &object)
+      try StandardOutput.write(object.line)
+    } else {
+      try StandardOutput.write(Array(report.lines.map { StandardError.printable($0) + "\n" }.joined().utf8))
+    }
+    if report.status?.state != .following { throw ExitStatus.notFound }
+  }
+}

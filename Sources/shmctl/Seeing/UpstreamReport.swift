@@ -1,0 +1,49 @@
+import SharedTable
+import ToolSupport
+
+/// How far a mirror is, for people and for programs.
+struct UpstreamReport {
+  /// Nil: nobody has begun to mirror.
+  let status: UpstreamStatus?
+  let lag: Duration?
+
+  init(_ status: UpstreamStatus?, lag: Duration?) {
+    self.status = status
+    self.lag = lag
+  }
+
+  private var lagNanoseconds: UInt64? {
+    lag.map { UInt64($0.components.seconds) * 1_000_000_000 + UInt64($0.components.attoseconds / 1_000_000_000) }
+  }
+
+  /// In one line.
+  var phrase: String {
+    guard let status else { return "nobody has begun to mirror; is shmd running?" }
+    return "\(status.state.rawValue) \(status.address), \(whole(status))"
+  }
+
+  private func whole(_ status: UpstreamStatus) -> String {
+    guard let lagNanoseconds else { return "never whole yet" }
+    return "revision \(status.revision), at most \(Phrase.time(lagNanoseconds)) old"
+  }
+
+  var lines: [String] {
+    guard let status else { return [phrase] }
+    var lines = [phrase, "cluster \(String(status.cluster, radix: 16)), term \(status.term)"]
+    if !status.problem.isEmpty { lines.append(status.problem) }
+    return lines
+  }
+
+  func add(to object: inout JSONObject) {
+    guard let status else { return object.add("state", "none") }
+    object.add("state", status.state.rawValue)
+    object.add("address", status.address)
+    object.add("revision", status.revision)
+    // As text: it has more digits than many readers of JSON keep of a number.
+    object.add("cluster", String(status.cluster, radix: 16))
+    object.add("term", status.term)
+    if status.asOf > 0 { object.add("asOfMilliseconds", status.asOf / 1_000_000) }
+    if let lagNanoseconds { object.add("lagMilliseconds", lagNanoseconds / 1_000_000) }
+    if !status.problem.isEmpty { object.add("problem", status.problem) }
+  }
+}

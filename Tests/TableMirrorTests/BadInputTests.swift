@@ -1,0 +1,83 @@
+import SharedTable
+import TableMirror
+import TableTestSupport
+import Testing
+
+/// What no table can hold, or no store can send, stops the mirror; readers keep the last whole revision.
+@Suite struct BadInputTests {
+  private func stops(
+    _ expected: String, _ change: @Sendable (FakeStore) -> Void, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await MirrorCorner.with { corner in
+      corner.store.commit([("app/a", "1")])
+      let (report, _) = try await corner.mirroring {
+        try await corner.wait(for: .following)
+        let before = try corner.table.upstream.status()!.revision
+        change(corner.store)
+        try await corner.wait(for: .stopped)
+        let status = try corner.table.upstream.status()!
+        #expect(status.problem.contains(expected), sourceLocation: sourceLocation)
+        #expect(status.revision == before, sourceLocation: sourceLocation)
+        #expect(try corner.contents == ["a": "1"], sourceLocation: sourceLocation)
+      }
+      #expect(report.state == .stopped, sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func aKeyThatIsNotBelowThePrefix() async throws {
+    try await stops("below the prefix") { store in
+      let events = ["app/b", "elsewhere"].map {
+        SourceEvent(key: Array($0.utf8), value: [1], revision: store.position.revision + 1)
+      }
+      store.send(WatchAnswer(position: store.position, events: events))
+    }
+  }
+
+  @Test func revisionsInNoOrder() async throws {
+    try await stops("cannot be") { store in
+      let events = [9, 8].map { SourceEvent(key: Array("app/b".utf8), value: [1], revision: $0) }
+      store.send(WatchAnswer(position: store.position, events: events))
+    }
+  }
+
+  @Test func anEventWithoutARevision() async throws {
+    try await stops("revision 0") { store in
+      store.send(
+        WatchAnswer(position: store.position, events: [SourceEvent(key: Array("app/b".utf8), value: [1], revision: 0)]))
+    }
+  }
+
+  @Test func theKeyThatTheTableKeepsForItself() async throws {
+    try await stops("#upstream") { store in store.commit([("app/b", "2"), ("app/#upstream", "3")]) }
+  }
+
+  @Test func aValueThatIsTooLarge() async throws {
+    try await stops("key 'large'") { store in
+      store.commit([("app/b", "2"), ("app/large", String(repeating: "x", count: 2 << 20))])
+    }
+  }
+
+  @Test func aKeyThatIsTooLong() async throws {
+    try await stops("key 'kkk") { store in
+      store.commit([("app/b", "2"), ("app/" + String(repeating: "k", count: 70_000), "1")])
+    }
+  }
+
+  @Test func moreThanTheTableHasRoomFor() async throws {
+    try await stops("does not fit") { store in
+      let value = String(repeating: "x", count: 900_000)
+      store.commit((0..<10).map { ("app/k\($0)", value) })
+    }
+  }
+
+  @Test func moreThanTheTableHasRoomForFromTheBeginning() async throws {
+    try await MirrorCorner.with { corner in
+      for number in 0..<10 { corner.store.commit([("app/k\(number)", String(repeating: "x", count: 900_000))]) }
+      try await corner.mirroring {
+        try await corner.wait(for: .stopped)
+        #expect(try corner.contents == [:])
+        #expect(try corner.table.upstream.status()!.problem.contains("does not fit"))
+      }
+    }
+  }
+}

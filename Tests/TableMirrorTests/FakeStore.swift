@@ -1,0 +1,172 @@
+import Synchronization
+import TableMirror
+
+/// A store with revisions, as etcd has them, in memory; tests decide what becomes of it, and of what it sends.
+final class FakeStore: MirrorSource {
+  struct State {
+    var cluster: UInt64 = 7
+    var term: UInt64 = 3
+    var revision: Int64 = 1
+    var values: [[UInt8]: [UInt8]] = [:]
+    var history: [(number: Int64, events: [SourceEvent])] = []
+    /// Revisions up to this one are not told any more.
+    var compacted: Int64 = 0
+    var isDown = false
+    /// At most so many keys and values an answer has room for.
+    var largestPage = Int.max
+    var sessions = 0
+    var watches: [Int: AsyncThrowingStream<WatchAnswer, any Error>.Continuation] = [:]
+    var waiting: [WatchAnswer] = []
+    /// From which revision each watch was asked for.
+    var asked: [Int64] = []
+    var pages = 0
+    /// Called before each page, without the lock.
+    var beforePage: (@Sendable (Int) -> Void)?
+    /// Events are not told by themselves: tests send what they like.
+    var isSilent = false
+  }
+
+  let state = Mutex(State())
+  private let begun = AsyncStream<Void>.makeStream()
+
+  // MARK: - What users of the store do
+
+  /// Changes keys in one revision; nil removes.
+  @discardableResult
+  func commit(_ changes: [(key: String, value: String?)]) -> Int64 {
+    commit(changes.map { (Array($0.key.utf8), $0.value.map { Array($0.utf8) }) })
+  }
+
+  @discardableResult
+  func commit(_ changes: [(key: [UInt8], value: [UInt8]?)]) -> Int64 {
+    state.withLock { state in
+      state.revision += 1
+      let number = state.revision
+      for change in changes { state.values[change.key] = change.value }
+      let events = changes.map { SourceEvent(key: $0.key, value: $0.value, revision: number) }
+      state.history.append((number, events))
+      if !state.isSilent {
+        for watch in state.watches.values { watch.yield(WatchAnswer(position: state.position, events: events)) }
+      }
+      return number
+    }
+  }
+
+  /// Revisions pass in which nothing below any prefix changes.
+  func pass(_ count: Int64) { state.withLock { $0.revision += count } }
+
+  func compact() { state.withLock { $0.compacted = $0.revision } }
+
+  // MARK: - What becomes of it
+
+  func breakConnections() {
+    state.withLock { state in
+      for watch in state.watches.values { watch.finish(throwing: MirrorFailure.away("the connection broke")) }
+      state.watches = [:]
+    }
+  }
+
+  func set(isDown: Bool) {
+    state.withLock { $0.isDown = isDown }
+    if isDown { breakConnections() }
+  }
+
+  /// Sends an answer to all who watch, or to the next who does.
+  func send(_ answer: WatchAnswer) {
+    state.withLock { state in
+      if state.watches.isEmpty { state.waiting.append(answer) }
+      for watch in state.watches.values { watch.yield(answer) }
+    }
+  }
+
+  var position: SourcePosition { state.withLock(\.position) }
+  var asked: [Int64] { state.withLock(\.asked) }
+
+  /// Returns when somebody has begun to watch, since the last call.
+  func waitForWatch() async { for await _ in begun.stream { return } }
+
+  fileprivate func watchHasBegun() { begun.continuation.yield() }
+
+  // MARK: - MirrorSource
+
+  func withSession(_ attempt: Int, _ body: @Sendable (any MirrorSession) async throws -> Void) async throws {
+    try checkUp()
+    let number = state.withLock { state in
+      state.sessions += 1
+      return state.sessions
+    }
+    try await body(FakeSession(store: self, number: number))
+  }
+
+  fileprivate func checkUp() throws {
+    if state.withLock(\.isDown) { throw MirrorFailure.away("the store is down") }
+  }
+}
+
+extension FakeStore.State {
+  var position: SourcePosition { SourcePosition(cluster: cluster, revision: revision, term: term) }
+
+  /// The keys at a revision that is not the newest are the newest ones without what came since: tests do not remove then.
+  fileprivate func keys(at wanted: Int64) -> [[UInt8]] {
+    let later = Set(history.filter { $0.number > wanted }.flatMap { $0.events.map(\.key) })
+    return values.keys.filter { wanted == 0 || !later.contains($0) }.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+}
+
+struct FakeSession: MirrorSession {
+  let store: FakeStore
+  let number: Int
+  var peer: String { "fake:\(number)" }
+  private static let prefix = Array("app/".utf8)
+
+  func position() async throws -> SourcePosition {
+    try store.checkUp()
+    return store.position
+  }
+
+  func read(
+    into page: ContentPage, after key: [UInt8]?, at revision: Int64, limit: Int
+  ) async throws -> (position: SourcePosition, hasMore: Bool) {
+    try store.checkUp()
+    let (count, before) = store.state.withLock { state in
+      state.pages += 1
+      return (state.pages, state.beforePage)
+    }
+    before?(count)
+    return try store.state.withLock { state in
+      if revision > 0, revision <= state.compacted, revision < state.revision { throw MirrorFailure.compacted }
+      let keys = state.keys(at: revision).filter { candidate in
+        candidate.starts(with: Self.prefix) && candidate.count > Self.prefix.count
+          && (key.map { $0.lexicographicallyPrecedes(candidate) } ?? true)
+      }
+      let bytes = keys.prefix(limit).reduce(0) { $0 + state.values[$1]!.count }
+      if bytes > state.largestPage { throw MirrorFailure.answerTooLarge }
+      for key in keys.prefix(limit) { page.append(key: key, value: state.values[key]!) }
+      return (state.position, keys.count > limit)
+    }
+  }
+
+  func watch(from revision: Int64, _ receive: @Sendable (WatchAnswer) async throws -> Void) async throws {
+    let (stream, continuation) = AsyncThrowingStream<WatchAnswer, any Error>.makeStream()
+    try store.state.withLock { state in
+      state.asked.append(revision)
+      if revision <= state.compacted { throw MirrorFailure.compacted }
+      for (number, events) in state.history where number >= revision {
+        continuation.yield(
+          WatchAnswer(position: state.position, events: events.filter { $0.key.starts(with: Self.prefix) }))
+      }
+      for answer in state.waiting { continuation.yield(answer) }
+      state.waiting = []
+      state.watches[number] = continuation
+    }
+    store.watchHasBegun()
+    for try await answer in stream { try await receive(answer) }
+    try Task.checkCancellation()
+  }
+
+  func requestProgress() async {
+    store.state.withLock { state in
+      if !state.isSilent { _ = state.watches[number]?.yield(WatchAnswer(position: state.position)) }
+    }
+  }
+}

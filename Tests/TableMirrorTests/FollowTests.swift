@@ -1,0 +1,187 @@
+import SharedTable
+import TableMirror
+import TableTestSupport
+import TestSupport
+import Testing
+
+@Suite struct FollowTests {
+  @Test(arguments: Table.Variant.allCases)
+  func mirrorHoldsWhatTheStoreHoldsBelowThePrefix(variant: Table.Variant) async throws {
+    try await MirrorCorner.with(variant) { corner in
+      corner.store.commit([("app/a", "1"), ("app/b", "2"), ("other/c", "3"), ("app/", "the prefix itself")])
+      try await corner.mirroring {
+        try await corner.wait(for: .following)
+        #expect(try corner.contents == ["a": "1", "b": "2"])
+        let last = corner.store.commit([("app/a", nil), ("app/d", "4")])
+        try await corner.wait(for: last)
+        #expect(try corner.contents == ["b": "2", "d": "4"])
+      }
+    }
+  }
+
+  @Test func eachRevisionIsOneBarrierThatNamesIt() async throws {
+    try await MirrorCorner.with { corner in
+      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        try await corner.wait(for: .following)
+        // Whoever looks, whenever, sees two keys that one revision changes alike, and the revision that did it.
+        let table = corner.table
+        let reader = TestThread {
+          var seen = 0
+          while seen < 300 {
+            try table.read { view in
+              let (x, y) = (try view.get("x", as: String.self), try view.get("y", as: String.self))
+              #expect(x == y)
+              guard let x, let status = UpstreamStatusProbe.revision(view) else { return }
+              #expect(Int64(x)! == status)
+              seen = Int(x)!
+            }
+          }
+        }
+        for number in 2...300 as ClosedRange<Int64> {
+          #expect(corner.store.commit([("app/x", "\(number)"), ("app/y", "\(number)")]) == number)
+        }
+        try await corner.wait(for: 300)
+        try reader.join()
+      }
+      #expect(report.revisions == 299)
+    }
+  }
+
+  @Test func restartResumesBehindTheRevisionOfTheTable() async throws {
+    try await MirrorCorner.with { corner in
+      let first = corner.store.commit([("app/a", "1")])
+      try await corner.mirroring { try await corner.wait(for: first) }
+      #expect(try corner.table.upstream.status()?.state == .away)
+      let second = corner.store.commit([("app/b", "2")])
+      let third = corner.store.commit([("app/a", "3")])
+      let (report, _) = try await corner.mirroring { try await corner.wait(for: third) }
+      #expect(report.reads == 0)
+      #expect(report.revisions == 2)
+      #expect(corner.store.asked.last == second)
+      #expect(try corner.contents == ["a": "3", "b": "2"])
+    }
+  }
+
+  @Test func progressAheadOfEventsLosesNone() async throws {
+    try await MirrorCorner.with { corner in
+      let first = corner.store.commit([("app/a", "1")])
+      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        await corner.store.waitForWatch()
+        // The store says how far it is, ahead of an event (etcd#15220); then the connection breaks, and the event never came.
+        corner.store.state.withLock { $0.isSilent = true }
+        let second = corner.store.commit([("app/a", "2")])
+        corner.store.pass(10)
+        corner.store.send(WatchAnswer(position: corner.store.position))
+        corner.store.send(WatchAnswer(position: corner.store.position))
+        corner.store.state.withLock { $0.isSilent = false }
+        corner.store.breakConnections()
+        try await corner.wait(for: second)
+        #expect(corner.store.asked == [first + 1, first + 1])
+        #expect(try corner.table.get("a", as: String.self) == "2")
+      }
+      #expect(report.revisions == 1)
+    }
+  }
+
+  @Test func eventsThatWereSeenAreNotAppliedAgain() async throws {
+    try await MirrorCorner.with { corner in
+      corner.store.commit([("app/a", "1")])
+      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        try await corner.wait(for: .following)
+        let second = corner.store.commit([("app/a", "2")])
+        let third = corner.store.commit([("app/a", "3")])
+        try await corner.wait(for: third)
+        let stale = SourceEvent(key: Array("app/a".utf8), value: Array("2".utf8), revision: second)
+        corner.store.send(WatchAnswer(position: corner.store.position, events: [stale]))
+        let last = corner.store.commit([("app/b", "4")])
+        try await corner.wait(for: last)
+        #expect(try corner.contents == ["a": "3", "b": "4"])
+      }
+      #expect(report.revisions == 3)
+    }
+  }
+
+  @Test func aRevisionInFragmentsIsAppliedWholeOrNotAtAll() async throws {
+    try await MirrorCorner.with { corner in
+      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        await corner.store.waitForWatch()
+        corner.store.state.withLock { $0.isSilent = true }
+        let number = corner.store.commit([("app/a", "1"), ("app/b", "2")])
+        let (position, events) = corner.store.state.withLock { ($0.position, $0.history.last!.events) }
+        corner.store.send(WatchAnswer(position: position, events: [events[0]], isFragment: true))
+        // Half of it has come: nothing is to be seen, and nothing is left of it when the connection breaks.
+        corner.store.breakConnections()
+        try await corner.wait(for: number)
+        #expect(try corner.contents == ["a": "1", "b": "2"])
+
+        let next = corner.store.commit([("app/a", "3"), ("app/b", "4")])
+        let more = corner.store.state.withLock { $0.history.last!.events }
+        corner.store.send(WatchAnswer(position: corner.store.position, events: [more[0]], isFragment: true))
+        corner.store.send(WatchAnswer(position: corner.store.position, events: [more[1]]))
+        try await corner.wait(for: next)
+        #expect(try corner.contents == ["a": "3", "b": "4"])
+      }
+      #expect(report.revisions == 2)
+    }
+  }
+
+  @Test func valuesThatAreNoTextAreBytes() async throws {
+    try await MirrorCorner.with { corner in
+      corner.store.commit([(Array("app/t".utf8), Array("text".utf8)), (Array("app/b".utf8), [0xff, 0x00])])
+      try await corner.mirroring {
+        try await corner.wait(for: .following)
+        #expect(try corner.table.get("t", as: String.self) == "text")
+        #expect(try corner.table.get("b", as: [UInt8].self) == [0xff, 0x00])
+      }
+      // Another form: what is there is not what is asked for, and is read anew.
+      let (report, _) = try await corner.mirroring({ $0.valueForm = .bytes }) {
+        try await corner.wait { $0.state == .following && $0.contents.hasPrefix("bytes") }
+      }
+      #expect(try corner.table.get("t", as: [UInt8].self) == Array("text".utf8))
+      #expect(report.reads == 1)
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func writesOfParticipantsAreRefused(variant: Table.Variant) async throws {
+    try await MirrorCorner.with(variant) { corner in
+      corner.store.commit([("app/a", "1")])
+      try await corner.mirroring { try await corner.wait(for: .following) }
+      let table = try Table.open(corner.table.name)
+      #expect(table.isMirror)
+      let before = table.version
+      #expect(code { try table.set("a", "2") } == .mirrored)
+      #expect(code { try table.remove("a") } == .mirrored)
+      #expect(code { try table.increment("n") } == .mirrored)
+      #expect(code { try table.barrier { try $0.set("a", "2") } } == .mirrored)
+      #expect(code { try table.barrier(keys: ["a"]) { try $0.set("a", "2") } } == .mirrored)
+      #expect(
+        code { try BarrierQueue(in: table, label: "test.mirror").sync(flags: .barrier) { try $0.set("a", "2") } }
+          == .mirrored)
+      #expect(code { try SharedValue<Int>("v", in: table, default: 0).set(1) } == .mirrored)
+      #expect(table.version == before)
+      #expect(try corner.contents == ["a": "1"])
+    }
+  }
+
+  @Test func aTableOfItsOwnCannotBeMirroredInto() throws {
+    try withTable(.rcu) { table in
+      #expect(!table.isMirror)
+      #expect(try table.upstream.status() == nil)
+      try table.set("a", "1")
+      let store = FakeStore()
+      let settings = MirrorSettings(address: MirrorAddress(endpoints: [.init(host: "db", port: 1)], prefix: []))
+      let mirror = Mirror(table, settings, source: store) { _ in }
+      _ = mirror
+      #expect(error { try table.mirrorBarrier { _ in } }?.code == .unsupported)
+    }
+  }
+}
+
+/// The revision that a view's table says it is of.
+enum UpstreamStatusProbe {
+  static func revision(_ view: borrowing ReadView) -> Int64? {
+    guard let text = try? view.get(Table.Upstream.key, as: String.self) else { return nil }
+    return text.split(separator: "\n").first { $0.hasPrefix("revision ") }.flatMap { Int64($0.dropFirst(9)) }
+  }
+}
