@@ -30,6 +30,8 @@ struct TopSampler {
       now[name] = table
       let figures = TableFigures(table)
       rows.append(row(figures))
+      // Who takes part and who is in the way: in the tables that are shown.
+      guard state.admits(name) else { continue }
       stalled += Self.stalled(figures)
       for process in figures.processes where process.pid != ownPid {
         processes[process.pid, default: TableFigures.Process(pid: process.pid, command: process.command)].threads +=

@@ -54,8 +54,7 @@ struct TopState {
 
   /// The rows that the filter admits, sorted; largest first, but names from A on. Equals by name, so that nothing jumps.
   var shown: [Row] {
-    let admitted = filter.isEmpty ? rows : rows.filter { $0.name.contains(filter) }
-    let sorted = admitted.sorted { a, b in
+    let sorted = rows.filter({ admits($0.name) }).sorted { a, b in
       switch order {
       case .commits where a.commitsPerSecond != b.commitsPerSecond: a.commitsPerSecond > b.commitsPerSecond
       case .waits where a.waitsPerSecond != b.waitsPerSecond: a.waitsPerSecond > b.waitsPerSecond
@@ -66,6 +65,9 @@ struct TopState {
     }
     return isReversed ? sorted.reversed() : sorted
   }
+
+  /// Does the filter admit a table of this name?
+  func admits(_ name: String) -> Bool { filter.isEmpty || name.contains(filter) }
 
   /// What a key does. Escape sequences of other keys are ignored.
   /// - Returns: false to end.
