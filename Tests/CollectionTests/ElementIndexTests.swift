@@ -8,7 +8,7 @@ import Testing
 @Suite struct ElementIndexTests {
   private func state(_ name: String, _ table: Table) throws -> ElementIndex.State? {
     let place = CollectionPlace(
-      table: table, name: try CollectionName(name, table), signature: "set of bytes")
+      table: table, name: try CollectionKeys(name, table), signature: "set of bytes")
     return try table.read { view in try ElementIndex(place: place).state(in: view) }
   }
 

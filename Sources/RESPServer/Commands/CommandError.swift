@@ -1,6 +1,7 @@
 import SharedTable
 
-/// Why a command is answered by an error: the words of Redis 7.0, where it knows the case.
+/// Why a command is answered by an error: the words of Redis 7.0, where it knows the case. An error that one command alone has is
+/// worded there.
 struct CommandError: Error, Equatable {
   /// Text, but for what a client sent that is none.
   let bytes: [UInt8]
@@ -8,6 +9,7 @@ struct CommandError: Error, Equatable {
   init(_ message: String) { bytes = Array(message.utf8) }
   init(bytes: [UInt8]) { self.bytes = bytes }
 
+  static let wrongType = CommandError("WRONGTYPE Operation against a key holding the wrong kind of value")
   static let syntax = CommandError("ERR syntax error")
   static let notAnInteger = CommandError("ERR value is not an integer or out of range")
   static let notAFloat = CommandError("ERR value is not a valid float")

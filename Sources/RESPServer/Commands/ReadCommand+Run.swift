@@ -41,10 +41,6 @@ extension StoredValue {
   static func isText(_ type: ValueType?) -> Bool { type != nil && type != .structure }
 }
 
-extension CommandError {
-  static let wrongType = CommandError("WRONGTYPE Operation against a key holding the wrong kind of value")
-}
-
 private enum Reads {
   static func get<S: Section & ~Copyable & ~Escapable>(
     _ key: Bytes, _ section: borrowing S, _ reply: inout Reply

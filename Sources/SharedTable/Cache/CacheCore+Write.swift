@@ -36,7 +36,7 @@ extension CacheCore {
 
   /// The same for a computed value. Returns whether it was stored.
   func store(
-    _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, claim: HostClaim
+    _ key: [UInt8], _ value: some TableValue, cost: Int?, expires: Expiration, claim: ClaimRecord
   ) throws(TableError) -> Bool {
     try unsafe withWrite(key, value, cost, expires) { write throws(TableError) in
       try unsafe self.write(write, claim: claim)
@@ -85,7 +85,7 @@ extension CacheCore {
 
   /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since.
   /// - Returns: whether it was stored.
-  private func write(_ write: CacheWrite, claim: HostClaim) throws(TableError) -> Bool {
+  private func write(_ write: CacheWrite, claim: ClaimRecord) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
     let claimKey = unsafe names.claim(ofElement: write.key)

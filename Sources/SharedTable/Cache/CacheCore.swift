@@ -5,7 +5,7 @@ public import TableEngine
 @usableFromInline
 final class CacheCore: Sendable {
   @usableFromInline let table: Table
-  @usableFromInline let names: CacheNames
+  @usableFromInline let names: CacheKeys
   /// Of the names, which own it.
   @usableFromInline let elementPrefix: KeptBytes
   /// The table's, which holds it.
@@ -29,7 +29,7 @@ final class CacheCore: Sendable {
     self.table = table
     self.name = name
     self.limit = limit
-    names = try CacheNames(name, table: table)
+    names = try CacheKeys(name, table: table)
     elementPrefix = names.elementPrefix
     segment = unsafe Uncounted(table.segment)
     guard limit.maximum > 0 else {

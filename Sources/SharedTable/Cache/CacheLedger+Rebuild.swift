@@ -35,7 +35,7 @@ extension CacheLedger {
 extension ReadView {
   /// Checks a cache's ledger against its elements, for tests: what is wrong, one sentence each.
   package func cacheProblems(_ name: String) throws -> [String] {
-    let names = try CacheNames(name, table: table)
+    let names = try CacheKeys(name, table: table)
     var elements: Set<UInt64> = []
     try forEach(prefix: names.elementPrefix.array) { key, _ in
       elements.insert(unsafe key.withUnsafeBytes { unsafe table.segment.hash($0) })

@@ -40,7 +40,7 @@ struct CacheLedger {
     version = core.table.segment.committed + 1
   }
 
-  private var names: CacheNames { core.names }
+  private var names: CacheKeys { core.names }
 
   private func damaged(_ what: String) -> TableError { core.damaged(what) }
 

@@ -8,7 +8,7 @@ extension ClaimedPlace {
   @available(*, noasync)
   func missingValue(timeout: Duration?, _ compute: () throws -> Value) throws -> Value {
     let deadline = Deadline(timeout ?? table.timeout)
-    let own = try HostClaim(table, ofTask: false)
+    let own = try ClaimRecord(table, ofTask: false)
     while true {
       switch try claim(own) {
       case .present(let value): return value
@@ -16,7 +16,7 @@ extension ClaimedPlace {
       case .claimed(let claim):
         let value: Value
         do {
-          value = try HostClaim.$computing.withValue(HostClaim.computing + [claim], operation: compute)
+          value = try ClaimRecord.$computing.withValue(ClaimRecord.computing + [claim], operation: compute)
         } catch {
           release(claim)
           throw error
@@ -27,7 +27,7 @@ extension ClaimedPlace {
   }
 
   /// - Returns: the value; nil if it has to be claimed again.
-  private func wait(_ other: HostClaim, _ deadline: Deadline) throws(TableError) -> Value? {
+  private func wait(_ other: ClaimRecord, _ deadline: Deadline) throws(TableError) -> Value? {
     if other.isOwn { throw recursive }
     while true {
       let version = table.version
@@ -46,7 +46,7 @@ extension ClaimedPlace {
     timeout: Duration?, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     let deadline = Deadline(timeout ?? table.timeout)
-    let own = try await queue.runJob { () throws(TableError) in try HostClaim(table, ofTask: true) }
+    let own = try await queue.runJob { () throws(TableError) in try ClaimRecord(table, ofTask: true) }
     while true {
       switch try await queue.runJob({ () throws(TableError) in try claim(own) }) {
       case .present(let value): return value
@@ -54,7 +54,7 @@ extension ClaimedPlace {
       case .claimed(let claim):
         let value: Value
         do {
-          value = try await HostClaim.$computing.withValue(HostClaim.computing + [claim], operation: compute)
+          value = try await ClaimRecord.$computing.withValue(ClaimRecord.computing + [claim], operation: compute)
         } catch {
           await released(claim)
           throw error
@@ -64,12 +64,12 @@ extension ClaimedPlace {
     }
   }
 
-  nonisolated(nonsending) private func released(_ claim: HostClaim) async {
+  nonisolated(nonsending) private func released(_ claim: ClaimRecord) async {
     _ = try? await queue.runJob { () throws(TableError) in release(claim) }
   }
 
   nonisolated(nonsending) private func suspend(
-    _ other: HostClaim, _ deadline: Deadline
+    _ other: ClaimRecord, _ deadline: Deadline
   ) async throws -> Value? {
     if other.isOwn { throw recursive }
     let watch = try Watch(table)

@@ -21,20 +21,12 @@ protocol ClaimedPlace: Sendable {
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64
   /// Stores a computed value and removes its claim, in one barrier.
   /// - Returns: the value that everybody has now.
-  func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value
-}
-
-/// What a look at a place came to.
-enum ClaimOutcome<Value: Sendable>: Sendable {
-  case present(Value)
-  case held(HostClaim)
-  /// The caller has to compute it now.
-  case claimed(HostClaim)
+  func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value
 }
 
 extension ClaimedPlace {
   /// Finds the value or who computes it, or claims it.
-  func claim(_ own: HostClaim) throws(TableError) -> ClaimOutcome<Value> {
+  func claim(_ own: ClaimRecord) throws(TableError) -> ClaimOutcome<Value> {
     try withBarrier { tx throws(TableError) in
       if let value = try find(tx) { return .present(value) }
       if let other = try tx.claim(claimKey), try other.isLive(table) { return .held(other) }
@@ -49,7 +41,7 @@ extension ClaimedPlace {
   ///
   /// A claim that stayed would stop everyone as long as this process lives: so further attempts follow if the table is
   /// busy, off this thread.
-  func release(_ claim: HostClaim) {
+  func release(_ claim: ClaimRecord) {
     do throws(TableError) {
       try releaseNow(claim)
     } catch {
@@ -58,7 +50,7 @@ extension ClaimedPlace {
     }
   }
 
-  private func releasePatiently(_ claim: HostClaim) {
+  private func releasePatiently(_ claim: ClaimRecord) {
     for _ in 0..<10 {
       do throws(TableError) {
         return try releaseNow(claim)
@@ -68,12 +60,12 @@ extension ClaimedPlace {
     }
   }
 
-  private func releaseNow(_ claim: HostClaim) throws(TableError) {
+  private func releaseNow(_ claim: ClaimRecord) throws(TableError) {
     _ = try withBarrier { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
   }
 
   /// Stores the value computed; whatever happens, the claim goes.
-  func conclude(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
+  func conclude(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
     do throws(TableError) {
       return try settle(claim, value)
     } catch {
@@ -83,14 +75,14 @@ extension ClaimedPlace {
   }
 
   /// What a look without a barrier says of a value that another computes.
-  func look(_ claim: HostClaim) throws(TableError) -> ClaimState<Value> {
+  func look(_ claim: ClaimRecord) throws(TableError) -> ClaimState<Value> {
     if let value = try find() { return .present(value) }
-    let now = try table.withEntry(claimKey) { HostClaim($0) }
+    let now = try table.withEntry(claimKey) { ClaimRecord($0) }
     guard let now, now == claim, try claim.isLive(table) else { return .gone }
     return .computing
   }
 
-  func timedOut(_ claim: HostClaim) -> TableError {
+  func timedOut(_ claim: ClaimRecord) -> TableError {
     let holder = claim.holder
     return TableError(
       .timedOut, table: table.name,
@@ -104,11 +96,4 @@ extension ClaimedPlace {
       .wouldDeadlock, table: table.name,
       "\(title) is being computed by this very thread or task; its closure may not ask for it")
   }
-}
-
-enum ClaimState<Value> {
-  case present(Value)
-  case computing
-  /// Nobody computes it any more, and it is not there.
-  case gone
 }

@@ -80,7 +80,7 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
     try CacheLedger(core, tx).head.epoch
   }
 
-  func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
+  func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
     let isStored = try core.store(key, value, cost: cost, expires: expires, claim: claim)
     if isStored { return value }
     return try find() ?? value

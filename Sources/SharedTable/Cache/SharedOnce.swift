@@ -62,7 +62,7 @@ public struct SharedOnce<Value: TableValue>: Sendable {
 @usableFromInline
 final class OncePlace<Value: TableValue>: ClaimedPlace {
   @usableFromInline let table: Table
-  @usableFromInline let names: CacheNames
+  @usableFromInline let names: CacheKeys
   let queue: BarrierQueue
 
   /// Of the value; the names own it.
@@ -71,7 +71,7 @@ final class OncePlace<Value: TableValue>: ClaimedPlace {
 
   init(_ table: Table, _ name: String) throws(TableError) {
     self.table = table
-    names = try CacheNames(name, table: table)
+    names = try CacheKeys(name, table: table)
     key = names.head
     queue = BarrierQueue(in: table, subject: nil)
   }
@@ -92,7 +92,7 @@ final class OncePlace<Value: TableValue>: ClaimedPlace {
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 { 0 }
 
-  func settle(_ claim: HostClaim, _ value: Value) throws(TableError) -> Value {
+  func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
     try names.withBarrier(of: table) { tx throws(TableError) in
       _ = try tx.releaseClaim(claimKey, claim)
       // Set by hand meanwhile: then that is the value.

@@ -27,7 +27,7 @@ final class ArrayTree: Sendable {
     self.limits = limits
     alignment = ArrayLeaf.alignment(of: type)
     place = CollectionPlace(
-      table: table, name: try CollectionName(name, table),
+      table: table, name: try CollectionKeys(name, table),
       signature: "array of \(SharedTable.signature(of: type))")
     prefix = place.name.prefix
   }

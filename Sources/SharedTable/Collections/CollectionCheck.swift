@@ -65,7 +65,7 @@ struct CollectionCheck {
   ) throws -> [String] {
     guard let header, let text = String(validating: name, as: UTF8.self) else { return ["its header cannot be read"] }
     let place = CollectionPlace(
-      table: view.table, name: try CollectionName(text, view.table), signature: header.signature)
+      table: view.table, name: try CollectionKeys(text, view.table), signature: header.signature)
     if header.signature.hasPrefix("array of ") { return try ArrayCheck(place, header).problems(parts, view) }
     if header.signature.hasPrefix("dictionary of ") || header.signature.hasPrefix("set of ") {
       return try ElementCheck(place).problems(parts, view)
@@ -208,12 +208,12 @@ private struct ElementCheck {
     var stored: Set<[UInt8]> = []
     var strange: [[UInt8]] = []
     for part in parts {
-      guard part.first == CollectionName.reserved else {
+      guard part.first == CollectionKeys.reserved else {
         stored.insert(part)
         continue
       }
       // An element's own first byte of 255 is doubled; else it is a page.
-      if part.count > 1, part[1] == CollectionName.reserved {
+      if part.count > 1, part[1] == CollectionKeys.reserved {
         stored.insert(Array(part.dropFirst()))
       } else if !(Int(String(decoding: part.dropFirst(), as: UTF8.self)).map { $0 < pages } ?? false) {
         strange.append(part)

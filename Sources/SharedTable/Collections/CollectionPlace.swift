@@ -4,7 +4,7 @@ public import TableEngine
 @usableFromInline
 final class CollectionPlace: Sendable {
   @usableFromInline let table: Table
-  @usableFromInline let name: CollectionName
+  @usableFromInline let name: CollectionKeys
   let signature: String
   private let signatureBytes: KeptBytes
   /// Of headers. Here it is read without a look whether it has been computed.
@@ -12,7 +12,7 @@ final class CollectionPlace: Sendable {
   /// Of the header's key.
   private let hash: UInt64
 
-  init(table: Table, name: CollectionName, signature: String) {
+  init(table: Table, name: CollectionKeys, signature: String) {
     self.table = table
     self.name = name
     self.signature = signature

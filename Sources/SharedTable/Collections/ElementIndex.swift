@@ -78,7 +78,7 @@ struct ElementIndex: Sendable {
   }
 
   func key(ofPage number: Int) -> [UInt8] {
-    place.name.prefix.array + [CollectionName.reserved] + Array(String(number).utf8)
+    place.name.prefix.array + [CollectionKeys.reserved] + Array(String(number).utf8)
   }
 
   /// Visits the keys of listed elements until `body` returns false.

@@ -14,7 +14,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
 
   init(_ name: String, _ table: Table, signature: String) throws(TableError) {
     self.table = table
-    place = CollectionPlace(table: table, name: try CollectionName(name, table), signature: signature)
+    place = CollectionPlace(table: table, name: try CollectionKeys(name, table), signature: signature)
     segment = unsafe Uncounted(table.segment)
     prefix = place.name.prefix
   }
@@ -24,7 +24,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   func withKey<R, E: Error>(_ element: Key, _ body: (PrefixedKey) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(place) {} }
     return try unsafe element.withElementKey { bytes throws(E) in
-      if unsafe CollectionName.isReserved(bytes) { return try unsafe place.name.withDoubledKey(bytes, body) }
+      if unsafe CollectionKeys.isReserved(bytes) { return try unsafe place.name.withDoubledKey(bytes, body) }
       return try unsafe body(PrefixedKey(prefix, bytes))
     }
   }

@@ -30,7 +30,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   ///   - table: where it lies.
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, in table: Table, default defaultValue: Value) throws(TableError) {
-    self.name = try CollectionName(name, table).text
+    self.name = try CollectionKeys(name, table).text
     self.table = table
     self.defaultValue = defaultValue
   }

@@ -44,7 +44,7 @@ public final class BarrierQueue: Sendable {
   let subject: String?
   /// How much asynchronous work may wait at a time.
   public let limit: Int
-  @usableFromInline let gate: ReaderGate
+  @usableFromInline let gate: FastReadGate
   /// The table's, which holds it. The segment is referred to weakly, so each counted use costs more than a look at a value.
   @usableFromInline let segment: Uncounted<Segment>
   /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
@@ -100,7 +100,7 @@ public final class BarrierQueue: Sendable {
     self.limit = limit
     let report = FailureReport(subject ?? "table '\(table.name)'")
     self.errorHandler = errorHandler ?? { error in report.add(error) }
-    let gate = ReaderGate()
+    let gate = FastReadGate()
     self.gate = gate
     order = Locked(SubmissionOrder(gate, limit: limit))
   }
@@ -157,19 +157,4 @@ public final class BarrierQueue: Sendable {
   /// Something of it was suspended and not resumed: see ``suspend()``.
   var hasSuspensions: Bool { order.withLock { $0.suspensions > 0 } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
-}
-
-/// Says of a section that it is a barrier, and what it waits for.
-public enum BarrierFlags: Sendable {
-  /// A barrier.
-  case barrier
-  /// A barrier that returns, or ends, only when no read section on the whole host is left that began before it committed:
-  /// see ``Table/barrier(waitingForReaders:timeout:_:)``.
-  case barrierWaitingForReaders
-}
-
-/// The flags of a section that is a read: none, written `[]`.
-public struct ReadFlags: ExpressibleByArrayLiteral, Sendable {
-  /// No flags; there are none.
-  public init(arrayLiteral elements: Never...) {}
 }

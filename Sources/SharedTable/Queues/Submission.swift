@@ -39,18 +39,6 @@ class Submission: @unchecked Sendable {
   func take(turnOf queue: BarrierQueue) {}
 }
 
-/// A `sync`: the calling thread sleeps until its turn and then runs the section itself.
-final class WaitingThread: Submission, @unchecked Sendable {
-  private let turn = DispatchSemaphore(value: 0)
-
-  override var waitingThread: WaitingThread? { self }
-
-  func wake() { turn.signal() }
-
-  /// - Returns: whether the turn has come.
-  func wait(_ deadline: Deadline) -> Bool { turn.wait(timeout: deadline.dispatchTime) == .success }
-}
-
 /// Submissions in order. Doubly linked, since one that gives up leaves from the middle.
 ///
 /// It holds one reference to each of them; the links are addresses, for each counted link would cost two atomic operations

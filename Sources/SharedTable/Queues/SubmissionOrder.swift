@@ -6,7 +6,7 @@
 /// - Strictly first come, first served: a barrier is never overtaken by a read that came later, nor a read by a later
 ///   barrier, so neither starves.
 struct SubmissionOrder {
-  private let gate: ReaderGate
+  private let gate: FastReadGate
   private let limit: Int
   private(set) var waiting = SubmissionList()
   /// Asynchronous work whose turn has come.
@@ -33,7 +33,7 @@ struct SubmissionOrder {
   /// The barrier in `ready` gets no turn for now.
   private(set) var isSteppedBack = false
 
-  init(_ gate: ReaderGate, limit: Int) {
+  init(_ gate: FastReadGate, limit: Int) {
     self.gate = gate
     self.limit = limit
   }

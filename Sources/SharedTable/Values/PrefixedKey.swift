@@ -1,4 +1,5 @@
-/// Bytes behind a prefix, put together on the stack: the key of a collection's or a cache's element.
+/// Bytes behind a prefix, put together on the stack. Which prefix and which bytes make an element's key, `CollectionKeys` and
+/// `CacheKeys` say.
 @usableFromInline @safe
 struct PrefixedKey: TableKey {
   @usableFromInline let prefix: UnsafeRawBufferPointer

@@ -22,11 +22,6 @@ final class StructLayout: Sendable {
   func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool { checks.allSatisfy { unsafe $0.accepts(bytes) } }
 }
 
-/// A struct has a field that cannot be shared.
-struct LayoutRefusal: Error, CustomStringConvertible {
-  let description: String
-}
-
 /// Goes through all fields, nested ones too: a struct is what its fields are, since its own name holds a module's, which
 /// differs between programs.
 private struct FieldWalk {

@@ -1,37 +1,5 @@
 import TableEngine
 
-/// What a stored value is, kept beside its bytes: reading it as another is an error, never a reinterpretation.
-@frozen
-public enum ValueType: UInt8, Sendable, CaseIterable {
-  /// Any bytes.
-  case bytes = 1
-  /// UTF-8.
-  case string = 2
-  /// 64 bits, signed, the machine's byte order.
-  case integer = 3
-  /// IEEE 754, 64 bits.
-  case double = 4
-  /// One byte, 0 or 1.
-  case bool = 5
-  /// JSON text of a Codable value, by way of the product SharedTableFoundation.
-  case json = 6
-  /// A `BitwiseCopyable` struct, with its layout's fingerprint: see ``SharedStruct``.
-  case structure = 7
-
-  /// As `shmctl` writes it.
-  public var name: String {
-    switch self {
-    case .bytes: "bytes"
-    case .string: "string"
-    case .integer: "integer"
-    case .double: "double"
-    case .bool: "bool"
-    case .json: "json"
-    case .structure: "struct"
-    }
-  }
-}
-
 /// A type whose values a table can hold.
 public protocol TableValue: Sendable {
   /// The type that is stored beside the bytes.
@@ -118,25 +86,6 @@ extension Bool: TableValue {
   }
 }
 
-/// When a value ends by itself.
-public enum Expiration: Sendable, Equatable {
-  /// It does not.
-  case never
-  /// So long after the instant of the section that stores it.
-  case after(Duration)
-  /// At this many nanoseconds since 1970.
-  case at(UInt64)
-
-  /// Nanoseconds since 1970, 0 for never.
-  func nanoseconds(now: @autoclosure () -> UInt64) -> UInt64 {
-    switch self {
-    case .never: 0
-    case .at(let instant): max(1, instant)
-    case .after(let duration): now() &+ max(1, duration.clampedNanoseconds)
-    }
-  }
-}
-
 extension Duration {
   /// This duration in nanoseconds, between 0 and 292 years.
   @usableFromInline
@@ -146,19 +95,4 @@ extension Duration {
     if seconds >= 9_000_000_000 { return 9_000_000_000_000_000_000 }
     return UInt64(seconds) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
   }
-}
-
-/// JSON text, UTF-8, as the type `json` stores it. Not validated: whoever decodes it does that.
-public struct JSONText: TableValue, Equatable {
-  /// UTF-8.
-  public var bytes: [UInt8]
-
-  /// Text as it is.
-  public init(bytes: [UInt8]) { self.bytes = bytes }
-
-  @inlinable public static var tableType: ValueType { .json }
-  public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe bytes.withTableBytes(body)
-  }
-  public init?(tableBytes: UnsafeRawBufferPointer) { unsafe self.init(bytes: [UInt8](tableBytes)) }
 }

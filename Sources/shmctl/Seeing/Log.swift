@@ -85,14 +85,6 @@ struct Log: TableCommand {
       return atLeft ? room + text : text + room
     }
     return padded("\(version)", 10, atLeft: true) + "  " + padded(operation, 6, atLeft: false) + "  "
-      + padded(size, 9, atLeft: true) + "  " + KeyText.printable(key)
-  }
-}
-
-/// A key for people: bytes that are no UTF-8, and control characters, are spelled `\xNN`.
-enum KeyText {
-  static func printable(_ key: [UInt8]) -> String {
-    if let text = String(validating: key, as: UTF8.self) { return text.printable }
-    return key.map { (0x20..<0x7f).contains($0) ? String(UnicodeScalar($0)) : String.escaped($0) }.joined()
+      + padded(size, 9, atLeft: true) + "  " + String.printable(key)
   }
 }

@@ -8,16 +8,16 @@
 /// ```
 /// A class, so that whoever hands it on counts one reference and not one for each key.
 ///
-/// A ``CollectionName`` has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
+/// A ``CollectionKeys`` has neither '/' nor '#', so keys of two caches differ, and none of the four kinds meets another.
 @usableFromInline
-final class CacheNames: Sendable {
+final class CacheKeys: Sendable {
   @usableFromInline let elementPrefix: KeptBytes
   let head: KeptBytes
   let pagePrefix: KeptBytes
   let claimPrefix: KeptBytes
 
   init(_ name: String, table: Table) throws(TableError) {
-    let bytes = Array(try CollectionName(name, table).text.utf8)
+    let bytes = Array(try CollectionKeys(name, table).text.utf8)
     head = KeptBytes(bytes)
     elementPrefix = KeptBytes(bytes + [UInt8(ascii: "/")])
     pagePrefix = KeptBytes(bytes + Array("#r".utf8))

@@ -2,12 +2,13 @@ import SharedMemory
 import Synchronization
 import TableEngine
 
-/// "I am computing this value": a record in the table, set in a barrier, so that of all processes on the host one does.
+/// "I am computing this value": the bytes of a record in the table. ``ClaimedPlace`` sets it in a barrier, and so chooses the one
+/// process on the host that computes.
 ///
 /// It holds no lock: what it says is true as long as who wrote it lives, and anyone who finds that they do not may take
 /// over, in the barrier that noticed. Its token tells it from every other claim, so that nobody releases another's.
 /// (memcached calls the like a lease: R. Nishtala et al., "Scaling Memcache at Facebook", NSDI 2013.)
-struct HostClaim: Sendable, Equatable {
+struct ClaimRecord: Sendable, Equatable {
   let presence: Presence
   /// The thread that computes; 0 for a task, which has none of its own.
   let tid: UInt64
@@ -66,23 +67,23 @@ struct HostClaim: Sendable, Equatable {
   }
 
   /// The claims whose values this thread or task is computing just now: waiting for one of them would never end.
-  @TaskLocal static var computing: [HostClaim] = []
+  @TaskLocal static var computing: [ClaimRecord] = []
 
   var isOwn: Bool { Self.computing.contains(self) }
 }
 
 extension Transaction {
-  mutating func setClaim(_ key: [UInt8], _ claim: HostClaim) throws(TableError) {
+  mutating func setClaim(_ key: [UInt8], _ claim: ClaimRecord) throws(TableError) {
     try unsafe claim.words.withUnsafeBufferPointer { words throws(TableError) in
       try unsafe set(key, bytes: UnsafeRawBufferPointer(words), type: .bytes)
     }
   }
 
-  func claim(_ key: some TableKey) throws(TableError) -> HostClaim? { try find(key).flatMap { HostClaim($0) } }
+  func claim(_ key: some TableKey) throws(TableError) -> ClaimRecord? { try find(key).flatMap { ClaimRecord($0) } }
 
   /// Removes a claim if it still stands.
   /// - Returns: whether it did.
-  mutating func releaseClaim(_ key: some TableKey, _ claim: HostClaim) throws(TableError) -> Bool {
+  mutating func releaseClaim(_ key: some TableKey, _ claim: ClaimRecord) throws(TableError) -> Bool {
     guard try self.claim(key) == claim else { return false }
     return try remove(key)
   }

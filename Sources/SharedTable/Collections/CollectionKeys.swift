@@ -4,7 +4,7 @@
 /// A name contains no slash and no number sign, so no key belongs to two names, nor to what a cache keeps beside its elements.
 /// A class, so that whoever hands it on counts one reference.
 @usableFromInline
-final class CollectionName: Sendable {
+final class CollectionKeys: Sendable {
   @usableFromInline let text: String
   /// What the keys of all elements begin with.
   @usableFromInline let prefix: KeptBytes

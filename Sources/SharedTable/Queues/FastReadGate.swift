@@ -1,13 +1,14 @@
 public import CShims
 import Glibc
 
-/// How reads enter a queue while no barrier is pending: counted, and asking nobody.
+/// How reads enter a queue while no barrier is pending: counted, and asking nobody. While one is, they wait in
+/// ``SubmissionOrder/submitRead``.
 ///
 /// One line of memory for the gate, and further ones, the *stripes*, for counts of readers inside. A thread counts
 /// itself on the stripe of its number, so that readers on different processors do not pull one line to and fro.
 /// Process-local: what it keeps apart are the submissions of one queue object, and a process dies as a whole.
 ///
-/// PAIR queue-gate. Other end: ReaderGate.enter, ReaderGate.leave and ReaderGate.close name each other here. A reader counts
+/// PAIR queue-gate. Other end: FastReadGate.enter, FastReadGate.leave and FastReadGate.close name each other here. A reader counts
 /// itself, then looks at the gate. The thread that brings a barrier closes the gate, then looks at the counts. All four are
 /// sequentially consistent, so that not both can miss the other (Dekker). So once the gate is closed and a stripe was seen at
 /// zero, a reader that comes to that stripe later sees the gate closed and turns back. Leaving is the same pair: a reader
@@ -15,7 +16,7 @@ import Glibc
 /// barrier could wait for a reader that is gone. Acquire and release come with it: readers see what the barrier before did,
 /// and a barrier what the readers before did.
 @usableFromInline @safe
-struct ReaderGate: @unchecked Sendable {
+struct FastReadGate: @unchecked Sendable {
   // Sendable because the memory is used by atomics only, and the address never changes.
   @usableFromInline let base: UnsafeMutableRawPointer
   @usableFromInline let stripes: Int

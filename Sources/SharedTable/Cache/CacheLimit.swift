@@ -1,0 +1,25 @@
+import TableEngine
+
+/// What bounds a cache.
+public enum CacheLimit: Sendable, Equatable {
+  /// So many elements.
+  case entries(Int)
+  /// So much cost in all: the bytes of keys and values, unless a write names another cost. The table itself needs about
+  /// 100 bytes more for each element.
+  case bytes(Int)
+
+  /// How many elements that may come to; where nobody says, of some 256 bytes each.
+  var expectedCount: Int {
+    switch self {
+    case .entries(let count): min(count, 1 << 20)
+    case .bytes(let count): min(count / 256, 1 << 20)
+    }
+  }
+
+  var maximum: UInt64 {
+    switch self {
+    case .entries(let count): UInt64(max(0, count))
+    case .bytes(let count): UInt64(max(0, count))
+    }
+  }
+}

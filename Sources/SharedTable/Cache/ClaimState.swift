@@ -1,0 +1,6 @@
+enum ClaimState<Value> {
+  case present(Value)
+  case computing
+  /// Nobody computes it any more, and it is not there.
+  case gone
+}

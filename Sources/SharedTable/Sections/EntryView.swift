@@ -1,0 +1,32 @@
+import TableEngine
+
+/// One entry during an iteration; valid during the call it was passed to.
+@safe
+public struct EntryView: ~Escapable {
+  let found: FoundEntry
+
+  @_lifetime(immortal)
+  init(_ found: FoundEntry) { self.found = found }
+
+  /// The value's bytes in place.
+  public var bytes: RawSpan {
+    @_lifetime(copy self) @inline(__always)
+    get { unsafe _overrideLifetime(RawSpan(_unsafeBytes: found.value), copying: self) }
+  }
+  /// Nil for a type that this release does not know.
+  public var type: ValueType? { ValueType(rawValue: found.meta.type) }
+  /// Of the barrier that stored it.
+  public var version: UInt64 { found.version }
+  /// Distinguishes layouts of one type: see ``TableValue/tableFingerprint``.
+  var fingerprint: UInt64 { @inline(__always) get { found.fingerprint } }
+  /// Nanoseconds since 1970; nil for never.
+  public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }
+
+  /// The value as a type; nil if it is of another.
+  public func value<T: TableValue>(as type: T.Type = T.self) -> T? {
+    switch decode(found, as: type) {
+    case .success(let value): value
+    case .failure: nil
+    }
+  }
+}
