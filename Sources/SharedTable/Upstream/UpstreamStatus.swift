@@ -14,6 +14,7 @@ public struct UpstreamStatus: Sendable, Equatable {
     case stopped
   }
 
+  /// Whether it follows, and if not, why.
   public var state: State
   /// The other store's address, without names and passwords.
   public var address: String
