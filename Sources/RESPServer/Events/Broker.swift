@@ -13,7 +13,7 @@ final class Broker: Sendable {
   private struct Tracker {
     let tracking: Tracking
     let client: ClientRecord
-    /// Who is told: the client, or the one that it named; nil when that one is gone.
+    /// The connection that gets the messages: the client's own, or the one that it named in REDIRECT. Nil when the named one has ended.
     var target: ClientRecord?
     /// Keys that it is still to be told, with the prefix for which it is.
     var changed: [(prefix: [UInt8], keys: [[UInt8]])] = []
@@ -28,7 +28,7 @@ final class Broker: Sendable {
 
     func tell(_ keys: [[UInt8]]?) {
       guard let target else {
-        // Who goes on with what it has cached must know.
+        // The client would go on using what it has cached: nobody tells it any more what has changed.
         if client.current.version == 3 { client.deliver(.redirectionBroken(tracking.redirect ?? 0)) }
         return
       }

@@ -26,8 +26,8 @@ final class CacheKeys: Sendable {
 
   deinit { for bytes in [elementPrefix, head, pagePrefix, claimPrefix] { bytes.deallocate() } }
 
-  /// A barrier that changes this cache only: it waits for who has locked its name or an element's key, and not for who has
-  /// locked others.
+  /// A barrier that changes this cache only: it waits for sections that have locked the cache's name or an element's key, and for
+  /// no section that has locked other keys.
   @inline(__always)
   func withBarrier<R>(
     of table: Table, timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R

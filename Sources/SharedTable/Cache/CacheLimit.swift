@@ -8,7 +8,7 @@ public enum CacheLimit: Sendable, Equatable {
   /// 100 bytes more for each element.
   case bytes(Int)
 
-  /// How many elements that may come to; where nobody says, of some 256 bytes each.
+  /// How many elements the cache will hold about: a limit in bytes is taken for elements of 256 bytes.
   var expectedCount: Int {
     switch self {
     case .entries(let count): min(count, 1 << 20)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who is told how many asynchronous barriers shared one of the table, if anybody is: the product SharedTableMetrics.
+/// Tells a handler how many asynchronous barriers shared one barrier of the table. The product SharedTableMetrics sets the handler.
 ///
 /// One for the process. Without it a group costs one load more.
 package enum GroupProbe {
@@ -19,7 +19,7 @@ package enum GroupProbe {
   private static let isOn = Atomic(false)
   private static let handler = Mutex<Handler?>(nil)
 
-  /// Replaces who is told. The handler runs on the threads that run barriers, outside locks and sections: it should be short.
+  /// Replaces the handler. It runs on the threads that run barriers, outside locks and sections: it should be short.
   package static func set(_ new: Handler?) {
     handler.withLock { $0 = new }
     // Nothing depends on when another thread sees it: the handler itself is behind the lock.

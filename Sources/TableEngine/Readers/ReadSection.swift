@@ -207,7 +207,7 @@ extension Segment {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     if meta.isTombstone { return .some(nil) }
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-    if meta.hasExpiry, found.isExpired(at: instant(clock())) { return .some(nil) }
+    if found.isExpired(at: instant(clock())) { return .some(nil) }
     return .some(found)
   }
 
@@ -239,7 +239,7 @@ extension Segment {
   /// Is it a value, and one whose time has not come?
   @inline(__always)
   func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {
-    return !found.meta.isTombstone && !(found.meta.hasExpiry && found.isExpired(at: instant(clock)))
+    return !found.meta.isTombstone && !found.isExpired(at: instant(clock))
   }
 
   /// The instant by which the section that this thread is in judges expiry, in nanoseconds since 1970: that of its
@@ -266,7 +266,7 @@ extension Segment {
     guard entry != 0 else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-    if meta.isTombstone || meta.hasExpiry && found.isExpired(at: instant(clock())) { return nil }
+    if meta.isTombstone || found.isExpired(at: instant(clock())) { return nil }
     return found
   }
 

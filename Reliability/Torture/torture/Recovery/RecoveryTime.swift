@@ -154,17 +154,8 @@ private struct TouchedPages {
 
   /// Lines of smaps; those after a mapping's heading belong to it.
   private static func forEachLine(_ body: (Substring, Bool) -> Void, isOurs: (Substring) -> Bool) {
-    var text: [UInt8] = []
-    let file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC)
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(file, &buffer, buffer.count)
-      guard count > 0 else { break }
-      text += buffer[..<count]
-    }
-    close(file)
     var ours = false
-    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+    for line in ProcessFile.lines(of: "/proc/self/smaps") {
       if line.first?.isHexDigit == true, line.prefix(20).contains("-") { ours = isOurs(line) }
       body(line, ours)
     }

@@ -122,29 +122,15 @@ private struct Sample {
 
   init(_ table: Table, _ pid: pid_t) throws {
     claimedBytes = table.statistics.claimedBytes
-    let status = try text(of: "/proc/\(pid)/status").split(separator: "\n")
-    guard let line = status.first(where: { $0.hasPrefix("RssAnon:") }),
+    guard let line = ProcessFile.lines(of: "/proc/\(pid)/status").first(where: { $0.hasPrefix("RssAnon:") }),
       let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
     else { throw NotRun("the system does not say how much memory a process has of its own") }
     privateBytes = kibibytes << 10
-    mappings = try text(of: "/proc/\(pid)/maps").split(separator: "\n").count
+    mappings = ProcessFile.lines(of: "/proc/\(pid)/maps").count
     guard let directory = opendir("/proc/\(pid)/fd") else { throw Unavailable("cannot list the keeper's descriptors") }
     defer { closedir(directory) }
     var count = 0
     while readdir(directory) != nil { count += 1 }
     descriptors = count
   }
-}
-
-private func text(of path: String) throws -> String {
-  guard let file = fopen(path, "re") else { throw Unavailable("cannot read \(path)") }
-  defer { fclose(file) }
-  var bytes: [UInt8] = []
-  var part = [UInt8](repeating: 0, count: 1 << 16)
-  while true {
-    let count = fread(&part, 1, part.count, file)
-    if count == 0 { break }
-    bytes += part.prefix(count)
-  }
-  return String(decoding: bytes, as: UTF8.self)
 }

@@ -73,19 +73,11 @@ enum SoakRoles {
     }
   }
 
-  /// What shmd does for a table, by the same calls, memory given back included. Lives from the beginning to the end.
+  /// What shmd does for a table, memory included. Lives from the beginning to the end.
   static let keeper: @Sendable ([String]) throws -> Void = { arguments in
-    let place = StormPlace(arguments)
-    let table = try Table.open(place.name, access: .participant)
-    var sweep = Table.ExpirySweep()
-    try place.untilStopped([.timedOut, .full]) {
-      _ = try table.administration.clearDeadReaders()
-      _ = try table.administration.maintain(passes: 4)
-      _ = try table.administration.sweepExpired(&sweep, timeout: .milliseconds(10))
-      if sweep.isAtEnd { sweep = Table.ExpirySweep() }
+    try StormRoles.keep(arguments, pause: 20_000) { table in
       _ = try table.administration.shrink()
       _ = try table.administration.backByHugePages()
-      usleep(20_000)
     }
   }
 }

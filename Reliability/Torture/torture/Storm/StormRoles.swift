@@ -100,8 +100,13 @@ enum StormRoles {
     }
   }
 
-  /// What shmd's keeper does in a turn, by the same calls of the library.
   static let daemon: @Sendable ([String]) throws -> Void = { arguments in
+    try keep(arguments, pause: 3000) { _ in }
+  }
+
+  /// What shmd's keeper does in a turn, by the same calls of the library, and then `more`.
+  /// - Parameter pause: between two turns, in microseconds.
+  static func keep(_ arguments: [String], pause: UInt32, _ more: (Table) throws -> Void) throws {
     let place = StormPlace(arguments)
     let table = try Table.open(place.name, access: .participant)
     var sweep = Table.ExpirySweep()
@@ -110,7 +115,8 @@ enum StormRoles {
       _ = try table.administration.maintain(passes: 4)
       _ = try table.administration.sweepExpired(&sweep, timeout: .milliseconds(10))
       if sweep.isAtEnd { sweep = Table.ExpirySweep() }
-      usleep(3000)
+      try more(table)
+      usleep(pause)
     }
   }
 

@@ -149,7 +149,7 @@ final class StoreTrace {
   /// Finds the tracee's mappings of the two objects anew, and closes those that are open.
   private func closeAreas() throws {
     areas = []
-    for line in Self.lines(of: "/proc/\(tracee.pid)/maps") {
+    for line in ProcessFile.lines(of: "/proc/\(tracee.pid)/maps") {
       let fields = line.split(separator: " ")
       guard fields.count == 6, let object = object(at: fields[5]) else { continue }
       let ends = fields[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
@@ -171,19 +171,6 @@ final class StoreTrace {
   private func object(at path: Substring) -> WatchedObject? {
     let name = path.dropFirst("/dev/shm/".count)
     return name == table.control.name ? table.control : name == table.data.name ? table.data : nil
-  }
-
-  private static func lines(of path: String) -> [Substring] {
-    guard let file = fopen(path, "re") else { return [] }
-    defer { fclose(file) }
-    var text: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = fread(&chunk, 1, chunk.count, file)
-      if count == 0 { break }
-      text += chunk[..<count]
-    }
-    return String(decoding: text, as: UTF8.self).split(separator: "\n").map { $0 }
   }
 
   // MARK: - Death
