@@ -25,13 +25,4 @@ func startWorker(_ name: String, writes: Bool = true) throws -> WorkerProcess {
   return worker
 }
 
-/// Waits until `condition` holds; a minute is for ever.
-func eventually(_ condition: () -> Bool) -> Bool {
-  for _ in 0..<60_000 {
-    if condition() { return true }
-    usleep(1000)
-  }
-  return false
-}
-
 let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil

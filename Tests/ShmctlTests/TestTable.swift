@@ -51,12 +51,3 @@ final class TestTable: Sendable {
 /// A user who is neither root nor any other test's; nil where we may not become one.
 let stranger: UInt32? =
   geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") ? 54_321 : nil
-
-/// Repeats until it is true, for at most 20 seconds: for what time brings.
-func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-  for _ in 0..<2000 {
-    if try condition() { return true }
-    usleep(10_000)
-  }
-  return false
-}
