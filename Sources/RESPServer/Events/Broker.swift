@@ -27,16 +27,17 @@ final class Broker: Sendable {
     }
 
     func tell(_ keys: [[UInt8]]?) {
-      guard let target else {
-        // The client would go on using what it has cached: nobody tells it any more what has changed.
-        if client.current.version == 3 { client.deliver(.redirectionBroken(tracking.redirect ?? 0)) }
-        return
-      }
+      guard let target else { return tellOfBrokenRedirection() }
       if target.current.version == 3 {
         target.deliver(.invalidate(keys))
       } else if tracking.redirect != nil {
         target.deliver(.invalidateMessage(keys))
       }
+    }
+
+    /// The client would go on using what it has cached: nobody tells it any more what has changed.
+    func tellOfBrokenRedirection() {
+      if client.current.version == 3 { client.deliver(.redirectionBroken(tracking.redirect ?? 0)) }
     }
   }
 
@@ -94,8 +95,11 @@ final class Broker: Sendable {
   var channelCount: Int { state.withLock { $0.channels.count } }
 
   /// The connection has ended.
+  ///
+  /// Clients that named it in REDIRECT are told at once. What was on its way to it is lost: a client that were told only of the next
+  /// change would use what it has cached until then.
   func forget(_ client: ClientRecord) {
-    state.withLock { state in
+    let broken = state.withLock { state in
       func remove(_ listeners: inout [[UInt8]: [Int: ClientRecord]]) {
         for channel in Array(listeners.keys) where listeners[channel]?[client.id] != nil {
           listeners[channel]?[client.id] = nil
@@ -106,8 +110,11 @@ final class Broker: Sendable {
       if settings.subscriptions.channels > 0 { remove(&state.channels) }
       if settings.subscriptions.patterns > 0 { remove(&state.patterns) }
       state.trackers[client.id] = nil
-      for (id, tracker) in state.trackers where tracker.target === client { state.trackers[id]!.target = nil }
+      let broken = state.trackers.filter { $0.value.target === client }
+      for id in broken.keys { state.trackers[id]!.target = nil }
+      return broken.values
     }
+    for tracker in broken { tracker.tellOfBrokenRedirection() }
     adjustRelays()
   }
 
