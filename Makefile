@@ -65,10 +65,10 @@ tidy-test: ## see each rule of tidy fail on a copy that breaks it
 # blocks its thread then holds up hundreds that have begun, and their worker processes reach their time limits.
 unit: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 unit: ## unit and conformance tests
-	$(SWIFT) test $(FLAGS)
+	scripts/swift-test.sh $(SWIFT) $(FLAGS)
 
 metrics: ## test the product SharedTableMetrics, which a package gets by the trait Metrics
-	SHAREDTABLE_METRICS=1 $(SWIFT) test --traits Metrics $(FLAGS) --scratch-path $(SCRATCH)-metrics
+	SHAREDTABLE_METRICS=1 scripts/swift-test.sh $(SWIFT) --traits Metrics $(FLAGS) --scratch-path $(SCRATCH)-metrics
 
 terminal: ## run shmctl's screens and interactive mode in a real terminal (tmux), and its completions in shells
 	$(SWIFT) build --product shmctl $(FLAGS)
@@ -76,10 +76,10 @@ terminal: ## run shmctl's screens and interactive mode in a real terminal (tmux)
 	@scripts/shell-test.sh $$($(SWIFT) build $(FLAGS) --show-bin-path)/shmctl
 
 store-faults: ## kill a store's keeper at every operation of its disk, fail it, cut the power: the whole of it (a few minutes)
-	STORE_FAULTS=long $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
+	STORE_FAULTS=long scripts/swift-test.sh $(SWIFT) $(FLAGS) --filter TableStoreTests.FaultTests
 
 store-faults-bounded: ## a sample of it, for `make verify`
-	STORE_FAULTS=bounded $(SWIFT) test $(FLAGS) --filter TableStoreTests.FaultTests
+	STORE_FAULTS=bounded scripts/swift-test.sh $(SWIFT) $(FLAGS) --filter TableStoreTests.FaultTests
 
 store-probe: ## measure what storing costs, and how long a table takes to come back (STORES=/directory/on/the/disk)
 	$(RELIABILITY_SWIFT) build -c release --product store-probe $(FLAGS)
@@ -89,7 +89,7 @@ store-probe: ## measure what storing costs, and how long a table takes to come b
 ETCD_SWIFT_FLAGS = --scratch-path $(SCRATCH)-etcd --traits Etcd $(if $(JOBS),-j $(JOBS))
 etcd-sample: ## build the daemon with the trait Etcd and have it mirror a real etcd of one member (builds gRPC: minutes)
 	@scripts/setup.sh etcd-server etcd-client openssl
-	SHAREDTABLE_ETCD=1 $(SWIFT) test $(ETCD_SWIFT_FLAGS)
+	SHAREDTABLE_ETCD=1 scripts/swift-test.sh $(SWIFT) $(ETCD_SWIFT_FLAGS)
 
 etcd-test: etcd-sample ## the same, and three members in network namespaces that are killed and cut off (root; ROUNDS=1)
 	@scripts/setup.sh iproute2 python3
@@ -112,7 +112,7 @@ bench-check: ## fail if a ratio is worse than what Benchmarks/bars.txt says is h
 	@Benchmarks/run.sh '$(SWIFT)' '$(SCRATCH)' --check --rounds 9 --no-peers get-10k get-1m get-10k-writer set-10k types
 
 ctl-fuzz: ## random arguments, inputs, batches and dumps for shmctl, for some minutes (SHMCTL_FUZZ=3000, SHMCTL_SEED=...)
-	SHMCTL_FUZZ=$(or $(SHMCTL_FUZZ),3000) $(SWIFT) test $(FLAGS) --filter ShmctlTests.FuzzTests
+	SHMCTL_FUZZ=$(or $(SHMCTL_FUZZ),3000) scripts/swift-test.sh $(SWIFT) $(FLAGS) --filter ShmctlTests.FuzzTests
 
 ctl-bench: ## measure shmctl beside mdb_dump and redis-cli; fails beyond a bar (ROUNDS=7 CONTESTS="get-one load")
 	@scripts/setup.sh lmdb-utils redis-tools redis-server python3

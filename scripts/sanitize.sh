@@ -51,10 +51,10 @@ for sanitizer in ${SANITIZERS:-thread address}; do
     alone='AccessTests|CacheTests|EventTests'
   fi
   echo "-- $sanitizer: tests"
-  $swift test --skip-build "$@" --filter "$side_by_side" --skip "$apart|CommitWaitTests" </dev/null
+  scripts/swift-test.sh $swift --skip-build "$@" --filter "$side_by_side" --skip "$apart|CommitWaitTests" </dev/null
   # These wait for each other; side by side, on few processors, they outlast their own patience.
   echo "-- $sanitizer: tests, one after the other"
-  $swift test --skip-build "$@" --no-parallel --filter "CommitWaitTests${alone:+|$alone}" --skip "$apart" </dev/null
+  scripts/swift-test.sh $swift --skip-build "$@" --no-parallel --filter "CommitWaitTests${alone:+|$alone}" --skip "$apart" </dev/null
   echo "-- $sanitizer: threads"
   "$($swift build "$@" --show-bin-path)/torture" --seed 1 threads </dev/null
   # Also of processes whose end nobody looked at.
