@@ -40,6 +40,13 @@ import Testing
     #expect(line.status == 2)
     #expect(line.errors.contains("line 2 of standard input is no key and value; "))
     #expect(try table.run("mset", "-0", "-", input: Array("x\u{0}1\u{0}y\u{0}".utf8)).status == 2)
+    // Longer than what is read at once.
+    let value = String(repeating: "v", count: 300)
+    let long = (0..<2000).flatMap { Array("x\($0)\t\(value)\n".utf8) }
+    #expect(try table.run("mset", "-", input: long + Array("y\n".utf8)).status == 2)
+    #expect(try table.open().count == 2)
+    #expect(try table.run("mset", "-", input: long).status == 0)
+    #expect(try table.open().count == 2002)
     #expect(try table.run("mget", "a", "none").text == "a\t1\n")
   }
 

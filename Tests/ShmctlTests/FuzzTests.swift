@@ -84,10 +84,12 @@ import Testing
     ]
     for round in 0..<Self.rounds {
       let (words, input) = (forms.randomElement(using: &random)!, Self.input(&random))
-      let before = handle.version
+      let before = try Self.versions(handle)
       let run = try table.run(words, input: input)
       Self.check(run, "seed \(seed), round \(round): \(words)")
-      if run.status != 0 { #expect(handle.version == before, "seed \(seed), round \(round): \(words) \(input)") }
+      if run.status != 0 {
+        #expect(try Self.versions(handle) == before, "seed \(seed), round \(round): \(words) \(input)")
+      }
     }
   }
 
@@ -104,12 +106,22 @@ import Testing
       for _ in 0...random.below(3) { Self.damage(&dump, &random) }
       let rule = [["load"], ["load", "--if-absent"], ["load", "--replace"], ["load", "--resume"]].randomElement(
         using: &random)!
-      let before = reader.version
+      let before = try Self.versions(reader)
       let run = try target.run(rule, input: dump)
       Self.check(run, "seed \(seed), round \(round)")
-      if run.status != 0 { #expect(reader.version == before, "seed \(seed), round \(round): \(run.errors)") }
+      if run.status != 0 { #expect(try Self.versions(reader) == before, "seed \(seed), round \(round): \(run.errors)") }
     }
     #expect(try CommandRun(["check", target.name]).status == 0, "seed \(seed)")
+  }
+
+  /// Which keys there are, and when each was stored last. The table's own version says too much: it grows also by a barrier
+  /// that is undone.
+  private static func versions(_ table: Table) throws -> [[UInt8]: UInt64] {
+    var versions: [[UInt8]: UInt64] = [:]
+    try table.read { view throws in
+      try view.forEach { key, entry in unsafe versions[key.withUnsafeBytes { unsafe Array($0) }] = entry.version }
+    }
+    return versions
   }
 
   private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {

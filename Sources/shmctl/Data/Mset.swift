@@ -4,11 +4,11 @@ import ToolSupport
 
 struct Mset: TableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "mset", abstract: "Store several values, those of the command line all or none.",
+    commandName: "mset", abstract: "Store several values, all or none.",
     discussion: """
       Keys and values in turn: 'mset a 1 b 2'. A '-' alone reads them from standard input, a line each with a tab between, as \
-      'mget' prints them, or with -0 each ended by a zero byte; a barrier for each part that is read, so that a mistake in a \
-      later line leaves the earlier ones stored. Values are of the types that 'set' gives them.
+      'mget' prints them, or with -0 each ended by a zero byte. All are stored in one barrier, or none: what is too much for one \
+      stores 'batch' or 'import'. Values are of the types that 'set' gives them.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -34,31 +34,28 @@ struct Mset: TableCommand {
   }
 
   func run(on table: Table) throws {
-    guard let words = words[0].keys?.arrays else { return try readAll(into: table) }
-    guard words.count.isMultiple(of: 2) else {
-      throw Complaint.usage("key '\(RawArgument.shown(words.last ?? []))' has no value; give keys and values in turn")
+    guard let words = words[0].keys?.arrays else {
+      return try store(readAll(longestValue: table.maximumValueLength), in: table)
     }
-    try store(stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }, in: table)
+    if let pairs = Self.pairs(words) { return try store(pairs, in: table) }
+    throw Complaint.usage("key '\(RawArgument.shown(words.last ?? []))' has no value; give keys and values in turn")
   }
 
-  private func readAll(into table: Table) throws {
-    var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * table.maximumValueLength, word: "line")
-    var odd: [[UInt8]] = []
-    while let batch = try reader.next() {
-      let words = batch.arrays
-      if null {
-        let all = odd + words
-        odd = all.count.isMultiple(of: 2) ? [] : [all[all.count - 1]]
-        try store(stride(from: 0, to: all.count - 1, by: 2).map { (all[$0], all[$0 + 1]) }, in: table)
-      } else {
-        let first = reader.count - words.count + 1
-        try store(try words.enumerated().map { try pair($1, line: first + $0) }, in: table)
-      }
-    }
-    if let key = odd.first {
-      throw Complaint.usage(
-        "key '\(RawArgument.shown(key))', the last on standard input, has no value; end both with a zero byte")
-    }
+  private func readAll(longestValue: Int) throws -> [Pair] {
+    var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * longestValue, word: "line")
+    var words: [[UInt8]] = []
+    while let batch = try reader.next() { words += batch.arrays }
+    guard null else { return try words.enumerated().map { try pair($1, line: $0 + 1) } }
+    if let pairs = Self.pairs(words) { return pairs }
+    throw Complaint.usage(
+      "key '\(RawArgument.shown(words.last ?? []))', the last on standard input, has no value; end both with a zero byte"
+    )
+  }
+
+  /// Keys and values in turn; nil if the last key has no value.
+  private static func pairs(_ words: [[UInt8]]) -> [Pair]? {
+    guard words.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) }
   }
 
   private func pair(_ line: [UInt8], line number: Int) throws -> Pair {
