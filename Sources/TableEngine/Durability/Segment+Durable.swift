@@ -45,10 +45,7 @@ extension Segment {
   ///   inside a section of this table on this thread; `unlinked`, `forked`.
   public func waitUntilDurable(_ version: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) {
     guard isOfThisProcess else { throw .forked }
-    if let record = unsafe shm_thread_quick_find(id) {
-      if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
-    }
+    if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
     let event = durableEvent
     let start = HostClock.monotonicNanoseconds
     var now = start

@@ -84,10 +84,7 @@ extension Segment {
     after version: UInt64, timeoutNanoseconds: UInt64, sliceNanoseconds slice: UInt64
   ) throws(EngineError) -> Bool {
     guard isOfThisProcess else { throw .forked }
-    if let record = unsafe shm_thread_quick_find(id) {
-      if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-      if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
-    }
+    if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
     let event = CommitSignal.event(data)
     let start = HostClock.monotonicNanoseconds
     var now = start
@@ -113,18 +110,5 @@ extension Segment {
   /// Asks the next committer for a wake-up; only a participant can.
   package func announceWait(after version: UInt64) {
     if let participant { CommitSignal(ctl: participant.ctl, data: data).announce(after: version) }
-  }
-
-  /// - Throws: `unlinked` if the table was dropped or its names removed, the latter with a delay of up to 100 ms.
-  package func checkLinked(now: UInt64) throws(EngineError) {
-    if let participant { return try checkLinked(participant, now: now) }
-    if now &- lastLinkCheck.load(ordering: .relaxed) < Self.sliceNanoseconds { return }
-    lastLinkCheck.store(now, ordering: .relaxed)
-    let links: UInt64
-    do throws(SystemError) { links = try dataObject.status().links } catch { throw .system(error) }
-    if links == 0 {
-      lastLinkCheck.store(0, ordering: .relaxed)
-      throw .unlinked
-    }
   }
 }

@@ -38,7 +38,7 @@ public final class LongSnapshot: Sendable {
   public func beginRead() throws(EngineError) -> ReadSection {
     let participant = try segment.requireParticipant()
     let record = try unsafe segment.threadRecord()
-    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    try unsafe record.checkOutsideBarrier()
     if unsafe record.pointee.readDepth != 0 {
       guard unsafe record.pointee.snapshot == version else { throw .wouldDeadlock(outer: "read section") }
       unsafe record.pointee.readDepth += 1

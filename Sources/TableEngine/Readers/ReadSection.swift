@@ -136,7 +136,7 @@ extension Segment {
     timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
   ) throws(EngineError) -> ReadSection {
     let record = try unsafe threadRecord()
-    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+    try unsafe record.checkOutsideBarrier()
     if unsafe record.pointee.readDepth != 0 {
       unsafe record.pointee.readDepth += 1
       return unsafe ReadSection(

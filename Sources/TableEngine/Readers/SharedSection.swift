@@ -32,9 +32,7 @@ extension Segment {
   /// - Throws: `slotsExhausted`, `forked`; `wouldDeadlock` if the thread is in a section already.
   package func join(_ shared: SharedSection) throws(EngineError) -> ReadSection {
     let record = try unsafe threadRecord()
-    guard unsafe shm_thread_is_outside(record) else {
-      throw .wouldDeadlock(outer: "section")
-    }
+    try unsafe record.checkOutsideSections()
     unsafe record.pointee.readDepth = 1
     unsafe record.pointee.snapshot = shared.snapshot
     unsafe record.pointee.sequence = shared.sequence

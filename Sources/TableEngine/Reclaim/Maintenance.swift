@@ -69,7 +69,7 @@ public struct Maintenance {
   ) throws(EngineError) -> R? {
     let participant = try segment.requireParticipant()
     let record = try unsafe segment.threadRecord()
-    guard unsafe shm_thread_is_outside(record) else { throw .wouldDeadlock(outer: "section") }
+    try unsafe record.checkOutsideSections()
     let slot = unsafe Int(record.pointee.slotIndex)
     guard let outcome = participant.lock.tryLock(slot: slot) else { return nil }
     defer { participant.lock.unlock() }

@@ -31,7 +31,7 @@ public struct Checker {
   ) throws(EngineError) -> R {
     let participant = try segment.requireParticipant()
     let record = try unsafe segment.threadRecord()
-    guard unsafe shm_thread_is_outside(record) else { throw .wouldDeadlock(outer: "section") }
+    try unsafe record.checkOutsideSections()
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     let slot = unsafe Int(record.pointee.slotIndex)
     let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)

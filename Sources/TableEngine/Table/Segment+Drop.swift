@@ -1,7 +1,7 @@
 import Glibc
 import SharedMemory
 
-/// Dropping, and noticing that somebody did. Under the same lock as creating; the data object's name goes first, so that what
+/// Dropping; `LinkCheck` notices that somebody did. Under the same lock as creating; the data object's name goes first, so that what
 /// a dropper leaves that dies is told from a table.
 extension Segment {
   /// Removes a table's names. Who has it open keeps what they have; their next barrier fails with `unlinked`.
@@ -101,31 +101,5 @@ extension Segment {
         header.storeRelease(ControlLayout.dropped, 1)
       }
     }
-  }
-
-  /// How often a barrier asks whether the names still are the table's.
-  private static var linkCheckNanoseconds: UInt64 { 100_000_000 }
-
-  /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
-  @inline(__always)
-  func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
-    if isPrivate { return }
-    if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
-    // Relaxed: two threads that look at the same time look twice.
-    if now &- lastLinkCheck.load(ordering: .relaxed) < Self.linkCheckNanoseconds { return }
-    try countLinks(participant, now: now)
-  }
-
-  @inline(never)
-  private func countLinks(_ participant: Participant, now: UInt64) throws(EngineError) {
-    lastLinkCheck.store(now, ordering: .relaxed)
-    do throws(SystemError) {
-      let links = (try dataObject.status().links, try participant.object.status().links)
-      if links.0 > 0, links.1 > 0 { return }
-    } catch {
-      throw .system(error)
-    }
-    lastLinkCheck.store(0, ordering: .relaxed)
-    throw .unlinked
   }
 }

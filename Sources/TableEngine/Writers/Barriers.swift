@@ -44,7 +44,7 @@ struct Barriers {
     _ participant: Segment.Participant, _ timeoutNanoseconds: UInt64, now: UInt64, _ reach: BarrierReach
   ) throws(EngineError) -> ThreadRecord {
     let record = try unsafe segment.threadRecord()
-    try unsafe checkOutsideSections(record)
+    try unsafe record.checkOutsideSections()
     // A barrier that may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick
     // behind.
     let keepsTime =
@@ -86,12 +86,6 @@ struct Barriers {
       return true
     }
     return hasBegun ?? false
-  }
-
-  @inline(__always)
-  func checkOutsideSections(_ record: ThreadRecord) throws(EngineError) {
-    if unsafe record.pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
-    if unsafe record.pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
   }
 
   /// Asks for what a barrier for this key will look at first: to take W lasts about as long as the cache miss.

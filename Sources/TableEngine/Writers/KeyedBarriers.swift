@@ -47,7 +47,7 @@ struct KeyedBarriers {
     let locked = LockedKeys(locking: keys, seed: segment.hashSeed)
     if locked.count > LockedKeys.capacity { throw .tooManyKeys(locked.count, maximum: LockedKeys.capacity) }
     let record = try unsafe segment.threadRecord()
-    try unsafe segment.barriers.checkOutsideSections(record)
+    try unsafe record.checkOutsideSections()
     let start = HostClock.monotonicNanoseconds
     try segment.checkLinked(participant, now: start)
     let request = Admission.Request(

@@ -1,0 +1,19 @@
+import CShims
+
+/// What a thread must not begin, or wait for, inside a section of its own: it would wait for itself. It gets an error at once
+/// instead (G11). Only sections of the same table matter here: an order between tables, which would exclude a circle of waiting
+/// threads, is their callers' affair, and every wait has a timeout.
+extension ThreadRecord {
+  /// Before whatever waits for a barrier, a commit, the disk or a grace period.
+  @inline(__always)
+  func checkOutsideSections() throws(EngineError) {
+    try unsafe checkOutsideBarrier()
+    if unsafe pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+  }
+
+  /// Before a read section, which in the rwlock variant waits for the barrier.
+  @inline(__always)
+  func checkOutsideBarrier() throws(EngineError) {
+    if unsafe pointee.inBarrier != 0 { throw .wouldDeadlock(outer: "barrier") }
+  }
+}
