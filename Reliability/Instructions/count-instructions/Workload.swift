@@ -15,7 +15,9 @@ import TestSupport
 
   init(variant: Table.Variant) throws {
     let name = "count-instructions-\(getpid())"
-    table = try Table.create(name, Table.Options(variant: variant, capacityBytes: 16 << 20))
+    var options = Table.Options(variant: variant, capacityBytes: 16 << 20)
+    options.hashSeed = 1
+    table = try Table.create(name, options)
     observer = try Table.open(name, access: .observer)
     var random = SplitMix(seed: 42)
     let loaded = (0..<Self.keyCount).map { _ in Key(high: random.next(), low: random.next()) }

@@ -150,7 +150,8 @@ extension Segment {
     let geometry = Geometry(capacityBytes: options.capacityBytes)
     let header = DataHeader(
       variant: options.variant, uuid: (.random(in: 1 ... .max), .random(in: 0 ... .max)),
-      capacityBytes: geometry.capacityBytes, hashSeed: .random(in: 1 ... .max), features: options.features)
+      capacityBytes: geometry.capacityBytes, hashSeed: options.hashSeed ?? .random(in: 1 ... .max),
+      features: options.features)
     let segment: Segment
     do throws(SystemError) {
       try control.allocate(offset: 0, count: geometry.fixedControlBytes)

@@ -20,6 +20,9 @@ public struct SegmentOptions: Sendable, Equatable {
   /// Overwrite blocks when they become free, in every process that uses the table: for tests, which see a use after
   /// free by it.
   package var poisonsFreedBlocks = false
+  /// The seed of the hashes of keys; random by default, so that nobody can choose keys that collide. For tests and counts whose
+  /// outcome must not depend on where the keys lie.
+  package var hashSeed: UInt64?
 
   public init(
     variant: Variant = .rcu, capacityBytes: Int = 64 << 20, mode: UInt32 = 0o600, owner: UInt32? = nil,
