@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -76,6 +77,53 @@ import Testing
     for number in 0..<2500 { history.add("line \(number)") }
     #expect(History(path: path).lines.count == 1000 && History(path: path).lines.last == "line 2499")
     #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 1000)
+  }
+
+  @Test func aLongHistoryKeepsItsEnd() throws {
+    let folder = try Scratch()
+    // Two lines of 5 MiB, and the newest.
+    let long = String(repeating: "x", count: 5 << 20)
+    try "oldest\n\(long)\n\(long)\nnewest\n".write(toFile: folder.path, atomically: false, encoding: .utf8)
+    for _ in 0..<2 {
+      // Not within the expectation: what fails would be shown.
+      let isEnd = History(path: folder.path).lines == [long, "newest"]
+      #expect(isEnd)
+    }
+  }
+
+  @Test func aHistoryObeysNobody() throws {
+    let folder = try Scratch()
+    try "get a\nset k \u{1b}]0;title\u{7}\nget b\n".write(toFile: folder.path, atomically: false, encoding: .utf8)
+    #expect(History(path: folder.path).lines == ["get a", "get b"])
+  }
+
+  /// A link, a device and another user's file stay what they are.
+  @Test func onlyTheUsersOwnFileIsAHistory() throws {
+    let folder = try Scratch()
+    try "get a\n".write(toFile: folder.path, atomically: false, encoding: .utf8)
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    _ = unsafe chmod(folder.path, 0o644)
+    let link = folder.file("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+    #expect(unsafe mkfifo(folder.file("pipe"), 0o644) == 0)
+    // A device of our own, where we may make one: that of the host stays out of it.
+    let isMade = unsafe mknod(folder.file("null"), S_IFCHR | 0o644, 1 << 8 | 3) == 0
+    for path in [link, folder.file("pipe")] + (isMade ? [folder.file("null")] : []) {
+      var history = History(path: path)
+      #expect(history.lines.isEmpty)
+      history.add("get b")
+      #expect(history.lines == ["get b"])
+    }
+    #expect(try mode(folder.file("pipe")) == 0o644 && (!isMade || mode(folder.file("null")) == 0o644))
+    if let stranger {
+      #expect(unsafe chown(folder.path, stranger, stranger) == 0)
+      var history = History(path: folder.path)
+      history.add("get b")
+    }
+    #expect(try mode(folder.path) == 0o644)
+    #expect(try String(contentsOfFile: folder.path, encoding: .utf8) == "get a\n")
   }
 
   @Test func withoutATerminalThereIsNoShell() throws {
