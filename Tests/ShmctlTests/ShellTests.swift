@@ -58,12 +58,22 @@ import Testing
         }
       }
     }
+    let view = LineView(prompt: "> ", before: "abcdefgh", after: "ijklmn", width: 11)
+    #expect(view.text == "> bcdefgh" + "i" && view.column == 9)
+    #expect(LineView(prompt: "> ", before: "ab日", after: "本cdefgh", width: 11).text == "> ab日本cd")
     #expect(LineView.columns("aé日😀e\u{301}") == 7)
   }
 
   @Test func singleQuotesAreRefusedAndNotStored() throws {
     #expect(throws: OperationLine.Wrong.self) { try Shell.words("set k 'a b'") }
     #expect(try Shell.words("set k \"it's\"").count == 3)
+  }
+
+  /// A hang is what fails.
+  @Test func aLineOfAnyLengthIsShownAtOnce() {
+    let long = String(repeating: "é", count: 1_000_000)
+    let view = LineView(prompt: "> ", before: long, after: long, width: 80)
+    #expect(view.text == "> " + String(repeating: "é", count: 77) && view.column == 78)
   }
 
   @Test func theHistoryIsItsUsersAlone() throws {
