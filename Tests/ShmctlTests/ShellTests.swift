@@ -66,7 +66,16 @@ import Testing
 
   @Test func singleQuotesAreRefusedAndNotStored() throws {
     #expect(throws: OperationLine.Wrong.self) { try Shell.words("set k 'a b'") }
+    #expect(throws: OperationLine.Wrong.self) { try Shell.words("'get' k") }
     #expect(try Shell.words("set k \"it's\"").count == 3)
+    // Within a word, and in a comment, they mean nothing.
+    #expect(try Shell.words("set k \"it is 'quoted'\"").last == Array("it is 'quoted'".utf8))
+    #expect(try Shell.words("# it is 'quoted'").isEmpty)
+  }
+
+  @Test func whatNoArgumentCanHoldIsRefused() throws {
+    #expect(throws: OperationLine.Wrong.self) { try Shell.words(#"set k a\x00b"#) }
+    #expect(try Shell.words(#"set k a\x01b"#).last == [0x61, 1, 0x62])
   }
 
   /// A hang is what fails.

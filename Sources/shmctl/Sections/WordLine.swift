@@ -5,24 +5,32 @@ import ToolSupport
 /// Words stand between spaces or tabs. `\n \r \t \\ \" \s` (a space) and `\xNN` (any byte) are escapes; between double
 /// quotes spaces are a word's own, and `""` is the empty word. A line that begins with `#` is a comment.
 enum WordLine {
-  static func words(_ line: [UInt8]) throws(OperationLine.Wrong) -> [[UInt8]] {
+  /// - Parameter refusingSingleQuotes: whether a word may not begin with a single quote, which is a character like any other here.
+  static func words(
+    _ line: [UInt8], refusingSingleQuotes: Bool = false
+  ) throws(OperationLine.Wrong) -> [[UInt8]] {
     var words: [[UInt8]] = []
     var position = 0
-    while position < line.count {
-      let byte = line[position]
-      if isSpace(byte) {
-        position += 1
-      } else if byte == UInt8(ascii: "#"), words.isEmpty {
-        return []
-      } else {
-        words.append(try word(line, &position))
+    while let start = begin(of: line, from: position) {
+      if words.isEmpty, line[start] == UInt8(ascii: "#") { return [] }
+      if refusingSingleQuotes, line[start] == UInt8(ascii: "'") {
+        throw OperationLine.Wrong(
+          "single quotes are characters here; write \"two words\", and \\x27 for a quote at a word's begin")
       }
+      position = start
+      words.append(try word(line, &position))
     }
     return words
   }
 
+  /// Where the next word begins; nil if there is none.
+  private static func begin(of line: [UInt8], from position: Int) -> Int? {
+    line[position...].firstIndex { !isSpace($0) }
+  }
+
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 
+  /// The word that begins at `position`, which then stands behind it.
   private static func word(_ line: [UInt8], _ position: inout Int) throws(OperationLine.Wrong) -> [UInt8] {
     var word: [UInt8] = []
     let isQuoted = line[position] == UInt8(ascii: "\"")
@@ -39,7 +47,9 @@ enum WordLine {
         }
         return word
       case UInt8(ascii: "\\"): word.append(try escape(line, &position))
-      case _ where !isQuoted && isSpace(byte): return word
+      case _ where !isQuoted && isSpace(byte):
+        position -= 1
+        return word
       default: word.append(byte)
       }
     }

@@ -47,12 +47,14 @@ struct Shell {
 
   // MARK: - A line's meaning
 
-  /// What people know from other shells and does not hold here is refused, not stored with its quotes.
+  /// What people know from other shells and does not hold here is refused, not stored with its quotes; and what would not reach the
+  /// command whole.
   static func words(_ line: String) throws -> [[UInt8]] {
-    let words = try WordLine.words(Array(line.utf8))
-    guard line.split(separator: " ").contains(where: { $0.first == "'" }) else { return words }
-    throw OperationLine.Wrong(
-      "single quotes are characters here; write \"two words\", and \\x27 for a quote at a word's begin")
+    let words = try WordLine.words(Array(line.utf8), refusingSingleQuotes: true)
+    guard !words.contains(where: { $0.contains(0) }) else {
+      throw OperationLine.Wrong("no argument of a command can hold a zero byte; 'shmctl batch' takes it")
+    }
+    return words
   }
 
   /// - Returns: whether the shell ends.
