@@ -80,6 +80,16 @@ keys Tab
 shows 'get with\sspace'
 keys Enter
 shows '"x"'
+type_in "set k a\\x00b"
+keys Enter
+shows "can hold a zero byte"
+# What is pasted behind the first line's end is the next lines'.
+tmux set-buffer "set pasted 4
+append pasted 2
+get pasted
+"
+tmux paste-buffer -t "$session"
+shows '"42"'
 type_in "get nonsense"
 keys Left Left Left BSpace C-a
 type_in "zz"
@@ -98,7 +108,7 @@ until_true "tmux list-panes -t $session -F '#{pane_pid}' | xargs -I{} pgrep -f '
 keys C-c
 type_in "count"
 keys Enter
-shows "5"
+until_true "screen | grep -qx 6" "the number of keys"
 type_in "use $table.oth"
 keys Tab
 keys C-u
@@ -125,20 +135,42 @@ grep -qxF 'get greeting' "$SHMCTL_HISTORY" || fail "the history lacks a line"
 ! grep -q secret "$SHMCTL_HISTORY" || fail "a line that begins with a space is kept"
 echo "shell-test: interactive mode: ok"
 
-# A later one has the former's lines; a signal leaves the terminal whole.
-start 80 24 sh
-type_in "stty -g >$directory/before; shmctl shell -t $table; echo ended \$?; stty -g >$directory/after"
-keys Enter
-shows "shmctl $table>"
-type_in "get gr"
-keys Up
-shows "get greeting"
-pane=$(tmux display-message -p -t "$session" '#{pane_pid}')
-kill -TERM "$(ps -o pid= --ppid "$pane" | tr -d ' ')"
-shows "ended 143"
-until_true "[ -s $directory/after ]" "the shell after the end"
-cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
-echo "shell-test: history, SIGTERM: ok"
+# A later one has the former's lines; a signal leaves the terminal whole, also one that comes while a command runs and is followed by
+# another.
+for signal in "TERM 143" "HUP 129" "INT 130" "QUIT 131" "later 143"; do
+  status=${signal#* }
+  signal=${signal% *}
+  start 80 24 sh
+  type_in "stty -g >$directory/before; shmctl shell -t $table"
+  keys Enter
+  shows "shmctl $table>"
+  type_in "get gr"
+  keys Up
+  shows "get greeting"
+  pane=$(tmux display-message -p -t "$session" '#{pane_pid}')
+  interactive=$(ps -o pid= --ppid "$pane" | tr -d ' ')
+  if [ "$signal" = later ]; then
+    keys C-u
+    type_in "wait nothing --timeout 60s"
+    keys Enter
+    until_true "pgrep -P $interactive >/dev/null" "the command that waits"
+    kill -TERM "$interactive"
+    # Of two that wait the later one's handler would run first.
+    until_true "grep -qx 'ShdPnd:.0*' /proc/$interactive/status" "SIGTERM taken"
+    kill -WINCH "$interactive"
+    keys C-c
+  else
+    kill -"$signal" "$interactive"
+  fi
+  # Behind SIGINT the shell would forget the rest of a line that it has already.
+  until_true "! kill -0 $interactive 2>/dev/null" "the end by $signal"
+  type_in "echo ended \$?; stty -g >$directory/after"
+  keys Enter
+  shows "ended $status"
+  until_true "[ -s $directory/after ]" "the shell after the end"
+  cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
+done
+echo "shell-test: history, signals: ok"
 
 # The shells' completions: a line that the shell completes, and what it stands as then.
 cases() {

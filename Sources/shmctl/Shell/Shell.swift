@@ -97,30 +97,27 @@ struct Shell {
     terminal.enter()
     defer { terminal.leave() }
     var editor = LineEditor(history: history.lines)
-    var decoder = KeyDecoder()
-    try show(editor)
     while true {
+      // What a paste brought is shown at its end.
+      if !terminal.hasKey { try show(editor) }
       switch terminal.next() {
       case .end: return nil
-      case .resized: try show(editor)
-      case .bytes(let bytes):
-        for key in decoder.keys(bytes) {
-          switch editor.press(key) {
-          case .editing: break
-          case .accepted(let line):
-            try finish(editor)
-            return line
-          case .cancelled:
-            try finish(editor)
-            editor = LineEditor(history: history.lines)
-          case .ended:
-            try finish(editor)
-            return nil
-          case .wantsCompletion: try complete(&editor)
-          case .wantsClear: try terminal.write("\u{1b}[H\u{1b}[2J")
-          }
+      case .resized: break
+      case .key(let key):
+        switch editor.press(key) {
+        case .editing: break
+        case .accepted(let line):
+          try finish(editor)
+          return line
+        case .cancelled:
+          try finish(editor)
+          editor = LineEditor(history: history.lines)
+        case .ended:
+          try finish(editor)
+          return nil
+        case .wantsCompletion: try complete(&editor)
+        case .wantsClear: try terminal.write("\u{1b}[H\u{1b}[2J")
         }
-        try show(editor)
       }
     }
   }
