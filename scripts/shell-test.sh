@@ -52,7 +52,7 @@ ln -s "$shmctl" "$directory/shmctl"
 export PATH=$directory:$PATH
 shmctl create "$table" --capacity 4MiB
 shmctl create "$table.other" --capacity 4MiB
-shmctl -t "$table" mset user:1 anna user:2 bert "with space" x other:key o
+shmctl -t "$table" mset user:1 anna user:2 bert "with space" x "two words" y other:key o
 
 # The interactive mode.
 start 80 24 sh
@@ -80,6 +80,16 @@ keys Tab
 shows 'get with\sspace'
 keys Enter
 shows '"x"'
+type_in 'get "two w'
+keys Tab
+shows 'get two\swords'
+keys Enter
+shows '"y"'
+type_in "# us"
+keys Tab
+type_in "ers"
+shows "# users"
+keys C-u
 type_in "set k a\\x00b"
 keys Enter
 shows "can hold a zero byte"
@@ -108,11 +118,10 @@ until_true "tmux list-panes -t $session -F '#{pane_pid}' | xargs -I{} pgrep -f '
 keys C-c
 type_in "count"
 keys Enter
-until_true "screen | grep -qx 6" "the number of keys"
+until_true "screen | grep -qx 7" "the number of keys"
 type_in "use $table.oth"
 keys Tab
-keys C-u
-type_in "use $table.other"
+shows "use $table.other"
 keys Enter
 shows "shmctl $table.other>"
 type_in "use nonsense"

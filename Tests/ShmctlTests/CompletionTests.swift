@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import Testing
 
@@ -40,6 +41,22 @@ import Testing
     #expect(try answers("drop", table.name).contains(table.name))
     #expect(try answers("get", "-t", table.name).contains(table.name))
     #expect(try answers("-t", table.name + "-none", "get", "").isEmpty)
+  }
+
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to make another user's table"))
+  func whoIsTrustedHoldsOfKeysToo() throws {
+    let table = try TestTable()
+    try table.open().set("other", "v")
+    let owner = try #require(stranger)
+    for path in [table.controlPath, table.dataPath] { #expect(unsafe chown(path, owner, owner) == 0) }
+    #expect(try answers("-t", table.name, "get", "o").isEmpty)
+    #expect(try answers("-t", table.name, "--trust", "\(owner)", "get", "o") == ["other"])
+    #expect(try answers("-t", table.name, "get", "--trust=\(owner)", "o") == ["other"])
+    // As the interactive mode hands it over.
+    var options = CommonOptions(plain: ())
+    options.table = RawArgument(bytes: Array(table.name.utf8))
+    options.trust = [RawArgument(bytes: Array("\(owner)".utf8))]
+    #expect(Completion(of: ["get", "o"], options).words == ["other"])
   }
 
   @Test func noMoreKeysThanHelp() throws {

@@ -85,6 +85,34 @@ import Testing
     #expect(view.text == "> " + String(repeating: "é", count: 77) && view.column == 78)
   }
 
+  @Test(arguments: [
+    ("get ", ["get", ""], 4), ("get a", ["get", "a"], 4), ("get \"a b", ["get", "a b"], 4),
+    ("get \"a b\"", ["get", "a b"], 4), ("get \"a b\" ", ["get", "a b", ""], 10),
+    ("get é a\\sb", ["get", "é", "a b"], 7),
+    ("", [""], 0), (" g", ["g"], 1),
+  ])
+  func theWordAtTheCursorIsFound(typed: String, words: [String], start: Int) throws {
+    let unfinished = try #require(try WordLine.unfinished(Array(typed.utf8)))
+    #expect(unfinished.words == words.map { Array($0.utf8) } && unfinished.start == start)
+    var editor = Self.type(typed + "x\u{1b}[D").editor
+    editor.complete("word ", from: start)
+    #expect(editor.before == String(decoding: typed.utf8.prefix(start), as: UTF8.self) + "word " && editor.after == "x")
+  }
+
+  @Test func aCommentHasNoWordAtTheCursor() throws {
+    #expect(try WordLine.unfinished(Array("# get a".utf8)) == nil)
+    #expect(try WordLine.unfinished(Array("get #a".utf8)) != nil)
+  }
+
+  @Test func theShellsOwnWordsAreCompleted() throws {
+    let table = try TestTable()
+    let options = CommonOptions(plain: ())
+    #expect(Completion.answers(toTyped: ["us"], options) == ["use"])
+    #expect(!Completion.answers(toTyped: [""], options).contains("shell"))
+    #expect(Completion.answers(toTyped: ["use", table.name], options).contains(table.name))
+    #expect(Completion.answers(toTyped: ["use", table.name, ""], options).isEmpty)
+  }
+
   @Test func theHistoryIsItsUsersAlone() throws {
     let folder = try Scratch()
     let path = folder.file("deep/er/history")

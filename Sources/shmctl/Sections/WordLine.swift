@@ -23,6 +23,22 @@ enum WordLine {
     return words
   }
 
+  /// The words of a line that is being typed, up to the cursor. The last is the one in which the cursor stands: it may be empty, and
+  /// its quote not closed yet. `start` is where it begins. Nil in a comment.
+  static func unfinished(
+    _ line: [UInt8]
+  ) throws(OperationLine.Wrong) -> (words: [[UInt8]], start: Int)? {
+    var words: [[UInt8]] = []
+    var position = 0
+    while let start = begin(of: line, from: position) {
+      if words.isEmpty, line[start] == UInt8(ascii: "#") { return nil }
+      position = start
+      words.append(try word(line, &position, isUnfinished: true))
+      if position == line.count { return (words, start) }
+    }
+    return (words + [[]], line.count)
+  }
+
   /// Where the next word begins; nil if there is none.
   private static func begin(of line: [UInt8], from position: Int) -> Int? {
     line[position...].firstIndex { !isSpace($0) }
@@ -31,7 +47,9 @@ enum WordLine {
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 
   /// The word that begins at `position`, which then stands behind it.
-  private static func word(_ line: [UInt8], _ position: inout Int) throws(OperationLine.Wrong) -> [UInt8] {
+  private static func word(
+    _ line: [UInt8], _ position: inout Int, isUnfinished: Bool = false
+  ) throws(OperationLine.Wrong) -> [UInt8] {
     var word: [UInt8] = []
     let isQuoted = line[position] == UInt8(ascii: "\"")
     let start = position
@@ -53,7 +71,7 @@ enum WordLine {
       default: word.append(byte)
       }
     }
-    if isQuoted { throw OperationLine.Wrong("the quote in column \(start + 1) is not closed") }
+    if isQuoted, !isUnfinished { throw OperationLine.Wrong("the quote in column \(start + 1) is not closed") }
     return word
   }
 

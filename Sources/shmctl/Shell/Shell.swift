@@ -5,7 +5,8 @@ import ToolSupport
 struct Shell {
   private let terminal: LineTerminal
   private var history = History.ofUser
-  private var table: String
+  /// What every command gets.
+  private var options: CommonOptions
   /// For every command: `--json`, `-q`.
   private let flags: [String]
   private let variables: [(name: String, value: [UInt8])]
@@ -13,7 +14,7 @@ struct Shell {
 
   private init(_ options: CommonOptions) throws {
     terminal = try LineTerminal()
-    table = options.tableName
+    self.options = options
     flags = (options.json ? ["--json"] : []) + (options.quiet ? ["-q"] : [])
     var variables: [(name: String, value: [UInt8])] = []
     if let timeout = options.givenTimeout { variables.append(("SHM_TIMEOUT", Array("\(timeout)".utf8))) }
@@ -77,12 +78,12 @@ struct Shell {
         near.map { "did you mean '\(String(decoding: $0, as: UTF8.self).printable)'?" } ?? "'tables' lists them"
       throw Complaint(.noSuchTable, "there is no table '\(name.printable)'; \(meant)")
     }
-    table = name
+    options.table = RawArgument(bytes: Array(name.utf8))
   }
 
   private func start(_ words: [[UInt8]]) throws {
     var process = ChildProcess(words: [Array(program.utf8)] + flags.map { Array($0.utf8) } + words)
-    process.additions = variables + [("SHM_TABLE", Array(table.utf8))]
+    process.additions = variables + [("SHM_TABLE", Array(options.tableName.utf8))]
     let status = try process.runInForeground()
     // A command that a signal ended may have left the cursor anywhere.
     if status > 128 { try terminal.write("\n") }
@@ -90,7 +91,7 @@ struct Shell {
 
   // MARK: - Editing
 
-  private var prompt: String { "shmctl \(table.printable)> " }
+  private var prompt: String { "shmctl \(options.tableName.printable)> " }
 
   /// A line; nil at the end.
   private func edit() throws -> String? {
@@ -134,16 +135,15 @@ struct Shell {
   // MARK: - Completion
 
   private func complete(_ editor: inout LineEditor) throws {
-    guard let typed = try? WordLine.words(Array(editor.before.utf8)) else { return }
-    var words = typed.map { String(decoding: $0, as: UTF8.self) }
-    if editor.unfinishedWord.isEmpty { words.append("") }
-    let answers = words.count == 1 ? Completion.commands(from: words[0]) : Completion(of: ["-t", table] + words).words
+    guard let (typed, start) = try? WordLine.unfinished(Array(editor.before.utf8)) else { return }
+    let words = typed.map { String(decoding: $0, as: UTF8.self) }
+    let answers = Completion.answers(toTyped: words, options)
     guard let first = answers.first else { return }
     let common = answers.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
     if answers.count == 1 {
-      editor.complete(spelled(first) + " ")
+      editor.complete(spelled(first) + " ", from: start)
     } else if common != words.last {
-      editor.complete(spelled(common))
+      editor.complete(spelled(common), from: start)
     } else {
       try list(answers, editor)
     }
@@ -168,10 +168,15 @@ struct Shell {
 }
 
 extension Completion {
-  /// A shell's own words are among them.
-  static func commands(from word: String) -> [String] {
-    (Completion(of: [word]).words + ["exit", "quit", "use"].filter { $0.hasPrefix(word) }).filter { $0 != "shell" }
-      .sorted()
+  /// What the last of the words on a shell's line may become: besides commands, there are the shell's own.
+  static func answers(toTyped words: [String], _ options: CommonOptions) -> [String] {
+    switch (words.first, words.count) {
+    case (let word?, 1):
+      (Completion(of: [word]).words + ["exit", "quit", "use"].filter { $0.hasPrefix(word) }).filter { $0 != "shell" }
+        .sorted()
+    case ("use", 2): Completion(of: ["--table", words[1]]).words
+    default: Completion(of: words, options).words
+    }
   }
 }
 
