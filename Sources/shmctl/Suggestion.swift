@@ -25,15 +25,13 @@ enum Suggestion {
   private static func nearestKey(to key: [UInt8], in table: Table) -> [UInt8]? {
     guard key.count <= longestWord else { return nil }
     var candidates: [[UInt8]] = []
-    var looked = 0
     try? table.read { view in
-      _ = try view.first { candidate, _ -> Void? in
-        looked += 1
+      try view.forEachKey(atMost: keysLookedAt) { candidate in
         // Another number of letters is another word.
         if abs(candidate.byteCount - key.count) <= 2 {
           candidates.append(unsafe candidate.withUnsafeBytes { unsafe [UInt8]($0) })
         }
-        return looked < keysLookedAt ? nil : ()
+        return true
       }
     }
     return nearest(to: key, among: candidates)

@@ -59,6 +59,29 @@ import Testing
     #expect(Completion(of: ["get", "o"], options).words == ["other"])
   }
 
+  /// Also where few keys, or none, begin with what is typed.
+  @Test func aLookForKeysIsBounded() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.barrier { tx in for number in 0..<1000 { try tx.set("k\(number)", "v") } }
+    #expect(Completion.keys(from: "k", in: handle, lookingAt: 100).count == 100)
+    let found = Completion.keys(from: "k1", in: handle, lookingAt: 100)
+    #expect(found.count < 100 && found.allSatisfy { $0.hasPrefix("k1") })
+    var met = 0
+    try handle.read { view in
+      try view.forEachKey(atMost: 100) { _ in
+        met += 1; return true
+      }
+    }
+    #expect(met == 100)
+    try handle.read { view in
+      try view.forEachKey(atMost: 100) { _ in
+        met += 1; return met < 150
+      }
+    }
+    #expect(met == 150)
+  }
+
   @Test func noMoreKeysThanHelp() throws {
     let table = try TestTable()
     let handle = try table.open()

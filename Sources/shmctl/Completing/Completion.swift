@@ -90,7 +90,7 @@ struct Completion {
     case .tables: take((try? Table.list()) ?? [], word)
     case .users: take(Self.names(in: "passwd") + ["everyone"], word)
     case .groups: take(Self.names(in: "group"), word)
-    case .keys: take(keys(from: word), word)
+    case .keys: take((try? Self.keys(from: word, in: openTable())) ?? [], word)
     }
   }
 
@@ -104,19 +104,18 @@ struct Completion {
 
   /// More than these help nobody, and a look at more would keep a person waiting.
   static let mostKeys = 500
-  private static let mostLookedAt = 200_000
+  static let mostLookedAt = 200_000
 
-  /// Keys that begin with it and can be shown; none where the table cannot be read.
-  private func keys(from prefix: String) -> [String] {
-    guard let handle = try? openTable() else { return [] }
+  /// Keys that begin with it and can be shown, among those that a look meets first; fewer where the table cannot be read.
+  static func keys(from prefix: String, in table: Table, lookingAt most: Int = mostLookedAt) -> [String] {
     var keys: [String] = []
-    var looked = 0
-    try? handle.read { view in
-      _ = try view.first(prefix: Array(prefix.utf8)) { key, _ -> Void? in
-        looked += 1
-        let bytes = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
-        if let text = String(validating: bytes, as: UTF8.self), text.printable == text { keys.append(text) }
-        return keys.count < Self.mostKeys && looked < Self.mostLookedAt ? nil : ()
+    try? table.read { view in
+      try view.forEachKey(atMost: most) { key in
+        let bytes = unsafe key.withUnsafeBytes { bytes in
+          unsafe bytes.starts(with: prefix.utf8) ? unsafe [UInt8](bytes) : nil
+        }
+        if let bytes, let text = String(validating: bytes, as: UTF8.self), text.printable == text { keys.append(text) }
+        return keys.count < mostKeys
       }
     }
     return keys
