@@ -101,6 +101,12 @@ import Testing
   func eachShellGetsItsScript(shell: CompletionScript) throws {
     let run = try CommandRun(["--generate-completion-script", shell.rawValue])
     #expect(run.status == 0 && run.text == shell.text && !run.text.hasPrefix("#!"))
-    #expect(try CommandRun(["--generate-completion-script", "csh"]).status == 2)
+    #expect(try CommandRun(["--generate-completion-script=\(shell.rawValue)"]).text == shell.text)
+    for words in [["csh"], [], ["bash", "zsh"]] {
+      #expect(try CommandRun(["--generate-completion-script"] + words).status == 2)
+    }
+    for words in [["=csh"], ["="], ["=bash", "zsh"]] {
+      #expect(try CommandRun(["--generate-completion-script" + words[0]] + words.dropFirst()).status == 2)
+    }
   }
 }
