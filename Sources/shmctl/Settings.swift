@@ -126,10 +126,8 @@ struct Settings: Equatable {
   }
 
   private static func unknown(_ name: String) -> String {
-    let near = Suggestion.nearest(to: Array(name.utf8), among: names.map { Array($0.utf8) })
-    let meant =
-      near.map { "did you mean '\(String(decoding: $0, as: UTF8.self))'?" }
-      ?? "there are \(names.joined(separator: ", "))"
+    let near = Suggestion.nearest(to: name, among: names)
+    let meant = near.map { "did you mean '\($0)'?" } ?? "there are \(names.joined(separator: ", "))"
     return "'\(name.printable)' is no setting; \(meant)"
   }
 }

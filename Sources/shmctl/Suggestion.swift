@@ -5,10 +5,7 @@ import ToolSupport
 enum Suggestion {
   /// The command that is nearest to the word; nil if none is near.
   static func command(like word: String) -> String? {
-    let names = Shmctl.shownCommands + ["help"]
-    return nearest(to: Array(word.utf8), among: names.map { Array($0.utf8) }).map {
-      String(decoding: $0, as: UTF8.self)
-    }
+    nearest(to: word, among: Shmctl.shownCommands)
   }
 
   /// What to do about a key that is not there. People at a terminal, who mistype, get the nearest one.
@@ -48,6 +45,10 @@ enum Suggestion {
       .map { (distance: distance(word, $0), word: $0) }
       .filter { $0.distance <= limit }
       .min { ($0.distance, $0.word.count) < ($1.distance, $1.word.count) }?.word
+  }
+
+  static func nearest(to word: String, among candidates: [String]) -> String? {
+    nearest(to: Array(word.utf8), among: candidates.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// How many letters must be put in, left out, replaced or swapped with their neighbour.

@@ -86,7 +86,7 @@ struct Completion {
     case .nothing: break
     case .files: wantsFiles = true
     case .words(let words): take(words, word)
-    case .commands: take(Shmctl.shownCommands + ["help"], word)
+    case .commands: take(Shmctl.shownCommands, word)
     case .tables: take((try? Table.list()) ?? [], word)
     case .users: take(Self.names(in: "passwd") + ["everyone"], word)
     case .groups: take(Self.names(in: "group"), word)

@@ -72,10 +72,9 @@ struct Shell {
   }
 
   private mutating func use(_ name: String) throws {
-    guard (try? Table.list().contains(name)) ?? true else {
-      let near = Suggestion.nearest(to: Array(name.utf8), among: ((try? Table.list()) ?? []).map { Array($0.utf8) })
-      let meant =
-        near.map { "did you mean '\(String(decoding: $0, as: UTF8.self).printable)'?" } ?? "'tables' lists them"
+    if let tables = try? Table.list(), !tables.contains(name) {
+      let near = Suggestion.nearest(to: name, among: tables)
+      let meant = near.map { "did you mean '\($0.printable)'?" } ?? "'tables' lists them"
       throw Complaint(.noSuchTable, "there is no table '\(name.printable)'; \(meant)")
     }
     options.table = RawArgument(bytes: Array(name.utf8))
