@@ -1,7 +1,8 @@
 import Glibc
 import ToolSupport
 
-/// What a user, or the host, has set for every command: `/etc/shmctl.conf`, and over it `$XDG_CONFIG_HOME/shmctl/config`.
+/// What a user, or the host, has set for every command: `/etc/shmctl.conf`, and over it `$XDG_CONFIG_HOME/shmctl/config`, else
+/// `~/.config/shmctl/config`.
 ///
 /// `$SHMCTL_CONFIG` names the only file instead. A line is `name = value`; `#` begins a comment. Options and variables of
 /// the environment come before it.
@@ -66,7 +67,7 @@ struct Settings: Equatable {
     return bytes
   }
 
-  /// /dev/null is everybody's, and says nothing.
+  /// Everybody may write to /dev/null, which says nothing.
   private static func isDevice(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFCHR }
 
   /// - Parameter path: for messages.
