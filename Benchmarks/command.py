@@ -4,9 +4,10 @@
     Benchmarks/command.py SHMCTL [ROUNDS] [CONTEST...]
 
 SHMCTL is the installed form of the command (`make .build/programs/shmctl`). Needs lmdb-utils, redis-tools and redis-server. Each contest is
-run by turns, ROUNDS times each. A line has, of both sides, the median of processor time in user mode, of all processor time, and of
-the time from start to end; and their ratios. Where a server works for redis-cli its processor time is redis-cli's, too. A ratio is
-to be judged by the column that its bar names; exit status 1 if one is beyond its bar.
+run by turns, ROUNDS times each; dump and load half as often. A line has, of both sides, the median of processor time in user mode, of all
+processor time, and of the time from start to end; and the median of their ratios. At dump and load all processor time of redis-cli has
+that of its server; at get-one it is redis-cli's alone. A ratio is to be judged by the column that its bar names, if it has one; exit
+status 1 if one is beyond its bar.
 """
 import os
 import resource
@@ -120,7 +121,7 @@ class Bench:
         sys.exit("command.py: redis-server does not answer")
 
     def write_commands(self, count):
-        """A million SETs as redis-cli --pipe takes them."""
+        """So many SETs as redis-cli --pipe takes them."""
         with open(self.path("commands"), "wb") as file:
             for number in range(count):
                 words = [b"SET", key(number), value(number)]

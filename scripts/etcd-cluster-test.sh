@@ -77,16 +77,24 @@ kill_process() {
   wait "${process[$1]}" 2>/dev/null || true
 }
 etcdctl() { ip netns exec "$name-user" etcdctl --endpoints "$endpoints" --command-timeout 20s "$@"; }
-# The number of the member that leads; 0: none is known.
+# The number of the member that leads, as soon as one does: after a blow they may still be at an election.
 leader() {
-  etcdctl endpoint status -w json 2>/dev/null | python3 -c '
+  local number
+  for _ in $(seq 100); do
+    # Of a member that does not answer it complains, and tells of the others.
+    number=$(etcdctl endpoint status -w json 2>/dev/null | python3 -c '
 import json, sys
 for status in json.load(sys.stdin):
     if status["Status"]["leader"] == status["Status"]["header"]["member_id"]:
-        print(status["Endpoint"].split(":")[0].split(".")[-1]); break
-else:
-    print(0)'
+        print(status["Endpoint"].split(":")[0].split(".")[-1]); break' 2>/dev/null) || true
+    [ -z "$number" ] || { echo "$number"; return; }
+    sleep 0.2
+  done
+  echo "etcd-cluster-test: no member leads" >&2
+  return 1
 }
+# The revision in an answer of etcdctl.
+revision_in_answer() { sed -E 's/.*"revision":([0-9]+).*/\1/'; }
 
 # --- what must hold --------------------------------------------------------------------------------------------------
 
@@ -112,7 +120,7 @@ write_some() {
   for number in $(seq "$1"); do
     # Two keys that change together.
     if answer=$(printf '\nput app/x %s\nput app/y %s\n\n\n' "$2-$number" "$2-$number" | etcdctl txn -w json 2>/dev/null); then
-      last=$(sed -E 's/.*"revision":([0-9]+).*/\1/' <<<"$answer")
+      last=$(revision_in_answer <<<"$answer")
     fi
     etcdctl put "app/k$((number % 7))" "$2-$number" >/dev/null 2>&1 || true
     [ $((number % 5)) -eq 0 ] && etcdctl del "app/k$(((number + 3) % 7))" >/dev/null 2>&1 || true
@@ -139,7 +147,7 @@ END
 settle() {
   local last
   # Somebody leads again, and what is written now arrives.
-  for _ in $(seq 100); do last=$(etcdctl put app/settled "$RANDOM" -w json 2>/dev/null | sed -E 's/.*"revision":([0-9]+).*/\1/') && break; done
+  for _ in $(seq 100); do last=$(etcdctl put app/settled "$RANDOM" -w json 2>/dev/null | revision_in_answer) && break; done
   wait_for "$last"
   compare
 }
@@ -160,11 +168,11 @@ blow() {
 # --- blows -----------------------------------------------------------------------------------------------------------
 
 kill_member() { kill_process "m$1"; sleep 1; start_member "$1"; }
-kill_leader() { kill_member "$(leader)"; }
-cut_leader() { local port; port=port$(leader); cut_link "$port"; sleep 3; mend_link "$port"; }
+kill_leader() { local number; number=$(leader); kill_member "$number"; }
+cut_leader() { local number; number=$(leader); cut_link "port$number"; sleep 3; mend_link "port$number"; }
 cut_mirror() { cut_link porth; sleep 3; mend_link porth; }
 kill_daemon() { kill_process shmd; start_daemon; }
-compact() { etcdctl compact "$(etcdctl put app/compacted "$RANDOM" -w json | sed -E 's/.*"revision":([0-9]+).*/\1/')" >/dev/null; }
+compact() { etcdctl compact "$(etcdctl put app/compacted "$RANDOM" -w json | revision_in_answer)" >/dev/null; }
 compact_while_away() { cut_link porth; sleep 0.5; compact; sleep 0.5; mend_link porth; }
 defragment() { etcdctl defrag >/dev/null; }
 slow_link() {

@@ -8,54 +8,27 @@ shmctl=$(realpath "$1")
 directory=$(mktemp -d)
 session=shell-test-$$
 table=shell-test-$$
-server=0
 export LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no SHMCTL_CONFIG=/dev/null SHMCTL_HISTORY=$directory/state/history
 unset SHM_TABLE SHM_TIMEOUT SHM_TRUST
 
-tmux() { command tmux -L "$session-$server" -f /dev/null "$@"; }
+. "$(dirname "$0")/terminal.sh"
 
 finish() {
-  tmux kill-server 2>/dev/null || true
+  end_terminal
   for name in "$table" "$table.other"; do "$shmctl" -q drop "$name" 2>/dev/null || true; done
   rm -rf "$directory"
 }
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-fail() {
-  echo "shell-test: $1" >&2
-  tmux capture-pane -p -t "$session" 2>/dev/null | sed 's/^/  | /' >&2 || true
-  exit 1
-}
-# A hang is a failure, after 30 s.
-until_true() {
-  local tries=0
-  until eval "$1"; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || fail "never seen: $2"
-    sleep 0.05
-  done
-}
-screen() { tmux capture-pane -p -t "$session"; }
-shows() { until_true "screen | grep -qF -e $(printf %q "$1")" "$1"; }
-keys() { tmux send-keys -t "$session" "$@"; }
-type_in() { tmux send-keys -l -t "$session" "$1"; }
-
-start() { # width height command...
-  tmux kill-server 2>/dev/null || true
-  server=$((server + 1))
-  rm -f "$directory/before" "$directory/after"
-  tmux new-session -d -s "$session" -x "$1" -y "$2" "${@:3}"
-}
-
 ln -s "$shmctl" "$directory/shmctl"
 export PATH=$directory:$PATH
 shmctl create "$table" --capacity 4MiB
 shmctl create "$table.other" --capacity 4MiB
-shmctl -t "$table" mset user:1 anna user:2 bert "with space" x other:key o
+shmctl -t "$table" mset user:1 anna user:2 bert "with space" x "two words" y other:key o
 
 # The interactive mode.
-start 80 24 sh
+start_terminal 80 24 sh
 type_in "stty -g >$directory/before; shmctl -t $table; echo ended \$?; stty -g >$directory/after"
 keys Enter
 shows "shmctl $table>"
@@ -80,6 +53,26 @@ keys Tab
 shows 'get with\sspace'
 keys Enter
 shows '"x"'
+type_in 'get "two w'
+keys Tab
+shows 'get two\swords'
+keys Enter
+shows '"y"'
+type_in "# us"
+keys Tab
+type_in "ers"
+shows "# users"
+keys C-u
+type_in "set k a\\x00b"
+keys Enter
+shows "can hold a zero byte"
+# What is pasted behind the first line's end is the next lines'.
+tmux set-buffer "set pasted 4
+append pasted 2
+get pasted
+"
+tmux paste-buffer -t "$session"
+shows '"42"'
 type_in "get nonsense"
 keys Left Left Left BSpace C-a
 type_in "zz"
@@ -98,11 +91,10 @@ until_true "tmux list-panes -t $session -F '#{pane_pid}' | xargs -I{} pgrep -f '
 keys C-c
 type_in "count"
 keys Enter
-shows "5"
+until_true "screen | grep -qx 7" "the number of keys"
 type_in "use $table.oth"
 keys Tab
-keys C-u
-type_in "use $table.other"
+shows "use $table.other"
 keys Enter
 shows "shmctl $table.other>"
 type_in "use nonsense"
@@ -117,28 +109,46 @@ type_in "set long 日本語日本語日本語日本語日本語日本語日本�
 shows "end"
 [ "$(screen | grep -c 日本)" = 1 ] || fail "a long line takes more than a row"
 keys C-u C-d
-shows "ended 0"
-until_true "[ -s $directory/after ]" "the shell after the end"
-cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
+ended 0
 [ "$(stat -c %a "$SHMCTL_HISTORY")" = 600 ] || fail "the history is not its user's alone"
 grep -qxF 'get greeting' "$SHMCTL_HISTORY" || fail "the history lacks a line"
 ! grep -q secret "$SHMCTL_HISTORY" || fail "a line that begins with a space is kept"
 echo "shell-test: interactive mode: ok"
 
-# A later one has the former's lines; a signal leaves the terminal whole.
-start 80 24 sh
-type_in "stty -g >$directory/before; shmctl shell -t $table; echo ended \$?; stty -g >$directory/after"
-keys Enter
-shows "shmctl $table>"
-type_in "get gr"
-keys Up
-shows "get greeting"
-pane=$(tmux display-message -p -t "$session" '#{pane_pid}')
-kill -TERM "$(ps -o pid= --ppid "$pane" | tr -d ' ')"
-shows "ended 143"
-until_true "[ -s $directory/after ]" "the shell after the end"
-cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
-echo "shell-test: history, SIGTERM: ok"
+# A later one has the former's lines; a signal leaves the terminal whole, also one that comes while a command runs and is followed by
+# another.
+for signal in "TERM 143" "HUP 129" "INT 130" "QUIT 131" "later 143"; do
+  status=${signal#* }
+  signal=${signal% *}
+  start_terminal 80 24 sh
+  type_in "stty -g >$directory/before; shmctl shell -t $table"
+  keys Enter
+  shows "shmctl $table>"
+  type_in "get gr"
+  keys Up
+  shows "get greeting"
+  pane=$(tmux display-message -p -t "$session" '#{pane_pid}')
+  interactive=$(ps -o pid= --ppid "$pane" | tr -d ' ')
+  if [ "$signal" = later ]; then
+    keys C-u
+    type_in "wait nothing --timeout 60s"
+    keys Enter
+    until_true "pgrep -P $interactive >/dev/null" "the command that waits"
+    kill -TERM "$interactive"
+    # Of two that wait the later one's handler would run first.
+    until_true "grep -qx 'ShdPnd:.0*' /proc/$interactive/status" "SIGTERM taken"
+    kill -WINCH "$interactive"
+    keys C-c
+  else
+    kill -"$signal" "$interactive"
+  fi
+  # Behind SIGINT the shell would forget the rest of a line that it has already.
+  until_true "! kill -0 $interactive 2>/dev/null" "the end by $signal"
+  type_in "echo ended \$?; stty -g >$directory/after"
+  keys Enter
+  ended "$status"
+done
+echo "shell-test: history, signals: ok"
 
 # The shells' completions: a line that the shell completes, and what it stands as then.
 cases() {
@@ -169,11 +179,11 @@ for shell in bash zsh fish; do
   fi
   shmctl --generate-completion-script $shell >"$directory/_shmctl.$shell"
   case $shell in
-    bash) start 100 30 env PS1='$ ' bash --norc --noprofile
+    bash) start_terminal 100 30 env PS1='$ ' bash --norc --noprofile
       type_in "PS1='\$ '; . $directory/_shmctl.bash" ;;
-    zsh) start 100 30 env PS1='$ ' zsh -f
+    zsh) start_terminal 100 30 env PS1='$ ' zsh -f
       type_in "PS1='\$ '; autoload -Uz compinit; compinit -D -u; . $directory/_shmctl.zsh" ;;
-    fish) start 100 30 env HOME="$directory" fish --no-config --init-command "function fish_prompt; echo '\$ '; end; function fish_greeting; end"
+    fish) start_terminal 100 30 env HOME="$directory" fish --no-config --init-command "function fish_prompt; echo '\$ '; end; function fish_greeting; end"
       type_in "source $directory/_shmctl.fish" ;;
   esac
   keys Enter

@@ -10,15 +10,13 @@ pictures=${2:-}
 directory=$(mktemp -d)
 session=terminal-test-$$
 table=terminal-test-$$
-server=0
 export LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no
 unset NO_COLOR
 
-# Each case has a server of its own: one that is just ending refuses the next session.
-tmux() { command tmux -L "$session-$server" -f /dev/null "$@"; }
+. "$(dirname "$0")/terminal.sh"
 
 finish() {
-  tmux kill-server 2>/dev/null || true
+  end_terminal
   for name in $table $table.other; do "$shmctl" -q drop "$name" 2>/dev/null || true; done
   rm -rf "$directory"
 }
@@ -26,25 +24,10 @@ ln -s "$shmctl" "$directory/shmctl"
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-fail() {
-  echo "terminal-test: $1" >&2
-  tmux capture-pane -p -t "$session" 2>/dev/null | sed 's/^/  | /' >&2 || true
-  exit 1
+hides() {
+  unwanted=$1
+  until_true '! screen | grep -qF -e "$unwanted"' "no '$unwanted'"
 }
-
-# Waits until the screen shows, or a file holds, what is asked for: a hang is a failure, after 30 s.
-until_true() {
-  tries=0
-  until eval "$1"; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || fail "never seen: $2"
-    sleep 0.05
-  done
-}
-screen() { tmux capture-pane -p -t "$session"; }
-shows() { until_true "screen | grep -qF -e '$1'" "$1"; }
-hides() { until_true "! screen | grep -qF -e '$1'" "no '$1'"; }
-keys() { tmux send-keys -t "$session" "$@"; }
 
 # No line was longer than the terminal is wide: tmux joins what it had to wrap.
 fits() {
@@ -54,10 +37,7 @@ fits() {
 
 # A shell of its own for each case; what follows it tells how the terminal was left.
 start() {
-  tmux kill-server 2>/dev/null || true
-  server=$((server + 1))
-  rm -f "$directory/before" "$directory/after"
-  tmux new-session -d -s "$session" -x "$1" -y "$2" "sh"
+  start_terminal "$1" "$2" sh
   shift 2
   keys "stty -g >$directory/before; $*; echo ended \$?; stty -g >$directory/after" Enter
 }
@@ -66,9 +46,7 @@ is_left() { until_true "[ \"\$(tmux display-message -p -t $session '#{alternate_
 
 # Afterwards the terminal has the modes that it had, shows the screen from before, and a cursor.
 left_whole() {
-  shows "ended $1"
-  until_true "[ -s $directory/after ]" "the shell after the end"
-  cmp -s "$directory/before" "$directory/after" || fail "the terminal's modes changed"
+  ended "$1"
   [ "$(tmux display-message -p -t "$session" '#{alternate_on} #{cursor_flag}')" = "0 1" ] \
     || fail "the alternate screen is left on, or the cursor off"
   screen | grep -q "IN THE WAY" && fail "the screen of top is still there"

@@ -25,8 +25,10 @@ enum Main {
 
   /// The parser brings an option for this, whose scripts know nothing of keys and tables: ours stand in their place.
   private static func completionScript(_ words: CommandWords) throws -> CompletionScript? {
-    guard words.forParser.first == "--generate-completion-script" else { return nil }
-    guard words.forParser.count == 2, let script = CompletionScript(rawValue: words.forParser[1]) else {
+    let option = "--generate-completion-script"
+    guard let first = words.forParser.first, first == option || first.hasPrefix(option + "=") else { return nil }
+    let shells = (first == option ? [] : [String(first.dropFirst(option.count + 1))]) + words.forParser.dropFirst()
+    guard shells.count == 1, let script = shells.first.flatMap(CompletionScript.init) else {
       throw Complaint.usage("of which shell? 'shmctl --generate-completion-script' takes bash, zsh or fish")
     }
     return script

@@ -1,7 +1,8 @@
 import Glibc
 import ToolSupport
 
-/// What a user, or the host, has set for every command: `/etc/shmctl.conf`, and over it `$XDG_CONFIG_HOME/shmctl/config`.
+/// What a user, or the host, has set for every command: `/etc/shmctl.conf`, and over it `$XDG_CONFIG_HOME/shmctl/config`, else
+/// `~/.config/shmctl/config`.
 ///
 /// `$SHMCTL_CONFIG` names the only file instead. A line is `name = value`; `#` begins a comment. Options and variables of
 /// the environment come before it.
@@ -66,7 +67,7 @@ struct Settings: Equatable {
     return bytes
   }
 
-  /// /dev/null is everybody's, and says nothing.
+  /// Everybody may write to /dev/null, which says nothing.
   private static func isDevice(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFCHR }
 
   /// - Parameter path: for messages.
@@ -126,10 +127,8 @@ struct Settings: Equatable {
   }
 
   private static func unknown(_ name: String) -> String {
-    let near = Suggestion.nearest(to: Array(name.utf8), among: names.map { Array($0.utf8) })
-    let meant =
-      near.map { "did you mean '\(String(decoding: $0, as: UTF8.self))'?" }
-      ?? "there are \(names.joined(separator: ", "))"
+    let near = Suggestion.nearest(to: name, among: names)
+    let meant = near.map { "did you mean '\($0)'?" } ?? "there are \(names.joined(separator: ", "))"
     return "'\(name.printable)' is no setting; \(meant)"
   }
 }

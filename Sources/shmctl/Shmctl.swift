@@ -46,9 +46,10 @@ struct Shmctl: ParsableCommand {
     return name == "help" || configuration.subcommands.contains { $0.configuration.commandName == name }
   }
 
-  /// Without what only the shells' completions call.
+  /// With `help`, which the parser brings, and without what only the shells' completions call.
   static var shownCommands: [String] {
     configuration.subcommands.compactMap { $0.configuration.shouldDisplay ? $0.configuration.commandName : nil }
+      + ["help"]
   }
 
   @OptionGroup var options: CommonOptions

@@ -5,10 +5,7 @@ import ToolSupport
 enum Suggestion {
   /// The command that is nearest to the word; nil if none is near.
   static func command(like word: String) -> String? {
-    let names = Shmctl.shownCommands + ["help"]
-    return nearest(to: Array(word.utf8), among: names.map { Array($0.utf8) }).map {
-      String(decoding: $0, as: UTF8.self)
-    }
+    nearest(to: word, among: Shmctl.shownCommands)
   }
 
   /// What to do about a key that is not there. People at a terminal, who mistype, get the nearest one.
@@ -25,15 +22,13 @@ enum Suggestion {
   private static func nearestKey(to key: [UInt8], in table: Table) -> [UInt8]? {
     guard key.count <= longestWord else { return nil }
     var candidates: [[UInt8]] = []
-    var looked = 0
     try? table.read { view in
-      _ = try view.first { candidate, _ -> Void? in
-        looked += 1
+      try view.forEachKey(atMost: keysLookedAt) { candidate in
         // Another number of letters is another word.
         if abs(candidate.byteCount - key.count) <= 2 {
           candidates.append(unsafe candidate.withUnsafeBytes { unsafe [UInt8]($0) })
         }
-        return looked < keysLookedAt ? nil : ()
+        return true
       }
     }
     return nearest(to: key, among: candidates)
@@ -50,6 +45,10 @@ enum Suggestion {
       .map { (distance: distance(word, $0), word: $0) }
       .filter { $0.distance <= limit }
       .min { ($0.distance, $0.word.count) < ($1.distance, $1.word.count) }?.word
+  }
+
+  static func nearest(to word: String, among candidates: [String]) -> String? {
+    nearest(to: Array(word.utf8), among: candidates.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// How many letters must be put in, left out, replaced or swapped with their neighbour.

@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import Testing
 
@@ -20,6 +21,11 @@ import Testing
     #expect(try answers("create", "x", "--variant=rw") == ["--variant=rwlock"])
     #expect(try answers("set", "k", "5", "--type", "in") == ["integer"])
     #expect(try answers("export", "") == ["csv", "env", "resp"])
+    #expect(try answers("plot", "l") == ["latency"])
+    #expect(try answers("upstream", "") == ["status"])
+    #expect(try answers("create", "x", "--stalled-reader", "") == ["evict", "refuse", "wait"])
+    #expect(try answers("set", "k", "5", "--type", "") == ["bool", "bytes", "double", "integer", "json", "string"])
+    #expect(try answers("help", "hel") == ["help"] && answers("hel") == ["help"])
     #expect(try answers("load", "") == [":files"])
     #expect(try answers("nonsense", "x", "").isEmpty)
     #expect(try answers("create", "x", "--group", "roo").contains("root"))
@@ -42,6 +48,45 @@ import Testing
     #expect(try answers("-t", table.name + "-none", "get", "").isEmpty)
   }
 
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to make another user's table"))
+  func whoIsTrustedHoldsOfKeysToo() throws {
+    let table = try TestTable()
+    try table.open().set("other", "v")
+    let owner = try #require(stranger)
+    for path in [table.controlPath, table.dataPath] { #expect(unsafe chown(path, owner, owner) == 0) }
+    #expect(try answers("-t", table.name, "get", "o").isEmpty)
+    #expect(try answers("-t", table.name, "--trust", "\(owner)", "get", "o") == ["other"])
+    #expect(try answers("-t", table.name, "get", "--trust=\(owner)", "o") == ["other"])
+    // As the interactive mode hands it over.
+    var options = CommonOptions(plain: ())
+    options.table = RawArgument(bytes: Array(table.name.utf8))
+    options.trust = [RawArgument(bytes: Array("\(owner)".utf8))]
+    #expect(Completion(of: ["get", "o"], options).words == ["other"])
+  }
+
+  /// Also where few keys, or none, begin with what is typed.
+  @Test func aLookForKeysIsBounded() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    try handle.barrier { tx in for number in 0..<1000 { try tx.set("k\(number)", "v") } }
+    #expect(Completion.keys(from: "k", in: handle, lookingAt: 100).count == 100)
+    let found = Completion.keys(from: "k1", in: handle, lookingAt: 100)
+    #expect(found.count < 100 && found.allSatisfy { $0.hasPrefix("k1") })
+    var met = 0
+    try handle.read { view in
+      try view.forEachKey(atMost: 100) { _ in
+        met += 1; return true
+      }
+    }
+    #expect(met == 100)
+    try handle.read { view in
+      try view.forEachKey(atMost: 100) { _ in
+        met += 1; return met < 150
+      }
+    }
+    #expect(met == 150)
+  }
+
   @Test func noMoreKeysThanHelp() throws {
     let table = try TestTable()
     let handle = try table.open()
@@ -61,6 +106,12 @@ import Testing
   func eachShellGetsItsScript(shell: CompletionScript) throws {
     let run = try CommandRun(["--generate-completion-script", shell.rawValue])
     #expect(run.status == 0 && run.text == shell.text && !run.text.hasPrefix("#!"))
-    #expect(try CommandRun(["--generate-completion-script", "csh"]).status == 2)
+    #expect(try CommandRun(["--generate-completion-script=\(shell.rawValue)"]).text == shell.text)
+    for words in [["csh"], [], ["bash", "zsh"]] {
+      #expect(try CommandRun(["--generate-completion-script"] + words).status == 2)
+    }
+    for words in [["=csh"], ["="], ["=bash", "zsh"]] {
+      #expect(try CommandRun(["--generate-completion-script" + words[0]] + words.dropFirst()).status == 2)
+    }
   }
 }

@@ -117,6 +117,20 @@ import Testing
     #expect(try target.run("load", "--resume", input: plain).errors.contains("use --skip"))
   }
 
+  /// A name of a file in nothing would be one in the root.
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be a user who may not write there"))
+  func anEmptyTMPDIRIsNone() throws {
+    let table = try TestTable(isMade: false)
+    let run = try CommandRun(
+      shell: """
+        exec setpriv --reuid=$U --regid=$U --clear-groups sh -c '
+          "$SHMCTL" create "$T" --capacity 2MiB && "$SHMCTL" -t "$T" set k v
+          "$SHMCTL" -t "$T" dump | "$SHMCTL" -t "$T" load
+          status=$?; "$SHMCTL" drop "$T"; exit $status'
+        """, environment: ["T": table.name, "U": "\(try #require(stranger))", "TMPDIR": ""])
+    #expect(run.status == 0 && run.text == "1 record applied\n", "\(run.errors)")
+  }
+
   @Test func rulesForKeysThatAreThere() throws {
     let (source, target) = (try TestTable(), try TestTable())
     try Self.fill(source.open(), 3)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -57,12 +58,59 @@ import Testing
         }
       }
     }
+    let view = LineView(prompt: "> ", before: "abcdefgh", after: "ijklmn", width: 11)
+    #expect(view.text == "> bcdefgh" + "i" && view.column == 9)
+    #expect(LineView(prompt: "> ", before: "ab日", after: "本cdefgh", width: 11).text == "> ab日本cd")
     #expect(LineView.columns("aé日😀e\u{301}") == 7)
   }
 
   @Test func singleQuotesAreRefusedAndNotStored() throws {
     #expect(throws: OperationLine.Wrong.self) { try Shell.words("set k 'a b'") }
+    #expect(throws: OperationLine.Wrong.self) { try Shell.words("'get' k") }
     #expect(try Shell.words("set k \"it's\"").count == 3)
+    // Within a word, and in a comment, they mean nothing.
+    #expect(try Shell.words("set k \"it is 'quoted'\"").last == Array("it is 'quoted'".utf8))
+    #expect(try Shell.words("# it is 'quoted'").isEmpty)
+  }
+
+  @Test func whatNoArgumentCanHoldIsRefused() throws {
+    #expect(throws: OperationLine.Wrong.self) { try Shell.words(#"set k a\x00b"#) }
+    #expect(try Shell.words(#"set k a\x01b"#).last == [0x61, 1, 0x62])
+  }
+
+  /// A hang is what fails.
+  @Test func aLineOfAnyLengthIsShownAtOnce() {
+    let long = String(repeating: "é", count: 1_000_000)
+    let view = LineView(prompt: "> ", before: long, after: long, width: 80)
+    #expect(view.text == "> " + String(repeating: "é", count: 77) && view.column == 78)
+  }
+
+  @Test(arguments: [
+    ("get ", ["get", ""], 4), ("get a", ["get", "a"], 4), ("get \"a b", ["get", "a b"], 4),
+    ("get \"a b\"", ["get", "a b"], 4), ("get \"a b\" ", ["get", "a b", ""], 10),
+    ("get é a\\sb", ["get", "é", "a b"], 7),
+    ("", [""], 0), (" g", ["g"], 1),
+  ])
+  func theWordAtTheCursorIsFound(typed: String, words: [String], start: Int) throws {
+    let unfinished = try #require(try WordLine.unfinished(Array(typed.utf8)))
+    #expect(unfinished.words == words.map { Array($0.utf8) } && unfinished.start == start)
+    var editor = Self.type(typed + "x\u{1b}[D").editor
+    editor.complete("word ", from: start)
+    #expect(editor.before == String(decoding: typed.utf8.prefix(start), as: UTF8.self) + "word " && editor.after == "x")
+  }
+
+  @Test func aCommentHasNoWordAtTheCursor() throws {
+    #expect(try WordLine.unfinished(Array("# get a".utf8)) == nil)
+    #expect(try WordLine.unfinished(Array("get #a".utf8)) != nil)
+  }
+
+  @Test func theShellsOwnWordsAreCompleted() throws {
+    let table = try TestTable()
+    let options = CommonOptions(plain: ())
+    #expect(Completion.answers(toTyped: ["us"], options) == ["use"])
+    #expect(!Completion.answers(toTyped: [""], options).contains("shell"))
+    #expect(Completion.answers(toTyped: ["use", table.name], options).contains(table.name))
+    #expect(Completion.answers(toTyped: ["use", table.name, ""], options).isEmpty)
   }
 
   @Test func theHistoryIsItsUsersAlone() throws {
@@ -76,6 +124,53 @@ import Testing
     for number in 0..<2500 { history.add("line \(number)") }
     #expect(History(path: path).lines.count == 1000 && History(path: path).lines.last == "line 2499")
     #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 1000)
+  }
+
+  @Test func aLongHistoryKeepsItsEnd() throws {
+    let folder = try Scratch()
+    // Two lines of 5 MiB, and the newest.
+    let long = String(repeating: "x", count: 5 << 20)
+    try "oldest\n\(long)\n\(long)\nnewest\n".write(toFile: folder.path, atomically: false, encoding: .utf8)
+    for _ in 0..<2 {
+      // Not within the expectation: what fails would be shown.
+      let isEnd = History(path: folder.path).lines == [long, "newest"]
+      #expect(isEnd)
+    }
+  }
+
+  @Test func aHistoryObeysNobody() throws {
+    let folder = try Scratch()
+    try "get a\nset k \u{1b}]0;title\u{7}\nget b\n".write(toFile: folder.path, atomically: false, encoding: .utf8)
+    #expect(History(path: folder.path).lines == ["get a", "get b"])
+  }
+
+  /// A link, a device and another user's file stay what they are.
+  @Test func onlyTheUsersOwnFileIsAHistory() throws {
+    let folder = try Scratch()
+    try "get a\n".write(toFile: folder.path, atomically: false, encoding: .utf8)
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    _ = unsafe chmod(folder.path, 0o644)
+    let link = folder.file("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+    #expect(unsafe mkfifo(folder.file("pipe"), 0o644) == 0)
+    // A device of our own, where we may make one: that of the host stays out of it.
+    let isMade = unsafe mknod(folder.file("null"), S_IFCHR | 0o644, 1 << 8 | 3) == 0
+    for path in [link, folder.file("pipe")] + (isMade ? [folder.file("null")] : []) {
+      var history = History(path: path)
+      #expect(history.lines.isEmpty)
+      history.add("get b")
+      #expect(history.lines == ["get b"])
+    }
+    #expect(try mode(folder.file("pipe")) == 0o644 && (!isMade || mode(folder.file("null")) == 0o644))
+    if let stranger {
+      #expect(unsafe chown(folder.path, stranger, stranger) == 0)
+      var history = History(path: folder.path)
+      history.add("get b")
+    }
+    #expect(try mode(folder.path) == 0o644)
+    #expect(try String(contentsOfFile: folder.path, encoding: .utf8) == "get a\n")
   }
 
   @Test func withoutATerminalThereIsNoShell() throws {

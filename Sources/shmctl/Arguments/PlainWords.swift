@@ -4,7 +4,7 @@ import ToolSupport
 /// A command line in its plainest form: the name of an everyday command, its keys and values, and at most the options that all
 /// commands have, each by its full name.
 ///
-/// ArgumentParser takes ten million instructions to describe 40 commands to itself and to read three words; the get behind it
+/// ArgumentParser takes ten million instructions to describe 46 commands to itself and to read three words; the get behind it
 /// half a million. So what a loop of a script runs thousands of times is read here. Whatever is not plain is the parser's, and so is
 /// every mistake: its words are the only ones about usage.
 struct PlainWords {

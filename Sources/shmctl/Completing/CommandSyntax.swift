@@ -1,4 +1,5 @@
 import ArgumentParser
+import SharedTable
 
 /// What a command takes, as its help says: there is one description of it, and this is read out of that.
 struct CommandSyntax {
@@ -46,9 +47,9 @@ struct CommandSyntax {
     case "--group": .groups
     case "-o", "--output", "--file", "--svg": .files
     case "--prefix", "--key", "--keys": .keys
-    case "--type": .words(ValueKind.allCases.map(\.rawValue))
-    case "--variant", "--sync": .words(["rcu", "rwlock"])
-    case "--stalled-reader": .words(["evict", "wait", "refuse"])
+    case "--type": .words(ValueKind.allValueStrings)
+    case "--variant", "--sync": .words(Table.Variant.allValueStrings)
+    case "--stalled-reader": .words(Table.StalledReaderPolicy.allValueStrings)
     default: .nothing
     }
   }
@@ -57,17 +58,17 @@ struct CommandSyntax {
   /// - Parameter index: how many stand before it.
   static func argument(of command: String, at index: Int) -> Place {
     switch (command, index) {
-    case ("get", _), ("mget", _), ("del", _), ("exists", _), ("type", _), ("ttl", _), ("persist", _), ("getdel", _):
-      .keys
-    case ("set", 0), ("mset", _), ("edit", 0), ("incr", 0), ("append", 0), ("cas", 0), ("rename", 0...1), ("expire", 0):
+    case (let name, _) where CommandWords.keyListCommands.contains(name): .keys
+    case ("set", 0), ("edit", 0), ("incr", 0), ("append", 0), ("cas", 0), ("rename", 0...1), ("expire", 0):
       .keys
     case ("ls", 0), ("count", 0), ("watch", 0), ("wait", 0), ("log", 0): .keys
     case ("drop", 0), ("check", 0), ("repair", 0), ("resize", 0), ("doctor", 0), ("copy", 0...1): .tables
     case ("diff", 0...1): .tables
     case ("load", 0), ("batch", 0), ("transaction", 0): .files
-    case ("import", 0), ("export", 0): .words(["csv", "env", "resp"])
+    case ("import", 0), ("export", 0): .words(PlainForm.allValueStrings)
     case ("import", 1): .files
-    case ("plot", 0): .words(["fill", "latency"])
+    case ("plot", 0): .words(Plot.Subject.allValueStrings)
+    case ("upstream", 0): .words(UpstreamCommand.Action.allValueStrings)
     case ("help", 0): .commands
     default: .nothing
     }

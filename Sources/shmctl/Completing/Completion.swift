@@ -8,15 +8,21 @@ struct Completion {
   /// Whether the last one may be a file's name, which the shell knows better.
   private(set) var wantsFiles = false
 
-  private var command: String?
+  private var command: String? { didSet { known = nil } }
+  /// The command's, once it was asked for: it is read out of a help text, which takes a while to make.
+  private var known: CommandSyntax?
   private var argumentCount = 0
   private var optionsMayFollow = true
   /// An option whose value is the next word.
   private var open: String?
-  private var table: String?
+  /// Of the table whose keys are looked at.
+  private var options: CommonOptions
 
-  /// - Parameter line: the words behind the program's name; the last is the one to complete, and may be empty.
-  init(of line: [String]) {
+  /// - Parameters:
+  ///   - line: the words behind the program's name; the last is the one to complete, and may be empty.
+  ///   - options: what holds of the table unless the line says otherwise.
+  init(of line: [String], _ options: CommonOptions = CommonOptions(plain: ())) {
+    self.options = options
     guard let last = line.last else { return }
     for word in line.dropLast() { pass(word) }
     complete(last)
@@ -25,7 +31,7 @@ struct Completion {
   private mutating func pass(_ word: String) {
     if let option = open {
       open = nil
-      if option == "-t" || option == "--table" { table = word }
+      note(option, word)
     } else if optionsMayFollow, word.hasPrefix("-"), word.utf8.count > 1 {
       passOption(word)
     } else if command == nil {
@@ -39,10 +45,26 @@ struct Completion {
     if word == "--" {
       optionsMayFollow = false
     } else if let equals = word.firstIndex(of: "=") {
-      if word[..<equals] == "--table" { table = String(word[word.index(after: equals)...]) }
-    } else if CommandSyntax(of: command).takesValue(word) {
+      note(String(word[..<equals]), String(word[word.index(after: equals)...]))
+    } else if syntax().takesValue(word) {
       open = word
     }
+  }
+
+  /// What the options say of the table.
+  private mutating func note(_ option: String, _ value: String) {
+    let value = RawArgument(bytes: Array(value.utf8))
+    switch option {
+    case "-t", "--table": options.table = value
+    case "--trust", "--trusting": options.trust.append(value)
+    default: break
+    }
+  }
+
+  private mutating func syntax() -> CommandSyntax {
+    let syntax = known ?? CommandSyntax(of: command)
+    known = syntax
+    return syntax
   }
 
   private mutating func complete(_ word: String) {
@@ -53,8 +75,7 @@ struct Completion {
         add(CommandSyntax.value(of: String(word[..<equals])), value)
         return words = words.map { word[...equals] + $0 }
       }
-      return take(
-        CommandSyntax(of: command).options.map(\.name).filter { $0.hasPrefix("--") || $0.utf8.count == 2 }, word)
+      return take(syntax().options.map(\.name).filter { $0.hasPrefix("--") || $0.utf8.count == 2 }, word)
     }
     guard let command else { return add(.commands, word) }
     add(CommandSyntax.argument(of: command, at: argumentCount), word)
@@ -65,11 +86,11 @@ struct Completion {
     case .nothing: break
     case .files: wantsFiles = true
     case .words(let words): take(words, word)
-    case .commands: take(Shmctl.shownCommands + ["help"], word)
+    case .commands: take(Shmctl.shownCommands, word)
     case .tables: take((try? Table.list()) ?? [], word)
     case .users: take(Self.names(in: "passwd") + ["everyone"], word)
     case .groups: take(Self.names(in: "group"), word)
-    case .keys: take(keys(from: word), word)
+    case .keys: take((try? Self.keys(from: word, in: openTable())) ?? [], word)
     }
   }
 
@@ -83,29 +104,27 @@ struct Completion {
 
   /// More than these help nobody, and a look at more would keep a person waiting.
   static let mostKeys = 500
-  private static let mostLookedAt = 200_000
+  static let mostLookedAt = 200_000
 
-  /// Keys that begin with it and can be shown; none where the table cannot be read.
-  private func keys(from prefix: String) -> [String] {
-    guard let handle = try? openTable() else { return [] }
+  /// Keys that begin with it and can be shown, among those that a look meets first; fewer where the table cannot be read.
+  static func keys(from prefix: String, in table: Table, lookingAt most: Int = mostLookedAt) -> [String] {
     var keys: [String] = []
-    var looked = 0
-    try? handle.read { view in
-      _ = try view.first(prefix: Array(prefix.utf8)) { key, _ -> Void? in
-        looked += 1
-        let bytes = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
-        if let text = String(validating: bytes, as: UTF8.self), text.printable == text { keys.append(text) }
-        return keys.count < Self.mostKeys && looked < Self.mostLookedAt ? nil : ()
+    try? table.read { view in
+      try view.forEachKey(atMost: most) { key in
+        let bytes = unsafe key.withUnsafeBytes { bytes in
+          unsafe bytes.starts(with: prefix.utf8) ? unsafe [UInt8](bytes) : nil
+        }
+        if let bytes, let text = String(validating: bytes, as: UTF8.self), text.printable == text { keys.append(text) }
+        return keys.count < mostKeys
       }
     }
     return keys
   }
 
   private func openTable() throws -> Table {
-    var options = CommonOptions(plain: ())
+    var options = options
     // A person waits, and nothing is to be said.
     options.givenTimeout = TimeSpan(milliseconds: 500)
-    options.table = table.map { RawArgument(bytes: Array($0.utf8)) }
     return try options.open()
   }
 }

@@ -37,22 +37,17 @@ struct Del: TableCommand {
 
   func run(on table: Table) throws {
     if let prefix { return try remove(prefix, from: table) }
-    var misses = Misses()
-    var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { batch in
-      let keys = batch.arrays
-      let removed = try remove(keys, from: table)
-      for (key, removed) in zip(keys, removed) {
-        if !removed { misses.add(key, options, table, "nothing to remove") }
-        guard options.json else { continue }
-        var object = JSONObject()
-        object.add("key", bytes: key)
-        object.add("removed", removed)
-        try output.append(object.line)
-      }
-      try output.flush()
+    try keys.forEach(zeroTerminated: null, options, table, missing: "nothing to remove") { keys in
+      try remove(keys, from: table)
+    } isThere: { removed in
+      removed
+    } text: { key, removed in
+      guard options.json else { return [] }
+      var object = JSONObject()
+      object.add("key", bytes: key)
+      object.add("removed", removed)
+      return object.line
     }
-    try misses.end()
   }
 
   private func remove(_ keys: [[UInt8]], from table: Table) throws -> [Bool] {

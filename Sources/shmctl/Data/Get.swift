@@ -82,16 +82,3 @@ struct Get: TableCommand {
     }
   }
 }
-
-/// Keys that were asked for and are not there.
-struct Misses {
-  private(set) var isEmpty = true
-
-  mutating func add(_ key: [UInt8], _ options: CommonOptions, _ table: Table, _ what: String? = nil) {
-    isEmpty = false
-    options.note(table, "no key '\(RawArgument.shown(key))'; \(what ?? Suggestion.keys(like: key, in: table))")
-  }
-
-  /// Ends the command with status 1 if there were any.
-  func end() throws { if !isEmpty { throw ExitStatus.notFound } }
-}

@@ -26,11 +26,8 @@ struct Getdel: TableCommand {
   func run(on table: Table) throws {
     let form = ValueForm(options, null: null, raw: raw)
     let areSeveral = keys.areSeveral
-    var misses = Misses()
-    var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { batch in
-      let keys = batch.arrays
-      let taken = try Change(table, force: force).run(keys) { tx in
+    try keys.forEach(zeroTerminated: null, options, table) { keys in
+      try Change(table, force: force).run(keys) { tx in
         var taken: [TableEntry?] = []
         for key in keys {
           taken.append(try tx.entry(key))
@@ -38,13 +35,10 @@ struct Getdel: TableCommand {
         }
         return taken
       }
-      for (key, entry) in zip(keys, taken) {
-        if entry == nil { misses.add(key, options, table) }
-        try output.append(
-          entry.map { form.text(of: $0, key, among: areSeveral) } ?? form.text(ofMissing: key, among: areSeveral))
-      }
-      try output.flush()
+    } isThere: { entry in
+      entry != nil
+    } text: { key, entry in
+      entry.map { form.text(of: $0, key, among: areSeveral) } ?? form.text(ofMissing: key, among: areSeveral)
     }
-    try misses.end()
   }
 }

@@ -21,24 +21,14 @@ struct Mget: TableCommand {
 
   func run(on table: Table) throws {
     let onTerminal = StandardOutput.isTerminal && !null
-    var misses = Misses()
-    var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { batch in
-      let keys = batch.arrays
-      let found = try table.read { view in try keys.map { try view.entry($0) } }
-      for (key, entry) in zip(keys, found) {
-        if let entry {
-          try output.append(line(key, entry, onTerminal))
-        } else {
-          misses.add(key, options, table)
-          if options.json {
-            try output.append(ValueForm(options, null: null, raw: true).text(ofMissing: key, among: true))
-          }
-        }
-      }
-      try output.flush()
+    try keys.forEach(zeroTerminated: null, options, table) { keys in
+      try table.read { view in try keys.map { try view.entry($0) } }
+    } isThere: { entry in
+      entry != nil
+    } text: { key, entry in
+      if let entry { return line(key, entry, onTerminal) }
+      return options.json ? ValueForm(options, null: null, raw: true).text(ofMissing: key, among: true) : []
     }
-    try misses.end()
   }
 
   private func line(_ key: [UInt8], _ entry: TableEntry, _ onTerminal: Bool) -> [UInt8] {

@@ -19,18 +19,13 @@ struct TTL: TableCommand {
   var keys: [KeyWords]
 
   func run(on table: Table) throws {
-    var misses = Misses()
-    var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { batch in
-      let keys = batch.arrays
-      let found = try table.read { view in try keys.map { try view.entry($0) } }
-      for (key, entry) in zip(keys, found) {
-        if entry == nil { misses.add(key, options, table) }
-        try output.append(line(key, entry))
-      }
-      try output.flush()
+    try keys.forEach(zeroTerminated: null, options, table) { keys in
+      try table.read { view in try keys.map { try view.entry($0) } }
+    } isThere: { entry in
+      entry != nil
+    } text: { key, entry in
+      line(key, entry)
     }
-    try misses.end()
   }
 
   private func line(_ key: [UInt8], _ entry: TableEntry?) -> [UInt8] {
@@ -98,11 +93,8 @@ struct Persist: TableCommand {
   var keys: [KeyWords]
 
   func run(on table: Table) throws {
-    var misses = Misses()
-    var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { batch in
-      let keys = batch.arrays
-      let found = try Change(table, force: force).run(keys) { tx in
+    try keys.forEach(zeroTerminated: null, options, table) { keys in
+      try Change(table, force: force).run(keys) { tx in
         var found: [Bool] = []
         for key in keys {
           // What has no expiry is not written anew.
@@ -114,16 +106,14 @@ struct Persist: TableCommand {
         }
         return found
       }
-      for (key, found) in zip(keys, found) {
-        if !found { misses.add(key, options, table) }
-        guard options.json else { continue }
-        var object = JSONObject()
-        object.add("key", bytes: key)
-        object.add("found", found)
-        try output.append(object.line)
-      }
-      try output.flush()
+    } isThere: { found in
+      found
+    } text: { key, found in
+      guard options.json else { return [] }
+      var object = JSONObject()
+      object.add("key", bytes: key)
+      object.add("found", found)
+      return object.line
     }
-    try misses.end()
   }
 }

@@ -20,20 +20,13 @@ struct Type: TableCommand {
   var keys: [KeyWords]
 
   func run(on table: Table) throws {
-    var misses = Misses()
-    var output = OutputBuffer()
-    try keys.forEachBatch(zeroTerminated: null) { batch in
-      let keys = batch.arrays
-      let found = try table.read { view in
-        try keys.map { key in (try view.entry(key), try view.collection(of: key)) }
-      }
-      for (key, (entry, collection)) in zip(keys, found) {
-        if entry == nil { misses.add(key, options, table) }
-        try output.append(line(key, entry, collection))
-      }
-      try output.flush()
+    try keys.forEach(zeroTerminated: null, options, table) { keys in
+      try table.read { view in try keys.map { key in (try view.entry(key), try view.collection(of: key)) } }
+    } isThere: { entry, _ in
+      entry != nil
+    } text: { key, found in
+      line(key, found.0, found.1)
     }
-    try misses.end()
   }
 
   private func line(_ key: [UInt8], _ entry: TableEntry?, _ collection: CollectionMembership?) -> [UInt8] {

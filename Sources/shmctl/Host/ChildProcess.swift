@@ -2,17 +2,10 @@ import Glibc
 
 /// The one way in which this program starts others.
 struct ChildProcess {
-  /// What it does with the signals of its parent.
-  enum Signals {
-    /// What is blocked here is not blocked there.
-    case unblocked
-    /// Besides, Ctrl-C acts on it, though it is ignored here.
-    case foreground
-  }
-
   let words: [[UInt8]]
   var additions: [(name: String, value: [UInt8])] = []
-  var signals = Signals.unblocked
+  /// Whether Ctrl-C acts on it, though it is ignored here. Signals that are blocked here are not blocked there in any case.
+  var isInForeground = false
   /// Its standard output, if not ours.
   var output: Int32?
   /// Whether its complaints go nowhere.
@@ -42,7 +35,7 @@ struct ChildProcess {
       _ = signal(SIGQUIT, before.1)
     }
     var child = self
-    child.signals = .foreground
+    child.isInForeground = true
     return try child.run()
   }
 
@@ -89,7 +82,7 @@ struct ChildProcess {
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     var flags = POSIX_SPAWN_SETSIGMASK
-    if signals == .foreground {
+    if isInForeground {
       for signal in [SIGINT, SIGQUIT] { unsafe sigaddset(&none, signal) }
       unsafe posix_spawnattr_setsigdefault(&attributes, &none)
       flags |= POSIX_SPAWN_SETSIGDEF

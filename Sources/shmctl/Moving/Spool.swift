@@ -5,7 +5,7 @@ final class Spool {
   let descriptor: Int32
 
   init() throws {
-    let directory = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    let directory = CommonOptions.environment("TMPDIR") ?? "/tmp"
     var name = Array("\(directory)/shmctl.XXXXXX".utf8CString)
     // Named for a moment: not every file system makes files without a name.
     descriptor = unsafe name.withUnsafeMutableBufferPointer { name in

@@ -5,25 +5,51 @@ import ToolSupport
 /// Words stand between spaces or tabs. `\n \r \t \\ \" \s` (a space) and `\xNN` (any byte) are escapes; between double
 /// quotes spaces are a word's own, and `""` is the empty word. A line that begins with `#` is a comment.
 enum WordLine {
-  static func words(_ line: [UInt8]) throws(OperationLine.Wrong) -> [[UInt8]] {
+  /// - Parameter refusingSingleQuotes: whether a word may not begin with a single quote, which is a character like any other here.
+  static func words(
+    _ line: [UInt8], refusingSingleQuotes: Bool = false
+  ) throws(OperationLine.Wrong) -> [[UInt8]] {
     var words: [[UInt8]] = []
     var position = 0
-    while position < line.count {
-      let byte = line[position]
-      if isSpace(byte) {
-        position += 1
-      } else if byte == UInt8(ascii: "#"), words.isEmpty {
-        return []
-      } else {
-        words.append(try word(line, &position))
+    while let start = begin(of: line, from: position) {
+      if words.isEmpty, line[start] == UInt8(ascii: "#") { return [] }
+      if refusingSingleQuotes, line[start] == UInt8(ascii: "'") {
+        throw OperationLine.Wrong(
+          "single quotes are characters here; write \"two words\", and \\x27 for a quote at a word's begin")
       }
+      position = start
+      words.append(try word(line, &position))
     }
     return words
   }
 
+  /// The words of a line that is being typed, up to the cursor. The last is the one in which the cursor stands: it may be empty, and
+  /// its quote not closed yet. `start` is where it begins. Nil in a comment.
+  static func unfinished(
+    _ line: [UInt8]
+  ) throws(OperationLine.Wrong) -> (words: [[UInt8]], start: Int)? {
+    var words: [[UInt8]] = []
+    var position = 0
+    while let start = begin(of: line, from: position) {
+      if words.isEmpty, line[start] == UInt8(ascii: "#") { return nil }
+      position = start
+      words.append(try word(line, &position, isUnfinished: true))
+      if position == line.count { return (words, start) }
+    }
+    return (words + [[]], line.count)
+  }
+
+  /// Where the next word begins; nil if there is none.
+  private static func begin(of line: [UInt8], from position: Int) -> Int? {
+    line[position...].firstIndex { !isSpace($0) }
+  }
+
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 
-  private static func word(_ line: [UInt8], _ position: inout Int) throws(OperationLine.Wrong) -> [UInt8] {
+  /// The word that begins at `position`, which then stands behind it.
+  private static func word(
+    _ line: [UInt8], _ position: inout Int, isUnfinished: Bool = false
+  ) throws(OperationLine.Wrong) -> [UInt8] {
     var word: [UInt8] = []
     let isQuoted = line[position] == UInt8(ascii: "\"")
     let start = position
@@ -39,11 +65,13 @@ enum WordLine {
         }
         return word
       case UInt8(ascii: "\\"): word.append(try escape(line, &position))
-      case _ where !isQuoted && isSpace(byte): return word
+      case _ where !isQuoted && isSpace(byte):
+        position -= 1
+        return word
       default: word.append(byte)
       }
     }
-    if isQuoted { throw OperationLine.Wrong("the quote in column \(start + 1) is not closed") }
+    if isQuoted, !isUnfinished { throw OperationLine.Wrong("the quote in column \(start + 1) is not closed") }
     return word
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import ToolSupport
 
 /// Lines that were typed, in a file that only its user may read: values are in them.
 ///
@@ -7,6 +8,7 @@ struct History {
   private(set) var lines: [String] = []
   private let path: String?
   private static let most = 1000
+  private static let longest: off_t = 8 << 20
 
   /// The user's: `$XDG_STATE_HOME/shmctl/history`, else `~/.local/state/shmctl/history`. `$SHMCTL_HISTORY` names another.
   static var ofUser: History { History(path: userPath) }
@@ -21,21 +23,32 @@ struct History {
   /// - Parameter path: nil keeps the lines in this process alone.
   init(path: String?) {
     self.path = path
-    guard let path, let input = try? InputFile(path: RawArgument(bytes: Array(path.utf8))),
-      let bytes = try? input.readAll(limit: 8 << 20)
-    else { return }
-    let kept = bytes.split(separator: UInt8(ascii: "\n")).suffix(Self.most)
-    lines = kept.compactMap { String(validating: $0, as: UTF8.self) }
-    // Twice as long as it need be: written anew.
-    if bytes.count(where: { $0 == UInt8(ascii: "\n") }) > 2 * Self.most { try? rewrite(path) }
+    guard let path, let descriptor = Self.open(path, O_RDONLY) else { return }
+    defer { close(descriptor) }
+    guard let (ends, isWhole) = Self.end(of: descriptor) else { return }
+    // Something else may have written to it: what a terminal would obey is not shown.
+    lines = ends.suffix(Self.most).compactMap { String(validating: $0, as: UTF8.self) }.filter { $0.printable == $0 }
+    // Much longer than it need be: written anew.
+    if ends.count > 2 * Self.most || !isWhole { try? rewrite(path) }
+  }
+
+  /// The last lines of the file, those in its last 8 MiB, and whether these are all.
+  private static func end(of descriptor: Int32) -> (lines: [ArraySlice<UInt8>], isWhole: Bool)? {
+    let input = InputFile(descriptor: descriptor, name: "the history")
+    let cut = max(0, lseek(descriptor, 0, SEEK_END) - longest)
+    input.position = cut
+    guard let bytes = try? input.readAll(limit: Int(longest)) else { return nil }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
+    // Of the first one only the end may have been read.
+    return cut > 0 ? (Array(lines.dropFirst()), false) : (lines, true)
   }
 
   mutating func add(_ line: String) {
     guard !line.isEmpty, line.first != " ", line != lines.last else { return }
     lines.append(line)
     guard let path else { return }
-    let descriptor = Self.open(path)
-    guard descriptor >= 0 else { return }
+    Self.makeDirectories(for: path)
+    guard let descriptor = Self.open(path, O_WRONLY | O_APPEND | O_CREAT) else { return }
     defer { close(descriptor) }
     try? Descriptor.writeAll(descriptor, Array("\(line)\n".utf8), "the history")
   }
@@ -46,11 +59,19 @@ struct History {
     try file.finish()
   }
 
-  private static func open(_ path: String) -> Int32 {
-    makeDirectories(for: path)
-    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+  /// The user's own file; nil if it is not there, or is a link, a device, a pipe or another user's. Those are left as they are, and
+  /// there is no history.
+  private static func open(_ path: String, _ flags: Int32) -> Int32? {
+    // A pipe that nobody reads is no reason to wait.
+    let descriptor = unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0o600)
+    guard descriptor >= 0 else { return nil }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+      close(descriptor)
+      return nil
+    }
     // Whatever made it readable: values are in it.
-    if descriptor >= 0 { fchmod(descriptor, 0o600) }
+    fchmod(descriptor, 0o600)
     return descriptor
   }
 

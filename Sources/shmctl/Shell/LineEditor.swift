@@ -109,9 +109,8 @@ struct LineEditor {
     after = ""
   }
 
-  /// Puts completed text in place of the word before the cursor.
-  mutating func complete(_ word: String) { before = String(before.dropLast(unfinishedWord.count)) + word }
-
-  /// What stands between the last space and the cursor.
-  var unfinishedWord: Substring { before.last == " " ? "" : before.split(separator: " ").last ?? "" }
+  /// Puts completed text in place of what stands before the cursor, from a byte of it on.
+  mutating func complete(_ word: String, from start: Int) {
+    before = String(decoding: before.utf8.prefix(start), as: UTF8.self) + word
+  }
 }

@@ -4,7 +4,8 @@ import Glibc
 /// command runs, and when a signal ends the program.
 final class LineTerminal {
   enum Event {
-    case bytes(ArraySlice<UInt8>)
+    case key(KeyDecoder.Key)
+    /// Its size is another, or a signal came that means nothing here.
     case resized
     /// The terminal is gone.
     case end
@@ -13,23 +14,31 @@ final class LineTerminal {
   private var saved = termios()
   private var isRaw = false
   private var buffer = [UInt8](repeating: 0, count: 1024)
+  private var decoder = KeyDecoder()
+  /// Keys that came with those before them, as at a paste of several lines: they are also the next lines'.
+  private var keys: ArraySlice<KeyDecoder.Key> = []
 
-  /// The signal that has come since the last look; 0 for none.
-  nonisolated(unsafe) private static var arrived: Int32 = 0
-  private static let handled = [SIGWINCH, SIGTERM, SIGHUP]
+  /// The first signal that has come of those that end the program; 0 for none.
+  nonisolated(unsafe) private static var ending: Int32 = 0
+  private static let endings = [SIGTERM, SIGHUP, SIGINT, SIGQUIT]
+  private static let handled = endings + [SIGWINCH]
 
   init() throws {
     guard isatty(0) == 1, isatty(1) == 1, unsafe tcgetattr(0, &saved) == 0 else {
       throw Complaint.usage(
         "the interactive mode needs a terminal; 'shmctl batch' takes operations from a file or pipe")
     }
-    for number in Self.handled { signal(number) { number in unsafe LineTerminal.arrived = number } }
+    for number in Self.endings {
+      signal(number) { number in if unsafe LineTerminal.ending == 0 { unsafe LineTerminal.ending = number } }
+    }
+    // It only has to interrupt a wait.
+    signal(SIGWINCH) { _ in }
   }
 
   deinit { leave() }
 
-  /// Takes the terminal for editing. The signals come only where they are waited for: none is missed, and none interrupts a change
-  /// of the modes.
+  /// Takes the terminal for editing. Until `leave` the handled signals are blocked, but while `next` waits: one that comes between
+  /// its look at `ending` and the wait is not missed, and none interrupts a change of the modes.
   func enter() {
     guard !isRaw else { return }
     isRaw = true
@@ -57,32 +66,34 @@ final class LineTerminal {
 
   var width: Int { TerminalSize.of(1).width }
 
+  /// Whether `next` has a key without waiting.
+  var hasKey: Bool { !keys.isEmpty }
+
   /// Waits for the next key, or change of size.
   func next() -> Event {
-    // One may have come while a command ran.
-    if let number = takeSignal(), number != SIGWINCH { die(number) }
-    var wanted = fd_set()
-    wanted.__fds_bits.0 = 1
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    let count = unsafe pselect(1, &wanted, nil, nil, nil, &none)
-    if count < 0 {
-      if let number = takeSignal(), number != SIGWINCH { die(number) }
-      return .resized
+    while true {
+      // One may have come while a command ran.
+      dieIfTold()
+      if let key = keys.popFirst() { return .key(key) }
+      var wanted = fd_set()
+      wanted.__fds_bits.0 = 1
+      var none = sigset_t()
+      unsafe sigemptyset(&none)
+      guard unsafe pselect(1, &wanted, nil, nil, nil, &none) >= 0 else {
+        dieIfTold()
+        return .resized
+      }
+      let read = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(0, $0.baseAddress, $0.count) }
+      if read < 0, errno == EINTR || errno == EAGAIN { return .resized }
+      guard read > 0 else { return .end }
+      keys = decoder.keys(buffer[..<read])[...]
     }
-    let read = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(0, $0.baseAddress, $0.count) }
-    if read < 0, errno == EINTR || errno == EAGAIN { return .resized }
-    return read > 0 ? .bytes(buffer[..<read]) : .end
   }
 
-  private func takeSignal() -> Int32? {
-    let number = unsafe Self.arrived
-    unsafe Self.arrived = 0
-    return number == 0 ? nil : number
-  }
-
-  /// Ends as the signal would have ended it, so that the shell knows.
-  private func die(_ number: Int32) -> Never {
+  /// Ends as the signal that came would have ended it, so that the shell knows, but with the terminal's own modes.
+  private func dieIfTold() {
+    let number = unsafe Self.ending
+    guard number != 0 else { return }
     leave()
     _ = signal(number, SIG_DFL)
     raise(number)

@@ -8,12 +8,24 @@ struct LineView {
     let room = max(4, width - 1)
     // A narrow terminal has no room for a long prompt.
     let prompt = Self.columns(prompt) <= room / 2 ? prompt : "> "
-    var left = before
-    while Self.columns(prompt + left) >= room, !left.isEmpty { left.removeFirst() }
-    var right = after
-    while Self.columns(prompt + left + right) > room, !right.isEmpty { right.removeLast() }
-    text = prompt + left + right
-    column = Self.columns(prompt + left)
+    // From the cursor outwards: what is not shown is not measured. One column stays for the cursor.
+    let rest = room - Self.columns(prompt)
+    let (count, columns) = Self.fitting(before.reversed(), in: rest - 1)
+    let left = prompt + before.suffix(count)
+    text = left + after.prefix(Self.fitting(after, in: rest - columns).count)
+    column = Self.columns(left)
+  }
+
+  /// How many characters, from the first on, fit into so many columns, and how many of these they take.
+  private static func fitting(_ text: some Sequence<Character>, in room: Int) -> (count: Int, columns: Int) {
+    var (count, taken) = (0, 0)
+    for character in text {
+      let width = columns(character)
+      guard taken + width <= room else { break }
+      count += 1
+      taken += width
+    }
+    return (count, taken)
   }
 
   /// How many columns a text takes: two for East Asian characters and emoji, none for combining marks.

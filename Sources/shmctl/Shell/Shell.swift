@@ -5,7 +5,8 @@ import ToolSupport
 struct Shell {
   private let terminal: LineTerminal
   private var history = History.ofUser
-  private var table: String
+  /// What every command gets.
+  private var options: CommonOptions
   /// For every command: `--json`, `-q`.
   private let flags: [String]
   private let variables: [(name: String, value: [UInt8])]
@@ -13,7 +14,7 @@ struct Shell {
 
   private init(_ options: CommonOptions) throws {
     terminal = try LineTerminal()
-    table = options.tableName
+    self.options = options
     flags = (options.json ? ["--json"] : []) + (options.quiet ? ["-q"] : [])
     var variables: [(name: String, value: [UInt8])] = []
     if let timeout = options.givenTimeout { variables.append(("SHM_TIMEOUT", Array("\(timeout)".utf8))) }
@@ -47,12 +48,14 @@ struct Shell {
 
   // MARK: - A line's meaning
 
-  /// What people know from other shells and does not hold here is refused, not stored with its quotes.
+  /// What people know from other shells and does not hold here is refused, not stored with its quotes; and what would not reach the
+  /// command whole.
   static func words(_ line: String) throws -> [[UInt8]] {
-    let words = try WordLine.words(Array(line.utf8))
-    guard line.split(separator: " ").contains(where: { $0.first == "'" }) else { return words }
-    throw OperationLine.Wrong(
-      "single quotes are characters here; write \"two words\", and \\x27 for a quote at a word's begin")
+    let words = try WordLine.words(Array(line.utf8), refusingSingleQuotes: true)
+    guard !words.contains(where: { $0.contains(0) }) else {
+      throw OperationLine.Wrong("no argument of a command can hold a zero byte; 'shmctl batch' takes it")
+    }
+    return words
   }
 
   /// - Returns: whether the shell ends.
@@ -69,18 +72,17 @@ struct Shell {
   }
 
   private mutating func use(_ name: String) throws {
-    guard (try? Table.list().contains(name)) ?? true else {
-      let near = Suggestion.nearest(to: Array(name.utf8), among: ((try? Table.list()) ?? []).map { Array($0.utf8) })
-      let meant =
-        near.map { "did you mean '\(String(decoding: $0, as: UTF8.self).printable)'?" } ?? "'tables' lists them"
+    if let tables = try? Table.list(), !tables.contains(name) {
+      let near = Suggestion.nearest(to: name, among: tables)
+      let meant = near.map { "did you mean '\($0.printable)'?" } ?? "'tables' lists them"
       throw Complaint(.noSuchTable, "there is no table '\(name.printable)'; \(meant)")
     }
-    table = name
+    options.table = RawArgument(bytes: Array(name.utf8))
   }
 
   private func start(_ words: [[UInt8]]) throws {
     var process = ChildProcess(words: [Array(program.utf8)] + flags.map { Array($0.utf8) } + words)
-    process.additions = variables + [("SHM_TABLE", Array(table.utf8))]
+    process.additions = variables + [("SHM_TABLE", Array(options.tableName.utf8))]
     let status = try process.runInForeground()
     // A command that a signal ended may have left the cursor anywhere.
     if status > 128 { try terminal.write("\n") }
@@ -88,37 +90,34 @@ struct Shell {
 
   // MARK: - Editing
 
-  private var prompt: String { "shmctl \(table.printable)> " }
+  private var prompt: String { "shmctl \(options.tableName.printable)> " }
 
   /// A line; nil at the end.
   private func edit() throws -> String? {
     terminal.enter()
     defer { terminal.leave() }
     var editor = LineEditor(history: history.lines)
-    var decoder = KeyDecoder()
-    try show(editor)
     while true {
+      // What a paste brought is shown at its end.
+      if !terminal.hasKey { try show(editor) }
       switch terminal.next() {
       case .end: return nil
-      case .resized: try show(editor)
-      case .bytes(let bytes):
-        for key in decoder.keys(bytes) {
-          switch editor.press(key) {
-          case .editing: break
-          case .accepted(let line):
-            try finish(editor)
-            return line
-          case .cancelled:
-            try finish(editor)
-            editor = LineEditor(history: history.lines)
-          case .ended:
-            try finish(editor)
-            return nil
-          case .wantsCompletion: try complete(&editor)
-          case .wantsClear: try terminal.write("\u{1b}[H\u{1b}[2J")
-          }
+      case .resized: break
+      case .key(let key):
+        switch editor.press(key) {
+        case .editing: break
+        case .accepted(let line):
+          try finish(editor)
+          return line
+        case .cancelled:
+          try finish(editor)
+          editor = LineEditor(history: history.lines)
+        case .ended:
+          try finish(editor)
+          return nil
+        case .wantsCompletion: try complete(&editor)
+        case .wantsClear: try terminal.write("\u{1b}[H\u{1b}[2J")
         }
-        try show(editor)
       }
     }
   }
@@ -135,16 +134,15 @@ struct Shell {
   // MARK: - Completion
 
   private func complete(_ editor: inout LineEditor) throws {
-    guard let typed = try? WordLine.words(Array(editor.before.utf8)) else { return }
-    var words = typed.map { String(decoding: $0, as: UTF8.self) }
-    if editor.unfinishedWord.isEmpty { words.append("") }
-    let answers = words.count == 1 ? Completion.commands(from: words[0]) : Completion(of: ["-t", table] + words).words
+    guard let (typed, start) = try? WordLine.unfinished(Array(editor.before.utf8)) else { return }
+    let words = typed.map { String(decoding: $0, as: UTF8.self) }
+    let answers = Completion.answers(toTyped: words, options)
     guard let first = answers.first else { return }
     let common = answers.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
     if answers.count == 1 {
-      editor.complete(spelled(first) + " ")
+      editor.complete(spelled(first) + " ", from: start)
     } else if common != words.last {
-      editor.complete(spelled(common))
+      editor.complete(spelled(common), from: start)
     } else {
       try list(answers, editor)
     }
@@ -169,10 +167,15 @@ struct Shell {
 }
 
 extension Completion {
-  /// A shell's own words are among them.
-  static func commands(from word: String) -> [String] {
-    (Completion(of: [word]).words + ["exit", "quit", "use"].filter { $0.hasPrefix(word) }).filter { $0 != "shell" }
-      .sorted()
+  /// What the last of the words on a shell's line may become: besides commands, there are the shell's own.
+  static func answers(toTyped words: [String], _ options: CommonOptions) -> [String] {
+    switch (words.first, words.count) {
+    case (let word?, 1):
+      (Completion(of: [word]).words + ["exit", "quit", "use"].filter { $0.hasPrefix(word) }).filter { $0 != "shell" }
+        .sorted()
+    case ("use", 2): Completion(of: ["--table", words[1]]).words
+    default: Completion(of: words, options).words
+    }
   }
 }
 

@@ -81,9 +81,9 @@ struct Plot: TableCommand {
   private func latency(_ table: Table) throws -> LatencyChart {
     var keys: [[UInt8]] = []
     try table.read { view in
-      _ = try view.first { key, _ -> Void? in
+      try view.forEachKey(atMost: Self.keyLimit) { key in
         keys.append(unsafe key.withUnsafeBytes { unsafe [UInt8]($0) })
-        return keys.count < Self.keyLimit ? nil : ()
+        return true
       }
     }
     guard !keys.isEmpty else {
