@@ -62,7 +62,12 @@ extension CacheCore {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
     return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
-      if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(write.key)) { return false }
+      if case .always = condition {
+      } else if try !tx.holds(condition, unsafe RawKey(write.key)) {
+        // Throws as the write would, and has a ledger healed that contradicts itself.
+        _ = try CacheLedger(self, tx)
+        return false
+      }
       // A value that is being computed was asked for before this one was there.
       let claim = unsafe names.claim(ofElement: write.key)
       if try tx.contains(claim) { try tx.remove(claim) }
