@@ -20,7 +20,7 @@ extension CacheCore {
     bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      return try names.withBarrier(of: table, timeout: timeout, body)
+      return try healing(timeout, body)
     } catch {
       return try makeRoom(after: error, bytes: bytes, timeout: timeout, body)
     }
@@ -32,9 +32,6 @@ extension CacheCore {
   ) throws(TableError) -> R {
     var failure = first
     var wanted = 16
-    if failure.code == .damaged {
-      do throws(TableError) { return try healed(timeout, body) } catch { failure = error }
-    }
     while true {
       // What a reader keeps, nobody's leaving gives back.
       guard failure.code == .full, failure.holder == nil else { throw failure }
@@ -45,6 +42,7 @@ extension CacheCore {
   }
 
   /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and starts over, once.
+  @inline(__always)
   func healing<R>(
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
@@ -56,6 +54,7 @@ extension CacheCore {
     }
   }
 
+  @inline(never)
   private func healed<R>(
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
