@@ -5,12 +5,18 @@ extension CacheCore {
     bytes: Int, timeout: Duration?,
     _ body: (inout Transaction, inout CacheLedger) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try withRoom(bytes: bytes, timeout: timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(self, tx)
-      let result = try body(&tx, &ledger)
-      try ledger.store(&tx)
-      return result
-    }
+    try withRoom(bytes: bytes, timeout: timeout) { tx throws(TableError) in try withLedger(&tx, body) }
+  }
+
+  /// Runs `body` with the ledger as the barrier sees it, and stores what it changed.
+  @inline(__always)
+  func withLedger<R>(
+    _ tx: inout Transaction, _ body: (inout Transaction, inout CacheLedger) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    var ledger = try CacheLedger(self, tx)
+    let result = try body(&tx, &ledger)
+    try ledger.store(&tx)
+    return result
   }
 
   /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again; if the ledger contradicts
