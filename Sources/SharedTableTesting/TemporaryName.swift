@@ -17,8 +17,8 @@ enum TemporaryName {
   /// Once a process.
   static let removeLeftOvers: Void = {
     for name in (try? Table.list()) ?? [] where isLeftOver(name) {
-      // A maker or dropper that died has left one of the two objects.
-      if (try? Table.dropHalf(name)) != true { try? Table.drop(name) }
+      // Also where a maker or dropper that died has left one of the two objects.
+      try? Table.drop(name)
     }
   }()
 
