@@ -26,6 +26,7 @@
       meter("keys", statistics.keyCount)
       meter("capacity_bytes", statistics.capacityBytes)
       meter("claimed_bytes", statistics.claimedBytes)
+      meter("huge_bytes", statistics.hugeBytes)
       meter("used_bytes", statistics.usedBytes)
       meter("limbo_bytes", statistics.limboBytes)
       if !table.isObserver { meter("limbo_budget_bytes", statistics.limboBudgetBytes) }
@@ -47,7 +48,7 @@
       count("recoveries_total", figures.statistics.recoveries)
       count("evictions_total", figures.statistics.evictions)
       for bucket in figures.barrierWaitBuckets ?? [] {
-        let below = bucket.belowNanoseconds.map { "\(Double($0) / 1e9)" } ?? "+Inf"
+        let below = bucket.belowNanoseconds.map(MetricFamily.seconds) ?? "+Inf"
         count("barrier_waits_total", bucket.count, below: below)
       }
     }

@@ -2,7 +2,6 @@
   public import Metrics
   public import SharedTable
   import Synchronization
-  import TableMetrics
 
   /// Tells swift-metrics how tables are: what is in them, who holds and waits, how often snapshots were evicted.
   ///

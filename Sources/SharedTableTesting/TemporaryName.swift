@@ -17,8 +17,8 @@ enum TemporaryName {
   /// Once a process.
   static let removeLeftOvers: Void = {
     for name in (try? Table.list()) ?? [] where isLeftOver(name) {
-      // A maker or dropper that died has left one of the two objects.
-      if (try? Table.dropHalf(name)) != true { try? Table.drop(name) }
+      // Also where a maker or dropper that died has left one of the two objects.
+      try? Table.drop(name)
     }
   }()
 
@@ -26,17 +26,21 @@ enum TemporaryName {
 
   private static var owner: String {
     let pid = ProcessIdentity.pid
-    return "\(prefix).\(namespace).\(pid).\(startTime(of: pid) ?? 0)"
+    return "\(prefix).\(namespace ?? 0).\(pid).\(startTime(of: pid) ?? 0)"
   }
 
-  private static var namespace: UInt64 { (try? ProcessIdentity.pidNamespace()) ?? 0 }
+  /// Nil where /proc does not say. No namespace has the number 0.
+  private static var namespace: UInt64? { try? ProcessIdentity.pidNamespace() }
 
   private static func startTime(of pid: Int32) -> UInt64? { try? ProcessIdentity.startTime(of: pid) }
 
   /// Whether the process that made it, in this PID namespace, is gone. Its number may be another's by now.
-  static func isLeftOver(_ name: String) -> Bool {
+  ///
+  /// Who does not know its namespace judges nothing: the number may be that of a process which it does not see.
+  static func isLeftOver(_ name: String, in namespace: UInt64? = namespace) -> Bool {
     let parts = name.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false)
-    guard parts.count == 5, parts[0] == prefix, UInt64(parts[1]) == namespace, let pid = Int32(parts[2]), pid > 0,
+    guard let namespace, parts.count == 5, parts[0] == prefix, UInt64(parts[1]) == namespace, let pid = Int32(parts[2]),
+      pid > 0,
       let start = UInt64(parts[3])
     else { return false }
     guard ProcessIdentity.isAlive(pid: pid) else { return true }

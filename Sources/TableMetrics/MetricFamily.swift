@@ -70,8 +70,8 @@ public struct MetricFamily: Sendable {
     return result
   }
 
-  /// Exact, without trailing zeros.
-  static func seconds(_ nanoseconds: UInt64) -> String {
+  /// A span of time in the base unit, as labels and samples say it: exact, without trailing zeros.
+  public static func seconds(_ nanoseconds: UInt64) -> String {
     let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     if rest == 0 { return "\(whole)" }
     var digits = String(rest)

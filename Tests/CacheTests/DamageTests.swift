@@ -74,12 +74,24 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func aWriteWhoseConditionFailsHealsTheLedger(_ variant: Table.Variant) throws
+  {
+    try withFilled(variant) { table, cache throws in
+      let magic: [UInt64] = [0x0165_6863_6163_6873]
+      try table.barrier { tx throws in try magic.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+      #expect(error { _ = try cache.count }?.code == .damaged)
+      #expect(try !cache.set("n", "w", if: .present))
+      #expect(try cache.count == 300)
+    }
+  }
+
   @Test func whatIsNoCacheIsLeftAlone() throws {
     try withTable(.rcu) { table throws in
       for value in ["hello", "", "somewhat longer than the words of a head, by the look of it, is this one here"] {
         try table.set("c", value)
         let cache = try StringCache("c", in: table, limit: .entries(10))
         #expect(error { try cache.set("k", "v") }?.code == .typeMismatch)
+        #expect(error { try cache.set("k", "v", if: .present) }?.code == .typeMismatch)
         #expect(error { _ = try cache.count }?.code == .typeMismatch)
         try table.set("c", Array(value.utf8))
         #expect(error { try cache.set("k", "v") }?.code == .typeMismatch)

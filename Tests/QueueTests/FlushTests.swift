@@ -74,6 +74,26 @@ import Testing
     }
   }
 
+  /// Of a suspended queue too, what has begun is waited for.
+  @Test func aProcessEndsWithWhatItsSuspendedQueueHasBegun() throws {
+    try withTable(.rcu) { table throws in
+      let holder = try worker(table)
+      try holder.ask("barrier", expecting: "in")
+      let other = try worker(table)
+      try other.ask("queue-suspend", expecting: "suspended")
+      other.closeInput()
+      #expect(try other.readLine() == "ends")
+      try holder.ask("commit", expecting: "ok")
+      try other.finish()
+      try holder.finish()
+      #expect(try table.get("n", as: Int.self) == 1)
+      #expect(
+        other.standardError
+          == "SharedTable: queue 'org.example.worker': the process ends while it is suspended, and 1 asynchronous items were not done\n"
+      )
+    }
+  }
+
   @Test func equalFailuresAreToldOfInFewLines() throws {
     try withTable(.rcu) { table throws in
       let other = try worker(table)

@@ -90,6 +90,29 @@ import Testing
     }
   }
 
+  /// Whoever measures groups is told of each barrier once.
+  @Test func oneThatIsPostponedCountsInOneGroup() throws {
+    try withTable(.rcu, capacityBytes: 2 << 20) { table throws in
+      let queue = try BarrierQueue(in: table, label: "org.example.measured")
+      let value = String(repeating: "x", count: 300_000)
+      let counts = Notes<Int>()
+      GroupProbe.set { group in if group.table == table.name { counts.add(group.count) } }
+      defer { GroupProbe.set(nil) }
+      let runs = Counter()
+      let items = try together(queue) {
+        try (0..<12).map { _ in
+          try queue.async(flags: .barrier) { tx in
+            runs.increment()
+            try tx.set("big", value)
+          }
+        }
+      }
+      for item in items { try item.wait(timeout: .seconds(600)) }
+      try queue.flush(timeout: .seconds(600))
+      #expect(counts.all.reduce(0, +) == 12, "\(counts.all), with \(runs.value) runs")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func oneForWhichThereIsNoRoomFailsAndTheOthersDoNot(
     _ variant: Table.Variant
   ) throws {

@@ -94,13 +94,21 @@ import Testing
     }
   }
 
-  @Test(arguments: Table.Variant.allCases) func awaitedSectionsWaitToo(_ variant: Table.Variant) async throws {
+  @Test(.timeLimit(.minutes(1)), arguments: Table.Variant.allCases) func awaitedSectionsWaitToo(
+    _ variant: Table.Variant
+  ) async throws {
     try await withQueue(variant) { queue in
       queue.suspend()
       async let barrier: Void = queue.barrier { tx in try tx.set("k", 1) }
-      while queue.waitingCount < 1 { await Task.yield() }
+      while queue.waitingCount < 1 {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       async let read = queue.read { view in try view.get("k", as: Int.self) }
-      while queue.waitingCount < 2 { await Task.yield() }
+      while queue.waitingCount < 2 {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       #expect(try queue.table.get("k", as: Int.self) == nil)
       queue.resume()
       try await barrier

@@ -22,6 +22,7 @@
         recorder.record()
         #expect(try last(metrics, "keys", table) == 30)
         #expect(try last(metrics, "capacity_bytes", table) == Double(16 << 20))
+        #expect(try last(metrics, "huge_bytes", table) == table.statistics.hugeBytes.map(Double.init))
         #expect(try last(metrics, "participants", table) == 1)
         #expect(try last(metrics, "damaged", table) == 0)
         #expect(try last(metrics, "barrier_held_seconds", table) == 0)
@@ -75,9 +76,15 @@
         try waiting?.join()
         recorder.record()
         let waited = metrics.counters(label: "sharedtable_barrier_waits_total").filter { counter in
-          counter.totalValue > 0 && !counter.dimensions.contains { $0 == ("below", "0.0") }
+          counter.totalValue > 0 && !counter.dimensions.contains { $0 == ("below", "0") }
         }
         #expect(waited.map(\.totalValue) == [1])
+        // In the same words as in shmd's monitoring.
+        let bounds = metrics.counters(label: "sharedtable_barrier_waits_total").flatMap(\.dimensions).filter {
+          $0.0 == "below"
+        }.map(\.1)
+        #expect(bounds.contains("0.000001024") && bounds.contains("+Inf"))
+        #expect(!bounds.contains { $0.contains("e") })
       }
     }
 

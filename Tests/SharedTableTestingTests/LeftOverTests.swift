@@ -38,6 +38,14 @@ import Testing
     #expect(!TemporaryName.isLeftOver(try name(pid: -1, start: 1)))
   }
 
+  /// Where /proc says of neither process which namespace it is in, their numbers may be of two.
+  @Test func withoutANamespaceNothingIsLeftOver() throws {
+    let ended = try WorkerProcess.run("/bin/sh", ["-c", "echo $$"], timeoutSeconds: 60)
+    let pid = try #require(Int32(ended.output.prefix { $0.isNumber }))
+    #expect(!TemporaryName.isLeftOver(try name(pid: pid, start: 1, namespace: 0), in: nil))
+    #expect(TemporaryName.isLeftOver(try name(pid: pid, start: 1, namespace: 7), in: 7))
+  }
+
   /// A run that was killed in its test, and the one after it.
   @Test func theNextRunRemovesWhatAKilledOneLeft() async throws {
     await #expect(processExitsWith: .success) {

@@ -4,7 +4,8 @@ import Synchronization
 
 // Names say whose they are: the PID namespace, the process and a number. So a later run can remove what a killed one
 // left behind, and nobody removes what a running one uses.
-private let prefix = "test-\((try? ProcessIdentity.pidNamespace()) ?? 0)-"
+private let namespace = try? ProcessIdentity.pidNamespace()
+private let prefix = "test-\(namespace ?? 0)-"
 private let counter = Atomic(0)
 
 /// A table name that no other test uses, now or in parallel.
@@ -45,6 +46,8 @@ public func withObjectName<R>(_ body: (String) throws -> R) rethrows -> R {
 
 /// Once a process: what earlier test processes, killed since, could not remove.
 private let removeLeftOvers: Void = {
+  // Without a namespace the number of a process says nothing.
+  guard namespace != nil else { return }
   let start = "shmtable.\(prefix)"
   for object in (try? SharedObject.list(prefix: start)) ?? [] {
     guard let pid = Int32(object.dropFirst(start.count).prefix { $0.isNumber }), !ProcessIdentity.isAlive(pid: pid)

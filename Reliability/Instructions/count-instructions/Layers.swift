@@ -8,6 +8,7 @@ struct Layers {
   private let few: SharedDictionary<String, Int>
   private let set: SharedSet<String>
   private let cache: SharedCache<String, Int>
+  private let expiring: SharedCache<String, Int>
   private let array: SharedArray<Int>
   private let onces: [SharedOnce<Int>]
   private let looks: [ReadAccessor<Int>]
@@ -28,6 +29,7 @@ struct Layers {
     try few.merge(keys.prefix(10).map { ($0, 1) })
     set = try SharedSet("set", in: table)
     cache = try SharedCache("cache", in: table, limit: .entries(1000))
+    expiring = try SharedCache("expiring", in: table, limit: .entries(1000), timeToLive: .seconds(1_000_000))
     array = try SharedArray("array", in: table)
     try array.append(contentsOf: keys.map { _ in 1 })
     onces = try keys.map { try SharedOnce("once-\($0)", in: table) }
@@ -38,6 +40,7 @@ struct Layers {
       try dictionary.set(key, 1)
       try set.insert(key)
       try cache.set(key, 1)
+      try expiring.set(key, 1)
       try table.set("shared-\(key)", 1)
       try table.set("guarded-\(key)", 1)
       try table.set("once-\(key)", 1)
@@ -50,12 +53,19 @@ struct Layers {
     guard sum == times else { throw Failure.missed }
   }
 
+  private func hits(of cache: SharedCache<String, Int>) throws -> Int {
+    var sum = 0
+    for key in keys { sum += try cache[key] ?? 0 }
+    return sum
+  }
+
   private func runOnAll(_ operation: Operation, _ round: Int) throws -> Int {
     var sum = 0
     switch operation {
     case .dictionaryGet: for key in keys { sum += try dictionary[key] ?? 0 }
     case .setContains: for key in keys { sum += try set.contains(key) ? 1 : 0 }
-    case .cacheHit: for key in keys { sum += try cache[key] ?? 0 }
+    case .cacheHit: sum = try hits(of: cache)
+    case .cacheHitExpiring: sum = try hits(of: expiring)
     case .cacheHitOrCompute: for key in keys { sum += try cache.value(forKey: key) { throw Failure.missed } }
     case .sharedRead: for property in properties { sum += property.value }
     case .onceRead: for once in onces { sum += try once.value { throw Failure.missed } }

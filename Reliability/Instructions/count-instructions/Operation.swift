@@ -19,6 +19,8 @@ enum Operation: String, CaseIterable {
   case dictionaryGet = "dictionary-get"
   case setContains = "set-contains"
   case cacheHit = "cache-hit"
+  /// The same with an element whose time will come.
+  case cacheHitExpiring = "cache-hit-expiring"
   /// The same by the call that would compute what is missing.
   case cacheHitOrCompute = "cache-hit-or-compute"
   /// A property with the wrapper `@Shared`.
@@ -51,8 +53,9 @@ enum Operation: String, CaseIterable {
     switch self {
     case .getParticipant, .getObserver, .getRWLock: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
-    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead,
-      .arrayElement:
+    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute, .sharedRead,
+      .onceRead,
+      .guardedRead, .arrayElement:
       100_000
     case .dictionarySet, .cacheSet, .arraySet: 20_000
     case .arrayAppend, .cacheSetNew: 6_000

@@ -42,8 +42,9 @@ import TestSupport
     case .sectionOfTen: try look(sections: times, each: 10)
     case .set: for index in 0..<times { try table.set(keys[index % keys.count], value) }
     case .setOfHundred: try setInBarriers(times, each: 100)
-    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead,
-      .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
+    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute, .sharedRead,
+      .onceRead,
+      .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
       .dictionaryEmpty:
       try Layers(table).run(operation, times: times)
     case .remove: for index in 0..<times { guard try table.remove(keys[index]) else { throw Failure.missed } }

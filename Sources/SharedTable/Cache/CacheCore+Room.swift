@@ -5,12 +5,18 @@ extension CacheCore {
     bytes: Int, timeout: Duration?,
     _ body: (inout Transaction, inout CacheLedger) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try withRoom(bytes: bytes, timeout: timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(self, tx)
-      let result = try body(&tx, &ledger)
-      try ledger.store(&tx)
-      return result
-    }
+    try withRoom(bytes: bytes, timeout: timeout) { tx throws(TableError) in try withLedger(&tx, body) }
+  }
+
+  /// Runs `body` with the ledger as the barrier sees it, and stores what it changed.
+  @inline(__always)
+  func withLedger<R>(
+    _ tx: inout Transaction, _ body: (inout Transaction, inout CacheLedger) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    var ledger = try CacheLedger(self, tx)
+    let result = try body(&tx, &ledger)
+    try ledger.store(&tx)
+    return result
   }
 
   /// Runs `body` in a barrier; if the table is full, evicts, twice as much each time, and tries again; if the ledger contradicts
@@ -20,7 +26,7 @@ extension CacheCore {
     bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      return try names.withBarrier(of: table, timeout: timeout, body)
+      return try healing(timeout, body)
     } catch {
       return try makeRoom(after: error, bytes: bytes, timeout: timeout, body)
     }
@@ -32,9 +38,6 @@ extension CacheCore {
   ) throws(TableError) -> R {
     var failure = first
     var wanted = 16
-    if failure.code == .damaged {
-      do throws(TableError) { return try healed(timeout, body) } catch { failure = error }
-    }
     while true {
       // What a reader keeps, nobody's leaving gives back.
       guard failure.code == .full, failure.holder == nil else { throw failure }
@@ -45,6 +48,7 @@ extension CacheCore {
   }
 
   /// Runs `body` in a barrier; if the ledger contradicts itself, makes it anew and starts over, once.
+  @inline(__always)
   func healing<R>(
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
@@ -56,6 +60,7 @@ extension CacheCore {
     }
   }
 
+  @inline(never)
   private func healed<R>(
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {

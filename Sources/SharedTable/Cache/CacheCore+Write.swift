@@ -62,7 +62,12 @@ extension CacheCore {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
     return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
-      if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(write.key)) { return false }
+      if case .always = condition {
+      } else if try !tx.holds(condition, unsafe RawKey(write.key)) {
+        // Throws as the write would, and has a ledger healed that contradicts itself.
+        _ = try CacheLedger(self, tx)
+        return false
+      }
       // A value that is being computed was asked for before this one was there.
       let claim = unsafe names.claim(ofElement: write.key)
       if try tx.contains(claim) { try tx.remove(claim) }
@@ -78,9 +83,9 @@ extension CacheCore {
   private func enter(
     _ write: CacheWrite, hash: UInt64, cost: UInt64, _ tx: inout Transaction
   ) throws(TableError) {
-    var ledger = try CacheLedger(self, tx)
-    try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
-    try ledger.store(&tx)
+    try withLedger(&tx) { tx, ledger throws(TableError) in
+      try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
+    }
   }
 
   /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since.
@@ -141,21 +146,21 @@ extension CacheCore {
 
   private func removeAllAtOnce(_ timeout: Duration?) throws(TableError) {
     try healing(timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger(self, tx)
-      for index in 0..<ledger.head.pageCount {
-        try ledger.load(index, tx)
-        let page = ledger.pages[index]
-        for line in 0..<page.count { try ledger.removeElements(page[line].hash, &tx) }
-        if index > 0 { _ = try names.withPage(index) { key throws(TableError) in try tx.remove(key) } }
+      try withLedger(&tx) { tx, ledger throws(TableError) in
+        for index in 0..<ledger.head.pageCount {
+          try ledger.load(index, tx)
+          let page = ledger.pages[index]
+          for line in 0..<page.count { try ledger.removeElements(page[line].hash, &tx) }
+          if index > 0 { _ = try names.withPage(index) { key throws(TableError) in try tx.remove(key) } }
+        }
+        var head = CacheHead()
+        head.insertions = ledger.head.insertions
+        head.evictions = ledger.head.evictions
+        head.epoch = ledger.version
+        ledger.head = head
+        ledger.pages = CachePages()
+        ledger.pages.enter(CachePage(), at: 0)
       }
-      var head = CacheHead()
-      head.insertions = ledger.head.insertions
-      head.evictions = ledger.head.evictions
-      head.epoch = ledger.version
-      ledger.head = head
-      ledger.pages = CachePages()
-      ledger.pages.enter(CachePage(), at: 0)
-      try ledger.store(&tx)
     }
   }
 }

@@ -102,9 +102,9 @@ final class CacheCore: Sendable {
     var rest = byPage[...]
     while !rest.isEmpty {
       try names.withBarrier(of: table) { tx throws(TableError) in
-        var ledger = try CacheLedger(self, tx)
-        try ledger.tellHits(of: rest.prefix(Self.pagesPerBarrier).joined(), tx)
-        try ledger.store(&tx)
+        try withLedger(&tx) { tx, ledger throws(TableError) in
+          try ledger.tellHits(of: rest.prefix(Self.pagesPerBarrier).joined(), tx)
+        }
       }
       rest = rest.dropFirst(Self.pagesPerBarrier)
     }

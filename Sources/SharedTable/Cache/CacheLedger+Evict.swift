@@ -47,11 +47,13 @@ extension CacheLedger {
   ) -> (line: Int, used: UInt64)? {
     let page = pages[index]
     let now = page.hasExpiries ? tx.now : 0
-    while let oldest = page.oldest(sparing: hash, now: now), oldest.used > 0 {
+    while let oldest = page.oldest(sparing: hash, now: now) {
+      // What has expired goes, whenever it was written.
+      if oldest.used == 0 { return oldest }
       let written = lastWrite(page[oldest.line].hash)
       guard page.enter(use: Self.used(atCommit: written), line: oldest.line) else { return oldest }
     }
-    return page.oldest(sparing: hash, now: now)
+    return nil
   }
 
   /// Tells the pages of some keys what this process has read, so that others' evictions know.

@@ -1,5 +1,3 @@
-import TableEngine
-
 /// What bounds a cache.
 public enum CacheLimit: Sendable, Equatable {
   /// So many elements.

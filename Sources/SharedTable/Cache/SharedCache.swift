@@ -64,7 +64,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
         if let quick: Value? = unsafe core.segment.value(bytes, hash: hash) {
           value = quick
         } else {
-          value = try unsafe core.table.get(RawKey(bytes), as: Value.self)
+          value = try unsafe core.table.getUndecided(RawKey(bytes), as: Value.self)
         }
         if value != nil { core.noteHit(hash) }
         return value

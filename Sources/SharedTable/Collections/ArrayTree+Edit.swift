@@ -236,7 +236,7 @@ extension ArrayTree {
     }
     try tx.withSavepoint { tx throws(TableError) in
       for (id, value) in values {
-        try unsafe place.name.withNumberedKey(id) { key throws(TableError) in
+        try unsafe withKey(id) { key throws(TableError) in
           let key = unsafe RawKey(key)
           if let value { try tx.set(key, value) } else { try tx.remove(key) }
         }
@@ -261,7 +261,7 @@ extension ArrayTree {
     }
     try tx.withSavepoint { tx throws(TableError) in
       for node in nodes {
-        try unsafe place.name.withNumberedKey(node) { key throws(TableError) in _ = try tx.remove(unsafe RawKey(key)) }
+        try unsafe withKey(node) { key throws(TableError) in _ = try tx.remove(unsafe RawKey(key)) }
       }
       try tx.remove(place.name.text)
     }

@@ -54,7 +54,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     return try withKey(key) { key throws(TableError) in
       try unsafe key.withKeyBytes { bytes throws(TableError) in
         if let quick: Value? = unsafe segment.value(bytes) { return quick }
-        return try unsafe table.get(RawKey(bytes), as: Value.self)
+        return try unsafe table.getUndecided(RawKey(bytes), as: Value.self)
       }
     }
   }
@@ -65,7 +65,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     return try withKey(key) { key throws(TableError) in
       try unsafe key.withKeyBytes { bytes throws(TableError) in
         if let isThere: Bool? = unsafe segment.quickly(bytes, nil, { _ in true }) { return isThere ?? false }
-        return try unsafe table.contains(RawKey(bytes))
+        return try unsafe table.containsUndecided(RawKey(bytes))
       }
     }
   }

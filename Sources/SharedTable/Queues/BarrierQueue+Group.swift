@@ -73,6 +73,8 @@ extension BarrierQueue {
         count += 1
       }
     }
+    // One that is postponed counts in the group in which it runs to its end.
+    if group.postponed != nil { count -= 1 }
     GroupProbe.tell(.init(table: table.name, label: label, count: count))
     return true
   }

@@ -10,8 +10,10 @@ extension BarrierQueue {
   /// Never blocks. In a forked child it does nothing, as nothing runs there.
   public func suspend() {
     guard table.isUsable else { return }
-    // Given back by `resume`: else the work of a queue that is let go would never run, nor end.
-    if withOrder({ $0.suspend() }) { _ = unsafe Unmanaged.passRetained(self) }
+    // Given back by `resume`: else the work of a queue that is let go would never run, nor end. Taken before the queue is
+    // suspended: another thread may resume it at once.
+    let reference = unsafe Unmanaged.passRetained(self)
+    if !withOrder({ $0.suspend() }) { unsafe reference.release() }
   }
 
   /// Ends one ``suspend()``. What waits begins in its order once all have ended.

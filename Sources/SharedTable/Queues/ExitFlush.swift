@@ -5,10 +5,10 @@ import SharedMemory
 /// Does at `exit` what was submitted asynchronously: `main` may return before the lanes have come to it.
 ///
 /// Every queue that was ever given asynchronous work is known here, weakly: what is under way holds its queue. A handler of
-/// `exit(3)` waits for each, at most as long as its table's timeout, counted from the handler's begin; what cannot be done
-/// is said in one line a queue. Then it waits until those who want to know have been told what became of the work, so that
-/// no failure goes unsaid; for five seconds at most, since what is told may be a closure of the program's. The other threads,
-/// and so the lanes, run on while handlers of `exit` run.
+/// `exit(3)` waits for each, at most as long as its table's timeout, counted from the handler's begin; of a suspended one, for
+/// what has begun. What cannot be done is said in one line a queue. Then it waits until those who want to know have been told
+/// what became of the work, so that no failure goes unsaid; for five seconds at most, since what is told may be a closure of
+/// the program's. The other threads, and so the lanes, run on while handlers of `exit` run.
 enum ExitFlush {
   private struct Entry {
     weak var queue: BarrierQueue?
@@ -60,17 +60,28 @@ extension BarrierQueue {
   fileprivate func flushAtExit(since begin: UInt64) {
     guard table.isUsable, pendingCount > 0 else { return }
     let subject = subject ?? "table '\(table.name)'"
-    if hasSuspensions {
-      return FailureReport.write(
-        "\(subject): the process ends while it is suspended, and \(pendingCount) asynchronous items were not done")
-    }
     let spent = HostClock.monotonicNanoseconds &- begin
     let timeout = table.timeoutNanoseconds
+    let deadline = Deadline(timeout > spent ? timeout - spent : 0)
+    if hasSuspensions { awaitTurns(deadline) }
+    // What had begun may have resumed it.
+    if hasSuspensions {
+      let left = pendingCount
+      if left == 0 { return }
+      return FailureReport.write(
+        "\(subject): the process ends while it is suspended, and \(left) asynchronous items were not done")
+    }
     do throws(TableError) {
-      try flush(timeout: .nanoseconds(Int64(clamping: timeout > spent ? timeout - spent : 0)))
+      try flush(timeout: deadline.left)
     } catch {
       FailureReport.write(
         "\(subject): the process ends, and \(pendingCount) asynchronous items were not done: \(error)")
     }
+  }
+
+  /// Sleeps until what has begun in a suspended queue has ended. Not in a section of the table, for which it may be waiting.
+  private func awaitTurns(_ deadline: Deadline) {
+    guard table.segment.threadSection == .none, let thread = withOrder({ $0.awaitTurns() }) else { return }
+    _ = thread.wait(deadline)
   }
 }

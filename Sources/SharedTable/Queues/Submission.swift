@@ -1,5 +1,3 @@
-import Dispatch
-
 /// One read or barrier on its way through a queue. What is mutable in it belongs to the queue's lock.
 @usableFromInline
 class Submission: @unchecked Sendable {

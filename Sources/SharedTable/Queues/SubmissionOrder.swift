@@ -30,6 +30,8 @@ struct SubmissionOrder {
   private(set) var turnsTaken = 0
   /// Of the turns under way, those that wait for the table.
   private(set) var turnsWaiting = 0
+  /// Sleeps until no turn is under way.
+  private var turnsAwaiter: WaitingThread?
   /// The barrier in `ready` gets no turn for now.
   private(set) var isSteppedBack = false
 
@@ -254,7 +256,17 @@ struct SubmissionOrder {
     return barrier
   }
 
-  mutating func endTurn() { turnsTaken -= 1 }
+  mutating func endTurn() {
+    turnsTaken -= 1
+    if turnsTaken == 0 { turnsAwaiter.take()?.wake() }
+  }
+
+  /// For one thread a process, at its end.
+  /// - Returns: the calling thread, woken once no turn is under way. Nil: none is.
+  mutating func awaitTurns() -> WaitingThread? {
+    turnsAwaiter = turnsTaken > 0 ? WaitingThread(.barrier) : nil
+    return turnsAwaiter
+  }
 
   /// Ends the turn of a barrier that has not begun. It is ready still, and gets another turn once it has come back.
   mutating func stepBack(_ barrier: Submission) {

@@ -11,7 +11,7 @@ extension Uncounted<Segment> {
     return with { segment in unsafe segment.readQuickly(start, key.count, hash: hash, type: type, body) }
   }
 
-  /// A value of this type, or none; nil where `Table.get` must decide.
+  /// A value of this type, or none; nil where `Table.getUndecided` must decide.
   @inlinable @inline(__always)
   func value<T: TableValue>(_ key: UnsafeRawBufferPointer, hash: UInt64? = nil, as type: T.Type = T.self) -> T?? {
     if T.tableFingerprint != 0 { return nil }

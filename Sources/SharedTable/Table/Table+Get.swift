@@ -55,6 +55,12 @@ extension Table {
     {
       return value
     }
+    return try getUndecided(key, as: type)
+  }
+
+  /// The same after a quick look that has left it undecided: what expires, has older versions, or is of another type.
+  @inlinable
+  func getUndecided<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     let outcome = try withEntry(key) { found -> Result<T, ValueMismatch> in decode(found, as: type) }
     return try checked(outcome, key)
   }
@@ -75,7 +81,13 @@ extension Table {
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool {
     if let isThere = unsafe quickly(key, nil, { _ in true }) { return isThere ?? false }
-    return try withEntry(key) { _ in true } ?? false
+    return try containsUndecided(key)
+  }
+
+  /// The same after a quick look that has left it undecided.
+  @inlinable
+  func containsUndecided(_ key: some TableKey) throws(TableError) -> Bool {
+    try withEntry(key) { _ in true } ?? false
   }
 
   /// The values of several keys, all of one snapshot; nil where absent or expired.

@@ -1,7 +1,3 @@
-import CShims
-import SharedMemory
-import Synchronization
-
 /// One handle a table and process, found by name: for code that does not want to carry handles around.
 extension Table {
   /// The process's handle of a table, opened at the first call and the same one ever after.

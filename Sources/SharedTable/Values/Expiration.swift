@@ -1,5 +1,3 @@
-import TableEngine
-
 /// When a value ends by itself.
 public enum Expiration: Sendable, Equatable {
   /// It does not.

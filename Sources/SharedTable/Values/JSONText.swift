@@ -1,5 +1,3 @@
-import TableEngine
-
 /// JSON text, UTF-8, as the type `json` stores it. Not validated: whoever decodes it does that.
 public struct JSONText: TableValue, Equatable {
   /// UTF-8.

@@ -1,5 +1,3 @@
-import TableEngine
-
 /// A `BitwiseCopyable` struct that processes share as it lies in memory.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-import TableEngine
-
 /// A type whose values a table can hold.
 public protocol TableValue: Sendable {
   /// The type that is stored beside the bytes.

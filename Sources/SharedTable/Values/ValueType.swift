@@ -1,5 +1,3 @@
-import TableEngine
-
 /// What a stored value is, kept beside its bytes: reading it as another is an error, never a reinterpretation.
 @frozen
 public enum ValueType: UInt8, Sendable, CaseIterable {

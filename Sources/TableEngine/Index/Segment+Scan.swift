@@ -13,7 +13,7 @@ extension Segment {
   ) throws(EngineError) {
     if access == .observer {
       // An observer's section has one.
-      return try section.observation!.scan(&cursor) { found in !isPresent(found, clock) || body(found) }
+      return try section.observation!.scan(&cursor) { found in !isPresent(found) { clock } || body(found) }
     }
     scan(&cursor, snapshot: section.snapshot, clock, body)
   }
@@ -44,7 +44,7 @@ extension Segment {
         prefetchEntry(of: subTable, slot + Self.prefetchDistance)
         let newest = BucketWord.offset(data.loadAcquire(subTable + slot * 8))
         guard newest != 0,
-          let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), clock)
+          let found = foundEntry(lookup.visible(from: newest, snapshot: snapshot), { clock })
         else { continue }
         if isPartial, unsafe hash(found.key) < position { continue }
         if !body(found) { return }

@@ -187,7 +187,7 @@ extension Segment {
     if let found = unsafe findInPlace(key, section, { clock }) { return found }
     try unsafe check(key: key)
     // A participant's look has ended above.
-    return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0, clock) ? $0 : nil }
+    return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0) { clock } ? $0 : nil }
   }
 
   /// The same where nothing can go wrong.
@@ -203,12 +203,7 @@ extension Segment {
     let lookup = Lookup(data: data)
     let entry = lookup.visible(
       from: unsafe lookup.newest(start, key.count, hash: hash), snapshot: section.snapshot)
-    guard entry != 0 else { return .some(nil) }
-    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    if meta.isTombstone { return .some(nil) }
-    let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-    if found.isExpired(at: instant(clock())) { return .some(nil) }
-    return .some(found)
+    return .some(foundEntry(entry, clock))
   }
 
   /// For participants: the version of a key that `snapshot` sees, in place.
@@ -216,30 +211,27 @@ extension Segment {
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, _ clock: WallClock) -> FoundEntry? {
     let lookup = Lookup(data: data)
     let newest = unsafe lookup.newest(key.baseAddress!, key.count, hash: hash)
-    return foundEntry(lookup.visible(from: newest, snapshot: snapshot), clock)
+    return foundEntry(lookup.visible(from: newest, snapshot: snapshot)) { clock }
   }
 
-  @inline(__always)
-  func foundEntry(_ entry: Int, _ clock: WallClock) -> FoundEntry? {
+  /// An entry, if it is a value whose time has not come; nil for 0.
+  @inlinable @inline(__always)
+  func foundEntry(_ entry: Int, _ clock: () -> WallClock) -> FoundEntry? {
     guard entry != 0 else { return nil }
-    let meta = EntryMeta(raw: data.loadRelaxed(entry + Entry.meta))
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
     return isPresent(found, clock) ? found : nil
   }
 
   /// Was an entry that has been removed, or 0, a value whose time had not come?
-  /// - Parameter clock: asked for where that time may have come.
   @inline(__always)
-  func wasPresent(_ entry: Int, _ clock: () -> WallClock) -> Bool {
-    guard entry != 0 else { return false }
-    let hasExpiry = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry
-    return !hasExpiry || foundEntry(entry, clock()) != nil
-  }
+  func wasPresent(_ entry: Int, _ clock: () -> WallClock) -> Bool { foundEntry(entry, clock) != nil }
 
   /// Is it a value, and one whose time has not come?
-  @inline(__always)
-  func isPresent(_ found: FoundEntry, _ clock: WallClock) -> Bool {
-    return !found.meta.isTombstone && !found.isExpired(at: instant(clock))
+  /// - Parameter clock: asked for where that time may have come: to copy a clock counts a reference.
+  @inlinable @inline(__always)
+  func isPresent(_ found: FoundEntry, _ clock: () -> WallClock) -> Bool {
+    return !found.meta.isTombstone && !found.isExpired(at: instant(clock()))
   }
 
   /// The instant by which the section that this thread is in judges expiry, in nanoseconds since 1970: that of its
@@ -262,12 +254,7 @@ extension Segment {
       return try unsafe keyedBarriers.find(key, in: buffer, record, clock())
     }
     // Nobody else changes anything while this thread owns W, so the newest version is the one to see.
-    let entry = unsafe Lookup(data: data).newest(key.baseAddress!, key.count, hash: known ?? hash(key))
-    guard entry != 0 else { return nil }
-    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
-    if meta.isTombstone || found.isExpired(at: instant(clock())) { return nil }
-    return found
+    return foundEntry(unsafe Lookup(data: data).newest(key.baseAddress!, key.count, hash: known ?? hash(key)), clock)
   }
 
   /// A section of an observer that joins another keeps copies of its own, at that one's snapshot and sequence.

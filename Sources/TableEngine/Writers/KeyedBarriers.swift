@@ -159,7 +159,7 @@ struct KeyedBarriers {
   ) throws(EngineError) -> FoundEntry? {
     try unsafe buffer.checkCovers(key)
     return try unsafe inReadSection(buffer, record, now: now) { section throws(EngineError) in
-      if let changed = unsafe buffer.entry(key) { return segment.isPresent(changed, clock) ? changed : nil }
+      if let changed = unsafe buffer.entry(key) { return segment.isPresent(changed) { clock } ? changed : nil }
       return try unsafe segment.find(key, section, clock)
     }
   }
@@ -175,7 +175,7 @@ struct KeyedBarriers {
         if unsafe buffer.covers(entry.key) && buffer.entry(entry.key) == nil { found.append(entry) }
         return true
       }
-      if cursor.isAtEnd { buffer.forEach { if segment.isPresent($0, clock) { found.append($0) } } }
+      if cursor.isAtEnd { buffer.forEach { if segment.isPresent($0, { clock }) { found.append($0) } } }
     }
     // Outside the section: `body` may look at the table, as this barrier.
     for entry in found where !body(entry) { return }

@@ -43,6 +43,17 @@ func queueAnswer(_ words: [String]) throws -> String? {
       try queue.async(flags: .barrier, timeout: .seconds(60)) { tx in try tx.increment("n") }
     }
     return "submitted"
+  case "queue-suspend":
+    // One of two barriers has begun, and waits for the table, when the queue is suspended. The test is told when the process
+    // is about to wait for it at its end: of handlers the last one made is called first.
+    let read = DispatchSemaphore(value: 0)
+    try queue.async { _ in read.wait() }
+    for _ in 0..<2 { try queue.async(flags: .barrier, timeout: .seconds(60)) { tx in try tx.increment("n") } }
+    read.signal()
+    while try queue.turnsWaiting == 0 { sched_yield() }
+    try queue.suspend()
+    atexit { say("ends") }
+    return "suspended"
   case "queue-fail":
     for _ in 0..<Int(words[1])! { try queue.async(flags: .barrier) { _ in throw CommandFailed() } }
     return "submitted"
