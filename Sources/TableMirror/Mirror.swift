@@ -42,23 +42,27 @@ public actor Mirror {
   public func run() async {
     var backOff = settings.backOff
     var attempt = 0
-    do { try begin() } catch { return stop(error) }
     while !Task.isCancelled {
       let failure = await followOnce(attempt)
       if Task.isCancelled { break }
-      if case .stopped = failure { return stop(failure) }
+      if case .stopped = failure {
+        note(.stopped, failure)
+        return
+      }
       if failure == .compacted { mustRead = true }
-      if note(.away, failure) { backOff.reset() }
+      if report.state == .following { backOff.reset() }
+      note(.away, failure)
       attempt += 1
       try? await Task.sleep(for: backOff.next())
     }
+    stand(.away, "shmd has stopped")
     try? replica?.note(.away, "shmd has stopped")
-    publish()
   }
 
-  /// One session, from its begin to its end.
+  /// One session, from its begin to its end. What is in the way at its begin may have gone at the next one's.
   private func followOnce(_ attempt: Int) async -> MirrorFailure {
     do {
+      try begin()
       try await source.withSession(attempt) { session in try await self.follow(session) }
       return .away("the connection has ended")
     } catch let failure as MirrorFailure {
@@ -70,7 +74,7 @@ public actor Mirror {
 
   // MARK: - A session
 
-  /// Looks where the table is: at first, and again at each session, for somebody else may have mirrored into it.
+  /// Looks where the table is: at each session, for somebody else may have mirrored into it.
   private func begin() throws(MirrorFailure) {
     do throws(TableError) { replica = try TableReplica(table, settings) } catch {
       throw MirrorFailure(error, "the mirror's state")
@@ -80,13 +84,13 @@ public actor Mirror {
   }
 
   private func follow(_ session: any MirrorSession) async throws {
-    try begin()
     try compare(try await take(session))
     if mustRead { try await readAll(session) }
     let next = replica!.status.revision + 1
     assembler = RevisionAssembler(after: next - 1)
     lagWatch = LagWatch()
     if replica!.status.state != .following { try replica!.note(.following) }
+    stand(.following)
     count(\.sessions)
     publish()
     say(.following(peer: session.peer, revision: next - 1))
@@ -197,27 +201,28 @@ public actor Mirror {
 
   // MARK: - State
 
-  private func stop(_ failure: MirrorFailure) {
-    _ = note(.stopped, failure)
+  /// Tells the table and the log that it does not follow, and why.
+  private func note(_ state: UpstreamStatus.State, _ failure: MirrorFailure) {
+    let problem = "\(failure)"
+    let isNews = stand(state, problem)
+    // Readers are told by the table, if it takes that; its age tells them in any case.
+    try? replica?.note(state, problem)
+    if isNews { say(state == .stopped ? .stopped(problem) : .away(problem)) }
   }
 
-  /// - Returns: whether it followed until now.
-  private func note(_ state: UpstreamStatus.State, _ failure: MirrorFailure) -> Bool {
-    let before = published.withLock { report in
-      defer { (report.state, report.problem) = (state, "\(failure)") }
-      return report
+  /// How the mirror stands is not for the table to say: whoever mirrored before may have been killed while it followed.
+  /// - Returns: whether it stood otherwise.
+  @discardableResult
+  private func stand(_ state: UpstreamStatus.State, _ problem: String = "") -> Bool {
+    published.withLock { report in
+      defer { (report.state, report.problem) = (state, problem) }
+      return report.state != state || report.problem != problem
     }
-    // Readers are told by the table, if it takes that; its age tells them in any case.
-    try? replica?.note(state, "\(failure)")
-    if before.state != state || before.problem != "\(failure)" {
-      say(state == .stopped ? .stopped("\(failure)") : .away("\(failure)"))
-    }
-    return before.state == .following
   }
 
   private func publish() {
     guard let status = replica?.status else { return }
-    published.withLock { ($0.state, $0.problem, $0.revision) = (status.state, status.problem, status.revision) }
+    published.withLock { $0.revision = status.revision }
   }
 
   private func count(_ counter: WritableKeyPath<MirrorReport, UInt64>, _ number: UInt64 = 1) {
