@@ -20,6 +20,8 @@ public actor Mirror {
   private var lagWatch = LagWatch()
   /// Events are not enough: the whole prefix is to be read.
   private var mustRead = false
+  /// Since when this session follows; nil: it does not yet.
+  private var followsSince: ContinuousClock.Instant?
 
   private static let mostReads = 5
 
@@ -50,7 +52,8 @@ public actor Mirror {
         return
       }
       if failure == .compacted { mustRead = true }
-      if report.state == .following { backOff.reset() }
+      // One that the store ends as soon as it follows is not tried at full speed.
+      if let followsSince, .now - followsSince > settings.backOff.longest { backOff.reset() }
       note(.away, failure)
       attempt += 1
       try? await Task.sleep(for: backOff.next())
@@ -61,6 +64,7 @@ public actor Mirror {
 
   /// One session, from its begin to its end. What is in the way at its begin may have gone at the next one's.
   private func followOnce(_ attempt: Int) async -> MirrorFailure {
+    followsSince = nil
     do {
       try begin()
       try await source.withSession(attempt) { session in try await self.follow(session) }
@@ -91,6 +95,7 @@ public actor Mirror {
     lagWatch = LagWatch()
     if replica!.status.state != .following { try replica!.note(.following) }
     stand(.following)
+    followsSince = .now
     count(\.sessions)
     publish()
     say(.following(peer: session.peer, revision: next - 1))

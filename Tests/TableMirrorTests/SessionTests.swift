@@ -60,6 +60,25 @@ import Testing
     }
   }
 
+  /// A store that is looked at, and ends the watch at once, is not asked again and again at full speed.
+  @Test func aStoreThatRefusesTheWatchIsTriedMoreAndMoreSeldom() async throws {
+    try await MirrorCorner.with { corner in
+      corner.store.commit([("app/a", "1")])
+      let begins = Mutex<[ContinuousClock.Instant]>([])
+      corner.store.state.withLock { state in
+        state.refusesWatches = true
+        state.beforeSession = { begins.withLock { $0.append(.now) } }
+      }
+      try await corner.mirroring({ $0.backOff = BackOff(shortest: .milliseconds(1), longest: .seconds(3600)) }) {
+        let isEnough = await comesTrue { begins.withLock { $0.count } >= 9 }
+        #expect(isEnough)
+      }
+      let all = begins.withLock { $0 }
+      // Half of 1, 2, 4 ... 128 ms at least.
+      #expect(all[8] - all[0] >= .microseconds(127_500))
+    }
+  }
+
   /// What the table says of itself is cut: the same trouble is told once all the same.
   @Test func aLongProblemIsSaidOnce() async throws {
     try await MirrorCorner.with { corner in
