@@ -122,6 +122,17 @@ import Testing
     #expect(UpstreamStatus(text: "state gone\nrevision 1") == nil)
   }
 
+  @Test func textTakesTheSameRoomWhateverChanges() throws {
+    var status = UpstreamStatus(.away, address: String(repeating: "a", count: 300))
+    status.contents = "string " + String(repeating: "p", count: 300)
+    let length = status.text.utf8.count
+    status.state = .following
+    (status.revision, status.cluster, status.term) = (.max, .max, .max)
+    (status.asOf, status.asOfMonotonic) = (.max, .max)
+    status.problem = String(repeating: "é", count: 300)
+    #expect(status.text.utf8.count == length)
+  }
+
   @Test func readsMayAskForAnAge() async throws {
     try await MirrorCorner.with { corner in
       corner.store.commit([("app/a", "1")])

@@ -97,4 +97,16 @@ import Testing
       #expect(news.count == 1)
     }
   }
+
+  @Test func aLongProblemIsWrittenOnce() async throws {
+    try await MirrorCorner.with { corner in
+      let problem = String(repeating: "unreachable ", count: 40)
+      var replica = try TableReplica(corner.table, corner.settings)
+      try replica.note(.away, problem)
+      let version = try #require(try corner.table.entry(Table.Upstream.key)).version
+      replica = try TableReplica(corner.table, corner.settings)
+      try replica.note(.away, problem)
+      #expect(try corner.table.entry(Table.Upstream.key)?.version == version)
+    }
+  }
 }

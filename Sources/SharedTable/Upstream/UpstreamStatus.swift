@@ -53,18 +53,22 @@ public struct UpstreamStatus: Sendable, Equatable {
 // MARK: - As text
 
 extension UpstreamStatus {
-  /// Padded, so that it always takes the same room: a full table has room for a value that is no longer than the one before.
+  /// Padded, so that a mirror's always takes the same room: a full table has room for a value that is no longer than the one before.
   private static let paddedLength = 512
+  /// Of all but address and contents, which are a mirror's for life.
+  private static let mostOfRest = 360
   private static let longestText = 160
 
   package var text: String {
+    let address = Self.line(address)
     let lines = [
       "state \(state.rawValue)", "revision \(revision)", "cluster \(String(cluster, radix: 16))", "term \(term)",
-      "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(Self.line(address))", "contents \(contents)",
+      "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(address)", "contents \(contents)",
       "problem \(Self.line(problem))",
     ]
     let text = lines.joined(separator: "\n") + "\n"
-    return text + String(repeating: "\n", count: max(0, Self.paddedLength - text.utf8.count))
+    let length = max(Self.paddedLength, Self.mostOfRest + address.utf8.count + contents.utf8.count)
+    return text + String(repeating: "\n", count: max(0, length - text.utf8.count))
   }
 
   /// - Returns: nil if a field is missing or is none.
