@@ -20,6 +20,8 @@ public actor Mirror {
   private var lagWatch = LagWatch()
   /// Events are not enough: the whole prefix is to be read.
   private var mustRead = false
+  /// It is to be read of another store than the table is of: the settings allow that, and it was said.
+  private var takesOther = false
   /// Since when this session follows; nil: it does not yet.
   private var followsSince: ContinuousClock.Instant?
 
@@ -110,10 +112,10 @@ public actor Mirror {
     }
   }
 
-  /// Whether the store is the one that the table is of, and no older.
+  /// Looks whether the store is the one that the table is of, and no older. If not, it is to be read, or the mirror stops.
   private func compare(_ taken: TakenLook) throws(MirrorFailure) {
     let (status, position) = (replica!.status, taken.position)
-    if status.revision == 0 || mustRead && replica!.isOfOtherSettings { return }
+    if status.revision == 0 || takesOther || replica!.isOfOtherSettings { return }
     let difference: String
     if position.cluster != status.cluster {
       difference =
@@ -131,7 +133,7 @@ public actor Mirror {
           + "below its 'upstream' and have shmd read its configuration again")
     }
     say(.otherStore(difference))
-    mustRead = true
+    (mustRead, takesOther) = (true, true)
   }
 
   /// Reads the whole prefix at one revision and makes the table that.
@@ -142,7 +144,7 @@ public actor Mirror {
         let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read()
         let look = LagWatch.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
         let (stored, removed) = try replica!.replace(with: contents, asOf: look)
-        mustRead = false
+        (mustRead, takesOther) = (false, false)
         count(\.reads)
         publish()
         say(.read(revision: contents.position.revision, keys: contents.count, stored: stored, removed: removed))
@@ -179,6 +181,7 @@ public actor Mirror {
       try await Task.sleep(for: settings.checkInterval)
       let taken = try await take(session)
       try compare(taken)
+      if mustRead { throw MirrorFailure.away("the other store is not the one that the table is of; it is read anew") }
       if let known = lagWatch.look(taken.look, applied: replica!.status.revision) {
         try replica!.note(asOf: known, term: taken.position.term)
         publish()

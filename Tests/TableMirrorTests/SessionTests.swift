@@ -79,6 +79,25 @@ import Testing
     }
   }
 
+  @Test func aStoreThatBecomesAnotherInMidSessionIsReadAnew() async throws {
+    try await MirrorCorner.with { corner in
+      corner.store.commit([("app/a", "1")])
+      let (report, news) = try await corner.mirroring({ $0.resync = .always }) {
+        try await corner.wait(for: .following)
+        corner.store.state.withLock { state in
+          state.values = [Array("app/z".utf8): Array("9".utf8)]
+          state.history = []
+          state.term = 2
+          state.revision += 100
+        }
+        try await corner.wait { $0.revision > 100 && $0.state == .following }
+        #expect(try corner.contents == ["z": "9"])
+      }
+      #expect(report.reads == 2)
+      #expect(news.count { if case .otherStore = $0 { true } else { false } } == 1)
+    }
+  }
+
   /// What the table says of itself is cut: the same trouble is told once all the same.
   @Test func aLongProblemIsSaidOnce() async throws {
     try await MirrorCorner.with { corner in
