@@ -62,6 +62,7 @@ public actor Mirror {
     }
     stand(.away, "shmd has stopped")
     try? replica?.note(.away, "shmd has stopped")
+    publish()
   }
 
   /// One session, from its begin to its end. What is in the way at its begin may have gone at the next one's.
@@ -170,7 +171,6 @@ public actor Mirror {
       look = lagWatch.progress(answer.position.revision)
     }
     if let look { try replica!.note(asOf: look, term: 0) }
-    published.withLock { $0.overtaken = UInt64(lagWatch.overtaken) }
     publish()
   }
 
@@ -215,6 +215,7 @@ public actor Mirror {
     let isNews = stand(state, problem)
     // Readers are told by the table, if it takes that; its age tells them in any case.
     try? replica?.note(state, problem)
+    publish()
     if isNews { say(state == .stopped ? .stopped(problem) : .away(problem)) }
   }
 
@@ -230,7 +231,7 @@ public actor Mirror {
 
   private func publish() {
     guard let status = replica?.status else { return }
-    published.withLock { $0.revision = status.revision }
+    published.withLock { $0.status = status }
   }
 
   private func count(_ counter: WritableKeyPath<MirrorReport, UInt64>, _ number: UInt64 = 1) {

@@ -60,6 +60,20 @@ import Testing
     }
   }
 
+  /// Whoever watches the mirror learns from it how far and how old the table is, and need not read that.
+  @Test func aReportSaysWhatTheTableSays() async throws {
+    try await MirrorCorner.with { corner in
+      let first = corner.store.commit([("app/a", "1")])
+      let (report, _) = try await corner.mirroring {
+        try await corner.wait(for: first)
+        let read = try #require(try corner.table.upstream.status())
+        try await corner.wait { $0.asOf > read.asOf }
+      }
+      #expect(report.status != nil)
+      #expect(report.status == (try corner.table.upstream.status()))
+    }
+  }
+
   /// A store that is looked at, and ends the watch at once, is not asked again and again at full speed.
   @Test func aStoreThatRefusesTheWatchIsTriedMoreAndMoreSeldom() async throws {
     try await MirrorCorner.with { corner in

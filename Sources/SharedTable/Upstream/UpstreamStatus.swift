@@ -42,11 +42,16 @@ public struct UpstreamStatus: Sendable, Equatable {
   ///
   /// By the clock that nobody sets and by the calendar: the longer of both. So a clock that was set back hides nothing, nor does a
   /// reboot.
-  func lag(now: UInt64, monotonic: UInt64) -> Duration? {
+  package func lag(now: UInt64, monotonic: UInt64) -> Duration? {
     guard revision > 0, asOf > 0 else { return nil }
     let byCalendar = now > asOf ? now - asOf : 0
     let bySteadyClock = monotonic > asOfMonotonic ? monotonic - asOfMonotonic : 0
     return .nanoseconds(Int64(clamping: max(byCalendar, bySteadyClock)))
+  }
+
+  /// The same by this host's clocks.
+  package var lag: Duration? {
+    lag(now: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
   }
 }
 

@@ -56,14 +56,14 @@ final class Mirrors: Sendable {
   }
 
   /// How each stands, in the order of their names.
-  var reports: [(table: Table, report: MirrorReport)] {
-    running.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.value.mirror.table, $0.value.mirror.report) }
+  var reports: [(table: String, report: MirrorReport)] {
+    running.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.mirror.report) }
   }
 
   /// What is wrong just now, for the status line.
   var troubles: [String] {
     reports.compactMap { table, report in
-      report.state == .following || report.problem.isEmpty ? nil : "'\(table.name)' does not follow: \(report.problem)"
+      report.state == .following || report.problem.isEmpty ? nil : "'\(table)' does not follow: \(report.problem)"
     }
   }
 
