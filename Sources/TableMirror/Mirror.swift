@@ -11,7 +11,7 @@ public actor Mirror {
   public nonisolated let settings: MirrorSettings
   private let source: any MirrorSource
   private let say: @Sendable (MirrorNews) -> Void
-  private let executor = ThreadExecutor()
+  private let executor = ThreadExecutor(named: "shmd-mirror")
   private nonisolated let published = Mutex(MirrorReport())
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
