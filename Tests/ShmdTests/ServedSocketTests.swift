@@ -41,7 +41,7 @@ import Testing
     try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key): {socket: systemd}\n")
     let daemon = try corner.start()
     try daemon.waitForLine("no socket named '\(key)' was passed")
-    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    try daemon.waitUntilSaid("ready tables=")
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }
@@ -63,7 +63,7 @@ import Testing
       environment: ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "resp:resp"],
       prelude: "exec 3<&\(world) 4<&\(unix); export LISTEN_PID=$$")
     try daemon.waitForLine(line)
-    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    try daemon.waitUntilSaid("ready tables=")
     for (number, passed) in [(3, world), (4, unix)] as [(Int32, Int32)] {
       #expect(eventually { identity(of: daemon.pid, number) != identity(of: getpid(), passed) })
     }
@@ -114,7 +114,7 @@ import Testing
     try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: \(path)}\n")
     let daemon = try corner.start()
     try daemon.waitForLine("another process listens there")
-    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    try daemon.waitUntilSaid("ready tables=")
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }
@@ -140,7 +140,7 @@ import Testing
       monitoring: {socket: \(http)}
       """)
     let daemon = try corner.startReady()
-    if !daemon.transcript.contains("monitoring served") { try daemon.waitForLine("monitoring served") }
+    try daemon.waitUntilSaid("monitoring served")
     func open(_ count: Int) throws {
       for number in 0..<count {
         let client = try RedisClient(resp)
@@ -159,13 +159,7 @@ import Testing
     let before = try (descriptors(of: daemon.pid), residentBytes(of: daemon.pid))
     try open(10_000)
     // The last of them may still be on their way out.
-    var left = 0
-    for _ in 0..<1200 {
-      left = try descriptors(of: daemon.pid)
-      if left <= before.0 { break }
-      usleep(50_000)
-    }
-    #expect(left <= before.0)
+    #expect(try eventually { try descriptors(of: daemon.pid) <= before.0 })
     // A connection that left 400 bytes would be seen.
     let grown = try residentBytes(of: daemon.pid) - before.1
     #expect(grown < 4 << 20, "\(grown) bytes more")
