@@ -269,8 +269,9 @@ def main():
     if not has_disk:
         print("soak: cannot fill a disk: needs root, to mount a small one")
     configure()
-    daemon = start()
+    daemon = None
     try:
+        daemon = start()
         ask("/")
         work = [(redis_client, SEED + n) for n in range(6)] + [(http_client, SEED), (participants, SEED)]
         threads = [threading.Thread(target=guarded(body), args=(seed,)) for body, seed in work]
@@ -299,8 +300,9 @@ def main():
                 failures.append("descriptors stay open")
             daemon = come_back(daemon)
     finally:
-        daemon.kill()
-        daemon.wait()
+        if daemon:
+            daemon.kill()
+            daemon.wait()
         if has_disk:
             subprocess.run(["umount", DIRECTORY + "/stores"])
         for table in TABLES:
