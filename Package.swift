@@ -322,7 +322,9 @@ let programTests: [Target] = [
     swiftSettings: testSettings),
   .testTarget(
     name: "ShmdTests",
-    dependencies: ["ShmdCore", "SharedTable", "SharedMemory", "TestSupport", "shmctl", "shmd", "shmd-test-worker"],
+    dependencies: [
+      "ShmdCore", "SharedTable", "SharedMemory", "TableMirror", "TestSupport", "shmctl", "shmd", "shmd-test-worker",
+    ],
     swiftSettings: testSettings),
   .testTarget(
     name: "ExampleTests", dependencies: ["SharedTable", "TestSupport", "document-manager", "session-cache"],

@@ -64,6 +64,8 @@ def start():
         if daemon.poll() is not None:
             break
         time.sleep(0.1)
+    daemon.kill()
+    daemon.wait()
     raise SystemExit("soak: the daemon is not ready; " + open(DIRECTORY + "/log").read()[-2000:])
 
 
@@ -176,7 +178,7 @@ def participants(seed):
         done.wait(0.2)
 
 
-def reloads(seed, daemon):
+def reloads(seed):
     r = random.Random(seed)
     while not done.wait(0.5):
         wrong = "colour: red\n" if r.random() < 0.3 else ""
@@ -234,8 +236,6 @@ def contents(table):
 def come_back(daemon):
     """Kills the daemon, takes its tables away as a reboot does, and looks whether the durable one is as it was."""
     subprocess.run([SHMCTL, "set", "-t", TABLES[2], "--sync", "last", "word"], check=True, stdout=subprocess.DEVNULL)
-    with Redis().socket:
-        pass
     # What has expired and is not swept yet comes back to nobody.
     time.sleep(3)
     subprocess.run([SHMCTL, "set", "-t", TABLES[2], "--sync", "last", "word"], check=True, stdout=subprocess.DEVNULL)
@@ -269,12 +269,13 @@ def main():
     if not has_disk:
         print("soak: cannot fill a disk: needs root, to mount a small one")
     configure()
-    daemon = start()
+    daemon = None
     try:
+        daemon = start()
         ask("/")
         work = [(redis_client, SEED + n) for n in range(6)] + [(http_client, SEED), (participants, SEED)]
         threads = [threading.Thread(target=guarded(body), args=(seed,)) for body, seed in work]
-        threads.append(threading.Thread(target=guarded(reloads), args=(SEED, daemon)))
+        threads.append(threading.Thread(target=guarded(reloads), args=(SEED,)))
         if has_disk:
             threads.append(threading.Thread(target=guarded(disk), args=(SEED,)))
         quiet = figures(daemon.pid)[1]
@@ -299,8 +300,9 @@ def main():
                 failures.append("descriptors stay open")
             daemon = come_back(daemon)
     finally:
-        daemon.kill()
-        daemon.wait()
+        if daemon:
+            daemon.kill()
+            daemon.wait()
         if has_disk:
             subprocess.run(["umount", DIRECTORY + "/stores"])
         for table in TABLES:

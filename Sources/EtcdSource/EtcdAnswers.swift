@@ -18,7 +18,7 @@
 
   extension SourceEvent {
     init(_ event: Etcdserverpb_Event) {
-      // What is neither a removal nor something that this program knows is taken for a value: a revision that is wrong stops the mirror.
+      // An event of a type that etcd may have one day is taken for a value that was stored. If its revision is none, the mirror stops.
       let value = event.type == .delete ? nil : Array(event.kv.value)
       self.init(key: Array(event.kv.key), value: value, revision: event.kv.modRevision)
     }

@@ -10,7 +10,8 @@
     init(prefix: [UInt8]) {
       // What follows the prefix itself in the order of the keys.
       start = Data(prefix + [0])
-      // What follows all that begin with it: the last byte that can grow, grown. A zero alone: no end.
+      // What follows all keys that begin with it: the prefix up to its last byte below 0xff, which is one higher. Where there is no such
+      // byte nothing follows them: a zero byte says so to etcd.
       let kept = prefix[..<(prefix.lastIndex { $0 != 0xff }.map { $0 + 1 } ?? 0)]
       end = kept.isEmpty ? Data([0]) : Data(kept.dropLast() + [kept.last! + 1])
     }

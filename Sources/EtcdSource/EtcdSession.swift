@@ -79,7 +79,7 @@
       var options = CallOptions.defaults
       options.timeout = callTimeout
       options.maxResponseMessageBytes = largestAnswer
-      // What the transport goes by for answers, too.
+      // The transport bounds answers by the limit for requests, too.
       options.maxRequestMessageBytes = largestAnswer
       return options
     }

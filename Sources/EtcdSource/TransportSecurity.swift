@@ -26,8 +26,7 @@
     }
 
     private static func certificate(_ path: String) throws(MirrorFailure) -> TLSConfig.CertificateSource {
-      _ = try MirrorAccess.contents(path)
-      return .file(path: path, format: .pem)
+      .bytes(try MirrorAccess.contents(path), format: .pem)
     }
   }
 #endif

@@ -8,7 +8,7 @@ import Synchronization
 /// Swift's pool come and go; this one stays as long as its executor. And a wait for a table here keeps no pool thread from
 /// anything.
 public final class ThreadExecutor: SerialExecutor {
-  private let line = Line()
+  private let line: Line
   private let isStarted = Atomic(false)
 
   /// The actor that a job belongs to keeps the executor as long as there is the job.
@@ -27,10 +27,14 @@ public final class ThreadExecutor: SerialExecutor {
 
   /// What executor and thread share: the thread must not keep the executor alive.
   private final class Line: Sendable {
+    let name: StaticString
     let jobs = Mutex<(queue: [Work], hasEnded: Bool)>(([], false))
     let wakeUp = DispatchSemaphore(value: 0)
 
+    init(_ name: StaticString) { self.name = name }
+
     func run() {
+      ServiceThread.name(name)
       while true {
         wakeUp.wait()
         let (next, hasEnded) = jobs.withLock { jobs in
@@ -42,7 +46,8 @@ public final class ThreadExecutor: SerialExecutor {
   }
 
   /// Starts no thread before there is work.
-  public init() {}
+  /// - Parameter name: the thread's, for people: at most 15 bytes.
+  public init(named name: StaticString) { line = Line(name) }
 
   /// There is no work, and there will be none: the actors are gone.
   deinit {
@@ -61,7 +66,6 @@ public final class ThreadExecutor: SerialExecutor {
     let argument = unsafe Unmanaged.passRetained(line)
     do throws(SystemError) {
       let thread = try unsafe ServiceThread.startJoinable(argument.toOpaque()) { argument in
-        ServiceThread.name("shmd-tables")
         unsafe Unmanaged<Line>.fromOpaque(argument!).takeRetainedValue().run()
         return nil
       }

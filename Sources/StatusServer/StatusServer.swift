@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -21,13 +22,19 @@ public final class StatusServer: Sendable {
   }
 
   /// Binds what the options name, and serves from then on.
-  /// - Throws: ``ListenFailure``; then nothing is bound.
+  /// - Throws: ``ListenFailure``; then nothing is bound, and what was bound by others is closed.
   public func start() async throws {
+    var passed = options.bound
     do {
       if let path = options.socket { try await bind(path: path) }
       if let address = options.listen { try await bind(address) }
-      for descriptor in options.bound { try await serve(descriptor) }
+      while let descriptor = passed.first {
+        let kind = try BoundSocket.kind(of: descriptor)
+        passed.removeFirst()
+        try await serve(descriptor, isTCP: kind == .tcp)
+      }
     } catch {
+      for descriptor in passed { close(descriptor) }
       await stop()
       throw error
     }
@@ -70,8 +77,7 @@ public final class StatusServer: Sendable {
     }
   }
 
-  private func serve(_ descriptor: Int32) async throws {
-    let isTCP = try BoundSocket.kind(of: descriptor) == .tcp
+  private func serve(_ descriptor: Int32, isTCP: Bool) async throws {
     do {
       let channel = try await bootstrap(isTCP: isTCP).withBoundSocket(descriptor).get()
       listeners.withLock { $0.append(channel) }

@@ -18,6 +18,6 @@ public struct BackOff: Sendable, Equatable {
     return whole / 2 + whole / 2 * random
   }
 
-  /// What was tried has gone well.
+  /// What was tried has gone well, for longer than ``longest``.
   public mutating func reset() { failures = 0 }
 }

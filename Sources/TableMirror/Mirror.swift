@@ -11,7 +11,7 @@ public actor Mirror {
   public nonisolated let settings: MirrorSettings
   private let source: any MirrorSource
   private let say: @Sendable (MirrorNews) -> Void
-  private let executor = ThreadExecutor()
+  private let executor = ThreadExecutor(named: "shmd-mirror")
   private nonisolated let published = Mutex(MirrorReport())
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -20,6 +20,10 @@ public actor Mirror {
   private var lagWatch = LagWatch()
   /// Events are not enough: the whole prefix is to be read.
   private var mustRead = false
+  /// It is to be read of another store than the table is of: the settings allow that, and it was said.
+  private var takesOther = false
+  /// Since when this session follows; nil: it does not yet.
+  private var followsSince: ContinuousClock.Instant?
 
   private static let mostReads = 5
 
@@ -42,23 +46,30 @@ public actor Mirror {
   public func run() async {
     var backOff = settings.backOff
     var attempt = 0
-    do { try begin() } catch { return stop(error) }
     while !Task.isCancelled {
       let failure = await followOnce(attempt)
       if Task.isCancelled { break }
-      if case .stopped = failure { return stop(failure) }
+      if case .stopped = failure {
+        note(.stopped, failure)
+        return
+      }
       if failure == .compacted { mustRead = true }
-      if note(.away, failure) { backOff.reset() }
+      // One that the store ends as soon as it follows is not tried at full speed.
+      if let followsSince, .now - followsSince > settings.backOff.longest { backOff.reset() }
+      note(.away, failure)
       attempt += 1
       try? await Task.sleep(for: backOff.next())
     }
+    stand(.away, "shmd has stopped")
     try? replica?.note(.away, "shmd has stopped")
     publish()
   }
 
-  /// One session, from its begin to its end.
+  /// One session, from its begin to its end. What is in the way at its begin may have gone at the next one's.
   private func followOnce(_ attempt: Int) async -> MirrorFailure {
+    followsSince = nil
     do {
+      try begin()
       try await source.withSession(attempt) { session in try await self.follow(session) }
       return .away("the connection has ended")
     } catch let failure as MirrorFailure {
@@ -70,7 +81,7 @@ public actor Mirror {
 
   // MARK: - A session
 
-  /// Looks where the table is: at first, and again at each session, for somebody else may have mirrored into it.
+  /// Looks where the table is: at each session, for somebody else may have mirrored into it.
   private func begin() throws(MirrorFailure) {
     do throws(TableError) { replica = try TableReplica(table, settings) } catch {
       throw MirrorFailure(error, "the mirror's state")
@@ -80,13 +91,14 @@ public actor Mirror {
   }
 
   private func follow(_ session: any MirrorSession) async throws {
-    try begin()
     try compare(try await take(session))
     if mustRead { try await readAll(session) }
     let next = replica!.status.revision + 1
     assembler = RevisionAssembler(after: next - 1)
     lagWatch = LagWatch()
     if replica!.status.state != .following { try replica!.note(.following) }
+    stand(.following)
+    followsSince = .now
     count(\.sessions)
     publish()
     say(.following(peer: session.peer, revision: next - 1))
@@ -101,10 +113,10 @@ public actor Mirror {
     }
   }
 
-  /// Whether the store is the one that the table is of, and no older.
+  /// Looks whether the store is the one that the table is of, and no older. If not, it is to be read, or the mirror stops.
   private func compare(_ taken: TakenLook) throws(MirrorFailure) {
     let (status, position) = (replica!.status, taken.position)
-    if status.revision == 0 || mustRead && replica!.isOfOtherSettings { return }
+    if status.revision == 0 || takesOther || replica!.isOfOtherSettings { return }
     let difference: String
     if position.cluster != status.cluster {
       difference =
@@ -122,7 +134,7 @@ public actor Mirror {
           + "below its 'upstream' and have shmd read its configuration again")
     }
     say(.otherStore(difference))
-    mustRead = true
+    (mustRead, takesOther) = (true, true)
   }
 
   /// Reads the whole prefix at one revision and makes the table that.
@@ -133,7 +145,7 @@ public actor Mirror {
         let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read()
         let look = LagWatch.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
         let (stored, removed) = try replica!.replace(with: contents, asOf: look)
-        mustRead = false
+        (mustRead, takesOther) = (false, false)
         count(\.reads)
         publish()
         say(.read(revision: contents.position.revision, keys: contents.count, stored: stored, removed: removed))
@@ -159,7 +171,6 @@ public actor Mirror {
       look = lagWatch.progress(answer.position.revision)
     }
     if let look { try replica!.note(asOf: look, term: 0) }
-    published.withLock { $0.overtaken = UInt64(lagWatch.overtaken) }
     publish()
   }
 
@@ -170,6 +181,7 @@ public actor Mirror {
       try await Task.sleep(for: settings.checkInterval)
       let taken = try await take(session)
       try compare(taken)
+      if mustRead { throw MirrorFailure.away("the other store is not the one that the table is of; it is read anew") }
       if let known = lagWatch.look(taken.look, applied: replica!.status.revision) {
         try replica!.note(asOf: known, term: taken.position.term)
         publish()
@@ -197,27 +209,29 @@ public actor Mirror {
 
   // MARK: - State
 
-  private func stop(_ failure: MirrorFailure) {
-    _ = note(.stopped, failure)
+  /// Tells the table and the log that it does not follow, and why.
+  private func note(_ state: UpstreamStatus.State, _ failure: MirrorFailure) {
+    let problem = "\(failure)"
+    let isNews = stand(state, problem)
+    // Readers are told by the table, if it takes that; its age tells them in any case.
+    try? replica?.note(state, problem)
+    publish()
+    if isNews { say(state == .stopped ? .stopped(problem) : .away(problem)) }
   }
 
-  /// - Returns: whether it followed until now.
-  private func note(_ state: UpstreamStatus.State, _ failure: MirrorFailure) -> Bool {
-    let before = published.withLock { report in
-      defer { (report.state, report.problem) = (state, "\(failure)") }
-      return report
+  /// How the mirror stands is not for the table to say: whoever mirrored before may have been killed while it followed.
+  /// - Returns: whether it stood otherwise.
+  @discardableResult
+  private func stand(_ state: UpstreamStatus.State, _ problem: String = "") -> Bool {
+    published.withLock { report in
+      defer { (report.state, report.problem) = (state, problem) }
+      return report.state != state || report.problem != problem
     }
-    // Readers are told by the table, if it takes that; its age tells them in any case.
-    try? replica?.note(state, "\(failure)")
-    if before.state != state || before.problem != "\(failure)" {
-      say(state == .stopped ? .stopped("\(failure)") : .away("\(failure)"))
-    }
-    return before.state == .following
   }
 
   private func publish() {
     guard let status = replica?.status else { return }
-    published.withLock { ($0.state, $0.problem, $0.revision) = (status.state, status.problem, status.revision) }
+    published.withLock { $0.status = status }
   }
 
   private func count(_ counter: WritableKeyPath<MirrorReport, UInt64>, _ number: UInt64 = 1) {

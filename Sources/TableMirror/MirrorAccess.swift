@@ -1,4 +1,4 @@
-import Glibc
+import SharedMemory
 
 /// How a mirror is admitted to the other store: paths of files, which are read at each new connection.
 public struct MirrorAccess: Sendable, Equatable {
@@ -22,21 +22,10 @@ public struct MirrorAccess: Sendable, Equatable {
 
   private static let largestFile = 1 << 20
 
-  /// - Throws: `away` if there is no such file, or it is too large to be one of these.
+  /// - Throws: `away` if there is no such file, or it is too large to be one of these: it may be right at the next try.
   public static func contents(_ path: String) throws(MirrorFailure) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .away("\(path): cannot be read (error \(errno))") }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0, bytes.count + count <= largestFile else {
-        throw .away("\(path): cannot be read, or is too large")
-      }
-      if count == 0 { return bytes }
-      bytes += buffer[..<count]
+    do throws(SystemError) { return try HostText.bytes(path, atMost: largestFile) } catch {
+      throw .away("\(path): cannot be read (\(error))")
     }
   }
 }

@@ -5,8 +5,8 @@ public struct MirrorReport: Sendable, Equatable {
   public var state = UpstreamStatus.State.away
   /// Why it does not follow; empty while it does.
   public var problem = ""
-  /// The revision that the table is; 0: none yet.
-  public var revision: Int64 = 0
+  /// What the table says of itself; nil before it was looked at. Of its state and problem it may say what was so earlier.
+  public var status: UpstreamStatus?
   /// How often it began to follow.
   public var sessions: UInt64 = 0
   /// How often the whole prefix was read.
@@ -15,8 +15,9 @@ public struct MirrorReport: Sendable, Equatable {
   public var revisions: UInt64 = 0
   /// Keys that those changed.
   public var changes: UInt64 = 0
-  /// Answers about progress that had overtaken events.
-  public var overtaken: UInt64 = 0
+
+  /// The revision that the table is; 0: none yet.
+  public var revision: Int64 { status?.revision ?? 0 }
 }
 
 /// What happens to a mirror, for a log.

@@ -14,7 +14,7 @@ public protocol MirrorSession: Sendable {
   /// Where the store is: no change that was acknowledged to anybody before the call is newer.
   func position() async throws -> SourcePosition
 
-  /// The keys of the prefix in their order, `page.limit` of them at most, added to the page.
+  /// The keys of the prefix in their order, `limit` of them at most, added to the page.
   /// - Parameters:
   ///   - key: only those above it; nil: from the first on.
   ///   - revision: as they are at it; 0: at the newest.

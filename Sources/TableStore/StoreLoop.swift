@@ -101,7 +101,7 @@ struct StoreLoop {
   private func interval(_ mode: StoreMode) -> UInt64 {
     switch mode {
     case .everyBarrier: 0
-    case .relaxed(let interval): interval.nanosecondsForKeeping
+    case .relaxed(let interval): interval.clampedNanoseconds
     }
   }
 
@@ -141,11 +141,5 @@ struct StoreLoop {
     retryPause = retryPause == 0 ? Self.shortestRetryPause : min(Self.longestRetryPause, retryPause * 2)
     retryAt = now &+ (error.code == .inputOutput && retryPause == Self.shortestRetryPause ? 0 : retryPause)
     note()
-  }
-}
-
-extension Duration {
-  fileprivate var nanosecondsForKeeping: UInt64 {
-    UInt64(max(0, components.seconds)) * 1_000_000_000 + UInt64(max(0, components.attoseconds / 1_000_000_000))
   }
 }

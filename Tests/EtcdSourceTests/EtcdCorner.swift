@@ -34,9 +34,7 @@
       settings.checkInterval = .milliseconds(100)
       settings.backOff = BackOff(shortest: .milliseconds(10), longest: .milliseconds(200))
       configure(&settings)
-      let mirror = Mirror(table, settings, source: EtcdSource(settings.address, access)) { news in
-        if ProcessEnvironment.isVerbose { print("mirror:", news) }
-      }
+      let mirror = Mirror(table, settings, source: EtcdSource(settings.address, access)) { _ in }
       let task = Task { await mirror.run() }
       do {
         let result = try await body(mirror)
@@ -73,9 +71,7 @@
             let bytes = try view.entry(key)!.bytes
             let text = String(decoding: bytes, as: UTF8.self)
             if key == Array(Table.Upstream.key.utf8) {
-              revision = text.split(separator: "\n").first { $0.hasPrefix("revision ") }.flatMap {
-                Int64($0.dropFirst(9))
-              }!
+              revision = UpstreamStatus(text: text)!.revision
             } else {
               contents[String(decoding: key, as: UTF8.self)] = text
             }
@@ -91,9 +87,5 @@
       let contents = try await user.contents("app/", at: snapshot.revision)
       #expect(snapshot.contents == contents, sourceLocation: sourceLocation)
     }
-  }
-
-  enum ProcessEnvironment {
-    static let isVerbose = false
   }
 #endif

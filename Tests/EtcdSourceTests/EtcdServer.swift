@@ -32,7 +32,6 @@
     }
 
     var endpoint: String { "127.0.0.1:\(port)" }
-    var pid: Int32 { process!.pid }
 
     func start() throws {
       let (client, peer) = ("\(scheme)://127.0.0.1:\(port)", "http://127.0.0.1:\(peerPort)")
@@ -53,8 +52,6 @@
       _ = try process?.wait()
       process = nil
     }
-
-    func signal(_ number: Int32) { process?.kill(number) }
 
     /// Forgets everything that the member had: it comes back as the first one of a new cluster.
     func removeData() throws { _ = try Self.run("rm", ["-rf", "\(directory)/data"]) }

@@ -1,4 +1,5 @@
 import SharedTable
+import TableMirror
 import Testing
 
 @testable import ShmdCore
@@ -264,6 +265,22 @@ private let tableKeys =
     #expect(printed.contains("interval: 1500ms  # f:1\n"))
     #expect(printed.contains("    variant: rwlock  # f:4\n"))
     #expect(printed.contains("    full: refuse  # default\n"))
+  }
+
+  /// What has quotes, backslashes or control characters in it reads as what it was.
+  @Test func whatIsPrintedIsQuoted() throws {
+    let text = #"{store-directory: '/a"b\c', resp: {socket: '/s"\'}, tables: [{name: a}]}"#
+    let configuration = try ConfigurationReader.parse(text, file: "f")
+    let again = try ConfigurationReader.parse(ConfigurationText.text(of: configuration), file: "f")
+    #expect(again.storeDirectory == #"/a"b\c"#)
+    #expect(again.resp == configuration.resp)
+
+    let address = MirrorAddress(endpoints: [.init(host: "db", port: 1)], prefix: Array("p".utf8))
+    var upstream = UpstreamConfiguration(settings: MirrorSettings(address: address))
+    upstream.access.user = "a\"b\\c\t\u{7f}"
+    var composer = NodeComposer(upstream.written)
+    let pairs = try #require(try composer.document()?.mapping)
+    #expect(pairs.first { $0.key.scalar == "user" }?.value.scalar == upstream.access.user)
   }
 
   @Test func allMistakesAreNamedInTheOrderOfTheFile() {

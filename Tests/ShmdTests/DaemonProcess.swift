@@ -42,6 +42,9 @@ final class LoggingProcess {
     }
   }
 
+  /// Waits for a line that contains `text`, unless there has been one, behind whichever.
+  func waitUntilSaid(_ text: String) throws { if !transcript.contains(text) { try waitForLine(text) } }
+
   /// Waits for the end, with all that was written until then.
   func wait() throws -> WorkerProcess.Exit {
     lines += try worker.readToEnd().split(separator: "\n").map(String.init)

@@ -21,14 +21,8 @@ import Testing
   @Test func aDurableTableComesBackAfterAReboot() throws {
     let corner = try Corner()
     let name = corner.tableName()
-    let directory = corner.directory + "/stores"
-    defer {
-      unlink("\(directory)/\(name).1.sqlite")
-      rmdir(directory)
-    }
-    try corner.write(
-      "interval: 20ms\nstore-directory: \(directory)\ntables:\n  - name: \(name)\n    capacity: 4MiB\n    durability: relaxed(60min)\n"
-    )
+    let stores = try corner.storeTable(name, "relaxed(60min)")
+    defer { stores.remove() }
     let first = try corner.startReady()
     let table = try Table.open(name)
     try table.set("a", "stays")
@@ -121,15 +115,15 @@ private struct StoreCorner {
 }
 
 extension Corner {
-  /// Configures one table, which is stored with every barrier.
-  fileprivate func storeTable(_ name: String) throws -> StoreCorner {
+  /// Configures one table, which is stored.
+  fileprivate func storeTable(_ name: String, _ durability: String = "every-barrier") throws -> StoreCorner {
     let stores = StoreCorner(directory: directory + "/stores", table: name)
     try write(
       """
       interval: 20ms
       store-directory: \(stores.directory)
       tables:
-        - {name: \(name), capacity: 4MiB, durability: every-barrier}
+        - {name: \(name), capacity: 4MiB, durability: \(durability)}
       """)
     return stores
   }
@@ -140,10 +134,7 @@ extension LoggingProcess {
   fileprivate func waitForStore(of name: String) throws {
     let table = try Table.open(name)
     try table.set("first", 1)
-    let end = ContinuousClock.now + .seconds(60)
-    while table.durableVersion < table.version {
-      guard ContinuousClock.now < end else { throw Failure("'\(name)' is not stored:\n\(transcript)") }
-      usleep(1000)
-    }
+    let isStored = eventually { table.durableVersion >= table.version }
+    guard isStored else { throw Failure("'\(name)' is not stored:\n\(transcript)") }
   }
 }

@@ -1,7 +1,10 @@
 import Glibc
+import SharedMemory
+import SharedTable
 import Testing
 
 @testable import ShmdCore
+@testable import TableMirror
 
 @Suite struct PartsTests {
   @Test func aTimestampIsCalendarTime() {
@@ -21,6 +24,17 @@ import Testing
     let socket = try NotifySocket("@shmd-test-\(getpid())-abstract")
     #expect(Notifier(socket: socket.address).send("READY=1", "STATUS=fine"))
     #expect(try socket.waitFor("READY=1") == "READY=1\nSTATUS=fine")
+  }
+
+  @Test func theAgeOfAMirrorIsThatOfItsReport() throws {
+    var report = MirrorReport()
+    #expect(MirrorLook(table: "a", report).lagNanoseconds == nil)
+    var status = UpstreamStatus(.away, address: "etcd://a:1/p")
+    status.revision = 1
+    (status.asOf, status.asOfMonotonic) = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
+    status.asOf -= 5_000_000_000
+    report.status = status
+    #expect(try #require(MirrorLook(table: "a", report).lagNanoseconds) >= 5_000_000_000)
   }
 
   @Test func theWatchdogIsOnlyForTheProcessItNames() {

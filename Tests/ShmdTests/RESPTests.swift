@@ -28,7 +28,7 @@ import Testing
     let daemon = try corner.start()
     // Which of the two comes first is open.
     try daemon.waitForLine("serving Redis' clients")
-    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    try daemon.waitUntilSaid("ready tables=")
     var status = stat()
     #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
     let client = try RedisClient(socket)

@@ -13,7 +13,7 @@ import Testing
     let path = corner.directory + "/passed.sock"
     defer { unlink(path) }
     let unix = try listener(atPath: path)
-    let (tcp, port) = try listenerOnLoopback()
+    let (tcp, port) = try listenerOnTCP(loopback)
     try corner.write(
       """
       interval: 20ms
@@ -41,7 +41,65 @@ import Testing
     try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key): {socket: systemd}\n")
     let daemon = try corner.start()
     try daemon.waitForLine("no socket named '\(key)' was passed")
-    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    try daemon.waitUntilSaid("ready tables=")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  /// Whoever connects to what the daemon does not serve is refused, and does not wait for an answer that nobody gives.
+  @Test(arguments: [
+    ("monitoring: {socket: systemd}", "sockets were passed that no 'socket: systemd' asks for"),
+    ("resp: {socket: systemd}", "bound to more than this host"),
+  ])
+  func socketsThatAreNotServedAreClosed(_ key: String, _ line: String) throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let path = corner.directory + "/passed.sock"
+    defer { unlink(path) }
+    let world = try listenerOnTCP(0).descriptor
+    let unix = try listener(atPath: path)
+    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key)\n")
+    let daemon = try corner.start(
+      environment: ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "resp:resp"],
+      prelude: "exec 3<&\(world) 4<&\(unix); export LISTEN_PID=$$")
+    try daemon.waitForLine(line)
+    try daemon.waitUntilSaid("ready tables=")
+    for (number, passed) in [(3, world), (4, unix)] as [(Int32, Int32)] {
+      #expect(eventually { identity(of: daemon.pid, number) != identity(of: getpid(), passed) })
+    }
+    close(world)
+    close(unix)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  @Test func aListenerBesideSocketsThatWereNotPassedIsServedAndTheyAreMissed() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let (descriptor, port) = try listenerOnTCP(loopback)
+    close(descriptor)
+    try corner.write(
+      "interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, listen: 127.0.0.1:\(port)}\n")
+    let daemon = try corner.start()
+    try daemon.waitForLine("no socket named 'resp' was passed")
+    try daemon.waitForLine("serving Redis' clients")
+    #expect(try RedisClient(loopbackPort: port).call("SET", "k", "v") == "+OK")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
+  @Test func thatUsersAreToldByNoPassedTCPSocketIsSaid() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let (tcp, port) = try listenerOnTCP(loopback)
+    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, users: [0]}\n")
+    let daemon = try corner.start(
+      environment: ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "resp"],
+      prelude: "exec 3<&\(tcp); export LISTEN_PID=$$")
+    try daemon.waitForLine("'resp: users' refuses all who come by the TCP socket")
+    try daemon.waitForLine("serving Redis' clients")
+    close(tcp)
+    #expect(try RedisClient(loopbackPort: port).answer().hasPrefix("-NOPERM"))
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }
@@ -56,7 +114,7 @@ import Testing
     try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: \(path)}\n")
     let daemon = try corner.start()
     try daemon.waitForLine("another process listens there")
-    if !daemon.transcript.contains("ready tables=") { try daemon.waitForLine("ready tables=") }
+    try daemon.waitUntilSaid("ready tables=")
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }
@@ -82,7 +140,7 @@ import Testing
       monitoring: {socket: \(http)}
       """)
     let daemon = try corner.startReady()
-    if !daemon.transcript.contains("monitoring served") { try daemon.waitForLine("monitoring served") }
+    try daemon.waitUntilSaid("monitoring served")
     func open(_ count: Int) throws {
       for number in 0..<count {
         let client = try RedisClient(resp)
@@ -101,13 +159,7 @@ import Testing
     let before = try (descriptors(of: daemon.pid), residentBytes(of: daemon.pid))
     try open(10_000)
     // The last of them may still be on their way out.
-    var left = 0
-    for _ in 0..<1200 {
-      left = try descriptors(of: daemon.pid)
-      if left <= before.0 { break }
-      usleep(50_000)
-    }
-    #expect(left <= before.0)
+    #expect(try eventually { try descriptors(of: daemon.pid) <= before.0 })
     // A connection that left 400 bytes would be seen.
     let grown = try residentBytes(of: daemon.pid) - before.1
     #expect(grown < 4 << 20, "\(grown) bytes more")
@@ -117,6 +169,8 @@ import Testing
 
   // MARK: -
 
+  private let loopback: UInt32 = 0x7F00_0001
+
   private func listener(atPath path: String) throws -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -124,10 +178,10 @@ import Testing
     return try listener(AF_UNIX, &address, MemoryLayout<sockaddr_un>.size)
   }
 
-  private func listenerOnLoopback() throws -> (descriptor: Int32, port: UInt16) {
+  private func listenerOnTCP(_ host: UInt32) throws -> (descriptor: Int32, port: UInt16) {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = host.bigEndian
     let descriptor = try listener(AF_INET, &address, MemoryLayout<sockaddr_in>.size)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     withUnsafeMutablePointer(to: &address) { pointer in
@@ -144,6 +198,13 @@ import Testing
     }
     guard failed == 0, listen(descriptor, 16) == 0 else { throw Failure("no listener: error \(errno)") }
     return descriptor
+  }
+
+  /// What a process's descriptor leads to; nil if it is closed.
+  private func identity(of process: Int32, _ descriptor: Int32) -> String? {
+    var target = [CChar](repeating: 0, count: 256)
+    guard readlink("/proc/\(process)/fd/\(descriptor)", &target, 255) > 0 else { return nil }
+    return String(decoding: target.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   private func descriptors(of process: Int32) throws -> Int {

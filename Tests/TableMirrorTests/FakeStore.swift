@@ -12,6 +12,13 @@ final class FakeStore: MirrorSource {
     /// Revisions up to this one are not told any more.
     var compacted: Int64 = 0
     var isDown = false
+    var reasonToBeDown = "the store is down"
+    /// Is reached, and does not say where it is.
+    var refusesLooks = false
+    /// Is looked at, and ends each watch at once.
+    var refusesWatches = false
+    /// Called before each session, without the lock, and also where there is none.
+    var beforeSession: (@Sendable () -> Void)?
     /// At most so many keys and values an answer has room for.
     var largestPage = Int.max
     var sessions = 0
@@ -90,6 +97,7 @@ final class FakeStore: MirrorSource {
   // MARK: - MirrorSource
 
   func withSession(_ attempt: Int, _ body: @Sendable (any MirrorSession) async throws -> Void) async throws {
+    state.withLock(\.beforeSession)?()
     try checkUp()
     let number = state.withLock { state in
       state.sessions += 1
@@ -99,7 +107,8 @@ final class FakeStore: MirrorSource {
   }
 
   fileprivate func checkUp() throws {
-    if state.withLock(\.isDown) { throw MirrorFailure.away("the store is down") }
+    let reason = state.withLock { $0.isDown ? $0.reasonToBeDown : nil }
+    if let reason { throw MirrorFailure.away(reason) }
   }
 }
 
@@ -121,6 +130,7 @@ struct FakeSession: MirrorSession {
 
   func position() async throws -> SourcePosition {
     try store.checkUp()
+    if store.state.withLock(\.refusesLooks) { throw MirrorFailure.away(store.state.withLock(\.reasonToBeDown)) }
     return store.position
   }
 
@@ -150,6 +160,7 @@ struct FakeSession: MirrorSession {
     let (stream, continuation) = AsyncThrowingStream<WatchAnswer, any Error>.makeStream()
     try store.state.withLock { state in
       state.asked.append(revision)
+      if state.refusesWatches { throw MirrorFailure.away("no watch is admitted") }
       if revision <= state.compacted { throw MirrorFailure.compacted }
       for (number, events) in state.history where number >= revision {
         continuation.yield(

@@ -6,7 +6,7 @@ import Testing
 
 /// A table that mirrors a store in memory, and what tests wait for.
 struct MirrorCorner {
-  let table: Table
+  var table: Table
   let store: FakeStore
   var settings: MirrorSettings
   static let timeout = Duration.seconds(60)
@@ -29,15 +29,20 @@ struct MirrorCorner {
   }
 
   /// Mirrors while `body` runs.
+  /// - Parameter hear: is told what the mirror says, when it says it.
   /// - Returns: what the mirror has done and said until it ended.
   @discardableResult
   func mirroring(
-    _ configure: (inout MirrorSettings) -> Void = { _ in }, _ body: () async throws -> Void
+    _ configure: (inout MirrorSettings) -> Void = { _ in }, hear: @escaping @Sendable (MirrorNews) -> Void = { _ in },
+    _ body: () async throws -> Void
   ) async throws -> (report: MirrorReport, news: [MirrorNews]) {
     var settings = settings
     configure(&settings)
     let news = NewsLog()
-    let mirror = Mirror(table, settings, source: store) { news.add($0) }
+    let mirror = Mirror(table, settings, source: store) {
+      news.add($0)
+      hear($0)
+    }
     let task = Task { await mirror.run() }
     let result = await Result { try await body() }
     task.cancel()

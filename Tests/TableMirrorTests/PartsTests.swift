@@ -1,7 +1,9 @@
+import Glibc
 import SharedMemory
 import SharedTable
 @testable import TableMirror
 import TableTestSupport
+import TestSupport
 import Testing
 
 @Suite struct AddressTests {
@@ -28,6 +30,32 @@ import Testing
   ])
   func whatIsNoAddressIsSaid(text: String) {
     #expect(throws: MirrorAddress.Mistake.self) { try MirrorAddress(text) }
+  }
+}
+
+@Suite struct AccessTests {
+  /// A pipe that nobody writes into is no reason to wait: its reader has the table's thread.
+  @Test func filesAreReadWithoutWaiting() throws {
+    let path = "/tmp/mirror-access-\(uniqueTableName())"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let hasRead = Counter()
+    let thread = TestThread {
+      let bytes = try MirrorAccess.contents(path)
+      hasRead.increment()
+      return bytes
+    }
+    let isRead = eventually { hasRead.value == 1 }
+    #expect(isRead)
+    if !isRead { close(open(path, O_WRONLY)) }
+    #expect(try thread.join() == [])
+  }
+
+  @Test func whatIsNoSuchFileIsSaid() {
+    #expect(throws: MirrorFailure.self) { try MirrorAccess.contents("/dev/zero") }
+    #expect(throws: MirrorFailure.away("/nowhere: cannot be read (open: No such file or directory (ENOENT))")) {
+      try MirrorAccess.contents("/nowhere")
+    }
   }
 }
 
@@ -120,6 +148,17 @@ import Testing
     #expect(status.text.utf8.count == UpstreamStatus(.away, address: "").text.utf8.count)
     #expect(UpstreamStatus(text: "") == nil)
     #expect(UpstreamStatus(text: "state gone\nrevision 1") == nil)
+  }
+
+  @Test func textTakesTheSameRoomWhateverChanges() throws {
+    var status = UpstreamStatus(.away, address: String(repeating: "a", count: 300))
+    status.contents = "string " + String(repeating: "p", count: 300)
+    let length = status.text.utf8.count
+    status.state = .following
+    (status.revision, status.cluster, status.term) = (.max, .max, .max)
+    (status.asOf, status.asOfMonotonic) = (.max, .max)
+    status.problem = String(repeating: "é", count: 300)
+    #expect(status.text.utf8.count == length)
   }
 
   @Test func readsMayAskForAnAge() async throws {

@@ -16,7 +16,7 @@ import Testing
         let table = try Table.create(name, .init(capacityBytes: 4 << 20), timeout: .seconds(100))
         let keeper = try StoreKeeper(table, mode, in: directory) { _ in }
         defer { keeper.stopAndWait() }
-        while table.segment.keeping != .kept { usleep(1000) }
+        #expect(eventually { table.segment.keeping == .kept })
         let observer = try Table.open(name, access: .observer, timeout: .seconds(100))
         for number in 1...20 {
           try table.barrier(durable: true) { try $0.set("a", number) }
@@ -49,7 +49,7 @@ import Testing
         let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20), timeout: .seconds(100))
         let keeper = try StoreKeeper(table, .everyBarrier, in: directory) { _ in }
         defer { keeper.stopAndWait() }
-        while table.segment.keeping != .kept { usleep(1000) }
+        #expect(eventually { table.segment.keeping == .kept })
         let other = try Table.open(name)
         try table.barrier(durable: true) { tx in
           try tx.set("a", 1)
@@ -99,10 +99,10 @@ import Testing
           }
         }
         defer { keeper.stopAndWait() }
-        while table.segment.keeping != .failed { usleep(1000) }
+        #expect(eventually { table.segment.keeping == .failed })
         #expect(code { try table.barrier(durable: true) { try $0.set("a", 1) } } == .notDurable)
         unlink(place.path)
-        while table.segment.keeping != .kept { usleep(1000) }
+        #expect(eventually { table.segment.keeping == .kept })
         try table.barrier(durable: true) { try $0.set("a", 2) }
         keeper.stopAndWait()
         #expect(said.withLock { $0 } == ["failed readOnly", "recovered"])

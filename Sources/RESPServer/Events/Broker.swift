@@ -155,7 +155,8 @@ final class Broker: Sendable {
   func tell(_ change: TableChange, of database: Database) {
     guard let key = change.key else { return tellTrackersOfLoss() }
     let flags = state.withLock { state in
-      for id in state.trackers.keys { state.trackers[id]!.note(key) }
+      // Of the keys alone: `keys` itself would hold the trackers, and each change would copy them all.
+      for id in Array(state.trackers.keys) { state.trackers[id]!.note(key) }
       return state.notifications
     }
     let (event, letter): (String, Character) = if case .set = change { ("set", "$") } else { ("del", "g") }
@@ -184,7 +185,7 @@ final class Broker: Sendable {
   private func takeTrackers() -> [Tracker] {
     state.withLock { state in
       let trackers = Array(state.trackers.values)
-      for id in state.trackers.keys { state.trackers[id]!.changed = [] }
+      for id in Array(state.trackers.keys) { state.trackers[id]!.changed = [] }
       return trackers
     }
   }

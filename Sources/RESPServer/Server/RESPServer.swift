@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -18,13 +19,19 @@ public final class RESPServer: Sendable {
   }
 
   /// Binds what the options name, and serves from then on.
-  /// - Throws: ``ListenFailure``; then nothing is bound.
+  /// - Throws: ``ListenFailure``; then nothing is bound, and what was bound by others is closed.
   public func start() async throws {
+    var passed = state.options.bound
     do {
       if let path = state.options.socket { try await bind(path: path) }
       if let address = state.options.listen { try await bind(address) }
-      for descriptor in state.options.bound { try await serve(descriptor) }
+      while let descriptor = passed.first {
+        let kind = try BoundSocket.kind(of: descriptor)
+        passed.removeFirst()
+        try await serve(descriptor, kind)
+      }
     } catch {
+      for descriptor in passed { close(descriptor) }
       await stop()
       throw error
     }
@@ -89,11 +96,9 @@ public final class RESPServer: Sendable {
     }
   }
 
-  private func serve(_ descriptor: Int32) async throws {
+  private func serve(_ descriptor: Int32, _ kind: BoundSocket.Kind) async throws {
     var bootstrap = bootstrap
-    if try BoundSocket.kind(of: descriptor) == .tcp {
-      bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-    }
+    if kind == .tcp { bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1) }
     do {
       let channel = try await bootstrap.withBoundSocket(descriptor).get()
       listeners.withLock { $0.append(channel) }

@@ -95,6 +95,9 @@ extension Table.Administration {
     do { return try Maintenance(segment).backByHugePages() } catch { throw table.named(error) }
   }
 
+  /// What the table has claimed of its capacity, as its statistics say; costs a load.
+  package var claimedBytes: Int { segment.claimedBytes }
+
   // MARK: - Upkeep
 
   /// How often a dead writer's work was repaired since the table was made; nil for observers.

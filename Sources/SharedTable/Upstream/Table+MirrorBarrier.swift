@@ -5,22 +5,18 @@ extension Table {
   /// A barrier on a mirror. Nothing is expired to it: it sees, and replaces, what is stored.
   ///
   /// Blocks and throws as ``barrier(timeout:_:)``; starts over once, after gc, when the table was full.
-  package func mirrorBarrier<R>(
-    timeout: Duration? = nil, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
+  package func mirrorBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
     do throws(TableError) {
-      return try runMirrorBarrier(timeout, body)
+      return try runMirrorBarrier(body)
     } catch {
       guard error.code == .full, error.holder == nil else { throw error }
-      return try runMirrorBarrier(timeout, body)
+      return try runMirrorBarrier(body)
     }
   }
 
-  private func runMirrorBarrier<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
-  ) throws(TableError) -> R {
+  private func runMirrorBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
     do throws(EngineError) {
-      try segment.beginMirrorBarrier(timeoutNanoseconds: nanoseconds(timeout))
+      try segment.beginMirrorBarrier(timeoutNanoseconds: timeoutNanoseconds)
     } catch {
       throw named(error)
     }
@@ -29,26 +25,25 @@ extension Table {
 }
 
 extension Transaction {
-  /// Stores a value unless the key has exactly this value, type and expiry.
+  /// Stores a value that does not expire, unless the key has exactly this value and type and does not expire.
   /// - Returns: whether it had not.
   package mutating func replace(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType
   ) throws(TableError) -> Bool {
-    if let found = try unsafe find(RawKey(key)), found.meta.type == type.rawValue,
-      (found.meta.hasExpiry ? found.expiry : 0) == expires.nanoseconds(now: now),
+    if let found = try unsafe find(RawKey(key)), found.meta.type == type.rawValue, !found.meta.hasExpiry,
       unsafe found.value.elementsEqual(bytes)
     {
       return false
     }
-    try unsafe store(key, bytes, StoredForm(type: type), expires)
+    try unsafe put(key, bytes, type: type)
     return true
   }
 
-  /// Stores a value.
+  /// Stores a value that does not expire.
   package mutating func put(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType
   ) throws(TableError) {
-    try unsafe store(key, bytes, StoredForm(type: type), expires)
+    try unsafe store(key, bytes, StoredForm(type: type), .never)
   }
 
   /// Removes a key, if it is there.

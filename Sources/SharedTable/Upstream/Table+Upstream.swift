@@ -17,7 +17,7 @@ extension Table {
     /// have no number sign.
     public static let key = "#upstream"
 
-    /// How far the mirror is, as of the newest version. Never blocks; costs what a `get` costs.
+    /// How far the mirror is, as of the newest version. Blocks as a `get` does, and costs what that costs.
     /// - Returns: nil before the mirror began, and of a table that is no mirror.
     /// - Throws: `damaged` if the table says something else under the key; what `get` throws.
     public func status() throws(TableError) -> UpstreamStatus? {
@@ -25,10 +25,10 @@ extension Table {
       return try Self.status(of: try table.get(Self.key, as: String.self), table)
     }
 
-    /// How old what the table shows may be, at most; nil if it never was whole, or is no mirror. Never blocks.
+    /// How old what the table shows may be, at most; nil if it never was whole, or is no mirror. Blocks as a `get` does.
     ///
     /// It is counted from the last moment of which this host knows that everything that had been written over there was here. While the
-    /// mirror follows that is a second or two.
+    /// mirror follows that is three times its `check` at most, which is a second by default.
     /// - Throws: as ``status()``.
     public var lag: Duration? {
       get throws(TableError) { try status()?.lag(now: table.clock.now, monotonic: HostClock.monotonicNanoseconds) }

@@ -40,29 +40,38 @@ public struct UpstreamStatus: Sendable, Equatable {
   ///
   /// By the clock that nobody sets and by the calendar: the longer of both. So a clock that was set back hides nothing, nor does a
   /// reboot.
-  func lag(now: UInt64, monotonic: UInt64) -> Duration? {
+  package func lag(now: UInt64, monotonic: UInt64) -> Duration? {
     guard revision > 0, asOf > 0 else { return nil }
     let byCalendar = now > asOf ? now - asOf : 0
     let bySteadyClock = monotonic > asOfMonotonic ? monotonic - asOfMonotonic : 0
     return .nanoseconds(Int64(clamping: max(byCalendar, bySteadyClock)))
+  }
+
+  /// The same by this host's clocks.
+  package var lag: Duration? {
+    lag(now: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
   }
 }
 
 // MARK: - As text
 
 extension UpstreamStatus {
-  /// Padded, so that it always takes the same room: a full table has room for a value that is no longer than the one before.
+  /// Padded, so that a mirror's always takes the same room: a full table has room for a value that is no longer than the one before.
   private static let paddedLength = 512
+  /// Of all but address and contents, which are a mirror's for life.
+  private static let mostOfRest = 360
   private static let longestText = 160
 
   package var text: String {
+    let address = Self.line(address)
     let lines = [
       "state \(state.rawValue)", "revision \(revision)", "cluster \(String(cluster, radix: 16))", "term \(term)",
-      "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(Self.line(address))", "contents \(contents)",
+      "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(address)", "contents \(contents)",
       "problem \(Self.line(problem))",
     ]
     let text = lines.joined(separator: "\n") + "\n"
-    return text + String(repeating: "\n", count: max(0, Self.paddedLength - text.utf8.count))
+    let length = max(Self.paddedLength, Self.mostOfRest + address.utf8.count + contents.utf8.count)
+    return text + String(repeating: "\n", count: max(0, length - text.utf8.count))
   }
 
   /// - Returns: nil if a field is missing or is none.

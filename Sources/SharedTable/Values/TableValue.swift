@@ -87,7 +87,7 @@ extension Bool: TableValue {
 extension Duration {
   /// This duration in nanoseconds, between 0 and 292 years.
   @usableFromInline
-  var clampedNanoseconds: UInt64 {
+  package var clampedNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 { return 0 }
     if seconds >= 9_000_000_000 { return 9_000_000_000_000_000_000 }

@@ -12,7 +12,7 @@ public struct Configuration: Sendable, Equatable {
   /// What Redis' clients are served; nil: nothing.
   var resp: RESPConfiguration?
   /// Where figures, health and the status page are served; nil: nowhere.
-  var monitoring: MonitoringConfiguration?
+  var monitoring: Listening?
   /// Where the stores of durable tables lie.
   public var storeDirectory = Self.defaultStoreDirectory
   static let defaultStoreDirectory = "/var/lib/shmd"

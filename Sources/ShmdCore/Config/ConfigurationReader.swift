@@ -141,9 +141,8 @@ public struct ConfigurationReader {
       case .interval:
         if let value = scalar(node, key.rawValue, Scalars.interval) { configuration.interval = value }
       case .logLevel:
-        let levels = Logger.Level.allCases.map { ($0.rawValue, $0) }
         let value = scalar(node, key.rawValue) { text throws(Complaint) in
-          try Scalars.word(text, levels, "a log level")
+          try Scalars.rawWord(text, "a log level") as Logger.Level
         }
         if let value { configuration.logLevel = value }
       case .storeDirectory:

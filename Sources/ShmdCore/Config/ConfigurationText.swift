@@ -1,4 +1,5 @@
 import SharedTable
+import ToolSupport
 
 /// A configuration as YAML that reads as the same configuration, each value with where it comes from.
 enum ConfigurationText {
@@ -24,19 +25,18 @@ enum ConfigurationText {
     "\(start)\(key): \(value)  # \(source ?? "default")"
   }
 
-  static func address(_ listen: (host: String, port: Int)) -> String {
-    "\(listen.host.contains(":") ? "[\(listen.host)]" : listen.host):\(listen.port)"
-  }
+  /// A text in quotes. YAML reads JSON's as they are meant.
+  static func quoted(_ text: String) -> String { String(decoding: JSONText.quoted(text), as: UTF8.self) }
 
   /// Nil for the tables, which have lines of their own, and for what is not asked for.
   private static func value(of key: TopKeyword, in configuration: Configuration) -> String? {
     switch key {
     case .interval: configuration.interval.written
     case .logLevel: configuration.logLevel.rawValue
-    case .storeDirectory: "\"\(configuration.storeDirectory)\""
+    case .storeDirectory: quoted(configuration.storeDirectory)
     case .tables: nil
     case .resp: configuration.resp?.written
-    case .monitoring: configuration.monitoring?.written
+    case .monitoring: configuration.monitoring.map { "{\($0.written.joined(separator: ", "))}" }
     }
   }
 
@@ -66,23 +66,10 @@ extension RESPConfiguration {
   /// As a configuration writes it.
   fileprivate var written: String {
     let parts: [String?] = [
-      socket.map { "socket: \"\($0)\"" }, mode.map { "mode: \"0\(String($0, radix: 8))\"" },
-      listen.map { "listen: \"\(ConfigurationText.address($0))\"" },
-      tables.map { "tables: [\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" },
+      tables.map { "tables: [\($0.map(ConfigurationText.quoted).joined(separator: ", "))]" },
       users.map { "users: [\($0.map(String.init).joined(separator: ", "))]" },
     ]
-    return "{\(parts.compactMap(\.self).joined(separator: ", "))}"
-  }
-}
-
-extension MonitoringConfiguration {
-  /// As a configuration writes it.
-  fileprivate var written: String {
-    let parts: [String?] = [
-      socket.map { "socket: \"\($0)\"" }, mode.map { "mode: \"0\(String($0, radix: 8))\"" },
-      listen.map { "listen: \"\(ConfigurationText.address($0))\"" },
-    ]
-    return "{\(parts.compactMap(\.self).joined(separator: ", "))}"
+    return "{\((listening.written + parts.compactMap(\.self)).joined(separator: ", "))}"
   }
 }
 

@@ -1,11 +1,8 @@
 /// Where a server listens, as a configuration says it.
 extension Scalars {
-  /// The word for the sockets that the service manager passes.
-  static let passed = "systemd"
-
-  /// An absolute path, or the word ``passed``.
+  /// An absolute path, or the word ``Listening/passed``.
   static func socketPath(_ text: String) throws(Complaint) -> String {
-    guard text.hasPrefix("/") && text.utf8.count < 108 || text == passed else {
+    guard text.hasPrefix("/") && text.utf8.count < 108 || text == Listening.passed else {
       throw Complaint(
         "\(text.quotedExcerpt) is not a socket's path; write an absolute path of at most 107 bytes, or systemd")
     }
@@ -20,19 +17,19 @@ extension Scalars {
   }
 
   /// Loopback only: what comes by TCP shows no user, and is not encrypted.
-  static func loopbackAddress(_ text: String) throws(Complaint) -> (host: String, port: Int) {
+  static func loopbackAddress(_ text: String) throws(Complaint) -> Listening.Address {
     let parts = text.split(separator: ":").map(String.init)
     guard let last = parts.last, let port = UInt16(last), port > 0, text.hasSuffix(":\(last)") else {
       throw Complaint("\(text.quotedExcerpt) is not an address; write 127.0.0.1:PORT or [::1]:PORT")
     }
     let host = String(text.dropLast(last.utf8.count + 1))
     switch host {
-    case "[::1]": return ("::1", Int(port))
-    case "localhost": return ("127.0.0.1", Int(port))
+    case "[::1]": return Listening.Address(host: "::1", port: Int(port))
+    case "localhost": return Listening.Address(host: "127.0.0.1", port: Int(port))
     case _
     where host.hasPrefix("127.") && host.split(separator: ".").count == 4
       && host.split(separator: ".").allSatisfy({ UInt8($0) != nil }):
-      return (host, Int(port))
+      return Listening.Address(host: host, port: Int(port))
     default:
       throw Complaint("\(host.prefix(64)) is not this host alone; write 127.0.0.1:\(port) or [::1]:\(port)")
     }

@@ -72,6 +72,24 @@ enum Scalars {
     try word(text, T.allCases.map { ($0.description, $0) }, what)
   }
 
+  /// One of all cases, by its raw value.
+  static func rawWord<T: CaseIterable & RawRepresentable<String>>(
+    _ text: String, _ what: String
+  ) throws(Complaint) -> T {
+    try word(text, T.allCases.map { ($0.rawValue, $0) }, what)
+  }
+
+  static func file(_ text: String) throws(Complaint) -> String { try path(text, "a file's path") }
+
+  static func directory(_ text: String) throws(Complaint) -> String { try path(text, "a directory's path") }
+
+  private static func path(_ text: String, _ what: String) throws(Complaint) -> String {
+    guard text.hasPrefix("/"), text.utf8.count <= 1024 else {
+      throw Complaint("\(text.quotedExcerpt) is not \(what); give one that begins with '/'")
+    }
+    return text
+  }
+
   static func describe(_ bytes: Int) -> String { ByteCount(bytes: bytes).exact }
 
   /// Digits only: no sign, no space, no underscore.

@@ -34,11 +34,4 @@ extension Scalars {
     }
     return .relaxed(try interval(String(text.dropFirst(8).dropLast())))
   }
-
-  static func directory(_ text: String) throws(Complaint) -> String {
-    guard text.hasPrefix("/"), text.utf8.count <= 1024 else {
-      throw Complaint("\(text.quotedExcerpt) is not a directory's path; give one that begins with '/'")
-    }
-    return text
-  }
 }

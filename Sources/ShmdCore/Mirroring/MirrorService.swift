@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// Ends the mirrors when the daemon stops.
+/// Ends the mirrors when the daemon stops. The table keeper begins them.
 struct MirrorService: Service {
   let mirrors: Mirrors
 

@@ -8,6 +8,7 @@ import TableMirror
 /// for none of them.
 final class Mirrors: Sendable {
   private let log: Logger
+  private let makeSource: MirrorSourceMaker?
   private let running = Mutex<[String: Running]>([:])
 
   private struct Running {
@@ -16,10 +17,15 @@ final class Mirrors: Sendable {
     let task: Task<Void, Never>
   }
 
-  init(log: Logger) { self.log = log }
+  /// - Parameter makeSource: nil: there is none, and no configuration has an `upstream`.
+  init(log: Logger, makeSource: MirrorSourceMaker? = EtcdSupport.makeSource) {
+    self.log = log
+    self.makeSource = makeSource
+  }
 
   /// Keeps the mirrors of these tables, and no others.
-  func follow(_ tables: [(configuration: TableConfiguration, table: Table)]) {
+  /// - Parameter retryStopped: those that have stopped are tried again: the configuration was read anew.
+  func follow(_ tables: [(configuration: TableConfiguration, table: Table)], retryStopped: Bool = false) {
     let wanted = tables.filter { $0.configuration.upstream != nil && $0.table.isMirror && !$0.table.isObserver }
     running.withLock { running in
       for (name, old) in running where !wanted.contains(where: { $0.table.name == name }) {
@@ -29,7 +35,8 @@ final class Mirrors: Sendable {
       for (configuration, table) in wanted {
         let upstream = configuration.upstream!
         let old = running[table.name]
-        if let old, old.mirror.table === table, old.configuration == upstream { continue }
+        let isToGoOn = !retryStopped || old?.mirror.report.state != .stopped
+        if let old, old.mirror.table === table, old.configuration == upstream, isToGoOn { continue }
         running[table.name] = start(table, upstream, after: old)
       }
     }
@@ -38,7 +45,7 @@ final class Mirrors: Sendable {
   /// Two mirrors of one table would get into each other's way: the next begins when the one before has ended.
   private func start(_ table: Table, _ upstream: UpstreamConfiguration, after old: Running?) -> Running {
     let (name, log) = (table.name, log)
-    let source = EtcdSupport.makeSource!(upstream.settings.address, upstream.access)
+    let source = makeSource!(upstream.settings.address, upstream.access)
     let mirror = Mirror(table, upstream.settings, source: source) { Self.say($0, name, log) }
     old?.task.cancel()
     let task = Task {
@@ -48,22 +55,15 @@ final class Mirrors: Sendable {
     return Running(mirror: mirror, configuration: upstream, task: task)
   }
 
-  /// Mirrors that have stopped are tried again: the configuration was read anew.
-  func forgetStopped() {
-    running.withLock { running in
-      for (name, old) in running where old.mirror.report.state == .stopped { running[name] = nil }
-    }
-  }
-
   /// How each stands, in the order of their names.
-  var reports: [(table: Table, report: MirrorReport)] {
-    running.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.value.mirror.table, $0.value.mirror.report) }
+  var reports: [(table: String, report: MirrorReport)] {
+    running.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.mirror.report) }
   }
 
   /// What is wrong just now, for the status line.
   var troubles: [String] {
     reports.compactMap { table, report in
-      report.state == .following || report.problem.isEmpty ? nil : "'\(table.name)' does not follow: \(report.problem)"
+      report.state == .following || report.problem.isEmpty ? nil : "'\(table)' does not follow: \(report.problem)"
     }
   }
 

@@ -12,7 +12,7 @@ struct UpstreamConfiguration: Sendable, Equatable {
       (.key, access.key), (.user, access.user), (.passwordFile, access.passwordFile),
       (.values, settings.valueForm.rawValue), (.resync, settings.resync.rawValue),
     ]
-    let words = parts.compactMap { key, value in value.map { "\(key.rawValue): \"\($0)\"" } }
+    let words = parts.compactMap { key, value in value.map { "\(key.rawValue): \(ConfigurationText.quoted($0))" } }
     return "{\((words + ["check: \(settings.checkInterval.written)"]).joined(separator: ", "))}"
   }
 }

@@ -1,3 +1,4 @@
+import SharedTable
 import TableMetrics
 
 /// The daemon's own families beside those of its tables.
@@ -78,10 +79,7 @@ enum DaemonMetrics {
     var behind = MetricFamily("shmd_store_behind_commits", .gauge, "Commits that are not on the disk.")
     var failing = MetricFamily("shmd_store_failing", .gauge, "1 while nothing can be stored.")
     for (table, status) in sample.stores {
-      let parts = status.lag.components
-      let nanoseconds =
-        UInt64(clamping: parts.seconds) * 1_000_000_000 + UInt64(clamping: parts.attoseconds / 1_000_000_000)
-      lag.add([("table", table)], nanoseconds: nanoseconds)
+      lag.add([("table", table)], nanoseconds: status.lag.clampedNanoseconds)
       behind.add([("table", table)], status.version > status.durable ? status.version - status.durable : 0)
       failing.add([("table", table)], status.error == nil ? 0 : 1)
     }

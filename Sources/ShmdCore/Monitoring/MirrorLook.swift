@@ -1,20 +1,16 @@
 import SharedTable
 import TableMirror
 
-/// How a mirror stood at a sample.
+/// How a mirror stood at a sample. No table is read for it: samples are taken on threads of Swift's pool.
 struct MirrorLook: Sendable {
   let table: String
   let report: MirrorReport
   /// How old the table may have been; nil: it never was whole.
   let lagNanoseconds: UInt64?
 
-  init(_ table: Table, _ report: MirrorReport) {
-    self.table = table.name
+  init(table: String, _ report: MirrorReport) {
+    self.table = table
     self.report = report
-    let lag = (try? table.upstream.lag) ?? nil
-    lagNanoseconds = lag.map {
-      UInt64(clamping: $0.components.seconds) * 1_000_000_000
-        + UInt64(clamping: $0.components.attoseconds / 1_000_000_000)
-    }
+    lagNanoseconds = report.status?.lag?.clampedNanoseconds
   }
 }

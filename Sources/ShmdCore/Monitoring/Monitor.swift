@@ -29,7 +29,7 @@ final class Monitor: Sendable {
     next.blocked = await keeper.blockedTables
     next.stores = keeper.stores.statuses
     next.storeTroubles = keeper.stores.troubles
-    next.mirrors = keeper.mirrors.reports.map { MirrorLook($0.table, $0.report) }
+    next.mirrors = keeper.mirrors.reports.map { MirrorLook(table: $0.table, $0.report) }
     next.mirrorTroubles = keeper.mirrors.troubles
     next.counters = keeper.counters.values
     next.takenNanoseconds = HostClock.monotonicNanoseconds

@@ -7,7 +7,7 @@ import ToolSupport
 /// Takes samples, and serves the pages made of them, until the daemon stops. Where it listens changes with a restart.
 struct MonitoringService: Service {
   /// Nil: nobody asked for it.
-  let configuration: MonitoringConfiguration?
+  let configuration: Listening?
   let passed: PassedSockets
   let keeper: TableKeeper
   let log: Logger
@@ -22,14 +22,13 @@ struct MonitoringService: Service {
     guard let configuration else { return try await gracefulShutdown() }
     let monitor = Monitor()
     await monitor.take(from: keeper)
-    let isPassed = configuration.socket == Scalars.passed
     var options = StatusServerOptions(
-      socket: isPassed ? nil : configuration.socket, listen: configuration.listen)
-    if isPassed { options.bound = passed["monitoring"] }
+      socket: configuration.path, listen: configuration.listen.map { ($0.host, $0.port) })
     options.socketMode = configuration.mode ?? 0o660
-    let server = StatusServer(options) { monitor.page($0) }
+    let server: StatusServer
     do {
-      if isPassed, options.bound.isEmpty, options.listen == nil { throw ListenFailure.nothingPassed("monitoring") }
+      options.bound = try passed.sockets("monitoring", configuration, log)
+      server = StatusServer(options) { monitor.page($0) }
       try await server.start()
     } catch {
       // What keeps the tables does not end because somebody else has the port.
@@ -39,8 +38,7 @@ struct MonitoringService: Service {
     log.notice(
       "monitoring served",
       metadata: [
-        "socket": "\(configuration.socket ?? "-")",
-        "listen": "\(configuration.listen.map(ConfigurationText.address) ?? "-")",
+        "socket": "\(configuration.socket ?? "-")", "listen": "\(configuration.listen?.description ?? "-")",
       ])
     await sample(monitor)
     await server.stop()

@@ -5,22 +5,15 @@ extension ConfigurationReader {
     var resp = RESPConfiguration()
     for (key, _, node) in values {
       switch key {
-      case .socket: resp.socket = scalar(node, "resp: socket", Scalars.socketPath)
-      case .mode: resp.mode = scalar(node, "resp: mode", Scalars.socketMode)
-      case .listen: resp.listen = scalar(node, "resp: listen", Scalars.loopbackAddress)
+      case .socket, .mode, .listen: break
       case .tables: resp.tables = list(node, "resp: tables") { text throws(Complaint) in text }
       case .users: resp.users = list(node, "resp: users", Accounts.user)
       }
     }
-    if !values.contains(where: { $0.key == .socket || $0.key == .listen }) {
-      complain(node, "resp listens nowhere; give it a 'socket', or 'listen: 127.0.0.1:6379', or both")
-    }
-    if resp.listen != nil, resp.users != nil {
+    resp.listening = readListening(node, "resp", values.map { ($0.key.rawValue, $0.value) }, port: 6379)
+    if resp.listening.listen != nil, resp.users != nil {
       complain(
         node, "resp: 'users' and 'listen' exclude each other: over TCP nobody tells which user connects; remove one")
-    }
-    if resp.socket == Scalars.passed, resp.mode != nil {
-      complain(node, "resp: 'mode' is of a socket that shmd makes; write SocketMode= in the socket unit")
     }
     configuration.resp = resp
   }

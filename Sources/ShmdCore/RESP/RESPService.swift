@@ -10,14 +10,19 @@ struct RESPService: Service {
   let log: Logger
 
   func run() async throws {
-    guard var options = ServerOptions(configuration) else {
+    guard let resp = configuration.resp else {
       // Nobody asked for it. A service that ends would end the daemon.
       return try await gracefulShutdown()
     }
-    if configuration.resp?.socket == Scalars.passed { options.bound = passed["resp"] }
-    let server = RESPServer(options)
+    var options = ServerOptions(resp, configuration.tables)
+    let server: RESPServer
     do {
-      if options.isNowhere { throw ListenFailure.nothingPassed("resp") }
+      options.bound = try passed.sockets("resp", resp.listening, log)
+      if resp.users != nil, options.bound.contains(where: { (try? BoundSocket.kind(of: $0)) == .tcp }) {
+        log.warning(
+          "'resp: users' refuses all who come by the TCP socket that was passed: over TCP nobody tells a user")
+      }
+      server = RESPServer(options)
       try await server.start()
     } catch {
       // What keeps the tables does not end because somebody else has the socket.
@@ -27,8 +32,7 @@ struct RESPService: Service {
     log.notice(
       "serving Redis' clients",
       metadata: [
-        "socket": "\(configuration.resp?.socket ?? "-")",
-        "listen": "\(options.listen.map { "\($0.host):\($0.port)" } ?? "-")",
+        "socket": "\(resp.listening.socket ?? "-")", "listen": "\(resp.listening.listen?.description ?? "-")",
         "tables": "\(options.tables.map(\.name).joined(separator: " "))",
       ])
     try? await gracefulShutdown()
@@ -37,19 +41,12 @@ struct RESPService: Service {
 }
 
 extension ServerOptions {
-  fileprivate var isNowhere: Bool { socket == nil && listen == nil && bound.isEmpty }
-
-  /// Nil if the configuration has no `resp`.
-  init?(_ configuration: Configuration) {
-    guard let resp = configuration.resp else { return nil }
-    let names = resp.tables ?? configuration.tables.map(\.name)
+  fileprivate init(_ resp: RESPConfiguration, _ tables: [TableConfiguration]) {
+    let names = resp.tables ?? tables.map(\.name)
     self.init(
-      socket: resp.socket == Scalars.passed ? nil : resp.socket,
-      listen: resp.listen.map { Address(host: $0.host, port: $0.port) },
-      tables: names.map { name in
-        ServedTable(name: name, owner: configuration.tables.first { $0.name == name }?.options.owner)
-      })
-    socketMode = resp.mode ?? 0o660
+      socket: resp.listening.path, listen: resp.listening.listen.map { Address(host: $0.host, port: $0.port) },
+      tables: names.map { name in ServedTable(name: name, owner: tables.first { $0.name == name }?.options.owner) })
+    socketMode = resp.listening.mode ?? 0o660
     users = resp.users.map(Set.init)
   }
 }

@@ -145,7 +145,12 @@ public struct Daemon: Sendable {
       notifier: notifier, status: status, log: log)
     let maintenance = MaintenanceService(
       keeper: keeper, settings: settings, notifier: notifier, status: status, watchdog: watchdog, log: log)
-    let passed = PassedSockets.ofThisProcess()
+    let passed = PassedSockets.ofThisProcess(for: configuration)
+    if !passed.unwanted.isEmpty {
+      log.warning(
+        "sockets were passed that no 'socket: systemd' asks for, closed",
+        metadata: ["names": "\(passed.unwanted.joined(separator: " "))"])
+    }
     return ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [

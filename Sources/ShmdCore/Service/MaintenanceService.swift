@@ -32,7 +32,7 @@ struct MaintenanceService: Service {
       // Ends early when the daemon is to stop, and that is all an error can mean here.
       await cancelWhenGracefulShutdown { try? await Task.sleep(for: slice) }
       let now = HostClock.monotonicNanoseconds
-      if now &- lastTurn >= interval.wholeNanoseconds {
+      if now &- lastTurn >= interval.clampedNanoseconds {
         await turn()
         status.update(await keeper.report)
         lastTurn = now
@@ -44,10 +44,4 @@ struct MaintenanceService: Service {
   }
 
   private func turn() async { await keeper.turn { watchdog.beat() } }
-}
-
-extension Duration {
-  fileprivate var wholeNanoseconds: UInt64 {
-    UInt64(components.seconds) * 1_000_000_000 + UInt64(components.attoseconds / 1_000_000_000)
-  }
 }

@@ -9,10 +9,7 @@ enum HostFile {
   /// A file's text.
   /// - Throws: what `open(2)` or `read(2)` said; `EFBIG` past 1 MiB, `EILSEQ` if it is no UTF-8.
   static func text(of path: String) throws(SystemError) -> String {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw SystemError(call: "open", errno: errno) }
-    defer { close(descriptor) }
-    guard let text = String(validating: try bytes(of: descriptor), as: UTF8.self) else {
+    guard let text = String(validating: try HostText.bytes(path, atMost: maximumLength), as: UTF8.self) else {
       throw SystemError(call: "read", errno: EILSEQ)
     }
     return text
@@ -37,19 +34,6 @@ enum HostFile {
     }
     guard errno == 0 else { throw SystemError(call: "readdir", errno: errno) }
     return names.sorted()
-  }
-
-  private static func bytes(of descriptor: Int32) throws(SystemError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = unsafe read(descriptor, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw SystemError(call: "read", errno: errno) }
-      if count == 0 { return bytes }
-      bytes += chunk[..<count]
-      guard bytes.count <= maximumLength else { throw SystemError(call: "read", errno: EFBIG) }
-    }
   }
 
   /// Writes all of it, or as much as the descriptor takes.

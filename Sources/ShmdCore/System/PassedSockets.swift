@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import ToolSupport
 
 /// Listening sockets that the service manager has made and passed on: the protocol of sd_listen_fds(3), without libsystemd.
@@ -11,44 +12,67 @@ struct PassedSockets: Sendable {
   private static let most: Int32 = 1024
 
   private let byName: [String: [Int32]]
+  /// Names of those that were closed.
+  let unwanted: [String]
 
   /// - Parameters:
   ///   - process: the value of `LISTEN_PID`: for which process they are meant.
   ///   - count: that of `LISTEN_FDS`.
   ///   - names: that of `LISTEN_FDNAMES`: for each its `FileDescriptorName=`, between colons.
-  init(process: String?, count: String?, names: String?) {
+  ///   - wanted: the names of those that are to be served. The others are closed: whoever connects is refused, instead of waiting for an
+  ///     answer that nobody gives.
+  init(process: String?, count: String?, names: String?, wanted: Set<String>) {
     guard process.flatMap(Int32.init) == getpid(), let count = count.flatMap(Int32.init),
       (1...Self.most).contains(count)
     else {
-      byName = [:]
+      (byName, unwanted) = ([:], [])
       return
     }
     let names = (names ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     var byName: [String: [Int32]] = [:]
+    var unwanted: [String] = []
     for index in 0..<Int(count) {
       let descriptor = Self.first + Int32(index)
+      let name = index < names.count ? names[index] : "unknown"
+      guard wanted.contains(name) else {
+        unwanted.append(name)
+        close(descriptor)
+        continue
+      }
       // Not for the programs that this one might start.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      byName[index < names.count ? names[index] : "unknown", default: []].append(descriptor)
+      byName[name, default: []].append(descriptor)
     }
-    self.byName = byName
+    (self.byName, self.unwanted) = (byName, unwanted)
   }
 
   /// Of the environment. Once: whoever takes a descriptor closes it.
-  static func ofThisProcess() -> PassedSockets {
-    PassedSockets(
+  static func ofThisProcess(for configuration: Configuration) -> PassedSockets {
+    let servers = ["resp": configuration.resp?.listening, "monitoring": configuration.monitoring]
+    return PassedSockets(
       process: HostFile.environment("LISTEN_PID"), count: HostFile.environment("LISTEN_FDS"),
-      names: HostFile.environment("LISTEN_FDNAMES"))
+      names: HostFile.environment("LISTEN_FDNAMES"), wanted: Set(servers.filter { $0.value?.isPassed == true }.keys))
   }
 
-  subscript(name: String) -> [Int32] { byName[name] ?? [] }
+  /// Those for a server, if it counts on any; said where there is none and it listens elsewhere, too.
+  /// - Throws: there is none, and nowhere else to listen.
+  func sockets(_ server: String, _ listening: Listening, _ log: Logger) throws(ListenFailure) -> [Int32] {
+    guard listening.isPassed else { return [] }
+    let found = byName[server] ?? []
+    if found.isEmpty {
+      let failure = ListenFailure.nothingPassed(server)
+      if listening.listen == nil { throw failure }
+      log.error("\(server) served on its 'listen' alone", metadata: ["problem": "\(failure)"])
+    }
+    return found
+  }
 }
 
 extension ListenFailure {
   /// The configuration counts on the service manager, which has passed nothing of this name.
-  static func nothingPassed(_ name: String) -> ListenFailure {
+  fileprivate static func nothingPassed(_ name: String) -> ListenFailure {
     ListenFailure(
-      address: Scalars.passed,
+      address: Listening.passed,
       reason:
         "no socket named '\(name)' was passed; start a socket unit with FileDescriptorName=\(name), then shmd anew")
   }

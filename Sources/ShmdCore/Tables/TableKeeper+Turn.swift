@@ -155,7 +155,7 @@ extension TableKeeper {
   private func tidyMemory(_ managed: inout ManagedTable) throws(TableError) {
     defer { managed.version = managed.table.version }
     guard managed.version == managed.table.version else { return }
-    try managed.table.administration.backByHugePages()
+    try backByHugePages(&managed)
     let end = HostClock.monotonicNanoseconds + Self.shrinkNanoseconds
     var bytes = 0
     while let step = try managed.table.administration.shrink() {
@@ -165,5 +165,13 @@ extension TableKeeper {
     if bytes > 0 {
       log.debug("memory given back", metadata: ["table": "\(managed.name)", "bytes": "\(bytes)"])
     }
+  }
+
+  /// Where the kernel refuses, it would refuse the same at each turn: it is asked again when the table is of another size.
+  private func backByHugePages(_ managed: inout ManagedTable) throws(TableError) {
+    let claimed = managed.table.administration.claimedBytes
+    if managed.hugePagesAreDoneFor == claimed { return }
+    let isDone = try managed.table.administration.backByHugePages() == 0
+    managed.hugePagesAreDoneFor = isDone ? claimed : nil
   }
 }

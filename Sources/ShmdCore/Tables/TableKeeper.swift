@@ -22,10 +22,11 @@ public actor TableKeeper {
   }
 
   /// Keeps the stores and the mirrors of the tables in care.
-  func followTables() {
+  /// - Parameter retryStopped: mirrors that have stopped are tried again.
+  func followTables(retryStopped: Bool = false) {
     let tables = tables.map { (configuration: $0.configuration, table: $0.table) }
     stores.follow(tables)
-    mirrors.follow(tables)
+    mirrors.follow(tables, retryStopped: retryStopped)
   }
 
   /// Names of the tables in care.
@@ -65,8 +66,7 @@ public actor TableKeeper {
     }
     tables = next
     blocked = waiting
-    mirrors.forgetStopped()
-    followTables()
+    followTables(retryStopped: true)
   }
 
   /// The tables of a plan, the missing ones created as far as they can be.

@@ -15,13 +15,16 @@ extension Segment {
     return Int(clamping: count)
   }
 
+  /// What the table has claimed of its capacity.
+  public var claimedBytes: Int { Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) }
+
   public var statistics: Statistics {
     var result = Statistics()
     result.probeID = uuid.0
     result.version = committed
     result.keyCount = keyCount
     result.capacityBytes = geometry.capacityBytes
-    result.claimedBytes = Int(clamping: data.loadAcquire(DataLayout.publishedBytes))
+    result.claimedBytes = claimedBytes
     result.observers = ObserverCount.now(of: dataObject)
     guard let participant else { return result }
     let ctl = participant.ctl

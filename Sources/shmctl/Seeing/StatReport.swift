@@ -39,9 +39,7 @@ struct StatReport {
   }
 
   /// What the table says of itself as a mirror; nothing if it says something that is none.
-  var upstream: UpstreamReport {
-    UpstreamReport((try? table.upstream.status()) ?? nil, lag: (try? table.upstream.lag) ?? nil)
-  }
+  var upstream: UpstreamReport { UpstreamReport((try? table.upstream.status()) ?? nil) }
 
   private var participantRows: [Row] {
     [

@@ -27,7 +27,7 @@ struct UpstreamCommand: TableCommand {
       throw Complaint.usage(
         "table '\(table.name)' is no mirror; give it an 'upstream' in shmd's configuration, and make it anew")
     }
-    let report = UpstreamReport(try table.upstream.status(), lag: try table.upstream.lag)
+    let report = UpstreamReport(try table.upstream.status())
     if options.json {
       var object = JSONObject()
       object.add("table", table.name)

@@ -5,15 +5,11 @@ import ToolSupport
 struct UpstreamReport {
   /// Nil: nobody has begun to mirror.
   let status: UpstreamStatus?
-  let lag: Duration?
+  private let lagNanoseconds: UInt64?
 
-  init(_ status: UpstreamStatus?, lag: Duration?) {
+  init(_ status: UpstreamStatus?) {
     self.status = status
-    self.lag = lag
-  }
-
-  private var lagNanoseconds: UInt64? {
-    lag.map { UInt64($0.components.seconds) * 1_000_000_000 + UInt64($0.components.attoseconds / 1_000_000_000) }
+    lagNanoseconds = status?.lag?.clampedNanoseconds
   }
 
   /// In one line.

@@ -1,0 +1,62 @@
+import Dispatch
+import Logging
+import SharedTable
+import Synchronization
+import TableMirror
+import TestSupport
+import Testing
+
+@testable import ShmdCore
+
+@Suite struct MirrorsTests {
+  /// A store with which no mirror can go on. It remembers what the table said of itself when each session began.
+  private final class StoppingSource: MirrorSource {
+    let table: Table
+    let states = Mutex<[UpstreamStatus.State?]>([])
+
+    init(_ table: Table) { self.table = table }
+
+    func withSession(_ attempt: Int, _ body: @Sendable (any MirrorSession) async throws -> Void) async throws {
+      let state = try table.upstream.status()?.state
+      states.withLock { $0.append(state) }
+      throw MirrorFailure.stopped("nothing is here")
+    }
+  }
+
+  /// The first has stopped and waits for the table, to say so in it.
+  @Test func aStoppedMirrorIsTriedAgainOnceItHasEnded() async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      var options = Table.Options(capacityBytes: 2 << 20)
+      options.features = [.mirror]
+      // However long the holder holds it: who waits must not give up.
+      let table = try Table.create(name, options, timeout: .seconds(600))
+      let address = MirrorAddress(endpoints: [.init(host: "db", port: 1)], prefix: [])
+      var configuration = TableConfiguration(file: "f", name: name, options: options, lines: [:])
+      configuration.upstream = UpstreamConfiguration(settings: MirrorSettings(address: address))
+      let source = StoppingSource(table)
+      let mirrors = Mirrors(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { _, _ in source }
+
+      let held = Atomic(false)
+      let over = DispatchSemaphore(value: 0)
+      let holder = TestThread {
+        try table.mirrorBarrier { _ in
+          held.store(true, ordering: .releasing)
+          over.wait()
+        }
+      }
+      while !held.load(ordering: .acquiring) { await Task.yield() }
+      mirrors.follow([(configuration, table)])
+      let hasStopped = await comesTrue { mirrors.reports.first?.report.state == .stopped }
+      #expect(hasStopped)
+      mirrors.follow([(configuration, table)], retryStopped: true)
+      // Time enough for a second that does not wait; nobody is told that one waits.
+      for _ in 0..<200 where source.states.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(1)) }
+      over.signal()
+      try holder.join()
+      let hasBegunAgain = await comesTrue { source.states.withLock { $0.count } == 2 }
+      #expect(hasBegunAgain)
+      #expect(source.states.withLock { $0 } == [nil, .stopped])
+      await mirrors.stop()
+    }
+  }
+}
