@@ -233,12 +233,24 @@ def contents(table):
     return subprocess.run([SHMCTL, "ls", "-t", table, "--sort"], capture_output=True, check=True).stdout
 
 
+def store_durably():
+    """After a full disk the store tries again within half a minute; until then who waits for it is refused."""
+    deadline = time.monotonic() + 60
+    while True:
+        run = subprocess.run([SHMCTL, "set", "-t", TABLES[2], "--sync", "last", "word"], capture_output=True)
+        if run.returncode == 0:
+            return
+        if run.returncode != 11 or time.monotonic() > deadline:
+            raise RuntimeError("set --sync: exit status %d, %r" % (run.returncode, run.stderr[:300]))
+        time.sleep(0.2)
+
+
 def come_back(daemon):
     """Kills the daemon, takes its tables away as a reboot does, and looks whether the durable one is as it was."""
-    subprocess.run([SHMCTL, "set", "-t", TABLES[2], "--sync", "last", "word"], check=True, stdout=subprocess.DEVNULL)
+    store_durably()
     # What has expired and is not swept yet comes back to nobody.
     time.sleep(3)
-    subprocess.run([SHMCTL, "set", "-t", TABLES[2], "--sync", "last", "word"], check=True, stdout=subprocess.DEVNULL)
+    store_durably()
     before = contents(TABLES[2])
     daemon.kill()
     daemon.wait()
