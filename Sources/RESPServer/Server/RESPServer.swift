@@ -123,42 +123,13 @@ public final class RESPServer: Sendable {
         id: id, address: address ?? "?", peer: peer,
         send: { push in loop.execute { bound.value.handler?.deliver(push) } },
         disconnect: { loop.execute { bound.value.handler?.disconnect() } })
-      if let refusal = refusal(of: peer, state) {
-        return try refuse(channel, refusal)
+      if let refusal = ConnectionRefusal(of: peer, state) ?? (state.enter(client) ? nil : .tooMany) {
+        return try refusal.tell(channel)
       }
-      guard state.enter(client) else { return try refuse(channel, "ERR max number of clients reached") }
       let handler = ConnectionHandler(Session(server: state, client: client), state)
       holder.handler = handler
       try channel.pipeline.syncOperations.addHandler(handler)
     }
-  }
-
-  private static func refusal(of peer: PeerCredentials?, _ state: ServerState) -> String? {
-    guard let users = state.options.users else { return nil }
-    guard let peer else { return "NOPERM this connection tells no user, and only some may connect" }
-    return users.contains(peer.user)
-      ? nil : "NOPERM user \(peer.user) is not among those who may connect; an administrator adds them to 'resp: users'"
-  }
-
-  private static func refuse(_ channel: any Channel, _ message: String) throws {
-    var reply = Reply()
-    reply.error(message)
-    try channel.pipeline.syncOperations.addHandler(RefusalHandler(reply.buffer))
-  }
-}
-
-/// Who was refused is told why, and nothing else.
-private final class RefusalHandler: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-
-  private let message: ByteBuffer
-
-  init(_ message: ByteBuffer) { self.message = message }
-
-  func channelActive(context: ChannelHandlerContext) {
-    context.writeAndFlush(wrapOutboundOut(message), promise: nil)
-    context.close(promise: nil)
   }
 }
 

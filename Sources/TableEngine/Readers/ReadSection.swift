@@ -234,14 +234,6 @@ extension Segment {
     return !found.meta.isTombstone && !found.isExpired(at: instant(clock()))
   }
 
-  /// The instant by which the section that this thread is in judges expiry, in nanoseconds since 1970: that of its
-  /// first such judgement, so that who reads nothing that expires does not ask the clock.
-  public func instant(_ clock: WallClock) -> UInt64 {
-    guard let record = unsafe shm_thread_quick_find(id) else { return clock.now }
-    if unsafe record.pointee.now == SectionTime.notYetRead { unsafe record.pointee.now = clock.now }
-    return unsafe record.pointee.now
-  }
-
   /// What the barrier in flight on this thread sees: its own changes included.
   /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
   /// - Parameter known: the key's hash, if the caller has it already.

@@ -64,11 +64,6 @@ struct Slots {
     _ = ctl.exchange(slot + SlotLayout.light, Membarrier.mode == .light ? 1 : 0)
   }
 
-  /// A living thread that relies on membarrier; its slot's number. Called after a sequentially consistent fence.
-  func lightReader() -> Int? {
-    (0..<highWater).first { ctl.loadAcquire(offset($0) + SlotLayout.light) != 0 && !clearIfDead($0) }
-  }
-
   /// PAIR slots-high-water. Other end: ReaderScan.take. The mark must cover the slot before the slot announces anything;
   /// the compare-and-swap is sequentially consistent, and so is the scan's side by way of HEAVY.
   func raiseHighWater(_ needed: Int) {
@@ -90,35 +85,10 @@ struct Slots {
     ctl.storeRelaxed(slot + SlotLayout.light, 0)
   }
 
-  /// Clears the slot of a dead thread, whose mutex we have: what it announced protects nobody any more. What it held
-  /// of the rwlock is held for ever; that is noted before the slot forgets it (rw-reap, at RWExclusion.raiseAbandoned).
-  func reap(_ index: Int) {
-    let word = ctl.loadAcquire(offset(index) + SlotLayout.rw)
-    if word != RWWord.idle { RWExclusion.raiseAbandoned(ctl, to: RWWord.generation(word) + 1) }
-    reset(index)
-  }
-
   /// Gives a claimed slot back. By the thread that claimed it.
   func release(_ index: Int) {
     reset(index)
     try? mutex(index).unlock()
-  }
-
-  /// Clears the slot if its thread is dead.
-  /// - Returns: whether it was.
-  func clearIfDead(_ index: Int) -> Bool {
-    let mutex = mutex(index)
-    switch mutex.tryLock() {
-    case .acquired:
-      reset(index)
-    case .acquiredOwnerDied:
-      reap(index)
-      try? mutex.markConsistent()
-    default:
-      return false
-    }
-    try? mutex.unlock()
-    return true
   }
 
   /// Who claimed the slot, and how long ago, for people.
