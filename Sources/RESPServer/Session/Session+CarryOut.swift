@@ -127,7 +127,7 @@ extension Session {
   private func answer(_ command: WriteCommand, _ name: String, _ request: Request, _ tx: inout Transaction) -> Bool {
     do {
       try command.run(request, &tx, &reply, name)
-    } catch let error as TableError where error.code == .full && error.holder == nil && !isSecondAttempt {
+    } catch let error as TableError where error.mayFitAfterReclaiming && !isSecondAttempt {
       reply.rollBack(to: replyStart)
       isSecondAttempt = true
       return false

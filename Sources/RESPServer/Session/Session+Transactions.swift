@@ -118,7 +118,7 @@ extension Session {
     let start = replyStart
     do {
       return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }
-    } catch let error as TableError where error.code == .full && error.holder == nil && queue.isRepeatable {
+    } catch let error as TableError where error.mayFitAfterReclaiming && queue.isRepeatable {
       // Nothing has happened; a barrier after a full one begins with gc.
       reply.rollBack(to: start)
       replyStart = start
@@ -148,7 +148,7 @@ extension Session {
             reply.integer(count)
           case .connection(let command): try carryOut(command, entry.command, request, .zero)
           }
-        } catch let error as TableError where error.code == .full && error.holder == nil && !isLast {
+        } catch let error as TableError where error.mayFitAfterReclaiming && !isLast {
           throw error
         } catch {
           fail(error)

@@ -40,7 +40,7 @@ extension CacheCore {
     var wanted = 16
     while true {
       // What a reader keeps, nobody's leaving gives back.
-      guard failure.code == .full, failure.holder == nil else { throw failure }
+      guard failure.mayFitAfterReclaiming else { throw failure }
       guard bytes <= table.maximumValueLength, try evictSome(wanted, timeout: timeout) > 0 else { throw failure }
       wanted = min(wanted * 2, 4096)
       do throws(TableError) { return try healing(timeout, body) } catch { failure = error }
@@ -81,7 +81,7 @@ extension CacheCore {
     do throws(TableError) {
       return try evictSome(count, timeout, keepingLedger: true)
     } catch {
-      guard error.code == .full, error.holder == nil else { throw error }
+      guard error.mayFitAfterReclaiming else { throw error }
       return try evictSome(count, timeout, keepingLedger: false)
     }
   }

@@ -137,7 +137,7 @@ extension CacheCore {
     do throws(TableError) {
       try removeAllAtOnce(timeout)
     } catch {
-      guard error.code == .full, error.holder == nil else { throw error }
+      guard error.mayFitAfterReclaiming else { throw error }
       // More than one barrier takes: in several, each of them whole.
       while try evictSome(256, timeout: timeout) > 0 {}
       try removeAllAtOnce(timeout)

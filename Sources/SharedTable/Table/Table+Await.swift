@@ -118,7 +118,7 @@ extension Table {
       }
       if hasBegun != nil { return try runBarrier(body) }
       return try await awaitTurn(timeout, reach, body)
-    } catch let error as TableError where error.code == .full && error.holder == nil {
+    } catch let error as TableError where error.mayFitAfterReclaiming {
       // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
       return try await awaitTurn(timeout, reach, body)
     }
@@ -132,7 +132,7 @@ extension Table {
   ) async throws -> R {
     do {
       return try await awaitTurn(timeout, OwnedReach(key), body)
-    } catch let error as TableError where error.code == .full && error.holder == nil {
+    } catch let error as TableError where error.mayFitAfterReclaiming {
       return try await awaitTurn(timeout, OwnedReach(key), body)
     }
   }

@@ -86,7 +86,7 @@ extension Table {
       return try runBarrier(body)
     } catch {
       // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
-      guard error.code == .full, error.holder == nil else { throw error }
+      guard error.mayFitAfterReclaiming else { throw error }
       try beginBarrier(timeout, reach: reach)
       return try runBarrier(body)
     }

@@ -102,7 +102,7 @@ extension Table {
       return try write()
     } catch {
       let failure = named(error)
-      guard failure.code == .full, failure.holder == nil else { throw failure }
+      guard failure.mayFitAfterReclaiming else { throw failure }
     }
     do throws(EngineError) { return try write() } catch { throw named(error) }
   }

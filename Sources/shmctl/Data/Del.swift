@@ -119,15 +119,3 @@ struct Del: TableCommand {
     try StandardOutput.write(object.line)
   }
 }
-
-extension Table {
-  /// Runs a barrier again, once, when the table was full, as the library's own single writes do: the failed attempt asked
-  /// for gc. A removal needs room, too.
-  func startingOverWhenFull<R>(_ attempt: () throws -> R) throws -> R {
-    do {
-      return try attempt()
-    } catch let error as TableError where error.code == .full && error.holder == nil {
-      return try attempt()
-    }
-  }
-}

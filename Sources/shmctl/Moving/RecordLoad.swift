@@ -52,7 +52,7 @@ struct RecordLoad {
         start = end
         // Not back at once: what a nearly full table has no room for would be tried again for each record.
         limit = min(Self.groupRecords, limit * 2)
-      } catch let error as TableError where error.code == .full && error.holder == nil && end - start > 1 {
+      } catch let error as TableError where error.mayFitAfterReclaiming && end - start > 1 {
         // Too much for one barrier, or the gc that the failed attempt asked for finds room for a smaller one.
         limit = (end - start) / 2
       }
@@ -70,13 +70,7 @@ struct RecordLoad {
   }
 
   private mutating func applyGroup(_ batch: DumpBatch, _ range: Range<Int>) throws {
-    let counts: Counts
-    do {
-      counts = try attempt(batch, range)
-    } catch let error as TableError where error.code == .full && error.holder == nil {
-      // Once more, after the gc that the failed attempt asked for: as the library's single writes do.
-      counts = try attempt(batch, range)
-    }
+    let counts = try startingOverWhenFull { try attempt(batch, range) }
     done += UInt64(range.count)
     applied += counts.applied
     kept += counts.kept

@@ -20,13 +20,10 @@ struct RecordReplace {
       batch.forEach { record in keys.insert(record.keyBytes) }
     }
     do {
-      return try attempt(batches, keys)
-    } catch let error as TableError where error.code == .full && error.holder == nil {
-      // Once more, after the gc that the failed attempt asked for.
-      do { return try attempt(batches, keys) } catch let error as TableError where error.code == .full {
-        throw Complaint(
-          .full, "\(error); nothing was changed: load it into a new table, or remove keys and load it with --merge")
-      }
+      return try startingOverWhenFull { try attempt(batches, keys) }
+    } catch let error as TableError where error.mayFitAfterReclaiming {
+      throw Complaint(
+        .full, "\(error); nothing was changed: load it into a new table, or remove keys and load it with --merge")
     }
   }
 

@@ -86,7 +86,7 @@ struct OperationRun {
       outcomes = try attempt(group, &failed)
     } catch let error as TableError {
       guard failed < group.count else { throw error }
-      if error.code == .full, error.holder == nil, group.count > 1 {
+      if error.mayFitAfterReclaiming, group.count > 1 {
         // Too much for one barrier, or there is room after gc for fewer.
         let middle = group.count / 2
         try commit(Array(group[..<middle]), name, &tally)
@@ -101,12 +101,7 @@ struct OperationRun {
   private func attempt(_ group: [Numbered], _ failed: inout Int) throws -> [Operation.Outcome] {
     // Past the end: the barrier itself could not be had.
     failed = group.count
-    do {
-      return try runOnce(group, &failed)
-    } catch let error as TableError where error.code == .full && error.holder == nil {
-      // Once more, after the gc that the failed attempt asked for.
-      return try runOnce(group, &failed)
-    }
+    return try startingOverWhenFull { try runOnce(group, &failed) }
   }
 
   private func runOnce(_ group: [Numbered], _ failed: inout Int) throws -> [Operation.Outcome] {
