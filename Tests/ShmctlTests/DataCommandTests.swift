@@ -47,6 +47,9 @@ import Testing
     #expect(try table.open().count == 2)
     #expect(try table.run("mset", "-", input: long).status == 0)
     #expect(try table.open().count == 2002)
+    let endless = try CommandRun(
+      shell: #"yes "$(printf 'x\ty')" | "$SHMCTL" -t "$T" mset -"#, environment: ["T": table.name])
+    #expect(endless.status == 5 && endless.errors.contains("more than the table could hold; nothing was stored"))
     #expect(try table.run("mget", "a", "none").text == "a\t1\n")
   }
 

@@ -26,6 +26,9 @@ struct Mset: TableCommand {
   @Argument(help: ArgumentHelp("Keys and values in turn, or - for those on standard input.", valueName: "key value"))
   var words: [KeyWords]
 
+  /// What a word takes of a table, or of this process's memory, besides its own bytes.
+  private static let leastBytesBesides = 16
+
   private typealias Pair = (key: [UInt8], value: [UInt8])
 
   func validate() throws {
@@ -35,16 +38,27 @@ struct Mset: TableCommand {
 
   func run(on table: Table) throws {
     guard let words = words[0].keys?.arrays else {
-      return try store(readAll(longestValue: table.maximumValueLength), in: table)
+      return try store(readAll(for: table), in: table)
     }
     if let pairs = Self.pairs(words) { return try store(pairs, in: table) }
     throw Complaint.usage("key '\(RawArgument.shown(words.last ?? []))' has no value; give keys and values in turn")
   }
 
-  private func readAll(longestValue: Int) throws -> [Pair] {
-    var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * longestValue, word: "line")
+  private func readAll(for table: Table) throws -> [Pair] {
+    var reader = KeyReader(zeroTerminated: null, longest: 65_537 + 2 * table.maximumValueLength, word: "line")
     var words: [[UInt8]] = []
-    while let batch = try reader.next() { words += batch.arrays }
+    // Written with escapes, bytes are twice as long at most. Input without end must not take the host's memory first.
+    var bytesLeft = 2 * table.capacityBytes
+    while let batch = try reader.next() {
+      words += batch.arrays
+      bytesLeft -= batch.reduce(0) { $0 + $1.count + Self.leastBytesBesides }
+      guard bytesLeft >= 0 else {
+        throw Complaint(
+          .full,
+          "standard input has more than the table could hold; nothing was stored: make a table of more capacity, or store in "
+            + "parts with 'batch' or 'import'")
+      }
+    }
     guard null else { return try words.enumerated().map { try pair($1, line: $0 + 1) } }
     if let pairs = Self.pairs(words) { return pairs }
     throw Complaint.usage(
