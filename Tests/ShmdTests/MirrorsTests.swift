@@ -24,7 +24,8 @@ import Testing
   }
 
   /// The first has stopped and waits for the table, to say so in it.
-  @Test func aStoppedMirrorIsTriedAgainOnceItHasEnded() async throws {
+  /// - Parameter isLeftOut: the table is not to be mirrored meanwhile.
+  @Test(arguments: [false, true]) func aStoppedMirrorIsTriedAgainOnceItHasEnded(isLeftOut: Bool) async throws {
     try await withTableName { (name: String) async throws -> Void in
       var options = Table.Options(capacityBytes: 2 << 20)
       options.features = [.mirror]
@@ -48,6 +49,7 @@ import Testing
       mirrors.follow([(configuration, table)])
       let hasStopped = await comesTrue { mirrors.reports.first?.report.state == .stopped }
       #expect(hasStopped)
+      if isLeftOut { mirrors.follow([]) }
       mirrors.follow([(configuration, table)], retryStopped: true)
       // Time enough for a second that does not wait; nobody is told that one waits.
       for _ in 0..<200 where source.states.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(1)) }

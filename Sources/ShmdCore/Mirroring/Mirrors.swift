@@ -9,7 +9,13 @@ import TableMirror
 final class Mirrors: Sendable {
   private let log: Logger
   private let makeSource: MirrorSourceMaker?
-  private let running = Mutex<[String: Running]>([:])
+  private let state = Mutex(State())
+
+  private struct State {
+    var running: [String: Running] = [:]
+    /// Of tables that are to have none any more, until it is known that they have ended: by a table's name.
+    var ending: [String: Task<Void, Never>] = [:]
+  }
 
   private struct Running {
     let mirror: Mirror
@@ -27,29 +33,31 @@ final class Mirrors: Sendable {
   /// - Parameter retryStopped: those that have stopped are tried again: the configuration was read anew.
   func follow(_ tables: [(configuration: TableConfiguration, table: Table)], retryStopped: Bool = false) {
     let wanted = tables.filter { $0.configuration.upstream != nil && $0.table.isMirror && !$0.table.isObserver }
-    running.withLock { running in
-      for (name, old) in running where !wanted.contains(where: { $0.table.name == name }) {
+    state.withLock { state in
+      for (name, old) in state.running where !wanted.contains(where: { $0.table.name == name }) {
         old.task.cancel()
-        running[name] = nil
+        state.ending[name] = old.task
+        state.running[name] = nil
       }
       for (configuration, table) in wanted {
         let upstream = configuration.upstream!
-        let old = running[table.name]
+        let old = state.running[table.name]
         let isToGoOn = !retryStopped || old?.mirror.report.state != .stopped
         if let old, old.mirror.table === table, old.configuration == upstream, isToGoOn { continue }
-        running[table.name] = start(table, upstream, after: old)
+        old?.task.cancel()
+        let last = old?.task ?? state.ending.removeValue(forKey: table.name)
+        state.running[table.name] = start(table, upstream, after: last)
       }
     }
   }
 
   /// Two mirrors of one table would get into each other's way: the next begins when the one before has ended.
-  private func start(_ table: Table, _ upstream: UpstreamConfiguration, after old: Running?) -> Running {
+  private func start(_ table: Table, _ upstream: UpstreamConfiguration, after last: Task<Void, Never>?) -> Running {
     let (name, log) = (table.name, log)
     let source = makeSource!(upstream.settings.address, upstream.access)
     let mirror = Mirror(table, upstream.settings, source: source) { Self.say($0, name, log) }
-    old?.task.cancel()
     let task = Task {
-      await old?.task.value
+      await last?.value
       await mirror.run()
     }
     return Running(mirror: mirror, configuration: upstream, task: task)
@@ -57,7 +65,7 @@ final class Mirrors: Sendable {
 
   /// How each stands, in the order of their names.
   var reports: [(table: String, report: MirrorReport)] {
-    running.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.mirror.report) }
+    state.withLock(\.running).sorted { $0.key < $1.key }.map { ($0.key, $0.value.mirror.report) }
   }
 
   /// What is wrong just now, for the status line.
@@ -69,9 +77,9 @@ final class Mirrors: Sendable {
 
   /// Ends all, side by side; returns when they have ended.
   func stop() async {
-    let tasks = running.withLock { running in
-      defer { running = [:] }
-      return running.values.map(\.task)
+    let tasks = state.withLock { state in
+      defer { state = State() }
+      return state.running.values.map(\.task) + state.ending.values
     }
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
