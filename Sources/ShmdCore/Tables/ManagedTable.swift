@@ -10,8 +10,9 @@ struct ManagedTable {
   var recoveries: UInt64
   /// The table's version when its last turn was over: if it is the same at the next, nobody wrote.
   var version: UInt64?
-  /// What the table had claimed when there was nothing more to back by huge pages, or the kernel refused.
-  var hugePagesAreDoneFor: Int?
+  /// There was nothing more to back by huge pages, or the kernel refused: what the table had claimed then, and until when that
+  /// holds.
+  var hugePagesRest: (claimedBytes: Int, end: UInt64)?
   /// What went wrong in the last turn: said once, and once more when it is over.
   var trouble: Trouble?
   /// What the file asks of it and no living table can become.

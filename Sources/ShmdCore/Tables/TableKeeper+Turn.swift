@@ -9,6 +9,7 @@ extension TableKeeper {
   private static let barrierTimeout = Duration.milliseconds(10)
   /// How long one table may hold up a turn with giving memory back.
   private static let shrinkNanoseconds: UInt64 = 50_000_000
+  private static let hugePagesRestNanoseconds: UInt64 = 60_000_000_000
   /// Passes of gc a turn, of 256 versions each.
   private static let gcPasses = 4
 
@@ -167,11 +168,13 @@ extension TableKeeper {
     }
   }
 
-  /// Where the kernel refuses, it would refuse the same at each turn: it is asked again when the table is of another size.
+  /// Where the kernel refuses, and where all is backed, it is asked again when the table is of another size, or in a minute: a
+  /// host that has no huge page to give now may have one then.
   private func backByHugePages(_ managed: inout ManagedTable) throws(TableError) {
+    let now = HostClock.monotonicNanoseconds
     let claimed = managed.table.administration.claimedBytes
-    if managed.hugePagesAreDoneFor == claimed { return }
+    if let rest = managed.hugePagesRest, rest.claimedBytes == claimed, now < rest.end { return }
     let isDone = try managed.table.administration.backByHugePages() == 0
-    managed.hugePagesAreDoneFor = isDone ? claimed : nil
+    managed.hugePagesRest = isDone ? (claimed, now + Self.hugePagesRestNanoseconds) : nil
   }
 }
