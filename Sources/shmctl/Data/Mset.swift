@@ -7,8 +7,8 @@ struct Mset: TableCommand {
     commandName: "mset", abstract: "Store several values, all or none.",
     discussion: """
       Keys and values in turn: 'mset a 1 b 2'. A '-' alone reads them from standard input, a line each with a tab between, as \
-      'mget' prints them, or with -0 each ended by a zero byte. All are stored in one barrier, or none: what is too much for one \
-      stores 'batch' or 'import'. Values are of the types that 'set' gives them.
+      'mget' prints them, or with -0 each ended by a zero byte. All are stored in one barrier, or none. 'batch' and 'import' \
+      store in parts what is too much for one. Values are of the types that 'set' gives them.
       """)
 
   @OptionGroup var options: CommonOptions
