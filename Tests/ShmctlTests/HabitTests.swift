@@ -1,5 +1,6 @@
 import Glibc
 import SharedTable
+import TableEngine
 import Testing
 
 @testable import shmctl
@@ -97,5 +98,21 @@ import Testing
       environment: ["T": table.name, "SHM_TRUST": "\(owner)"])
     #expect(namespace.status == 4)
     #expect(namespace.errors.contains("another PID namespace"), "\(namespace.errors)")
+  }
+
+  @Test func whyItIsReadOnlyForItsOwnMakerIsSaid() throws {
+    let table = try TestTable()
+    try table.open().set("k", "v")
+    #expect(unsafe chmod(table.controlPath, 0o666) == 0)
+    let open = try table.run("set", "k", "w")
+    #expect(open.status == 4)
+    #expect(open.errors.contains("its control object is writable by everybody; "), "\(open.errors)")
+    #expect(unsafe chmod(table.controlPath, 0o600) == 0)
+    // Made on another machine: what the fingerprint is of.
+    try table.setControlWord(ControlLayout.fingerprint, 1)
+    let foreign = try table.run("set", "k", "w")
+    #expect(foreign.status == 4)
+    #expect(foreign.errors.contains("another C library or on another machine; "), "\(foreign.errors)")
+    #expect(try table.run("get", "k").text == "v")
   }
 }

@@ -31,6 +31,14 @@ import Testing
     #expect(try table.open().count == 0)
   }
 
+  /// Of a command that only the parser reads: one word for each key would take it a quarter of an hour, and a run ends after two
+  /// minutes.
+  @Test func tensOfThousandsOfKeysGoThroughTheParser() throws {
+    let run = try TestTable().run(["type", "-q"] + (0..<60_000).map { "key-\($0)" })
+    #expect(run.status == 1)
+    #expect(run.text == String(repeating: "none\n", count: 60_000))
+  }
+
   @Test func optionsMayStandAmongTheKeysUntilADoubleDash() throws {
     let table = try TestTable()
     let handle = try table.open()
@@ -81,12 +89,8 @@ import Testing
   /// The list of options with a value is kept by hand: an option that was missing in it would lose its value to the keys.
   @Test(arguments: CommandWords.keyListCommands.sorted())
   func theOptionsWithAValueAreKnown(command: String) throws {
-    let run = try CommandRun([command, "--experimental-dump-help"])
-    let dump = try #require(try JSONSerialization.jsonObject(with: Data(run.output)) as? [String: Any])
-    let own = try #require(dump["command"] as? [String: Any])
-    let arguments = try #require(own["arguments"] as? [[String: Any]])
     var known = 0
-    for argument in arguments {
+    for argument in try Self.arguments(of: Self.known(of: [command])) {
       for name in argument["names"] as? [[String: Any]] ?? [] {
         let text = try #require(name["name"] as? String)
         let word = name["kind"] as? String == "long" ? "--\(text)" : "-\(text)"
@@ -96,5 +100,30 @@ import Testing
       }
     }
     #expect(known > 5)
+  }
+
+  /// So is the list of commands: the keys of one that was missing in it would reach the parser one by one.
+  @Test func everyCommandThatTakesManyKeysIsKnown() throws {
+    let commands = try #require(try Self.known(of: [])["subcommands"] as? [[String: Any]])
+    let taking = try commands.filter { command in
+      try Self.arguments(of: command).contains { argument in
+        // What stands behind `--`, as in `read -- COMMAND`, is no list of keys.
+        argument["kind"] as? String == "positional" && argument["isRepeating"] as? Bool == true
+          && argument["parsingStrategy"] as? String == "default"
+      }
+    }
+    let names = Swift.Set(taking.compactMap { $0["commandName"] as? String })
+    #expect(names.subtracting(["help"]) == CommandWords.keyListCommands)
+  }
+
+  /// What the parser knows of a command, or with no word of all of them.
+  private static func known(of command: [String]) throws -> [String: Any] {
+    let run = try CommandRun(command + ["--experimental-dump-help"])
+    let dump = try #require(try JSONSerialization.jsonObject(with: Data(run.output)) as? [String: Any])
+    return try #require(dump["command"] as? [String: Any])
+  }
+
+  private static func arguments(of command: [String: Any]) throws -> [[String: Any]] {
+    try #require(command["arguments"] as? [[String: Any]])
   }
 }
