@@ -15,7 +15,7 @@ import Testing
     let lines = try table.run("log").text.split(separator: "\n").map { $0.split(separator: " ").dropFirst() }
     #expect(lines == [["set", "-", "a"], ["set", "-", "b"], ["set", "2", "a"], ["remove", "-", "b"]])
     let objects = try table.run("log", "-n", "2", "--json").objects
-    #expect(objects.count == 2)
+    try #require(objects.count == 2)
     #expect(objects[0]?["valueBytes"] as? Int == 2 && objects[0]?["operation"] as? String == "set")
     #expect(objects[1]?["operation"] as? String == "remove" && objects[1]?["version"] as? UInt64 == handle.version)
     #expect(try table.run("log", "b").text.split(separator: "\n").count == 2)

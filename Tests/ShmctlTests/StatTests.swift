@@ -54,7 +54,7 @@ import Testing
     let table = try TestTable()
     let run = try CommandRun(
       shell: #""$SHMCTL" -t \#(table.name) stat --watch 10ms --json | head -n 3"#)
-    #expect(run.objects.count == 3)
+    try #require(run.objects.count == 3)
     #expect(run.objects.allSatisfy { $0?["table"] as? String == table.name })
     #expect(run.objects[0]?["commitsPerSecond"] == nil && run.objects[2]?["commitsPerSecond"] as? Int == 0)
   }

@@ -5,10 +5,12 @@ import TestSupport
 import Testing
 
 @Suite struct TableListingTests {
-  /// The cells of one table's line.
-  private func line(_ name: String, _ text: String) -> [Substring] {
+  /// The cells of one table's line, all of the columns.
+  private func line(_ name: String, _ text: String) throws -> [Substring] {
     let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
-    return line?.split(separator: " ", maxSplits: 9) ?? []
+    let cells = try #require(line, "no line of \(name): \(text)").split(separator: " ", maxSplits: 9)
+    try #require(cells.count >= 9, "\(cells)")
+    return cells
   }
 
   private func object(_ name: String, _ arguments: [String] = ["--long"]) throws -> [String: Any]? {
@@ -21,7 +23,7 @@ import Testing
     let run = try CommandRun(["tables", "--long"])
     #expect(run.status == 0 && run.errors.isEmpty)
     #expect(run.text.hasPrefix("TABLE "))
-    let cells = line(table.name, run.text)
+    let cells = try line(table.name, run.text)
     let user = unsafe String(cString: getpwuid(geteuid()).pointee.pw_name)
     #expect(cells[1...] == [Substring(user), "0640", "rwlock", "1", "25%", "4MiB", "no", "no"], "\(cells)")
     let object = try #require(try object(table.name))
@@ -37,7 +39,7 @@ import Testing
     // shm_ctl_header.damaged, behind identity, ready, fingerprint and PID namespace.
     try file.seek(toOffset: 72)
     try file.write(contentsOf: Data([1, 0, 0, 0, 0, 0, 0, 0]))
-    #expect(line(table.name, try CommandRun(["tables", "-l"]).text)[7] == "yes")
+    #expect(try line(table.name, CommandRun(["tables", "-l"]).text)[7] == "yes")
     #expect(try object(table.name)?["damaged"] as? Bool == true)
   }
 
@@ -53,15 +55,15 @@ import Testing
     let worker = try WorkerProcess(path, timeoutSeconds: 100)
     try worker.ask("open \(table.name)", expecting: "ok")
     try worker.ask("set k v", expecting: "ok")
-    #expect(line(table.name, try CommandRun(["tables", "-l"]).text)[8] == "yes")
+    #expect(try line(table.name, CommandRun(["tables", "-l"]).text)[8] == "yes")
     try worker.finish()
-    #expect(line(table.name, try CommandRun(["tables", "-l"]).text)[8] == "no")
+    #expect(try line(table.name, CommandRun(["tables", "-l"]).text)[8] == "no")
   }
 
   @Test func anObserverSeesWhatWasClaimedOnly() throws {
     guard let stranger else { return }
     let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
-    let cells = line(table.name, try CommandRun(["tables", "-l"], user: stranger).text)
+    let cells = try line(table.name, try CommandRun(["tables", "-l"], user: stranger).text)
     #expect(cells[5].hasPrefix("≤") && cells[7] == "?" && cells[8] == "?", "\(cells)")
   }
 
@@ -72,7 +74,7 @@ import Testing
       let left = path == \TestTable.controlPath ? "data" : "control"
       let lines = try CommandRun(["tables"]).text.split(separator: "\n")
       #expect(lines.contains { $0 == "\(table.name)\torphaned: only the \(left) object is there" })
-      #expect(line(table.name, try CommandRun(["tables", "--long"]).text)[3] == "-")
+      #expect(try line(table.name, CommandRun(["tables", "--long"]).text)[3] == "-")
       #expect(try object(table.name)?["state"] as? String == "orphaned")
     }
     let table = try TestTable(isMade: false)

@@ -14,7 +14,8 @@ import Testing
     // The value is the one of now: the first is gone.
     #expect(all.text == "\(version - 2) set a\n\(version - 1) set b 7\n\(version) removed a\n")
     #expect(try table.run("watch", "b", "--from", "\(start)", "--count", "1").text == "\(version - 1) set b 7\n")
-    let json = try table.run("watch", "--prefix", "b", "--from", "\(start)", "--count", "1", "--json").objects[0]
+    let json =
+      try table.run("watch", "--prefix", "b", "--from", "\(start)", "--count", "1", "--json").objects.first ?? nil
     #expect(json?["event"] as? String == "set" && json?["value"] as? Int == 7 && json?["type"] as? String == "integer")
     #expect(json?["changeVersion"] as? UInt64 == version - 1)
     #expect(try table.run("watch", "a", "--from", "\(version + 1000)").status == 2)
@@ -27,7 +28,8 @@ import Testing
     for round in 0..<40 { try handle.barrier { tx in for index in 0..<500 { try tx.set("key-\(index)", round) } } }
     let run = try table.run("watch", "--prefix", "", "--from", "\(start)", "--count", "1")
     #expect(run.text.hasPrefix("missed ") && run.text.hasSuffix(": more changed than the table's log keeps\n"))
-    let json = try table.run("watch", "--prefix", "", "--from", "\(start)", "--count", "1", "--json").objects[0]
+    let json =
+      try table.run("watch", "--prefix", "", "--from", "\(start)", "--count", "1", "--json").objects.first ?? nil
     #expect(json?["event"] as? String == "missed" && json?["count"] is Int)
   }
 
