@@ -8,7 +8,7 @@ extension TableError {
 }
 
 /// Runs `attempt`, which is one barrier, and once more if the table was full.
-@inline(__always)
+@inlinable @inline(__always)
 package func startingOverWhenFull<R, Failure: Error>(_ attempt: () throws(Failure) -> R) throws(Failure) -> R {
   do throws(Failure) {
     return try attempt()

@@ -81,12 +81,7 @@ extension Table {
   func withBarrier<R>(
     timeout: Duration? = nil, reach: BarrierReach = .table, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    do throws(TableError) {
-      try beginBarrier(timeout, reach: reach)
-      return try runBarrier(body)
-    } catch {
-      // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
-      guard error.mayFitAfterReclaiming else { throw error }
+    try startingOverWhenFull { () throws(TableError) in
       try beginBarrier(timeout, reach: reach)
       return try runBarrier(body)
     }

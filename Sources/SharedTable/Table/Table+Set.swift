@@ -98,13 +98,9 @@ extension Table {
   /// with.
   @inline(__always)
   private func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
-    do throws(EngineError) {
-      return try write()
-    } catch {
-      let failure = named(error)
-      guard failure.mayFitAfterReclaiming else { throw failure }
+    try startingOverWhenFull { () throws(TableError) in
+      do throws(EngineError) { return try write() } catch { throw named(error) }
     }
-    do throws(EngineError) { return try write() } catch { throw named(error) }
   }
 
   /// Removes several keys in one barrier.
