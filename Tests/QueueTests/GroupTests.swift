@@ -67,23 +67,28 @@ import Testing
     }
   }
 
+  /// Twelve barriers of which a table of 2 MiB takes only some together: each overwrites the same large value.
+  private func runTwelveThatFillTheTable(_ queue: BarrierQueue, _ runs: Counter) throws {
+    let value = String(repeating: "x", count: 300_000)
+    let items = try together(queue) {
+      try (0..<12).map { _ in
+        try queue.async(flags: .barrier) { tx in
+          runs.increment()
+          try tx.set("big", value)
+        }
+      }
+    }
+    for item in items { try item.wait(timeout: .seconds(600)) }
+  }
+
   @Test(arguments: Table.Variant.allCases) func oneThatFindsNoRoomAmongOthersFindsItAlone(
     _ variant: Table.Variant
   ) throws {
     // A small table: what is overwritten in one barrier is free only after it.
     try withTable(variant, capacityBytes: 2 << 20) { table throws in
       let queue = try BarrierQueue(in: table, label: "org.example.test")
-      let value = String(repeating: "x", count: 300_000)
       let runs = Counter()
-      let items = try together(queue) {
-        try (0..<12).map { _ in
-          try queue.async(flags: .barrier) { tx in
-            runs.increment()
-            try tx.set("big", value)
-          }
-        }
-      }
-      for item in items { try item.wait(timeout: .seconds(600)) }
+      try runTwelveThatFillTheTable(queue, runs)
       // On a busy machine each may have had a barrier to itself.
       print("\(variant): 12 barriers that fill the table ran \(runs.value) times")
       waitUntil { queue.isIdle }
@@ -94,20 +99,11 @@ import Testing
   @Test func oneThatIsPostponedCountsInOneGroup() throws {
     try withTable(.rcu, capacityBytes: 2 << 20) { table throws in
       let queue = try BarrierQueue(in: table, label: "org.example.measured")
-      let value = String(repeating: "x", count: 300_000)
       let counts = Notes<Int>()
       GroupProbe.set { group in if group.table == table.name { counts.add(group.count) } }
       defer { GroupProbe.set(nil) }
       let runs = Counter()
-      let items = try together(queue) {
-        try (0..<12).map { _ in
-          try queue.async(flags: .barrier) { tx in
-            runs.increment()
-            try tx.set("big", value)
-          }
-        }
-      }
-      for item in items { try item.wait(timeout: .seconds(600)) }
+      try runTwelveThatFillTheTable(queue, runs)
       try queue.flush(timeout: .seconds(600))
       #expect(counts.all.reduce(0, +) == 12, "\(counts.all), with \(runs.value) runs")
     }

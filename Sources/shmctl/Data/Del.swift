@@ -37,16 +37,8 @@ struct Del: TableCommand {
 
   func run(on table: Table) throws {
     if let prefix { return try remove(prefix, from: table) }
-    try keys.forEach(zeroTerminated: null, options, table, missing: "nothing to remove") { keys in
+    try keys.forEach(zeroTerminated: null, options, table, missing: "nothing to remove", field: "removed") { keys in
       try remove(keys, from: table)
-    } isThere: { removed in
-      removed
-    } text: { key, removed in
-      guard options.json else { return [] }
-      var object = JSONObject()
-      object.add("key", bytes: key)
-      object.add("removed", removed)
-      return object.line
     }
   }
 

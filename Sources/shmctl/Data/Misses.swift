@@ -1,4 +1,5 @@
 import SharedTable
+import ToolSupport
 
 /// Keys that were asked for and are not there.
 struct Misses {
@@ -36,5 +37,21 @@ extension [KeyWords] {
       try output.flush()
     }
     try misses.end()
+  }
+
+  /// The same where all there is to say of a key is yes or no: with `--json` under the name `field`, else by the exit status.
+  func forEach(
+    zeroTerminated: Bool, _ options: CommonOptions, _ table: Table, missing: String? = nil, field: String,
+    find: ([[UInt8]]) throws -> [Bool]
+  ) throws {
+    try forEach(zeroTerminated: zeroTerminated, options, table, missing: missing, find: find) {
+      $0
+    } text: { key, found in
+      guard options.json else { return [] }
+      var object = JSONObject()
+      object.add("key", bytes: key)
+      object.add(field, found)
+      return object.line
+    }
   }
 }

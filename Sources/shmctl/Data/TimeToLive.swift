@@ -93,7 +93,7 @@ struct Persist: TableCommand {
   var keys: [KeyWords]
 
   func run(on table: Table) throws {
-    try keys.forEach(zeroTerminated: null, options, table) { keys in
+    try keys.forEach(zeroTerminated: null, options, table, field: "found") { keys in
       try Change(table, force: force).run(keys) { tx in
         var found: [Bool] = []
         for key in keys {
@@ -106,14 +106,6 @@ struct Persist: TableCommand {
         }
         return found
       }
-    } isThere: { found in
-      found
-    } text: { key, found in
-      guard options.json else { return [] }
-      var object = JSONObject()
-      object.add("key", bytes: key)
-      object.add("found", found)
-      return object.line
     }
   }
 }
