@@ -123,9 +123,8 @@ public final class RESPServer: Sendable {
         id: id, address: address ?? "?", peer: peer,
         send: { push in loop.execute { bound.value.handler?.deliver(push) } },
         disconnect: { loop.execute { bound.value.handler?.disconnect() } })
-      if let refusal = ConnectionRefusal(of: peer, state) ?? (state.enter(client) ? nil : .tooMany) {
-        return try refusal.tell(channel)
-      }
+      if let refusal = ConnectionRefusal(of: peer, state) { return try refusal.tell(channel) }
+      guard state.enter(client) else { return try ConnectionRefusal.tooMany.tell(channel) }
       let handler = ConnectionHandler(Session(server: state, client: client), state)
       holder.handler = handler
       try channel.pipeline.syncOperations.addHandler(handler)

@@ -77,7 +77,7 @@ struct Barriers {
   func beginAtOnce() throws(EngineError) -> Bool {
     try segment.checkWriting()
     let record = try unsafe segment.threadRecord()
-    guard unsafe record.pointee.inBarrier == 0, unsafe record.pointee.readDepth == 0 else { return false }
+    guard unsafe shm_thread_is_outside(record) else { return false }
     let hasBegun = try segment.withParticipant { participant throws(EngineError) in
       try segment.checkLinked(participant, now: HostClock.coarseNanoseconds)
       let slot = unsafe Int(record.pointee.slotIndex)
