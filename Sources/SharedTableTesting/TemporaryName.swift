@@ -36,12 +36,11 @@ enum TemporaryName {
 
   /// Whether the process that made it, in this PID namespace, is gone. Its number may be another's by now.
   ///
-  /// Who does not know its namespace judges nothing: the number may be that of a process which it does not see.
+  /// A process that does not know its own namespace judges nothing: the number may be that of a process which it cannot see.
   static func isLeftOver(_ name: String, in namespace: UInt64? = namespace) -> Bool {
     let parts = name.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false)
-    guard let namespace, parts.count == 5, parts[0] == prefix, UInt64(parts[1]) == namespace, let pid = Int32(parts[2]),
-      pid > 0,
-      let start = UInt64(parts[3])
+    guard let namespace, parts.count == 5, parts[0] == prefix, UInt64(parts[1]) == namespace,
+      let pid = Int32(parts[2]), pid > 0, let start = UInt64(parts[3])
     else { return false }
     guard ProcessIdentity.isAlive(pid: pid) else { return true }
     // Where /proc does not say, it may be the same one.

@@ -67,7 +67,7 @@ struct Settings: Equatable {
     return bytes
   }
 
-  /// Everybody may write to /dev/null, which says nothing.
+  /// A device, such as /dev/null, stands for a file without settings; every user may write to that one.
   private static func isDevice(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFCHR }
 
   /// - Parameter path: for messages.

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Why a connection is not served. Who was refused is told that, and nothing else.
+/// Why a connection is not served. Its client is told that, and nothing else.
 struct ConnectionRefusal {
   private let message: String
 
@@ -8,7 +8,7 @@ struct ConnectionRefusal {
 
   private init(message: String) { self.message = message }
 
-  /// - Returns: nil if who is at the other end may connect.
+  /// - Returns: nil if the user at the other end may connect.
   init?(of peer: PeerCredentials?, _ state: ServerState) {
     guard let users = state.options.users else { return nil }
     guard let peer else {

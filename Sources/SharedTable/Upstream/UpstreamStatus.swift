@@ -1,4 +1,5 @@
 import SharedMemory
+
 /// How far a mirror is: what the table says of it, in the key ``Table/Upstream/key``. It changes in the barrier that it speaks of.
 ///
 /// As it is stored it is text, a line a field, which a later release may add to.

@@ -15,7 +15,8 @@ extension Segment {
     try countLinksWhenDue(now: now)
   }
 
-  /// The same for whoever waits, an observer too: it sees only the data object, whose name a dropper removes first.
+  /// The same for a thread that waits, an observer's too: an observer has only the data object, whose name a dropping process
+  /// removes first.
   package func checkLinked(now: UInt64) throws(EngineError) {
     if let participant { return try checkLinked(participant, now: now) }
     try countLinksWhenDue(now: now)

@@ -20,8 +20,8 @@ public struct SegmentOptions: Sendable, Equatable {
   /// Overwrite blocks when they become free, in every process that uses the table: for tests, which see a use after
   /// free by it.
   package var poisonsFreedBlocks = false
-  /// The seed of the hashes of keys; random by default, so that nobody can choose keys that collide. For tests and counts whose
-  /// outcome must not depend on where the keys lie.
+  /// The seed of the hashes of keys. Random unless it is given, so that no user of a table can choose keys that collide. Given only by
+  /// tests and counts, whose outcome must not depend on where the keys lie.
   package var hashSeed: UInt64?
 
   public init(

@@ -62,7 +62,7 @@ struct History {
   /// The user's own file; nil if it is not there, or is a link, a device, a pipe or another user's. Those are left as they are, and
   /// there is no history.
   private static func open(_ path: String, _ flags: Int32) -> Int32? {
-    // A pipe that nobody reads is no reason to wait.
+    // Without O_NONBLOCK the open of a pipe that no process reads would wait.
     let descriptor = unsafe Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0o600)
     guard descriptor >= 0 else { return nil }
     var status = stat()
