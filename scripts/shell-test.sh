@@ -12,6 +12,10 @@ export LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no SHMCTL_CONFIG=/dev/null SHMCTL_H
 unset SHM_TABLE SHM_TIMEOUT SHM_TRUST
 
 . "$(dirname "$0")/terminal.sh"
+case $(uname -m) in
+  x86_64) write_call=1 ;;
+  *) write_call=64 ;;
+esac
 
 finish() {
   end_terminal
@@ -114,6 +118,32 @@ ended 0
 grep -qxF 'get greeting' "$SHMCTL_HISTORY" || fail "the history lacks a line"
 ! grep -q secret "$SHMCTL_HISTORY" || fail "a line that begins with a space is kept"
 echo "shell-test: interactive mode: ok"
+
+# Ctrl-C between a line and its command ends neither. The line's complaint waits for a full pipe: that is where it comes.
+mkfifo "$directory/complaints"
+exec 3<>"$directory/complaints"
+dd if=/dev/zero of="$directory/complaints" bs=4096 oflag=nonblock status=none 2>/dev/null || true
+start_terminal 80 24 sh
+type_in "stty -g >$directory/before; shmctl -t $table 2>$directory/complaints; echo ended \$?; stty -g >$directory/after"
+keys Enter
+shows "shmctl $table>"
+type_in "set greeting 'hello'"
+keys Enter
+pane=$(tmux display-message -p -t "$session" '#{pane_pid}')
+interactive=$(ps -o pid= --ppid "$pane" | tr -d ' ')
+until_true "[ \"\$(cut -d' ' -f1,2 /proc/$interactive/syscall)\" = '$write_call 0x2' ]" "the complaint waits"
+keys C-c
+until_true "screen | grep -qF '^C'" "Ctrl-C echoed"
+cat <&3 >/dev/null &
+reader=$!
+type_in "get user:1"
+keys Enter
+shows '"anna"'
+keys C-d
+ended 0
+kill "$reader"
+exec 3>&-
+echo "shell-test: Ctrl-C between a line and its command: ok"
 
 # A later one has the former's lines; a signal leaves the terminal whole, also one that comes while a command runs and is followed by
 # another.

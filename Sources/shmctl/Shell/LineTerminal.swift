@@ -18,9 +18,11 @@ final class LineTerminal {
   /// Keys that came with those before them, as at a paste of several lines: they are also the next lines'.
   private var keys: ArraySlice<KeyDecoder.Key> = []
 
-  /// The first signal that has come of those that end the program; 0 for none.
+  /// A signal that has come of those that end the program; 0 for none.
   nonisolated(unsafe) private static var ending: Int32 = 0
-  private static let endings = [SIGTERM, SIGHUP, SIGINT, SIGQUIT]
+  /// What Ctrl-C and Ctrl-\ send to every process of the terminal while no line is edited. They are meant for the command.
+  private static let typed = [SIGINT, SIGQUIT]
+  private static let endings = [SIGTERM, SIGHUP] + typed
   private static let handled = endings + [SIGWINCH]
 
   init() throws {
@@ -28,9 +30,11 @@ final class LineTerminal {
       throw Complaint.usage(
         "the interactive mode needs a terminal; 'shmctl batch' takes operations from a file or pipe")
     }
-    for number in Self.endings {
+    for number in Self.typed {
       signal(number) { number in if unsafe LineTerminal.ending == 0 { unsafe LineTerminal.ending = number } }
     }
+    // Instead of one that `enter` may forget.
+    for number in [SIGTERM, SIGHUP] { signal(number) { number in unsafe LineTerminal.ending = number } }
     // It only has to interrupt a wait.
     signal(SIGWINCH) { _ in }
   }
@@ -38,11 +42,13 @@ final class LineTerminal {
   deinit { leave() }
 
   /// Takes the terminal for editing. Until `leave` the handled signals are blocked, but while `next` waits: one that comes between
-  /// its look at `ending` and the wait is not missed, and none interrupts a change of the modes.
+  /// its look at `ending` and the wait is not missed, and none interrupts a change of the modes. A Ctrl-C that came before, between
+  /// a line and its command, is forgotten: it does not end the program.
   func enter() {
     guard !isRaw else { return }
     isRaw = true
     setSignals(SIG_BLOCK)
+    if unsafe Self.typed.contains(Self.ending) { unsafe Self.ending = 0 }
     var raw = saved
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
     raw.c_iflag &= ~tcflag_t(IXON | ICRNL)
