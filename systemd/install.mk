@@ -10,8 +10,9 @@ DESTDIR ?=
 SYSCONFDIR ?= /etc
 SWIFT ?= swift
 SCRATCH ?= .build
-# Where the programs are, if they are built already.
+# Where the programs are, if they are built already; and the manual pages and completions, without which none are installed then.
 RELEASE_DIR ?=
+PAGES ?=
 # Programs of the package: the daemon to sbin, the rest to bin.
 BIN_PROGRAMS ?= shmctl
 
@@ -47,11 +48,21 @@ $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmd-test-worker: $(ARCHIVES)
 	$(call build-program,static,$(USE_ARCHIVES) $(UNCHECKED))
 $(RELEASE_DIR)/shmctl:
 	$(call build-program,static-executable,$(FAST_START))
+override PAGES := $(SCRATCH)/pages
+.PHONY: $(PAGES)
+$(PAGES):
+	scripts/man.sh $@ '$(SWIFT)' --scratch-path $(SCRATCH)
 endif
+
+# Below PREFIX: where man(1) and the shells look.
+MAN := share/man
+BASH_COMPLETION := share/bash-completion/completions/shmctl
+ZSH_COMPLETION := share/zsh/site-functions/_shmctl
+FISH_COMPLETION := share/fish/vendor_completions.d/shmctl.fish
 
 .PHONY: install uninstall systemd-test
 
-install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## install programs, unit, sysusers, tmpfiles and configuration
+install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) $(PAGES) ## install programs, manual pages, completions, unit, sysusers, tmpfiles and configuration
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system sysusers.d tmpfiles.d)
 	install -m 755 -s $(RELEASE_DIR)/shmd $(DESTDIR)$(PREFIX)/sbin/shmd
@@ -64,6 +75,13 @@ install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) ## ins
 	install -m 644 systemd/shmd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf
 	install -m 644 systemd/shmd.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
 	test -e $(DESTDIR)$(SYSCONFDIR)/shmd.yaml || install -m 644 systemd/shmd.yaml $(DESTDIR)$(SYSCONFDIR)/shmd.yaml
+ifneq ($(PAGES),)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/$(MAN)/man1 $(PAGES)/shmctl*.1
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/$(MAN)/man8 $(PAGES)/shmd.8
+	install -D -m 644 $(PAGES)/shmctl.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
+	install -D -m 644 $(PAGES)/_shmctl $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)
+	install -D -m 644 $(PAGES)/shmctl.fish $(DESTDIR)$(PREFIX)/$(FISH_COMPLETION)
+endif
 	@test -n "$(DESTDIR)" || echo "next: systemd-sysusers && systemctl daemon-reload && systemctl enable --now shmd"
 
 # Leaves the configuration, the user and the tables.
@@ -71,6 +89,8 @@ uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
+	rm -f $(DESTDIR)$(PREFIX)/$(MAN)/man1/shmctl.1 $(DESTDIR)$(PREFIX)/$(MAN)/man1/shmctl-*.1 $(DESTDIR)$(PREFIX)/$(MAN)/man8/shmd.8
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker ## the daemon under a real systemd in a container (root)
 	scripts/systemd-test.sh $(RELEASE_DIR)
