@@ -49,6 +49,7 @@ struct ChangeLog {
   }
 
   /// Appends one record, pushing out the oldest as needed. Never fails: half the ring holds the longest record.
+  @inline(__always)
   func append(_ operation: Operation, key: UnsafeRawBufferPointer, version: UInt64) {
     let size = (Self.headerBytes &+ key.count &+ 15) & ~15
     let ordinal = endOrdinal

@@ -20,6 +20,7 @@ struct Retirement {
   /// The words of limbo and *retained* are what the journal saved, since only other kinds of records move them, so it leaves
   /// them alone; what it stores it stores as ``runOnAnything()`` does, which therefore may begin anew where this gave up.
   /// - Returns: whether it has done all.
+  @inline(__always)
   private func runOnKeys() -> Bool {
     var superseded = SupersededTail(state)
     var garbage = journal.saved(JournalLayout.garbageBytes)

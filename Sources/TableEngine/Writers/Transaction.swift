@@ -13,6 +13,7 @@ struct Transaction {
   // MARK: - Begin, commit, abort
 
   /// Opens a transaction. The journal is empty and `wseq` even: ``Recoverer`` saw to it.
+  @inline(__always)
   func begin() {
     state.version = state.committed &+ 1
     state.keyDelta = 0
@@ -39,6 +40,7 @@ struct Transaction {
   }
 
   /// Makes the transaction's changes visible all at once, then retires what it superseded.
+  @inline(__always)
   func commit() {
     // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
     CommitPoint(state: state).publish(keyCount: state.keyCount &+ state.keyDelta)
@@ -64,6 +66,7 @@ struct Transaction {
   /// Stores a value under a key.
   ///
   /// - Throws: `full`, with nothing of this operation changed but perhaps a split that made room.
+  @inline(__always)
   func put(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
   ) throws(EngineError) {
