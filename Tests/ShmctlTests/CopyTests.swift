@@ -1,5 +1,6 @@
 import Foundation
 import SharedTable
+import TestSupport
 import Testing
 
 @Suite struct CopyTests {
@@ -68,7 +69,7 @@ import Testing
     let table = try TestTable()
     let handle = try table.open()
     try Self.fill(handle, 20_000)
-    let used = try CommandRun(["resize", table.name, "--capacity", "8MiB"])
+    let used = try CommandRun(["resize", table.name, "--capacity", "8MiB", "--timeout", "100ms"])
     #expect(used.status == 7 && used.errors.contains("pid \(getpid()), has it open"))
     let small = try CommandRun(["resize", table.name, "--capacity", "1MiB", "--force"])
     #expect(small.status == 5)
@@ -79,5 +80,19 @@ import Testing
     #expect(throws: TableError.self) { try handle.set("key-1", 2) }
     #expect(try table.open().count == 20_000)
     #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
+  }
+
+  @Test func resizeWaitsForWhoUsesTheTableForAMoment() throws {
+    let table = try TestTable()
+    let resize: WorkerProcess
+    do {
+      let user = try table.open()
+      try user.set("k", 1)
+      resize = try WorkerProcess(
+        CommandRun.path, ["resize", table.name, "--capacity", "8MiB", "--timeout", "60s"], timeoutSeconds: 100)
+      try resize.waitUntilAsleep()
+    }
+    try resize.finish()
+    #expect(try table.open().capacityBytes == 8 << 20)
   }
 }

@@ -10,8 +10,8 @@ struct Resize: ParsableCommand {
     abstract: "Put a table's contents into a new table of the same name and another capacity or variant.",
     discussion: """
       No writer changes the table meanwhile. Processes that have it open cannot be moved to the new one: they go on \
-      reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it is refused \
-      while other processes use the table, unless --force is given. Owner, group, mode and policy for stalled readers stay. A \
+      reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
+      other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode and policy for stalled readers stay. A \
       process that opens the table while it is being filled sees it fill. A copy under the name NAME.resize.PID stands until \
       the new table is whole: if this command is killed, 'shmctl copy' it back. /dev/shm needs room for both.
 
@@ -66,13 +66,18 @@ struct Resize: ParsableCommand {
       stalledReaderPolicy: limits.stalledReaderPolicy)
   }
 
+  /// Waits for them: a command that only looks, such as `tables --long`, uses every table of the host for a moment.
   private func refuseUsers(of table: Table) throws {
     guard !force else { return }
-    let others = table.statistics.readers.map(\.holder).filter { $0.pid != getpid() }
-    guard let one = others.first else { return }
-    throw Complaint(
-      .timedOut, table: table.name,
-      "\(one.command), pid \(one.pid), has it open and would go on with the old table; end it, or give --force")
+    let end = ContinuousClock.now + options.timeout.duration
+    while let one = table.statistics.readers.map(\.holder).first(where: { $0.pid != getpid() }) {
+      guard ContinuousClock.now < end else {
+        throw Complaint(
+          .timedOut, table: table.name,
+          "\(one.command), pid \(one.pid), has it open and would go on with the old table; end it, or give --force")
+      }
+      Pause.sleep(.milliseconds(10))
+    }
   }
 
   /// Fills the copy, and then the new table, while the old one is held.
