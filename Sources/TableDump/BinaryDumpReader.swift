@@ -27,7 +27,7 @@ struct BinaryDumpReader: DumpReading {
         .otherFormat, at: .byte(8), "a dump of format \(version); this release reads 1, the one that made it reads it")
     }
     longestBlock =
-      BinaryForm.blockBytes + BinaryForm.recordHeaderBytes + 16 + BinaryForm.longestKey + max(0, longestValue)
+      BinaryForm.blockBytes + BinaryForm.recordHeaderBytes + 16 + Table.keyLengths.upperBound + max(0, longestValue)
     var block: [UInt8] = []
     let place = input.offset
     let kind = try Self.read(&input, &block, index: 0, limit: longestBlock, &chain)
@@ -144,7 +144,7 @@ extension BinaryDumpReader {
     let (type, flags) = (block[position], block[position + 1])
     let keyCount = Int(block.number(at: position + 4, as: UInt32.self))
     guard type > 0, flags & 0b1000_1100 == 0, flags >> BinaryForm.alignmentShift <= 4,
-      block.number(at: position + 2, as: UInt16.self) == 0, (1...BinaryForm.longestKey).contains(keyCount),
+      block.number(at: position + 2, as: UInt16.self) == 0, Table.keyLengths.contains(keyCount),
       let valueCount = Int(exactly: block.number(at: position + 8, as: UInt64.self))
     else { return nil }
     var attributes = ValueAttributes(type: type, alignmentShift: Int(flags >> BinaryForm.alignmentShift))

@@ -10,7 +10,6 @@ enum BinaryForm {
   static let recordHeaderBytes = 24
   static let headerBytes = 40
   static let endBytes = 16
-  static let longestKey = 65_536
   /// A block is closed once it has so many bytes.
   static let blockBytes = 256 << 10
 

@@ -14,7 +14,7 @@ struct JSONDumpReader: DumpReading {
   init(_ input: DumpInput, longestValue: Int) throws {
     var input = input
     // Each byte takes up to six, as \u00NN.
-    longestLine = 6 * (BinaryForm.longestKey + max(0, longestValue)) + 4096
+    longestLine = 6 * (Table.keyLengths.upperBound + max(0, longestValue)) + 4096
     var number: UInt64 = 0
     guard let fields = try Self.fields(&input, &number, longestLine) else {
       throw DumpProblem(.truncated, at: .line(1), "the dump has no header")

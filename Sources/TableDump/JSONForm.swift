@@ -49,8 +49,8 @@ package enum JSONForm {
     for name in fields.names where !known.contains(name) {
       throw Wrong("'\(name.printable)' is no part of a record; leave it out")
     }
-    guard let key = fields.bytes("key"), (1...BinaryForm.longestKey).contains(key.count) else {
-      throw Wrong("a record needs 'key' or 'keyBase64', of 1 to 65536 bytes")
+    guard let key = fields.bytes("key"), Table.keyLengths.contains(key.count) else {
+      throw Wrong("a record needs 'key' or 'keyBase64', of 1 to \(Table.keyLengths.upperBound) bytes")
     }
     var attributes = ValueAttributes()
     let value = try value(fields, &attributes.type)

@@ -31,7 +31,7 @@ extension Store {
       let isInOrder = unsafe last.isEmpty || row.key.isBehind(last)
       guard isInOrder, let value = unsafe row.value else { throw .store(outOfOrder) }
       unsafe last.replaceSubrange(0..., with: row.key)
-      if row.hasExpired(now) { return }
+      if row.attributes.hasExpired(at: now) { return }
       do throws(EngineError) {
         try unsafe loader.put(row.key, value, row.attributes, version: row.version)
       } catch {
@@ -46,7 +46,7 @@ extension Store {
       guard row.sequence == next else { throw .store(outOfOrder) }
       next += 1
       do throws(EngineError) {
-        if let value = unsafe row.value, !row.hasExpired(now) {
+        if let value = unsafe row.value, !row.attributes.hasExpired(at: now) {
           try unsafe loader.put(row.key, value, row.attributes, version: row.version)
         } else {
           try unsafe loader.remove(row.key)
@@ -73,10 +73,6 @@ extension Store {
       try body(try store { () throws(StoreError) in try Row(rows, of: place, path) })
     }
   }
-}
-
-extension Row {
-  func hasExpired(_ now: UInt64) -> Bool { attributes.expiry != 0 && attributes.expiry <= now }
 }
 
 extension UnsafeRawBufferPointer {

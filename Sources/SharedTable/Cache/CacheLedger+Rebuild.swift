@@ -55,7 +55,7 @@ extension ReadView {
       for line in (0..<page.count).map({ page[$0] }) {
         if CacheHead.page(line.hash, of: head.pageCount) != index { problems.append("a line is on page \(index)") }
         if !known.insert(line.hash).inserted { problems.append("two lines of one key") }
-        if !elements.contains(line.hash), line.expiry == 0 || line.expiry > now {
+        if !elements.contains(line.hash), !line.hasExpired(at: now) {
           problems.append("a line without its element")
         }
         cost = cost &+ line.cost

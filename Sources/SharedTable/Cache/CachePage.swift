@@ -16,6 +16,8 @@ final class CachePage {
     var used: UInt64
     var cost: UInt64
     var expiry: UInt64
+
+    func hasExpired(at now: UInt64) -> Bool { expiry != 0 && expiry <= now }
   }
 
   /// Not by Swift's `allocate`, which asks for aligned memory: that takes four times as many instructions.
@@ -145,7 +147,7 @@ final class CachePage {
     var best: (line: Int, used: UInt64)?
     for index in 0..<count {
       let line = unsafe lines[index]
-      let used = line.expiry != 0 && line.expiry <= now ? 0 : line.used
+      let used = line.hasExpired(at: now) ? 0 : line.used
       if best == nil || used < best!.used, line.hash != hash { best = (index, used) }
     }
     return best

@@ -25,7 +25,7 @@ public final class Loader {
   public func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes, version: UInt64
   ) throws(EngineError) {
-    guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
+    guard Entry.isKeyLength(key.count) else { throw .keyLength(key.count) }
     guard value.count <= state.geometry.maximumValueLength else {
       throw .valueTooLarge(value.count, maximum: state.geometry.maximumValueLength)
     }
@@ -39,7 +39,7 @@ public final class Loader {
 
   /// Removes a key that was stored before.
   public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) {
-    guard key.count > 0, key.count <= Entry.maximumKeyLength else { throw .keyLength(key.count) }
+    guard Entry.isKeyLength(key.count) else { throw .keyLength(key.count) }
     begin()
     _ = try unsafe Transaction(state: state).remove(key, hash: hash(key))
   }

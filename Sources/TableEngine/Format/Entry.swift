@@ -13,6 +13,11 @@ enum Entry {
   @usableFromInline static let headerBytes = shm_entry_size
 
   @usableFromInline static let maximumKeyLength = SHM_KEY_BYTES_AT_MOST
+
+  /// Whether a key may have so many bytes.
+  @inlinable @inline(__always)
+  static func isKeyLength(_ length: Int) -> Bool { UInt(bitPattern: length &- 1) < UInt(bitPattern: maximumKeyLength) }
+
   /// What the largest block has room for behind a header with expiry and fingerprint, the longest key and padding. A longer
   /// value's size code would run over into the offset of its ``BlockRef``.
   static let maximumValueLength = BlockRef.maximumByteCount - headerBytes - 16 - maximumKeyLength - 16

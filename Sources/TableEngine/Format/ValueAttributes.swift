@@ -16,6 +16,9 @@ public struct ValueAttributes: Sendable, Equatable {
     self.alignmentShift = alignmentShift
   }
 
+  /// Whether its instant has come.
+  public func hasExpired(at now: UInt64) -> Bool { expiry != 0 && expiry <= now }
+
   /// Nothing lies between header, key and value for them.
   @inline(__always)
   var isCompact: Bool { expiry | fingerprint | UInt64(truncatingIfNeeded: alignmentShift) == 0 }

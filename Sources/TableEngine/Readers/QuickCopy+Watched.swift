@@ -30,7 +30,7 @@ extension Segment {
   private func copyGated(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard let gate, UInt(bitPattern: keyLength &- 1) < 65_536 else { return QuickCopy.undecided }
+    guard let gate, Entry.isKeyLength(keyLength) else { return QuickCopy.undecided }
     let record = unsafe shm_thread_home(id)
     guard unsafe record.pointee.segment == id, unsafe shm_thread_is_outside(record)
     else { return QuickCopy.undecided }
@@ -71,7 +71,7 @@ extension Segment {
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, shm_thread_observes_nothing(forkGeneration.number) else {
+    guard Entry.isKeyLength(keyLength), shm_thread_observes_nothing(forkGeneration.number) else {
       return QuickCopy.undecided
     }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)

@@ -44,7 +44,7 @@ extension Segment {
   /// A participant's thread's slot, if it is in no section of this table, and its record and the key are as most are.
   @inlinable @inline(__always)
   func quickSlot(_ keyLength: Int) -> UnsafeMutableRawPointer? {
-    guard UInt(bitPattern: keyLength &- 1) < 65_536, let record = unsafe quickRecord() else { return nil }
+    guard Entry.isKeyLength(keyLength), let record = unsafe quickRecord() else { return nil }
     return unsafe shm_thread_slot(record)
   }
 

@@ -36,7 +36,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, in section: ReadSection, type: UInt8?,
     _ body: (UnsafeRawBufferPointer) -> R?
   ) -> R?? {
-    guard section.isInPlace, UInt(bitPattern: keyLength &- 1) < 65_536 else { return nil }
+    guard section.isInPlace, Entry.isKeyLength(keyLength) else { return nil }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     return unsafe readAnnounced(key, keyLength, hash: hash, snapshot: section.snapshot, type, body)
   }

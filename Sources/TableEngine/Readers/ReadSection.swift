@@ -13,7 +13,7 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, timeoutNanoseconds: UInt64, clock: WallClock,
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
-    guard readsDirectly, UInt(bitPattern: keyLength &- 1) < 65_536, let record = unsafe shm_thread_quick_find(id),
+    guard readsDirectly, Entry.isKeyLength(keyLength), let record = unsafe shm_thread_quick_find(id),
       unsafe shm_thread_is_outside(record)
     else { return try unsafe withValueIndirectly(key, keyLength, timeoutNanoseconds, clock, body) }
     let slot = unsafe shm_thread_slot(record)
@@ -198,7 +198,7 @@ extension Segment {
   public func findInPlace(
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: () -> WallClock
   ) -> FoundEntry?? {
-    guard section.isInPlace, let start = key.baseAddress, UInt(bitPattern: key.count &- 1) < 65_536 else { return nil }
+    guard section.isInPlace, let start = key.baseAddress, Entry.isKeyLength(key.count) else { return nil }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
     let lookup = Lookup(data: data)
     let entry = lookup.visible(

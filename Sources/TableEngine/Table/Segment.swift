@@ -144,13 +144,15 @@ public final class Segment: Sendable {
     unsafe shm_hash(key.baseAddress!, key.count, hashSeed)
   }
 
-  /// Keys are 1 byte to 64 KiB.
+  /// How many bytes a key has at most; at least it has one.
+  public static var maximumKeyLength: Int { Entry.maximumKeyLength }
+
   @inline(__always)
   func check(key: UnsafeRawBufferPointer) throws(EngineError) { try check(keyLength: key.count) }
 
   @inline(__always)
   func check(keyLength: Int) throws(EngineError) {
-    guard keyLength > 0, keyLength <= Entry.maximumKeyLength else { throw .keyLength(keyLength) }
+    guard Entry.isKeyLength(keyLength) else { throw .keyLength(keyLength) }
   }
 
   /// Values are at most as long as the table's capacity allows.

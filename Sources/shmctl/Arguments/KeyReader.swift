@@ -1,3 +1,5 @@
+import SharedTable
+
 /// Keys from standard input: each ends with a newline, or with a zero byte. The last may go without.
 struct KeyReader {
   private let terminator: UInt8
@@ -11,7 +13,7 @@ struct KeyReader {
   /// - Parameters:
   ///   - longest: how many bytes one may have; by default a key's.
   ///   - word: what one is called in complaints. A key cannot be empty; anything else can.
-  init(zeroTerminated: Bool, longest: Int = 65_536, word: String = "key") {
+  init(zeroTerminated: Bool, longest: Int = Table.keyLengths.upperBound, word: String = "key") {
     terminator = zeroTerminated ? 0 : UInt8(ascii: "\n")
     self.longest = longest
     self.word = word

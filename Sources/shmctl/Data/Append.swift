@@ -23,7 +23,7 @@ struct Append: TableCommand {
 
   func run(on table: Table) throws {
     let more = try ValueSource.bytes(value, for: table)
-    let length = try Change(table, force: force).run([key.bytes]) { tx in
+    let length = try KeyChange(table, force: force).run([key.bytes]) { tx in
       let old = try tx.entry(key.bytes)
       let bytes = (old?.bytes ?? []) + more
       try tx.set(key.bytes, try joined(bytes, old, table), expires: old?.expiration ?? .never)

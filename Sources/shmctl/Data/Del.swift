@@ -43,7 +43,7 @@ struct Del: TableCommand {
   }
 
   private func remove(_ keys: [[UInt8]], from table: Table) throws -> [Bool] {
-    try Change(table, force: force).run(keys) { tx in
+    try KeyChange(table, force: force).run(keys) { tx in
       var removed: [Bool] = []
       for key in keys {
         if force { try removeElements(of: key, &tx) }
@@ -77,7 +77,7 @@ struct Del: TableCommand {
     var count = 0
     for start in stride(from: 0, to: keys.count, by: Self.keysInABarrier) {
       let part = [[UInt8]](keys[start..<min(start + Self.keysInABarrier, keys.count)])
-      count += try Change(table, force: force).run(part) { tx in
+      count += try KeyChange(table, force: force).run(part) { tx in
         try part.count { try tx.remove($0) }
       }
     }
@@ -88,7 +88,7 @@ struct Del: TableCommand {
   private func refuseCollections(among keys: [[UInt8]], in table: Table) throws {
     try table.read { view in
       for key in keys {
-        if let collection = try view.collection(of: key) { throw Change.refusal(of: key, collection, table) }
+        if let collection = try view.collection(of: key) { throw KeyChange.refusal(of: key, collection, table) }
       }
     }
   }

@@ -22,7 +22,7 @@ struct Edit: TableCommand {
 
   func run(on table: Table) throws {
     if !force, let collection = try table.read({ view in try view.collection(of: key.bytes) }) {
-      throw Change.refusal(of: key.bytes, collection, table)
+      throw KeyChange.refusal(of: key.bytes, collection, table)
     }
     let old = try table.entry(key.bytes)
     if let old, old.type == nil || old.type == .structure {
@@ -53,7 +53,7 @@ struct Edit: TableCommand {
   private func store(_ bytes: [UInt8], _ old: TableEntry?, _ table: Table, _ draft: Draft) throws {
     do {
       let value = try TypedValue(bytes, as: ValueKind(old?.type))
-      let isStored = try Change(table, force: force).run([key.bytes]) { tx in
+      let isStored = try KeyChange(table, force: force).run([key.bytes]) { tx in
         guard try tx.entry(key.bytes)?.version == old?.version else { return false }
         try tx.set(key.bytes, value, expires: old?.expiration ?? .never)
         return true

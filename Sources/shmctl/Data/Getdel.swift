@@ -27,7 +27,7 @@ struct Getdel: TableCommand {
     let form = ValueForm(options, null: null, raw: raw)
     let areSeveral = keys.areSeveral
     try keys.forEach(zeroTerminated: null, options, table) { keys in
-      try Change(table, force: force).run(keys) { tx in
+      try KeyChange(table, force: force).run(keys) { tx in
         var taken: [TableEntry?] = []
         for key in keys {
           taken.append(try tx.entry(key))

@@ -22,7 +22,7 @@ struct Incr: TableCommand {
   var amount: DecimalArgument?
 
   func run(on table: Table) throws {
-    let sum = try Change(table, force: force).run([key.bytes]) { tx in
+    let sum = try KeyChange(table, force: force).run([key.bytes]) { tx in
       try tx.increment(key.bytes, by: amount?.value ?? 1)
     }
     guard options.json else { return try StandardOutput.write(line: String(sum)) }

@@ -84,7 +84,7 @@ struct Mset: TableCommand {
   private func store(_ pairs: [Pair], in table: Table) throws {
     if pairs.isEmpty { return }
     let values = try pairs.map { try TypedValue($0.value, as: valueOptions.asked) }
-    try Change(table, force: force).run(pairs.map(\.key)) { tx in
+    try KeyChange(table, force: force).run(pairs.map(\.key)) { tx in
       for (pair, value) in zip(pairs, values) {
         try tx.set(pair.key, value, expires: ttl.map { .after($0.duration) } ?? .never)
       }

@@ -25,7 +25,7 @@ struct Rename: TableCommand {
   var newKey: RawArgument
 
   func run(on table: Table) throws {
-    let complaint = try Change(table, force: force).run([key.bytes, newKey.bytes]) { tx -> String? in
+    let complaint = try KeyChange(table, force: force).run([key.bytes, newKey.bytes]) { tx -> String? in
       if ifAbsent, try tx.contains(newKey.bytes) { return "key '\(newKey.shown)' exists already; nothing was renamed" }
       return try tx.rename(key.bytes, to: newKey.bytes) ? nil : "no key '\(key.shown)'; nothing was renamed"
     }

@@ -90,7 +90,7 @@ struct Set: TableCommand {
   }
 
   private func store(_ value: TypedValue, in table: Table) throws -> Outcome {
-    try Change(table, force: force).run([key.bytes]) { tx in
+    try KeyChange(table, force: force).run([key.bytes]) { tx in
       let old = try tx.entry(key.bytes)
       guard holds(old) else { return Outcome(isStored: false, old: old) }
       let kept = keepTTL ? old?.expiration : nil

@@ -61,7 +61,7 @@ struct Expire: TableCommand {
   }
 
   func run(on table: Table) throws {
-    let isThere = try Change(table, force: force).run([key.bytes]) { tx in
+    let isThere = try KeyChange(table, force: force).run([key.bytes]) { tx in
       try tx.setExpiration(.after(time.duration), of: key.bytes)
     }
     if options.json {
@@ -94,7 +94,7 @@ struct Persist: TableCommand {
 
   func run(on table: Table) throws {
     try keys.forEach(zeroTerminated: null, options, table, field: "found") { keys in
-      try Change(table, force: force).run(keys) { tx in
+      try KeyChange(table, force: force).run(keys) { tx in
         var found: [Bool] = []
         for key in keys {
           // What has no expiry is not written anew.

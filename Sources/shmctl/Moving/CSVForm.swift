@@ -69,7 +69,9 @@ enum CSVReader {
       (key, value) = (plainKey, plainValue)
     default: throw PlainProblem(line: line, "the encoding is empty or base64")
     }
-    guard (1...65_536).contains(key.count) else { throw PlainProblem(line: line, "a key has 1 to 65536 bytes") }
+    guard Table.keyLengths.contains(key.count) else {
+      throw PlainProblem(line: line, "a key has 1 to \(Table.keyLengths.upperBound) bytes")
+    }
     var record: OwnedRecord
     let name = row["type"].map { String(decoding: $0, as: UTF8.self) } ?? ""
     let kind = ValueKind(rawValue: name)

@@ -61,7 +61,7 @@ enum EnvReader {
       throw PlainProblem(line: number, "NAME=value is expected, a name of letters, digits and _")
     }
     let key = Array(line[..<equals])
-    guard key.count <= 65_536 else { throw PlainProblem(line: number, "the name is too long") }
+    guard Table.keyLengths.contains(key.count) else { throw PlainProblem(line: number, "the name is too long") }
     return OwnedRecord(key: key, plain: try value(line[(equals + 1)...], number))
   }
 

@@ -66,9 +66,10 @@ enum RESPReader {
     guard texts[0] == "SET" else {
       throw PlainProblem(byte: place, "'\(texts[0].printable)' is not SET; only SET can be imported")
     }
-    guard words.count == 3 || words.count == 5, (1...65_536).contains(words[1].count) else {
+    guard words.count == 3 || words.count == 5, Table.keyLengths.contains(words[1].count) else {
       throw PlainProblem(
-        byte: place, "SET needs a key of 1 to 65536 bytes, a value, and at most one EX, PX, EXAT or PXAT")
+        byte: place,
+        "SET needs a key of 1 to \(Table.keyLengths.upperBound) bytes, a value, and at most one EX, PX, EXAT or PXAT")
     }
     var record = OwnedRecord(key: words[1], plain: words[2])
     if words.count == 5 {

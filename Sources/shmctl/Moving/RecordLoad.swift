@@ -97,7 +97,7 @@ struct RecordLoad {
     let now = tx.now
     var counts = Counts()
     try batch.forEach(range) { record in
-      if record.attributes.expiry != 0, record.attributes.expiry <= now {
+      if record.attributes.hasExpired(at: now) {
         counts.expired += 1
       } else if rule == .keep, try tx.contains(record) {
         counts.kept += 1

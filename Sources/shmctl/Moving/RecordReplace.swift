@@ -37,7 +37,7 @@ struct RecordReplace {
       let now = tx.now
       for batch in batches {
         try batch.forEach { record in
-          if record.attributes.expiry != 0, record.attributes.expiry <= now {
+          if record.attributes.hasExpired(at: now) {
             report.expired += 1
             if try tx.remove(record.keyBytes) { report.removed += 1 }
           } else {

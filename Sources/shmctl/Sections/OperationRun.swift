@@ -31,7 +31,7 @@ struct OperationRun {
 
   func run(_ input: InputFile) throws {
     // A key and a value, each byte four to six characters.
-    var lines = LineInput(input, longest: 6 * (table.maximumValueLength + 65_536) + 4096)
+    var lines = LineInput(input, longest: 6 * (table.maximumValueLength + Table.keyLengths.upperBound) + 4096)
     var tally = Tally()
     if atomic {
       try runAtomically(&lines, input.name, &tally)

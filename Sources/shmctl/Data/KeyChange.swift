@@ -1,7 +1,7 @@
 import SharedTable
 
 /// A change of some keys in one barrier, that leaves collections whole.
-struct Change {
+struct KeyChange {
   private let table: Table
   private let force: Bool
 
