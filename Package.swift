@@ -323,7 +323,8 @@ let programTests: [Target] = [
   .testTarget(
     name: "ShmdTests",
     dependencies: [
-      "ShmdCore", "SharedTable", "SharedMemory", "TableMirror", "TestSupport", "shmctl", "shmd", "shmd-test-worker",
+      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "TableMirror", "TestSupport", "shmctl", "shmd",
+      "shmd-test-worker",
     ],
     swiftSettings: testSettings),
   .testTarget(

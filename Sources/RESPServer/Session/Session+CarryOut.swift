@@ -83,6 +83,9 @@ extension Session {
           "ERR Can't execute '\(request[0].text.lowercased())': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
             + "RESET are allowed in this context"))
     }
+    if let access = client.access, let error = access.refusal(of: command, request, in: database.index) {
+      return .refused(error)
+    }
     if queue != nil, !command.isOfTransactions { return .queued(command) }
     return switch command.kind {
     case .connection(let kind): .connection(kind, command)
@@ -92,7 +95,7 @@ extension Session {
   }
 
   func answer<S: Section & ~Copyable & ~Escapable>(_ command: ReadCommand, _ request: Request, _ section: borrowing S) {
-    do { try command.run(request, section, &reply) } catch { fail(error) }
+    do { try command.run(request, section, &reply, visible: visibleKeys) } catch { fail(error) }
   }
 
   // MARK: - Barriers

@@ -10,6 +10,7 @@ extension Session {
     case .echo: reply.bulk(request[1])
     case .hello: try hello(request)
     case .auth: try authenticate(request)
+    case .acl: reply.bulk(client.peer?.description ?? "unknown")
     case .select: try select(request)
     case .client: try ClientCommand.carryOut(request, self)
     case .command: try CommandCommand.carryOut(request, &reply)
@@ -127,7 +128,7 @@ extension Session {
     client.update { $0.name = text }
   }
 
-  /// There are no passwords: the socket's mode and its list of users say who may connect.
+  /// There are no passwords: the kernel tells who connects, and the configuration what they may do.
   private func checkUser(_ user: Bytes) throws(CommandError) {
     guard user.text == "default" else {
       throw CommandError("WRONGPASS invalid username-password pair or user is disabled.")

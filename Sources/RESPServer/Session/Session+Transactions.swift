@@ -110,7 +110,9 @@ extension Session {
         reply.array(queue.entries.count)
         for entry in queue.entries {
           guard case .read(let command) = entry.command.kind else { continue }
-          entry.request.withRequest { request in answerPart { try command.run(request, view, &reply) } }
+          entry.request.withRequest { request in
+            answerPart { try command.run(request, view, &reply, visible: visibleKeys) }
+          }
         }
         return true
       }
@@ -136,7 +138,7 @@ extension Session {
         replyStart = reply.position
         do {
           switch entry.command.kind {
-          case .read(let command): try command.run(request, tx, &reply)
+          case .read(let command): try command.run(request, tx, &reply, visible: visibleKeys)
           case .write(let command): try command.run(request, &tx, &reply, entry.command.name)
           case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply, entry.command.name)
           case .connection(.dbsize):

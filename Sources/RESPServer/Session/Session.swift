@@ -25,7 +25,9 @@ final class Session: @unchecked Sendable {
   let client: ClientRecord
   let commands = CommandTable.shared
   var reply = Reply()
-  var database: Database
+  private(set) var database: Database
+  /// What the client may do to the table that is selected; nil for everything.
+  private(set) var tableAccess: TableAccess?
   /// The database's handle, and which of its generations it is.
   private var handle: (table: Table, generation: UInt64)?
 
@@ -52,6 +54,7 @@ final class Session: @unchecked Sendable {
     self.server = server
     self.client = client
     database = server.databases[0]
+    tableAccess = client.access?.tables[0]
     parser = FrameParser(server.options.frames)
   }
 
@@ -178,8 +181,15 @@ final class Session: @unchecked Sendable {
     return table
   }
 
+  /// By which keys are shown; nil if all may be.
+  var visibleKeys: TableAccess? {
+    guard let tableAccess, !tableAccess.everywhere.contains(.read) else { return nil }
+    return tableAccess
+  }
+
   func select(_ other: Database) {
     database = other
+    tableAccess = client.access?.tables[other.index]
     handle = nil
     client.update { $0.database = other.index }
   }
