@@ -318,7 +318,7 @@ let programTests: [Target] = [
     swiftSettings: testSettings),
   .testTarget(
     name: "RESPServerTests",
-    dependencies: ["RESPServer", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    dependencies: ["RESPServer", "SharedTable", "TableEngine", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   .testTarget(
     name: "ShmdTests",

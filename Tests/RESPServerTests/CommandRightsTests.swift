@@ -40,7 +40,8 @@ struct CommandRightsTests {
       "PUBSUB NUMPAT", "CLIENT TRACKING off")
     add(
       [], "MULTI", "EXEC", "DISCARD", "UNWATCH", "UNSUBSCRIBE news", "PUNSUBSCRIBE n*", "PING", "ECHO v", "HELLO",
-      "AUTH default x", "ACL WHOAMI", "SELECT 0", "RESET", "QUIT", "INFO", "TIME", "WAIT 0 0", "CONFIG GET save",
+      "AUTH default x", "ACL WHOAMI", "SELECT 0", "RESET", "QUIT", "INFO", "TIME", "WAIT 0 0", "WAITAOF 0 0 1",
+      "CONFIG GET save",
       "CLIENT ID",
       "CLIENT GETNAME", "CLIENT SETNAME me", "CLIENT SETINFO LIB-NAME me", "CLIENT INFO", "CLIENT NO-EVICT on",
       "CLIENT NO-TOUCH on", "CLIENT REPLY on", "CLIENT TRACKINGINFO", "CLIENT GETREDIR", "COMMAND COUNT",

@@ -106,6 +106,7 @@ extension CommandTable {
     plain("lastsave", 1, .lastsave, .server, "@server", "The time at which the server began."),
     plain("shutdown", -1, .shutdown, .server, "@server", "Refused: shmd is stopped by who administers the host."),
     plain("wait", 3, .wait, .free, "@generic", "Answers 0 at once: there are no replicas."),
+    plain("waitaof", 4, .waitaof, .free, "@generic", "Waits until what the connection stored is on the disk."),
     plain("function", -2, .function, .server, "@scripting", "FUNCTION FLUSH only: there are no functions."),
   ]
 

@@ -53,7 +53,10 @@ public final class RESPServer: Sendable {
     }
     for listener in bound { try? await listener.close() }
     try? await group.shutdownGracefully()
-    for database in state.databases { database.lane.stop() }
+    for database in state.databases {
+      database.lane.stop()
+      database.disk.stop()
+    }
   }
 
   /// The port of the TCP listener; for who asked for any (0).

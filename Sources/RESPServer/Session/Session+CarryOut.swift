@@ -35,7 +35,10 @@ extension Session {
       finish()
       return nil
     case .connection(let command, let whole):
-      return attempt(patience) { try carryOut(command, whole, request, patience) }
+      return attempt(patience, finishes: false) {
+        try carryOut(command, whole, request, patience)
+        if diskWait == nil { finish() }
+      }
     case .read(let command):
       return attempt(patience) {
         try table().read(timeout: patience) { view in answer(command, request, view) }
@@ -104,6 +107,7 @@ extension Session {
   private func batch(
     _ first: WriteCommand, _ name: String, _ request: Request, _ bytes: Bytes?, _ patience: Duration
   ) throws {
+    noteWrite(database)
     try table().barrier(timeout: patience) { tx in
       guard answer(first, name, request, &tx) else { return }
       finish()
@@ -143,6 +147,7 @@ extension Session {
   /// Removes all keys of a table: in one barrier if they are not too many for one.
   func flush(_ database: Database, _ request: Request, _ patience: Duration) throws {
     try KeyWrites.checkFlush(request)
+    noteWrite(database)
     let table = try database.table()
     var isEmpty = false
     while !isEmpty {

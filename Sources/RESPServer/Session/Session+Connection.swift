@@ -52,6 +52,7 @@ extension Session {
     case .shutdown:
       throw CommandError("ERR SHUTDOWN is refused: who administers this host stops shmd, with systemctl stop shmd")
     case .wait: try waitForReplicas(request)
+    case .waitaof: try waitForDisk(request)
     case .function: reply.ok()
     }
   }
@@ -59,8 +60,7 @@ extension Session {
   /// Tables have no replicas, and none will come: there is nothing to wait for.
   private func waitForReplicas(_ request: Request) throws(CommandError) {
     guard request[1].integer != nil else { throw .notAnInteger }
-    guard let timeout = request[2].integer else { throw CommandError("ERR timeout is not an integer or out of range") }
-    guard timeout >= 0 else { throw CommandError("ERR timeout is negative") }
+    _ = try DiskWait.timeout(request[2])
     reply.integer(0)
   }
 

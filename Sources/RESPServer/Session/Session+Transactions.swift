@@ -17,6 +17,7 @@ extension Session {
     guard case .connection(let kind) = command.kind else { return nil }
     switch kind {
     case .save, .shutdown: return CommandError("ERR Command not allowed inside a transaction")
+    case .waitaof: return CommandError("ERR WAITAOF inside MULTI is not supported: nothing is on the disk before EXEC")
     case .select:
       // What is no table's place fails when it is carried out.
       guard let index = request[1].integer, server.databases.indices.contains(index), index != database.index else {
@@ -117,6 +118,7 @@ extension Session {
         return true
       }
     }
+    noteWrite(database)
     let start = replyStart
     do {
       return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }

@@ -14,6 +14,8 @@ final class Session: @unchecked Sendable {
     case outputFull
     /// The next command would have to wait for this table: hand it to the lane.
     case wait(Database)
+    /// WAITAOF is to be carried out anew when its first target is on the disk, or its time is over.
+    case waitForDisk(DiskWait)
     /// Send what there is, and end the connection.
     case close
   }
@@ -47,6 +49,10 @@ final class Session: @unchecked Sendable {
   /// Answers that count as messages: they are sent whatever ``suppression`` says.
   var messages = Reply()
   var endsConnection = false
+  /// What the running command, WAITAOF, waits for.
+  var diskWait: DiskWait?
+  /// By place: into which tables it has stored something.
+  private var hasWritten: [Bool]
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
 
@@ -56,6 +62,7 @@ final class Session: @unchecked Sendable {
     database = server.databases[0]
     tableAccess = client.access?.tables[0]
     parser = FrameParser(server.options.frames)
+    hasWritten = server.databases.map { _ in false }
   }
 
   // MARK: - Bytes
@@ -133,6 +140,7 @@ final class Session: @unchecked Sendable {
             carryOut(request(in: bytes), in: bytes, patience)
           }
         if let blocked { return .wait(blocked) }
+        if let diskWait { return .waitForDisk(diskWait) }
       }
     }
   }
@@ -161,6 +169,7 @@ final class Session: @unchecked Sendable {
   func finish() {
     passOver()
     isSecondAttempt = false
+    diskWait = nil
     client.count()
     suppression.apply(to: &reply, from: replyStart)
     if messages.count > 0 {
@@ -180,6 +189,11 @@ final class Session: @unchecked Sendable {
     handle = (table, generation)
     return table
   }
+
+  /// Before a barrier that stores: whether it did is known to who waits for the disk alone.
+  func noteWrite(_ database: Database) { hasWritten[database.index] = true }
+
+  var writtenDatabases: [Database] { server.databases.filter { hasWritten[$0.index] } }
 
   /// By which keys are shown; nil if all may be.
   var visibleKeys: TableAccess? {
