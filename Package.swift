@@ -318,12 +318,13 @@ let programTests: [Target] = [
     swiftSettings: testSettings),
   .testTarget(
     name: "RESPServerTests",
-    dependencies: ["RESPServer", "SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    dependencies: ["RESPServer", "SharedTable", "TableEngine", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   .testTarget(
     name: "ShmdTests",
     dependencies: [
-      "ShmdCore", "SharedTable", "SharedMemory", "TableMirror", "TestSupport", "shmctl", "shmd", "shmd-test-worker",
+      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "TableMirror", "TestSupport", "shmctl", "shmd",
+      "shmd-test-worker",
     ],
     swiftSettings: testSettings),
   .testTarget(

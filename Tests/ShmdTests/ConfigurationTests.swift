@@ -324,13 +324,4 @@ private let tableKeys =
     #expect(lines.count == 51)
     #expect(lines.last == "f: and 9950 more; correct these first")
   }
-
-  private func complaints(about text: String) -> [String] {
-    do {
-      _ = try ConfigurationReader.parse(text, file: "f")
-      return []
-    } catch {
-      return error.problems.map(\.description)
-    }
-  }
 }

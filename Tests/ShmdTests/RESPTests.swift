@@ -46,4 +46,31 @@ import Testing
     #expect(lstat(socket, &status) != 0)
     #expect(try Table.open(first).get("n", as: Int.self) == 42)
   }
+
+  @Test func theDaemonGrantsWhatItsRulesSay() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let socket = corner.directory + "/resp.sock"
+    defer { unlink(socket) }
+    try corner.write(
+      """
+      tables: [{name: \(name), capacity: 4MiB}]
+      resp:
+        socket: \(socket)
+        access:
+          - {users: [\(geteuid())], keys: ["session:*"], rights: [write]}
+          - {groups: [\(getegid())], tables: [\(name)], rights: [read]}
+      """)
+    let daemon = try corner.start()
+    try daemon.waitForLine("serving Redis' clients")
+    try daemon.waitUntilSaid("ready tables=")
+    let client = try RedisClient(socket)
+    #expect(try client.call("SET", "session:1", "v") == "+OK")
+    #expect(
+      try client.call("SET", "user:1", "v").hasPrefix("-NOPERM uid \(geteuid()) may not give 'set': it lacks 'write'"))
+    #expect(try client.call("KEYS", "*") == "[\"session:1\"]")
+    #expect(try client.call("FLUSHALL").contains("it lacks 'admin' for all of table '\(name)'"))
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
 }

@@ -88,18 +88,25 @@ import Testing
     #expect(try daemon.wait() == .code(0))
   }
 
-  @Test func thatUsersAreToldByNoPassedTCPSocketIsSaid() throws {
+  /// Who may not connect is told so at once; who may do nothing, when it asks for something.
+  @Test(arguments: [
+    ("users: [0]", "'resp: users' refuses all who come by the TCP socket", nil),
+    ("access: [{users: [0], rights: [read]}]", "'resp: access' has no rule with 'anyone: true'", "GET k\r\n"),
+  ])
+  func thatUsersAreToldByNoPassedTCPSocketIsSaid(_ key: String, _ warning: String, _ request: String?) throws {
     let corner = try Corner()
     let name = corner.tableName()
     let (tcp, port) = try listenerOnTCP(loopback)
-    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, users: [0]}\n")
+    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, \(key)}\n")
     let daemon = try corner.start(
       environment: ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "resp"],
       prelude: "exec 3<&\(tcp); export LISTEN_PID=$$")
-    try daemon.waitForLine("'resp: users' refuses all who come by the TCP socket")
+    try daemon.waitForLine(warning)
     try daemon.waitForLine("serving Redis' clients")
     close(tcp)
-    #expect(try RedisClient(loopbackPort: port).answer().hasPrefix("-NOPERM"))
+    let client = try RedisClient(loopbackPort: port)
+    if let request { try client.send(request) }
+    #expect(try client.answer().hasPrefix("-NOPERM"))
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }

@@ -16,6 +16,8 @@ final class Command: Sendable {
   /// Arguments with the name: exactly so many; negative: at least.
   let arity: Int
   let kind: Kind
+  /// Of one that is told apart by its second word, that says it.
+  let access: CommandAccess
   /// As `COMMAND INFO` tells them.
   let flags: [String]
   /// First and last argument that is a key (negative: from the end), and the distance between two.
@@ -24,12 +26,13 @@ final class Command: Sendable {
   let group: String
 
   init(
-    name: String, arity: Int, kind: Kind, flags: [String], keys: (first: Int, last: Int, step: Int), summary: String,
-    group: String
+    name: String, arity: Int, kind: Kind, access: CommandAccess, flags: [String],
+    keys: (first: Int, last: Int, step: Int), summary: String, group: String
   ) {
     self.name = name
     self.arity = arity
     self.kind = kind
+    self.access = access
     self.flags = flags
     self.keys = keys
     self.summary = summary
@@ -37,6 +40,13 @@ final class Command: Sendable {
   }
 
   func takes(_ count: Int) -> Bool { arity >= 0 ? count == arity : count >= -arity }
+
+  /// The places of the keys among so many arguments; none if it takes no keys.
+  func keyPlaces(of count: Int) -> StrideThrough<Int> {
+    guard keys.step > 0 else { return stride(from: 1, through: 0, by: 1) }
+    let last = keys.last < 0 ? count + keys.last : keys.last
+    return stride(from: keys.first, through: min(last, count - 1), by: keys.step)
+  }
 
   /// Whether it is done at once inside MULTI.
   var isOfTransactions: Bool {
@@ -52,10 +62,10 @@ final class Command: Sendable {
 }
 
 enum ConnectionCommand: Sendable {
-  case ping, echo, hello, auth, select, client, command, info, config, time, reset, quit, dbsize, flushall
+  case ping, echo, hello, auth, acl, select, client, command, info, config, time, reset, quit, dbsize, flushall
   case multi, exec, discard, watch, unwatch
   case subscribe, unsubscribe, psubscribe, punsubscribe, publish, pubsub
-  case save, bgsave, lastsave, shutdown, wait, function
+  case save, bgsave, lastsave, shutdown, wait, waitaof, function
 }
 
 enum ReadCommand: Sendable {

@@ -59,8 +59,7 @@ enum CommandCommand {
       throw CommandError("ERR Invalid number of arguments specified for command")
     }
     guard command.keys.step > 0 else { throw CommandError("ERR The command has no key arguments") }
-    let last = command.keys.last < 0 ? count + command.keys.last : command.keys.last
-    let places = Array(stride(from: command.keys.first, through: min(last, count - 1), by: command.keys.step))
+    let places = Array(command.keyPlaces(of: count))
     reply.array(places.count)
     for place in places { reply.bulk(request[place + 2]) }
   }

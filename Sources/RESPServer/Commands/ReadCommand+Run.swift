@@ -2,8 +2,9 @@ import SharedTable
 
 extension ReadCommand {
   /// Carries it out; if it throws, what it has begun to answer is taken back by the caller.
+  /// - Parameter visible: by which keys are shown that are no arguments; nil for all.
   func run<S: Section & ~Copyable & ~Escapable>(
-    _ request: Request, _ section: borrowing S, _ reply: inout Reply
+    _ request: Request, _ section: borrowing S, _ reply: inout Reply, visible: TableAccess?
   ) throws {
     switch self {
     case .get: try Reads.get(request[1], section, &reply)
@@ -12,9 +13,9 @@ extension ReadCommand {
     case .getrange: try Reads.getrange(request, section, &reply)
     case .lcs: try LongestCommonSubsequence(request).answer(section, &reply)
     case .exists, .touch: reply.integer(try (1..<request.count).count { try section.contains(request[$0]) })
-    case .keys: try Reads.keys(request[1].array, section, &reply)
-    case .scan: try ScanRequest(request).answer(section, &reply)
-    case .randomkey: try Reads.randomkey(section, &reply)
+    case .keys: try Reads.keys(request[1].array, section, &reply, visible)
+    case .scan: try ScanRequest(request).answer(section, &reply, visible)
+    case .randomkey: try Reads.randomkey(section, &reply, visible)
     case .type: reply.simple(try Reads.type(request[1], section))
     case .ttl: reply.integer(try Reads.left(request[1], section).map { $0 < 0 ? $0 : ($0 + 500) / 1000 } ?? -2)
     case .pttl: reply.integer(try Reads.left(request[1], section) ?? -2)
@@ -80,12 +81,12 @@ private enum Reads {
   }
 
   static func keys<S: Section & ~Copyable & ~Escapable>(
-    _ pattern: [UInt8], _ section: borrowing S, _ reply: inout Reply
+    _ pattern: [UInt8], _ section: borrowing S, _ reply: inout Reply, _ visible: TableAccess?
   ) throws {
     var found: [[UInt8]] = []
     var bytes = 0
     try section.forEachKey { key in
-      if Glob.matches(pattern, key) {
+      if Glob.matches(pattern, key), visible?.mayRead(key) ?? true {
         found.append(key.array)
         bytes += key.count + 32
       }
@@ -96,7 +97,9 @@ private enum Reads {
     for key in found { reply.bulk(key) }
   }
 
-  static func randomkey<S: Section & ~Copyable & ~Escapable>(_ section: borrowing S, _ reply: inout Reply) throws {
+  static func randomkey<S: Section & ~Copyable & ~Escapable>(
+    _ section: borrowing S, _ reply: inout Reply, _ visible: TableAccess?
+  ) throws {
     // From anywhere to the end, and then from the beginning.
     for start in [UInt64.random(in: 1 ... .max), 0] {
       var cursor = start
@@ -104,6 +107,7 @@ private enum Reads {
         var chosen: [UInt8]?
         var seen = 0
         cursor = unsafe try section.scan(from: cursor) { key, _ in
+          if let visible, unsafe !visible.mayRead(Bytes(key)) { return true }
           seen += 1
           if Int.random(in: 0..<seen) == 0 { chosen = unsafe [UInt8](key) }
           return true

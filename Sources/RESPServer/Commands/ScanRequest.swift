@@ -33,7 +33,9 @@ struct ScanRequest {
     }
   }
 
-  func answer<S: Section & ~Copyable & ~Escapable>(_ section: borrowing S, _ reply: inout Reply) throws {
+  func answer<S: Section & ~Copyable & ~Escapable>(
+    _ section: borrowing S, _ reply: inout Reply, _ visible: TableAccess?
+  ) throws {
     var found: [[UInt8]] = []
     var visited = 0
     var next = cursor
@@ -42,6 +44,7 @@ struct ScanRequest {
         visited += 1
         let name = unsafe Bytes(key)
         let typeName = StoredValue.isText(entry.type) ? "string" : entry.type?.name ?? "unknown"
+        if let visible, !visible.mayRead(name) { return true }
         let isWanted = pattern.map { Glob.matches($0, name) } ?? true
         if isWanted, type == nil || type == typeName { found.append(unsafe [UInt8](key)) }
         return true

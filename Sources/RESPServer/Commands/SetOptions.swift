@@ -17,6 +17,11 @@ struct SetOptions {
 
   private init() {}
 
+  /// Whether SET is asked for what was there. Of a request that is refused for its options it may say yes.
+  static func asksForOld(_ request: Request) -> Bool {
+    (3..<max(3, request.count)).contains { request[$0].isWord("GET") }
+  }
+
   /// - Parameter isRead: GETEX, which takes expiries and PERSIST.
   init(_ request: Request, from first: Int, isRead: Bool) throws(CommandError) {
     var index = first

@@ -18,8 +18,11 @@ final class Broker: Sendable {
     /// Keys that it is still to be told, with the prefix for which it is.
     var changed: [(prefix: [UInt8], keys: [[UInt8]])] = []
 
-    mutating func note(_ key: [UInt8]) {
-      guard let prefix = tracking.prefix(of: key) else { return }
+    /// Only if both who asked and who is told may read it.
+    mutating func note(_ key: [UInt8], of table: Int) {
+      guard let prefix = tracking.prefix(of: key), client.mayRead(key, of: table),
+        target?.mayRead(key, of: table) ?? true
+      else { return }
       let place = changed.firstIndex { $0.prefix == prefix } ?? changed.count
       if place == changed.count { changed.append((prefix, [])) }
       // A key that one barrier stores twice is in the log twice in a row.
@@ -68,10 +71,11 @@ final class Broker: Sendable {
     }
   }
 
+  /// - Parameter change: the key of which the message tells: who may not read it does not get it.
   /// - Returns: how many were told.
   @discardableResult
-  func publish(_ message: [UInt8], on channel: [UInt8]) -> Int {
-    let told = state.withLock { state in
+  func publish(_ message: [UInt8], on channel: [UInt8], of change: (key: [UInt8], table: Int)? = nil) -> Int {
+    var told = state.withLock { state in
       var told = (state.channels[channel] ?? [:]).values.map {
         ($0, ClientRecord.Push.message(channel: channel, message))
       }
@@ -80,6 +84,7 @@ final class Broker: Sendable {
       }
       return told
     }
+    if let change { told = told.filter { $0.0.mayRead(change.key, of: change.table) } }
     for (client, push) in told { client.deliver(push) }
     return told.count
   }
@@ -156,16 +161,17 @@ final class Broker: Sendable {
     guard let key = change.key else { return tellTrackersOfLoss() }
     let flags = state.withLock { state in
       // Of the keys alone: `keys` itself would hold the trackers, and each change would copy them all.
-      for id in Array(state.trackers.keys) { state.trackers[id]!.note(key) }
+      for id in Array(state.trackers.keys) { state.trackers[id]!.note(key, of: database.index) }
       return state.notifications
     }
     let (event, letter): (String, Character) = if case .set = change { ("set", "$") } else { ("del", "g") }
     guard flags.admits(letter) else { return }
     if flags.keyspace {
-      publish(Array(event.utf8), on: Array("__keyspace@\(database.index)__:".utf8) + key)
+      publish(
+        Array(event.utf8), on: ReservedChannel.keyspace(database.index, key), of: (key, database.index))
     }
     if flags.keyevent {
-      publish(key, on: Array("__keyevent@\(database.index)__:\(event)".utf8))
+      publish(key, on: ReservedChannel.keyevent(database.index, event), of: (key, database.index))
     }
   }
 

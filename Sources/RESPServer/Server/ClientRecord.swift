@@ -30,6 +30,8 @@ final class ClientRecord: Sendable {
   let id: Int
   let address: String
   let peer: PeerCredentials?
+  /// What it may do; nil for everything.
+  let access: ClientAccess?
   let begin = ContinuousClock.now
   private let settings = Mutex(Settings())
   private let commandCount = Atomic(0)
@@ -37,12 +39,13 @@ final class ClientRecord: Sendable {
   private let disconnect: @Sendable () -> Void
 
   init(
-    id: Int, address: String, peer: PeerCredentials?, send: @escaping @Sendable (Push) -> Void,
-    disconnect: @escaping @Sendable () -> Void
+    id: Int, address: String, peer: PeerCredentials?, access: ClientAccess?,
+    send: @escaping @Sendable (Push) -> Void, disconnect: @escaping @Sendable () -> Void
   ) {
     self.id = id
     self.address = address
     self.peer = peer
+    self.access = access
     self.send = send
     self.disconnect = disconnect
   }
@@ -52,6 +55,8 @@ final class ClientRecord: Sendable {
 
   var current: Settings { settings.withLock { $0 } }
   func update(_ change: (inout Settings) -> Void) { settings.withLock { change(&$0) } }
+
+  func mayRead(_ key: [UInt8], of table: Int) -> Bool { access?.mayRead(key, of: table) ?? true }
 
   func deliver(_ push: Push) { send(push) }
   func end() { disconnect() }

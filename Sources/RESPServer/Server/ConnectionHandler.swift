@@ -20,6 +20,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var isWritable = true
   /// Enough waits to be sent; go on when it is.
   private var isWaitingToWrite = false
+  /// WAITAOF is not answered yet, and what would answer it at its end.
+  private var diskWait: (wait: DiskWait, end: Scheduled<Void>?)?
   private var hasInput = false
   /// What arrived while a lane had the session: at the end of its input a socket is read empty, whoever asked for it.
   private var early: ByteBuffer?
@@ -56,6 +58,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func close() {
     guard !isEnding else { return }
     isEnding = true
+    leaveDiskWait()
     server.leave(session.client)
   }
 
@@ -95,7 +98,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func proceed() {
-    guard let context, !isInLane, !isClosing, !isEnding else { return }
+    guard let context, !isInLane, diskWait == nil, !isClosing, !isEnding else { return }
     while true {
       let outcome = session.run(patience: .zero)
       if session.reply.count > 0 {
@@ -114,6 +117,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
         return
       case .wait(let database):
         return hand(to: database.lane, context)
+      case .waitForDisk(let wait):
+        return waitForDisk(wait, context)
       case .close:
         return closeWhenSent(context)
       }
@@ -146,6 +151,31 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
       session.receive(&bytes)
     }
     proceed()
+  }
+
+  private func waitForDisk(_ wait: DiskWait, _ context: ChannelHandlerContext) {
+    let loop = context.eventLoop
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    let goOn: @Sendable () -> Void = { bound.value.goOn() }
+    let end = wait.end.map { end in
+      loop.scheduleTask(in: TimeAmount(max(.zero, end - .now)), goOn)
+    }
+    diskWait = (wait, end)
+    let target = wait.targets[0]
+    target.database.disk.wait(session.client.id, target.table, target.version) { loop.execute(goOn) }
+  }
+
+  /// The command looks by itself what has come about, and waits again for what has not.
+  private func goOn() {
+    leaveDiskWait()
+    proceed()
+  }
+
+  private func leaveDiskWait() {
+    guard let (wait, end) = diskWait else { return }
+    diskWait = nil
+    end?.cancel()
+    wait.targets[0].database.disk.cancel(session.client.id)
   }
 
   // MARK: - What was not asked for

@@ -53,7 +53,10 @@ public final class RESPServer: Sendable {
     }
     for listener in bound { try? await listener.close() }
     try? await group.shutdownGracefully()
-    for database in state.databases { database.lane.stop() }
+    for database in state.databases {
+      database.lane.stop()
+      database.disk.stop()
+    }
   }
 
   /// The port of the TCP listener; for who asked for any (0).
@@ -111,7 +114,8 @@ public final class RESPServer: Sendable {
 
   private static func accept(_ channel: any Channel, _ state: ServerState) -> EventLoopFuture<Void> {
     channel.eventLoop.makeCompletedFuture {
-      let peer = try channel.pipeline.syncOperations.peerCredentials(of: channel)
+      let rules = state.options.access
+      let peer = try channel.pipeline.syncOperations.peerCredentials(of: channel, withGroups: rules != nil)
       let id = state.nextID()
       let address = channel.remoteAddress.map { address in
         address.port.map { "\(address.ipAddress ?? "?"):\($0)" } ?? "\(state.options.socket ?? ""):0"
@@ -121,6 +125,7 @@ public final class RESPServer: Sendable {
       let bound = NIOLoopBound(holder, eventLoop: loop)
       let client = ClientRecord(
         id: id, address: address ?? "?", peer: peer,
+        access: rules.map { ClientAccess($0, peer, tables: state.databases.map(\.name)) },
         send: { push in loop.execute { bound.value.handler?.deliver(push) } },
         disconnect: { loop.execute { bound.value.handler?.disconnect() } })
       if let refusal = ConnectionRefusal(of: peer, state) { return try refusal.tell(channel) }

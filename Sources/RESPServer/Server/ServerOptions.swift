@@ -35,6 +35,8 @@ public struct ServerOptions: Sendable, Equatable {
   public var tables: [ServedTable]
   /// Users who may connect, by what the kernel says of the other end; nil for all whom the socket's mode admits.
   public var users: Set<UInt32>?
+  /// What those who connect may do; nil for everything.
+  public var access: [AccessRule]?
   /// More connections than this are refused.
   public var mostClients = 10_000
 

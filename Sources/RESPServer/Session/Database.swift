@@ -9,6 +9,8 @@ final class Database: Sendable {
   let name: String
   /// Carries out what would have to wait, so that the event loop never does.
   let lane: Lane
+  /// Waits for its store.
+  let disk = DiskWatch()
 
   private let trusting: [UInt32]
   private let current = Mutex<Table?>(nil)

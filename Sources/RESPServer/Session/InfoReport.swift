@@ -51,7 +51,7 @@ struct InfoReport {
 
   /// Bytes of the tables in /dev/shm.
   private var memoryLines: [(String, String)] {
-    let tables = server.databases.compactMap { try? $0.table() }
+    let tables = shownDatabases.compactMap { try? $0.table() }
     return [
       ("used_memory", "\(tables.reduce(0) { $0 + $1.statistics.claimedBytes })"),
       ("maxmemory", "\(tables.reduce(0) { $0 + $1.capacityBytes })"), ("maxmemory_policy", "noeviction"),
@@ -66,8 +66,15 @@ struct InfoReport {
     ]
   }
 
+  /// Those of which the client may read every key: figures tell of all.
+  private var shownDatabases: [Database] {
+    server.databases.filter { database in
+      session.client.access?.tables[database.index].everywhere.contains(.read) ?? true
+    }
+  }
+
   private var keyspaceLines: [(String, String)] {
-    server.databases.compactMap { database in
+    shownDatabases.compactMap { database in
       guard let count = (try? database.table())?.count, count > 0 else { return nil }
       return ("db\(database.index)", "keys=\(count),expires=0,avg_ttl=0")
     }

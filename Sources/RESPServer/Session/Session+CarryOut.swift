@@ -35,7 +35,10 @@ extension Session {
       finish()
       return nil
     case .connection(let command, let whole):
-      return attempt(patience) { try carryOut(command, whole, request, patience) }
+      return attempt(patience, finishes: false) {
+        try carryOut(command, whole, request, patience)
+        if diskWait == nil { finish() }
+      }
     case .read(let command):
       return attempt(patience) {
         try table().read(timeout: patience) { view in answer(command, request, view) }
@@ -83,6 +86,9 @@ extension Session {
           "ERR Can't execute '\(request[0].text.lowercased())': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
             + "RESET are allowed in this context"))
     }
+    if let access = client.access, let error = access.refusal(of: command, request, in: database.index) {
+      return .refused(error)
+    }
     if queue != nil, !command.isOfTransactions { return .queued(command) }
     return switch command.kind {
     case .connection(let kind): .connection(kind, command)
@@ -92,7 +98,7 @@ extension Session {
   }
 
   func answer<S: Section & ~Copyable & ~Escapable>(_ command: ReadCommand, _ request: Request, _ section: borrowing S) {
-    do { try command.run(request, section, &reply) } catch { fail(error) }
+    do { try command.run(request, section, &reply, visible: visibleKeys) } catch { fail(error) }
   }
 
   // MARK: - Barriers
@@ -101,6 +107,7 @@ extension Session {
   private func batch(
     _ first: WriteCommand, _ name: String, _ request: Request, _ bytes: Bytes?, _ patience: Duration
   ) throws {
+    noteWrite(database)
     try table().barrier(timeout: patience) { tx in
       guard answer(first, name, request, &tx) else { return }
       finish()
@@ -140,6 +147,7 @@ extension Session {
   /// Removes all keys of a table: in one barrier if they are not too many for one.
   func flush(_ database: Database, _ request: Request, _ patience: Duration) throws {
     try KeyWrites.checkFlush(request)
+    noteWrite(database)
     let table = try database.table()
     var isEmpty = false
     while !isEmpty {

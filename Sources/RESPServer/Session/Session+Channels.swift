@@ -69,7 +69,9 @@ extension Session {
   func pubsub(_ request: Request) {
     let broker = server.broker
     if request[1].isWord("CHANNELS") {
-      let channels = broker.channels(matching: request.count == 3 ? request[2].array : nil)
+      let channels = broker.channels(matching: request.count == 3 ? request[2].array : nil).filter { channel in
+        client.access.map { access in channel.withBytes { access.mayHear($0) } } ?? true
+      }
       reply.array(channels.count)
       for channel in channels { reply.bulk(channel) }
     } else if request[1].isWord("NUMSUB") {

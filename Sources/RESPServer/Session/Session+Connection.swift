@@ -10,6 +10,7 @@ extension Session {
     case .echo: reply.bulk(request[1])
     case .hello: try hello(request)
     case .auth: try authenticate(request)
+    case .acl: reply.bulk(client.peer?.description ?? "unknown")
     case .select: try select(request)
     case .client: try ClientCommand.carryOut(request, self)
     case .command: try CommandCommand.carryOut(request, &reply)
@@ -51,6 +52,7 @@ extension Session {
     case .shutdown:
       throw CommandError("ERR SHUTDOWN is refused: who administers this host stops shmd, with systemctl stop shmd")
     case .wait: try waitForReplicas(request)
+    case .waitaof: try waitForDisk(request)
     case .function: reply.ok()
     }
   }
@@ -58,8 +60,7 @@ extension Session {
   /// Tables have no replicas, and none will come: there is nothing to wait for.
   private func waitForReplicas(_ request: Request) throws(CommandError) {
     guard request[1].integer != nil else { throw .notAnInteger }
-    guard let timeout = request[2].integer else { throw CommandError("ERR timeout is not an integer or out of range") }
-    guard timeout >= 0 else { throw CommandError("ERR timeout is negative") }
+    _ = try DiskWait.timeout(request[2])
     reply.integer(0)
   }
 
@@ -127,7 +128,7 @@ extension Session {
     client.update { $0.name = text }
   }
 
-  /// There are no passwords: the socket's mode and its list of users say who may connect.
+  /// There are no passwords: the kernel tells who connects, and the configuration what they may do.
   private func checkUser(_ user: Bytes) throws(CommandError) {
     guard user.text == "default" else {
       throw CommandError("WRONGPASS invalid username-password pair or user is disabled.")

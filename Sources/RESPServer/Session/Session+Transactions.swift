@@ -17,6 +17,7 @@ extension Session {
     guard case .connection(let kind) = command.kind else { return nil }
     switch kind {
     case .save, .shutdown: return CommandError("ERR Command not allowed inside a transaction")
+    case .waitaof: return CommandError("ERR WAITAOF inside MULTI is not supported: nothing is on the disk before EXEC")
     case .select:
       // What is no table's place fails when it is carried out.
       guard let index = request[1].integer, server.databases.indices.contains(index), index != database.index else {
@@ -110,11 +111,14 @@ extension Session {
         reply.array(queue.entries.count)
         for entry in queue.entries {
           guard case .read(let command) = entry.command.kind else { continue }
-          entry.request.withRequest { request in answerPart { try command.run(request, view, &reply) } }
+          entry.request.withRequest { request in
+            answerPart { try command.run(request, view, &reply, visible: visibleKeys) }
+          }
         }
         return true
       }
     }
+    noteWrite(database)
     let start = replyStart
     do {
       return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }
@@ -136,7 +140,7 @@ extension Session {
         replyStart = reply.position
         do {
           switch entry.command.kind {
-          case .read(let command): try command.run(request, tx, &reply)
+          case .read(let command): try command.run(request, tx, &reply, visible: visibleKeys)
           case .write(let command): try command.run(request, &tx, &reply, entry.command.name)
           case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply, entry.command.name)
           case .connection(.dbsize):

@@ -14,6 +14,8 @@ final class Session: @unchecked Sendable {
     case outputFull
     /// The next command would have to wait for this table: hand it to the lane.
     case wait(Database)
+    /// WAITAOF is to be carried out anew when its first target is on the disk, or its time is over.
+    case waitForDisk(DiskWait)
     /// Send what there is, and end the connection.
     case close
   }
@@ -25,7 +27,9 @@ final class Session: @unchecked Sendable {
   let client: ClientRecord
   let commands = CommandTable.shared
   var reply = Reply()
-  var database: Database
+  private(set) var database: Database
+  /// What the client may do to the table that is selected; nil for everything.
+  private(set) var tableAccess: TableAccess?
   /// The database's handle, and which of its generations it is.
   private var handle: (table: Table, generation: UInt64)?
 
@@ -45,6 +49,10 @@ final class Session: @unchecked Sendable {
   /// Answers that count as messages: they are sent whatever ``suppression`` says.
   var messages = Reply()
   var endsConnection = false
+  /// What the running command, WAITAOF, waits for.
+  var diskWait: DiskWait?
+  /// By place: into which tables it has stored something.
+  private var hasWritten: [Bool]
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
 
@@ -52,7 +60,9 @@ final class Session: @unchecked Sendable {
     self.server = server
     self.client = client
     database = server.databases[0]
+    tableAccess = client.access?.tables[0]
     parser = FrameParser(server.options.frames)
+    hasWritten = server.databases.map { _ in false }
   }
 
   // MARK: - Bytes
@@ -130,6 +140,7 @@ final class Session: @unchecked Sendable {
             carryOut(request(in: bytes), in: bytes, patience)
           }
         if let blocked { return .wait(blocked) }
+        if let diskWait { return .waitForDisk(diskWait) }
       }
     }
   }
@@ -158,6 +169,7 @@ final class Session: @unchecked Sendable {
   func finish() {
     passOver()
     isSecondAttempt = false
+    diskWait = nil
     client.count()
     suppression.apply(to: &reply, from: replyStart)
     if messages.count > 0 {
@@ -178,8 +190,20 @@ final class Session: @unchecked Sendable {
     return table
   }
 
+  /// Before a barrier that stores: whether it did is known to who waits for the disk alone.
+  func noteWrite(_ database: Database) { hasWritten[database.index] = true }
+
+  var writtenDatabases: [Database] { server.databases.filter { hasWritten[$0.index] } }
+
+  /// By which keys are shown; nil if all may be.
+  var visibleKeys: TableAccess? {
+    guard let tableAccess, !tableAccess.everywhere.contains(.read) else { return nil }
+    return tableAccess
+  }
+
   func select(_ other: Database) {
     database = other
+    tableAccess = client.access?.tables[other.index]
     handle = nil
     client.update { $0.database = other.index }
   }

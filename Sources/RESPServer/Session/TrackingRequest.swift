@@ -46,7 +46,7 @@ enum TrackingRequest {
 
   private static func client(_ argument: Bytes, _ session: Session) throws(CommandError) -> ClientRecord {
     guard let id = argument.integer else { throw .notAnInteger }
-    guard let client = session.server.client(id) else {
+    guard let client = session.server.client(id), session.mayName(client) else {
       throw CommandError("ERR The client ID you want redirect to does not exist")
     }
     return client
@@ -71,6 +71,12 @@ enum TrackingRequest {
 }
 
 extension Session {
+  /// Whether this client may have another one told: with an `access`, one of another user only if it administers the server.
+  fileprivate func mayName(_ other: ClientRecord) -> Bool {
+    guard let access = client.access, !access.administers else { return true }
+    return other.peer?.user == client.peer?.user
+  }
+
   func setTracking(_ tracking: Tracking?, target: ClientRecord) {
     self.tracking = tracking
     client.update { $0.isTracking = tracking != nil }

@@ -28,6 +28,19 @@ extension Table {
     }
   }
 
+  /// The same for who may wait longer than this thread may: a server's.
+  /// - Returns: false if the time was over; without time it does not block.
+  package func isDurable(_ version: UInt64, within timeout: Duration) throws(TableError) -> Bool {
+    do {
+      try segment.waitUntilDurable(version, timeoutNanoseconds: nanoseconds(timeout))
+      return true
+    } catch .notDurable(.late) {
+      return false
+    } catch {
+      throw named(error)
+    }
+  }
+
   /// Runs a barrier, as `barrier(timeout:_:)` does, and returns when it is on the disk.
   ///
   /// Others see the barrier before that, and may begin theirs: the wait holds up nobody.

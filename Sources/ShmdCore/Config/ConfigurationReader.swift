@@ -218,13 +218,8 @@ public struct ConfigurationReader {
     let owner = value(.owner, Accounts.user)
     let group = value(.group, Accounts.group)
     _ = value(.full) { text throws(Complaint) in try Scalars.word(text, [("refuse", ())], "a policy for full tables") }
-    func truth(_ key: TableKeyword) -> Bool? {
-      value(key) { text throws(Complaint) in
-        try Scalars.word(text, [("true", true), ("false", false)], "true or false")
-      }
-    }
-    let preallocate = truth(.preallocate)
-    let hugePages = truth(.hugePages)
+    let preallocate = value(.preallocate, Scalars.truth)
+    let hugePages = value(.hugePages, Scalars.truth)
     let policy = value(.stalledReader) { text throws(Complaint) in
       try Scalars.word(text, "a policy for stalled readers") as Table.StalledReaderPolicy
     }

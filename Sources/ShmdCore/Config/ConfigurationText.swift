@@ -68,6 +68,7 @@ extension RESPConfiguration {
     let parts: [String?] = [
       tables.map { "tables: [\($0.map(ConfigurationText.quoted).joined(separator: ", "))]" },
       users.map { "users: [\($0.map(String.init).joined(separator: ", "))]" },
+      access.map { "access: [\($0.map(\.written).joined(separator: ", "))]" },
     ]
     return "{\((listening.written + parts.compactMap(\.self)).joined(separator: ", "))}"
   }

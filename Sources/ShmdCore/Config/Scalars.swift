@@ -79,6 +79,10 @@ enum Scalars {
     try word(text, T.allCases.map { ($0.rawValue, $0) }, what)
   }
 
+  static func truth(_ text: String) throws(Complaint) -> Bool {
+    try word(text, [("true", true), ("false", false)], "true or false")
+  }
+
   static func file(_ text: String) throws(Complaint) -> String { try path(text, "a file's path") }
 
   static func directory(_ text: String) throws(Complaint) -> String { try path(text, "a directory's path") }

@@ -8,12 +8,19 @@ extension ConfigurationReader {
       case .socket, .mode, .listen: break
       case .tables: resp.tables = list(node, "resp: tables") { text throws(Complaint) in text }
       case .users: resp.users = list(node, "resp: users", Accounts.user)
+      case .access: resp.access = readAccess(node)
       }
     }
     resp.listening = readListening(node, "resp", values.map { ($0.key.rawValue, $0.value) }, port: 6379)
     if resp.listening.listen != nil, resp.users != nil {
       complain(
         node, "resp: 'users' and 'listen' exclude each other: over TCP nobody tells which user connects; remove one")
+    }
+    if resp.listening.listen != nil, let rules = resp.access, !rules.contains(where: \.rule.isForAnyone) {
+      complain(
+        node,
+        "resp: nobody who comes by 'listen' could do anything: over TCP nobody tells a user, and no rule of 'access' is "
+          + "for anyone; write one with 'anyone: true', or remove 'listen'")
     }
     configuration.resp = resp
   }
@@ -27,9 +34,11 @@ extension ConfigurationReader {
     for name in resp.tables ?? [] where !configuration.tables.contains(where: { $0.name == name }) {
       complain(line, "resp: tables: '\(name)' is not among the configured tables; add it there, or remove it here")
     }
+    checkAccess(resp)
   }
 
-  private mutating func list<T>(
+  /// A list of scalars; nil after a complaint.
+  mutating func list<T>(
     _ node: Node, _ key: String, _ read: (String) throws(Complaint) -> T
   ) -> [T]? {
     guard let items = node.sequence else {

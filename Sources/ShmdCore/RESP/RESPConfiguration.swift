@@ -4,6 +4,8 @@ struct RESPConfiguration: Sendable, Equatable {
   /// Names of configured tables, in the order of `SELECT`; nil: all, as they are listed.
   var tables: [String]?
   var users: [UInt32]?
+  /// What they may do; nil: everything.
+  var access: [ConfiguredRule]?
 }
 
 /// The keys of `resp`.
@@ -13,4 +15,5 @@ enum RESPKeyword: String, CaseIterable, Sendable {
   case listen
   case tables
   case users
+  case access
 }

@@ -18,10 +18,7 @@ struct RESPService: Service {
     let server: RESPServer
     do {
       options.bound = try passed.sockets("resp", resp.listening, log)
-      if resp.users != nil, options.bound.contains(where: { (try? BoundSocket.kind(of: $0)) == .tcp }) {
-        log.warning(
-          "'resp: users' refuses all who come by the TCP socket that was passed: over TCP nobody tells a user")
-      }
+      if options.bound.contains(where: { (try? BoundSocket.kind(of: $0)) == .tcp }) { warnOfTCP(resp) }
       server = RESPServer(options)
       try await server.start()
     } catch {
@@ -38,6 +35,17 @@ struct RESPService: Service {
     try? await gracefulShutdown()
     await server.stop()
   }
+
+  /// Which sockets are passed, the configuration could not know.
+  private func warnOfTCP(_ resp: RESPConfiguration) {
+    if resp.users != nil {
+      log.warning("'resp: users' refuses all who come by the TCP socket that was passed: over TCP nobody tells a user")
+    } else if let rules = resp.access, !rules.contains(where: \.rule.isForAnyone) {
+      log.warning(
+        "'resp: access' has no rule with 'anyone: true', so nobody who comes by the TCP socket that was passed may do anything"
+      )
+    }
+  }
 }
 
 extension ServerOptions {
@@ -48,5 +56,6 @@ extension ServerOptions {
       tables: names.map { name in ServedTable(name: name, owner: tables.first { $0.name == name }?.options.owner) })
     socketMode = resp.listening.mode ?? 0o660
     users = resp.users.map(Set.init)
+    access = resp.access?.map(\.rule)
   }
 }

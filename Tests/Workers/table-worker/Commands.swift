@@ -113,6 +113,11 @@ func answer(_ words: [String]) throws -> String {
   case "message":
     do { return try answer(Array(words.dropFirst())) } catch let error as TableError { return error.message }
   case "become":
+    // The user, and its supplementary groups if they are to be others.
+    if words.count > 2 {
+      let groups = words[3...].map { UInt32($0)! }
+      guard setgroups(groups.count, groups) == 0 else { return "setgroups: error \(errno)" }
+    }
     setgid(UInt32(words[1])!)
     setuid(UInt32(words[1])!)
     return "ok"
@@ -196,7 +201,7 @@ func answer(_ words: [String]) throws -> String {
     return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? letGoAnswer(words)
       ?? hostActorAnswer(words)
       ?? answerCache(words)
-      ?? keyedAnswer(words) ?? "unknown command \(words[0])"
+      ?? keyedAnswer(words) ?? redisAnswer(words) ?? "unknown command \(words[0])"
   }
 }
 
