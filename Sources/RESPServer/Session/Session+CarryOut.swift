@@ -143,7 +143,7 @@ extension Session {
     let table = try database.table()
     var isEmpty = false
     while !isEmpty {
-      isEmpty = try table.barrier(timeout: patience) { tx in try KeyWrites.removeAll(&tx, most: 50_000) }
+      isEmpty = try table.barrier(timeout: patience) { tx in try tx.removeAll(most: 50_000) }
     }
     reply.ok()
   }
