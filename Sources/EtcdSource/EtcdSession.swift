@@ -4,6 +4,7 @@
   import GRPCNIOTransportHTTP2Posix
   import Synchronization
   import TableMirror
+  import UpstreamWrites
 
   /// A connection to a member of the cluster.
   struct EtcdSession: MirrorSession {
@@ -56,15 +57,15 @@
 
     /// Runs a call with the token, and once more with a new one if that has expired.
     private func call<R: Sendable>(_ body: (Metadata) async throws -> R) async throws -> R {
+      do { return try await withToken(body) } catch { throw EtcdFailure(error, peer).failure }
+    }
+
+    private func withToken<R: Sendable>(_ body: (Metadata) async throws -> R) async throws -> R {
       do {
-        do {
-          return try await body(metadata)
-        } catch let error as RPCError where error.isAboutToken && password != nil {
-          try await authenticate()
-          return try await body(metadata)
-        }
-      } catch {
-        throw EtcdFailure(error, peer).failure
+        return try await body(metadata)
+      } catch let error as RPCError where error.isAboutToken && password != nil {
+        try await authenticate()
+        return try await body(metadata)
       }
     }
 
@@ -114,6 +115,27 @@
       }
       for kv in answer.kvs { page.append(key: kv.key, value: kv.value) }
       return (SourcePosition(answer.header), answer.more)
+    }
+
+    // MARK: - Writing
+
+    func commit(
+      _ commit: UpstreamCommit, timeout: Duration
+    ) async throws(UpstreamRefusal) -> UpstreamCommit.Outcome {
+      let request = EtcdTransaction(commit, prefix: prefix).request
+      var options = Self.options
+      options.timeout = min(timeout, Self.callTimeout)
+      // Not over another connection than the one whose history was compared.
+      options.waitForReady = false
+      do {
+        // What is refused for its token was not carried out: once more is not twice.
+        return EtcdTransaction.outcome(
+          try await withToken { metadata in
+            try await Etcdserverpb_KV.Client(wrapping: client).txn(request, metadata: metadata, options: options)
+          })
+      } catch {
+        throw EtcdFailure.refusal(error, peer)
+      }
     }
 
     // MARK: - Events

@@ -112,8 +112,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
         if isWritable { continue }
         isWaitingToWrite = true
         return
-      case .wait(let database):
-        return hand(to: database.lane, context)
+      case .wait(let lane):
+        return hand(to: lane, context)
       case .close:
         return closeWhenSent(context)
       }

@@ -77,6 +77,8 @@ extension Session {
     } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
       // Still to be carried out, by the lane.
       throw error
+    } catch let error as NeedsLane {
+      throw error
     } catch {
       leaveTransaction()
       throw error
@@ -115,6 +117,7 @@ extension Session {
         return true
       }
     }
+    if isForwarded { return try forward(queue, patience) }
     let start = replyStart
     do {
       return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }
@@ -126,7 +129,9 @@ extension Session {
     }
   }
 
-  private func run(_ queue: CommandQueue, _ tx: inout Transaction, isLast: Bool) throws -> Bool {
+  func run<S: WriteSection & ~Copyable & ~Escapable>(
+    _ queue: CommandQueue, _ tx: inout S, isLast: Bool
+  ) throws -> Bool {
     guard try holds(tx) else { return false }
     let start = replyStart
     defer { replyStart = start }

@@ -7,6 +7,8 @@ import ToolSupport
 struct RESPService: Service {
   let configuration: Configuration
   let passed: PassedSockets
+  /// Takes writes to tables that mirror.
+  let mirrors: Mirrors
   let log: Logger
 
   func run() async throws {
@@ -22,7 +24,7 @@ struct RESPService: Service {
         log.warning(
           "'resp: users' refuses all who come by the TCP socket that was passed: over TCP nobody tells a user")
       }
-      server = RESPServer(options)
+      server = RESPServer(options, upstream: mirrors)
       try await server.start()
     } catch {
       // What keeps the tables does not end because somebody else has the socket.
