@@ -57,6 +57,29 @@
       }
     }
 
+    @Test func moreCallsThanAConnectionTakesEndNoSession() async throws {
+      try await EtcdCorner.with { corner in
+        try await corner.mirroring { mirror in
+          try await corner.wait { $0.state == .following }
+          _ = await comesTrue { (try? mirror.session()) != nil }
+          // As quickly as it goes, and several at a time: connections are changed while calls are under way.
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+              group.addTask {
+                for number in 0..<150 {
+                  let outcome = try await commit(mirror, at: 1, ["k\(writer)": "\(number)"])
+                  #expect(outcome != .conflict)
+                }
+              }
+            }
+            try await group.waitForAll()
+          }
+          try await corner.wait(for: 601)
+          #expect(mirror.report.sessions == 1)
+        }
+      }
+    }
+
     @Test func whatEtcdRefusesIsSaidInItsWords() async throws {
       let server = try EtcdServer()
       try await EtcdCorner.with(server) { corner in
