@@ -41,8 +41,9 @@
       case .invalidArgument, .resourceExhausted, .failedPrecondition, .outOfRange, .unimplemented:
         return .refused(words)
       case .permissionDenied, .unauthenticated: return .notPermitted(words)
-      // A member without a leader looks at nothing else.
-      case .unavailable where error.message.contains("no leader"): return .away(words)
+      // A member without a leader looks at nothing else. What found no connection, "Channel is" something else than ready, was not sent.
+      case .unavailable where error.message.contains("no leader") || error.message.hasPrefix("Channel is"):
+        return .away(words)
       default: return .unsure("\(peer): \(error.code): \(error.message)")
       }
     }

@@ -109,6 +109,45 @@
       }
     }
 
+    @Test func whatFindsNoConnectionWasNotSent() async throws {
+      let server = try EtcdServer()
+      let address = MirrorAddress(endpoints: [.init(host: "127.0.0.1", port: server.port)], prefix: bytes("app/"))
+      var commit = UpstreamCommit(at: 1)
+      commit.changes[bytes("a")] = .some(bytes("1"))
+      let (request, began, ends) = (commit, Signal(), Signal())
+      // A session that its mirror would have ended: nobody watches here.
+      let session = Task {
+        try await EtcdSource(address, MirrorAccess()).withSession(0) { session in
+          _ = await comesTrue { (try? await session.position()) != nil }
+          began.set()
+          await ends.wait()
+          // At first the connection may be taken for whole.
+          #expect(await comesTrue { await isAway(session, request) })
+        }
+      }
+      await began.wait()
+      try server.kill()
+      ends.set()
+      try await session.value
+    }
+
+    private func isAway(_ session: any MirrorSession, _ commit: UpstreamCommit) async -> Bool {
+      do throws(UpstreamRefusal) {
+        _ = try await session.commit(commit, timeout: .seconds(1))
+        return false
+      } catch {
+        if case .away = error { return true }
+        return false
+      }
+    }
+
+    /// Something has happened.
+    private struct Signal: Sendable {
+      private let stream = AsyncStream<Void>.makeStream()
+      func set() { stream.continuation.finish() }
+      func wait() async { for await _ in stream.stream {} }
+    }
+
     private func expectRefusal(
       _ words: String, sourceLocation: SourceLocation = #_sourceLocation,
       _ body: () async throws -> UpstreamCommit.Outcome

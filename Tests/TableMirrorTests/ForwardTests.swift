@@ -149,6 +149,13 @@ import UpstreamWrites
       try await host.expect(
         "[+OK :0 +OK :0 \"v\"]", last: "MULTI", "FLUSHDB", "EXISTS a", "SET k v", "DEL a", "GET k", "EXEC")
       #expect(try host.corner.contents == ["k": "v"])
+      // A key that is stored and removed is looked at, too: it is still in the table, and gone over there.
+      try await host.corner.wait(for: store.commit([("app/t", "1")]))
+      let tries = store.state.withLock(\.commits.count)
+      store.once(before: "t") { store.commit([("app/t", nil)]) }
+      try await host.expect("[+OK :1]", last: "MULTI", "SET t 1", "DEL t", "EXEC")
+      #expect(store.state.withLock(\.commits.count) == tries + 2)
+      try await host.expect(["EXISTS t": ":0"])
       // What is removed that never was leaves nothing to wait for.
       try await host.expect("[+OK :1]", last: "MULTI", "SET t 1", "DEL t", "EXEC")
       // Of reads alone none goes there.
