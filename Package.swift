@@ -115,11 +115,13 @@ let programs: [Target] = [
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // What a write to a mirrored table asks of the store that it mirrors.
+  .target(name: "UpstreamWrites", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables for Redis' clients: protocol, commands, sockets.
   .target(
     name: "RESPServer",
     dependencies: [
-      "SharedTable", "ToolSupport", .product(name: "NIOCore", package: "swift-nio"),
+      "SharedTable", "ToolSupport", "UpstreamWrites", .product(name: "NIOCore", package: "swift-nio"),
       .product(name: "NIOPosix", package: "swift-nio"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
@@ -133,7 +135,7 @@ let programs: [Target] = [
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // What keeps a table like a part of another store: the loop, the source that it asks, the barriers that it makes.
   .target(
-    name: "TableMirror", dependencies: ["SharedMemory", "TableEngine", "SharedTable", "ToolSupport"],
+    name: "TableMirror", dependencies: ["SharedMemory", "TableEngine", "SharedTable", "ToolSupport", "UpstreamWrites"],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // etcd's messages, generated (scripts/etcd-protocol.sh). Empty without the trait `Etcd`, as the next.
   .target(
@@ -141,7 +143,8 @@ let programs: [Target] = [
     swiftSettings: [.swiftLanguageMode(.v6)]),
   // etcd as a mirror's source.
   .target(
-    name: "EtcdSource", dependencies: ["EtcdMessages", "TableMirror", "ToolSupport"] + EtcdPackages.client,
+    name: "EtcdSource",
+    dependencies: ["EtcdMessages", "TableMirror", "ToolSupport", "UpstreamWrites"] + EtcdPackages.client,
     exclude: ["DESIGN.md"],
     swiftSettings: swiftSettings),
   // The daemon's parts.
@@ -150,7 +153,7 @@ let programs: [Target] = [
     dependencies: [
       "SharedTable", "TableEngine", "SharedMemory", "TableMetrics", "TableMirror", "EtcdSource", "TableStore",
       "RESPServer",
-      "StatusServer", "ToolSupport", "CLibYAML",
+      "StatusServer", "ToolSupport", "UpstreamWrites", "CLibYAML",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -294,8 +297,9 @@ let programTests: [Target] = [
   // Mirrors, of a store in memory: what becomes of a table whatever the store does.
   .testTarget(
     name: "TableMirrorTests",
-    dependencies: ["SharedMemory", "SharedTable", "TableMirror", "TableTestSupport", "TestSupport"],
-    swiftSettings: testSettings),
+    dependencies: [
+      "RESPServer", "SharedMemory", "SharedTable", "TableMirror", "TableTestSupport", "TestSupport", "UpstreamWrites",
+    ], swiftSettings: testSettings),
   .testTarget(
     name: "ShmctlTests",
     dependencies: [
@@ -338,7 +342,8 @@ let etcdTests: [Target] = [
   .testTarget(
     name: "EtcdSourceTests",
     dependencies: [
-      "EtcdMessages", "EtcdSource", "SharedTable", "ShmdCore", "TableMirror", "TestSupport", "shmctl", "shmd",
+      "EtcdMessages", "EtcdSource", "SharedTable", "ShmdCore", "TableMirror", "TestSupport", "UpstreamWrites", "shmctl",
+      "shmd",
     ] + EtcdPackages.client, swiftSettings: testSettings)
 ]
 

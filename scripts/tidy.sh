@@ -26,13 +26,14 @@ may_import() {
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;
     CSQLite) ;;
     TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;
-    RESPServer) echo SharedTable ToolSupport ;;
+    UpstreamWrites) ;;
+    RESPServer) echo SharedTable ToolSupport UpstreamWrites ;;
     StatusServer) echo ToolSupport ;;
     CLibYAML) ;;
-    TableMirror) echo SharedMemory TableEngine SharedTable ToolSupport ;;
+    TableMirror) echo SharedMemory TableEngine SharedTable ToolSupport UpstreamWrites ;;
     EtcdMessages) ;;
-    EtcdSource) echo EtcdMessages TableMirror ToolSupport ;;
-    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableMirror EtcdSource TableStore RESPServer StatusServer ToolSupport ;;
+    EtcdSource) echo EtcdMessages TableMirror ToolSupport UpstreamWrites ;;
+    ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableMirror EtcdSource TableStore RESPServer StatusServer ToolSupport UpstreamWrites ;;
     shmd) echo ShmdCore ;;
     shmctl) echo SharedTable TableDump TableMetrics ToolSupport ;;
     shm-demo) echo SharedTable ;;

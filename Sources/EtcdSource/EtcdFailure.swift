@@ -2,6 +2,7 @@
   import EtcdMessages
   import GRPCCore
   import TableMirror
+  import UpstreamWrites
 
   /// What an error of a call means to a mirror.
   struct EtcdFailure {
@@ -26,6 +27,24 @@
       default:
         let cause = error.cause.map { " (\($0))" } ?? ""
         return MirrorFailure.away("\(peer): \(error.code): \(error.message)\(cause)")
+      }
+    }
+
+    /// What an error of a commit means: whether it is known that nothing was changed.
+    static func refusal(_ error: any Error, _ peer: String) -> UpstreamRefusal {
+      // A token could not be had: the commit itself was refused for want of it.
+      if let failure = error as? MirrorFailure { return .away("\(failure)") }
+      guard let error = error as? RPCError else { return .unsure("\(peer): \(error)") }
+      let words = "\(peer): \(error.message)"
+      switch error.code {
+      // Too many keys, too large, no room: said before anything is changed.
+      case .invalidArgument, .resourceExhausted, .failedPrecondition, .outOfRange, .unimplemented:
+        return .refused(words)
+      case .permissionDenied, .unauthenticated: return .notPermitted(words)
+      // A member without a leader looks at nothing else. What found no connection, "Channel is" something else than ready, was not sent.
+      case .unavailable where error.message.contains("no leader") || error.message.hasPrefix("Channel is"):
+        return .away(words)
+      default: return .unsure("\(peer): \(error.code): \(error.message)")
       }
     }
 

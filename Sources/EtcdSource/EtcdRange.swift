@@ -18,5 +18,10 @@
 
     /// What follows a key.
     static func next(_ key: [UInt8]) -> Data { Data(key + [0]) }
+
+    /// The parts of the range between keys of it, which are in their order: together all of it but these keys.
+    func between(_ keys: [[UInt8]]) -> [(start: Data, end: Data)] {
+      zip([start] + keys.map(Self.next), keys.map { Data($0) } + [end]).filter { $0 != $1 }
+    }
   }
 #endif

@@ -4,14 +4,18 @@
   import GRPCNIOTransportHTTP2Posix
   import Synchronization
   import TableMirror
+  import UpstreamWrites
 
   /// A connection to a member of the cluster.
   struct EtcdSession: MirrorSession {
     typealias Transport = HTTP2ClientTransport.Posix
+    private typealias KV = Etcdserverpb_KV.Client<Transport>
 
     let peer: String
     private let prefix: [UInt8]
+    /// Of the stream of events.
     private let client: GRPCClient<Transport>
+    private let calls: EtcdCalls
     private let password: (user: String, password: String)?
     private let shared = Shared()
 
@@ -28,10 +32,11 @@
     private static let largestAnswer = 64 << 20
 
     init(
-      _ client: GRPCClient<Transport>, _ endpoint: MirrorAddress.Endpoint, prefix: [UInt8],
+      _ client: GRPCClient<Transport>, _ calls: EtcdCalls, _ endpoint: MirrorAddress.Endpoint, prefix: [UInt8],
       _ password: (user: String, password: String)?
     ) {
       self.client = client
+      self.calls = calls
       peer = endpoint.description
       self.prefix = prefix
       self.password = password
@@ -47,7 +52,9 @@
         $0.password = password.password
       }
       do {
-        let answer = try await Etcdserverpb_Auth.Client(wrapping: client).authenticate(request, options: Self.options)
+        let answer = try await calls.run { client in
+          try await Etcdserverpb_Auth.Client(wrapping: client).authenticate(request, options: Self.options)
+        }
         shared.token.withLock { $0 = answer.token }
       } catch {
         throw EtcdFailure(error, peer).failure
@@ -55,16 +62,16 @@
     }
 
     /// Runs a call with the token, and once more with a new one if that has expired.
-    private func call<R: Sendable>(_ body: (Metadata) async throws -> R) async throws -> R {
+    private func call<R: Sendable>(_ body: (KV, Metadata) async throws -> R) async throws -> R {
+      do { return try await callOfKV(body) } catch { throw EtcdFailure(error, peer).failure }
+    }
+
+    private func callOfKV<R: Sendable>(_ body: (KV, Metadata) async throws -> R) async throws -> R {
       do {
-        do {
-          return try await body(metadata)
-        } catch let error as RPCError where error.isAboutToken && password != nil {
-          try await authenticate()
-          return try await body(metadata)
-        }
-      } catch {
-        throw EtcdFailure(error, peer).failure
+        return try await calls.run { try await body(KV(wrapping: $0), metadata) }
+      } catch let error as RPCError where error.isAboutToken && password != nil {
+        try await authenticate()
+        return try await calls.run { try await body(KV(wrapping: $0), metadata) }
       }
     }
 
@@ -93,8 +100,8 @@
         $0.countOnly = true
         $0.limit = 1
       }
-      let answer = try await call { metadata in
-        try await Etcdserverpb_KV.Client(wrapping: client).range(request, metadata: metadata, options: Self.options)
+      let answer = try await call { kv, metadata in
+        try await kv.range(request, metadata: metadata, options: Self.options)
       }
       return SourcePosition(answer.header)
     }
@@ -109,11 +116,34 @@
         $0.revision = revision
         $0.limit = Int64(limit)
       }
-      let answer = try await call { metadata in
-        try await Etcdserverpb_KV.Client(wrapping: client).range(request, metadata: metadata, options: Self.options)
+      let answer = try await call { kv, metadata in
+        try await kv.range(request, metadata: metadata, options: Self.options)
       }
       for kv in answer.kvs { page.append(key: kv.key, value: kv.value) }
       return (SourcePosition(answer.header), answer.more)
+    }
+
+    // MARK: - Writing
+
+    func commit(
+      _ commit: UpstreamCommit, timeout: Duration
+    ) async throws(UpstreamRefusal) -> UpstreamCommit.Outcome {
+      let request = EtcdTransaction(commit, prefix: prefix).request
+      var options = Self.options
+      options.timeout = min(timeout, Self.callTimeout)
+      let answer: Etcdserverpb_TxnResponse
+      do {
+        // What is refused for its token was not carried out: once more is not twice.
+        answer = try await callOfKV { kv, metadata in
+          try await kv.txn(request, metadata: metadata, options: options)
+        }
+      } catch {
+        throw EtcdFailure.refusal(error, peer)
+      }
+      guard answer.header.revision >= commit.revision else {
+        throw .unsure("\(peer): it is at revision \(answer.header.revision), and the table at \(commit.revision)")
+      }
+      return EtcdTransaction.outcome(answer)
     }
 
     // MARK: - Events

@@ -27,18 +27,26 @@
     ) async throws {
       let endpoint = address.endpoints[(firstEndpoint + attempt) % address.endpoints.count]
       let security = try TransportSecurity(address, access)
-      let transport: HTTP2ClientTransport.Posix
+      let makeTransport = { @Sendable () throws -> HTTP2ClientTransport.Posix in
+        do {
+          return try HTTP2ClientTransport.Posix(
+            target: endpoint.target, transportSecurity: security.posix, config: Self.configuration)
+        } catch {
+          throw MirrorFailure.away("\(endpoint): \(error); are certificates and key what they should be?")
+        }
+      }
+      let calls = EtcdCalls(makeTransport)
       do {
-        transport = try HTTP2ClientTransport.Posix(
-          target: endpoint.target, transportSecurity: security.posix, config: Self.configuration)
+        try await withGRPCClient(transport: try makeTransport()) { client in
+          let session = EtcdSession(client, calls, endpoint, prefix: address.prefix, try access.passwordIfAny())
+          try await session.authenticate()
+          try await body(session)
+        }
       } catch {
-        throw MirrorFailure.away("\(endpoint): \(error); are certificates and key what they should be?")
+        await calls.close()
+        throw error
       }
-      try await withGRPCClient(transport: transport) { client in
-        let session = EtcdSession(client, endpoint, prefix: address.prefix, try access.passwordIfAny())
-        try await session.authenticate()
-        try await body(session)
-      }
+      await calls.close()
     }
 
     private static var configuration: HTTP2ClientTransport.Posix.Config {

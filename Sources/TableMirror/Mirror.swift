@@ -2,6 +2,7 @@ public import SharedTable
 import SharedMemory
 import Synchronization
 import ToolSupport
+public import UpstreamWrites
 
 /// Keeps one table what a part of another store is, until it is stopped.
 ///
@@ -13,6 +14,8 @@ public actor Mirror {
   private let say: @Sendable (MirrorNews) -> Void
   private let executor = ThreadExecutor(named: "shmd-mirror")
   private nonisolated let published = Mutex(MirrorReport())
+  /// The session that follows.
+  private nonisolated let current = Mutex<(any MirrorSession)?>(nil)
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private var replica: TableReplica?
@@ -41,6 +44,16 @@ public actor Mirror {
 
   /// How it stands. Never blocks.
   public nonisolated var report: MirrorReport { published.withLock { $0 } }
+
+  /// The session by which it follows, for who writes to the store. Never blocks.
+  /// - Throws: `away` if it does not follow.
+  public nonisolated func session() throws(UpstreamRefusal) -> any UpstreamSession {
+    if let session = current.withLock({ $0 }) { return session }
+    let report = report
+    // The report comes later than the end of a session.
+    guard report.state != .following else { throw .away("its mirror connects anew") }
+    throw .away("its mirror is \(report.state)\(report.problem.isEmpty ? "" : " (\(report.problem))")")
+  }
 
   /// Mirrors until the task is cancelled, or until nothing will change without somebody's doing.
   public func run() async {
@@ -98,6 +111,8 @@ public actor Mirror {
     lagWatch = LagWatch()
     if replica!.status.state != .following { try replica!.note(.following) }
     stand(.following)
+    current.withLock { $0 = session }
+    defer { current.withLock { $0 = nil } }
     followsSince = .now
     count(\.sessions)
     publish()

@@ -1,3 +1,5 @@
+public import UpstreamWrites
+
 /// A store that can be mirrored, as the mirror asks it. The one of the daemon is etcd's (`EtcdSource`); tests have one of their own.
 public protocol MirrorSource: Sendable {
   /// Connects to one process of the store, runs `body`, and disconnects when it returns or throws.
@@ -6,8 +8,10 @@ public protocol MirrorSource: Sendable {
   func withSession(_ attempt: Int, _ body: @Sendable (any MirrorSession) async throws -> Void) async throws
 }
 
-/// A connection to one process of the store. All calls throw ``MirrorFailure``, or `CancellationError`.
-public protocol MirrorSession: Sendable {
+/// A connection to one process of the store. All calls but `commit` throw ``MirrorFailure``, or `CancellationError`.
+///
+/// A commit's keys are the table's: the prefix is the session's to put before them.
+public protocol MirrorSession: UpstreamSession {
   /// Whom it talks to, for people.
   var peer: String { get }
 

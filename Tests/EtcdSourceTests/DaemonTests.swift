@@ -7,58 +7,11 @@
   /// The daemon with an `upstream` in its configuration.
   @Suite(.serialized, .enabled(if: EtcdServer.isInstalled, "needs etcd-server and etcd-client: make etcd-test"))
   struct DaemonTests {
-    /// The daemon of a test, of which the table outlives it.
-    private struct Daemon {
-      let server: EtcdServer
-      let name: String
-      var file: String { "\(server.directory)/shmd.yaml" }
-      let process: WorkerProcess
-
-      /// Starts it; its log goes into a file.
-      init(_ server: EtcdServer, _ name: String, durability: String = "none") throws {
-        (self.server, self.name) = (server, name)
-        let file = "\(server.directory)/shmd.yaml"
-        mkdir("\(server.directory)/stores", 0o700)
-        try write(
-          """
-          interval: 20ms
-          store-directory: \(server.directory)/stores
-          tables:
-            - name: "\(name)"
-              capacity: 64MiB
-              mode: "0600"
-              durability: \(durability)
-              upstream:
-                address: etcd://\(server.endpoint)/app/
-                check: 100ms
-          """, to: file)
-        process = try WorkerProcess(
-          "/bin/bash",
-          [
-            "-c", "exec \"$0\" \"$@\" >>\(server.directory)/shmd.log 2>&1", WorkerProcess.productDirectory + "/shmd",
-            "--config", file, "--runtime-directory", "\(server.directory)/run",
-          ], timeoutSeconds: 300)
-      }
-
-      func kill() throws {
-        process.kill(SIGKILL)
-        _ = try process.wait()
-      }
-    }
-
-    private func open(_ name: String) async throws -> Table {
-      for _ in 0..<6000 {
-        if let table = try? Table.open(name) { return table }
-        try await Task.sleep(for: .milliseconds(10))
-      }
-      throw Failure("the daemon has not made the table")
-    }
-
     @Test func daemonKilledAtRandomMomentsGoesOnWhereTheTableIs() async throws {
       let server = try EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
-        var daemon = try Daemon(server, name)
-        let corner = EtcdCorner(table: try await open(name), server: server)
+        var daemon = try EtcdDaemon(server, name)
+        let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
         try await EtcdUser.with(server) { user in
           var random = SplitMix(seed: .random(in: 0 ... .max))
           var last = try await user.commit([("app/n", "0"), ("app/m", "0")])
@@ -74,7 +27,7 @@
             try daemon.kill()
             let snapshot = try corner.snapshot
             #expect(snapshot.contents["n"] == snapshot.contents["m"])
-            daemon = try Daemon(server, name)
+            daemon = try EtcdDaemon(server, name)
             last = try await writing
             try await corner.wait(for: last)
             try await corner.expectEqual(user)
@@ -88,11 +41,11 @@
     @Test func aDurableMirrorComesBackAtItsRevisionAndCatchesUp() async throws {
       let server = try EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
-        let daemon = try Daemon(server, name, durability: "every-barrier")
+        let daemon = try EtcdDaemon(server, name, durability: "every-barrier")
         try await EtcdUser.with(server) { user in
           var revision: Int64 = 0
           do {
-            let corner = EtcdCorner(table: try await open(name), server: server)
+            let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
             for number in 0..<50 { revision = try await user.commit([("app/k\(number)", "\(number)")]) }
             try await corner.wait(for: revision)
             let version = corner.table.version
@@ -102,8 +55,8 @@
           // The host goes down: its memory is gone. Meanwhile etcd goes on.
           try Table.drop(name)
           let last = try await user.commit([("app/k0", nil), ("app/new", "1")])
-          let next = try Daemon(server, name, durability: "every-barrier")
-          let corner = EtcdCorner(table: try await open(name), server: server)
+          let next = try EtcdDaemon(server, name, durability: "every-barrier")
+          let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
           #expect(try corner.table.upstream.status()!.revision >= revision)
           try await corner.wait(for: last)
           try await corner.expectEqual(user)
@@ -118,8 +71,8 @@
     @Test func programsAreToldHowFarItIs() async throws {
       let server = try EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
-        let daemon = try Daemon(server, name)
-        let corner = EtcdCorner(table: try await open(name), server: server)
+        let daemon = try EtcdDaemon(server, name)
+        let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
         let last = try await EtcdUser.with(server) { try await $0.commit([("app/a", "1")]) }
         try await corner.wait(for: last)
         let shmctl = WorkerProcess.productDirectory + "/shmctl"

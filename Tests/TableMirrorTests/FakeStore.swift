@@ -1,5 +1,6 @@
 import Synchronization
 import TableMirror
+import UpstreamWrites
 
 /// A store with revisions, as etcd has them, in memory; tests decide what becomes of it, and of what it sends.
 final class FakeStore: MirrorSource {
@@ -31,6 +32,14 @@ final class FakeStore: MirrorSource {
     var beforePage: (@Sendable (Int) -> Void)?
     /// Events are not told by themselves: tests send what they like.
     var isSilent = false
+    /// What hosts asked to be changed, in their order.
+    var commits: [UpstreamCommit] = []
+    /// Called before each of these is judged, without the lock.
+    var beforeCommit: (@Sendable (UpstreamCommit) -> Void)?
+    /// What each of these is refused for.
+    var refusal: UpstreamRefusal?
+    /// They are made, and the connection breaks before that is told.
+    var losesAnswers = false
   }
 
   let state = Mutex(State())
@@ -45,18 +54,10 @@ final class FakeStore: MirrorSource {
   }
 
   @discardableResult
-  func commit(_ changes: [(key: [UInt8], value: [UInt8]?)]) -> Int64 {
-    state.withLock { state in
-      state.revision += 1
-      let number = state.revision
-      for change in changes { state.values[change.key] = change.value }
-      let events = changes.map { SourceEvent(key: $0.key, value: $0.value, revision: number) }
-      state.history.append((number, events))
-      if !state.isSilent {
-        for watch in state.watches.values { watch.yield(WatchAnswer(position: state.position, events: events)) }
-      }
-      return number
-    }
+  func commit(_ changes: [(key: [UInt8], value: [UInt8]?)]) -> Int64 { state.withLock { $0.commit(changes) } }
+
+  func value(_ key: String) -> String? {
+    state.withLock { $0.values[Array(key.utf8)] }.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Revisions pass in which nothing below any prefix changes.
@@ -114,6 +115,35 @@ final class FakeStore: MirrorSource {
 
 extension FakeStore.State {
   var position: SourcePosition { SourcePosition(cluster: cluster, revision: revision, term: term) }
+
+  mutating func commit(_ changes: [(key: [UInt8], value: [UInt8]?)]) -> Int64 {
+    revision += 1
+    let number = revision
+    for change in changes { values[change.key] = change.value }
+    let events = changes.map { SourceEvent(key: $0.key, value: $0.value, revision: number) }
+    history.append((number, events))
+    if !isSilent { for watch in watches.values { watch.yield(WatchAnswer(position: position, events: events)) } }
+    return number
+  }
+
+  /// Judges and makes what a host asks for, as etcd does.
+  fileprivate mutating func make(_ commit: UpstreamCommit, below prefix: [UInt8]) -> UpstreamCommit.Outcome {
+    commits.append(commit)
+    for (key, isPresent) in commit.premises {
+      let last = history.last { $0.events.contains { $0.key == prefix + key } }?.number ?? 0
+      // Of a key that was removed nothing is known.
+      let isThere = values[prefix + key] != nil
+      if isThere ? last > commit.revision : isPresent { return .conflict }
+    }
+    var changes = commit.changes.map { (key: prefix + $0.key, value: $0.value) }
+    if commit.removesOthers {
+      changes += values.keys.filter { key in
+        key.starts(with: prefix) && key.count > prefix.count && !changes.contains { $0.key == key }
+      }.map { ($0, nil) }
+    }
+    changes.removeAll { $0.value == nil && values[$0.key] == nil }
+    return .made(revision: changes.isEmpty ? nil : self.commit(changes))
+  }
 
   /// The keys at a revision that is not the newest are the newest ones without what came since: tests do not remove then.
   fileprivate func keys(at wanted: Int64) -> [[UInt8]] {
@@ -173,6 +203,19 @@ struct FakeSession: MirrorSession {
     store.watchHasBegun()
     for try await answer in stream { try await receive(answer) }
     try Task.checkCancellation()
+  }
+
+  func commit(
+    _ commit: UpstreamCommit, timeout: Duration
+  ) async throws(UpstreamRefusal) -> UpstreamCommit.Outcome {
+    let (before, refusal) = store.state.withLock { ($0.beforeCommit, $0.refusal) }
+    before?(commit)
+    if let refusal { throw refusal }
+    let (outcome, isLost) = store.state.withLock { state in
+      (state.isDown ? nil : state.make(commit, below: Self.prefix), state.losesAnswers)
+    }
+    guard let outcome, !isLost else { throw .unsure("the connection broke") }
+    return outcome
   }
 
   func requestProgress() async {

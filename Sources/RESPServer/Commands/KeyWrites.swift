@@ -1,7 +1,9 @@
 import SharedTable
 
 enum KeyWrites {
-  static func copy(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func copy<S: WriteSection & ~Copyable & ~Escapable>(_ request: Request, _ tx: inout S, _ reply: inout Reply)
+    throws
+  {
     var replaces = false
     var index = 3
     while index < request.count {
@@ -22,19 +24,25 @@ enum KeyWrites {
     reply.integer(1)
   }
 
-  static func rename(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func rename<S: WriteSection & ~Copyable & ~Escapable>(_ request: Request, _ tx: inout S, _ reply: inout Reply)
+    throws
+  {
     try move(request[1], to: request[2], &tx)
     reply.ok()
   }
 
-  static func renamenx(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func renamenx<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
+  ) throws {
     guard try tx.contains(request[1]) else { throw CommandError.noSuchKey }
     if try tx.contains(request[2]) { return reply.integer(0) }
     try move(request[1], to: request[2], &tx)
     reply.integer(1)
   }
 
-  private static func move(_ source: Bytes, to target: Bytes, _ tx: inout Transaction) throws {
+  private static func move<S: WriteSection & ~Copyable & ~Escapable>(_ source: Bytes, to target: Bytes, _ tx: inout S)
+    throws
+  {
     guard let value = try tx.value(source) else { throw CommandError.noSuchKey }
     if source.equals(target) { return }
     try tx.withSavepoint { tx in
@@ -43,8 +51,8 @@ enum KeyWrites {
     }
   }
 
-  static func expire(
-    _ request: Request, unit: Int, isRelative: Bool, _ tx: inout Transaction, _ reply: inout Reply, _ name: String
+  static func expire<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, unit: Int, isRelative: Bool, _ tx: inout S, _ reply: inout Reply, _ name: String
   ) throws {
     let condition = try ExpiryCondition(request)
     guard let number = request[2].integer else { throw CommandError.notAnInteger }
@@ -60,7 +68,9 @@ enum KeyWrites {
   }
 
   /// A key whose time is over is removed at once, so that who follows the changes hears of it.
-  static func setExpiry(_ key: Bytes, _ nanoseconds: UInt64, _ tx: inout Transaction) throws {
+  static func setExpiry<S: WriteSection & ~Copyable & ~Escapable>(_ key: Bytes, _ nanoseconds: UInt64, _ tx: inout S)
+    throws
+  {
     if nanoseconds <= tx.now {
       _ = try unsafe tx.take(key.raw)
     } else {
@@ -68,7 +78,9 @@ enum KeyWrites {
     }
   }
 
-  static func persist(_ key: Bytes, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func persist<S: WriteSection & ~Copyable & ~Escapable>(_ key: Bytes, _ tx: inout S, _ reply: inout Reply)
+    throws
+  {
     guard try tx.value(key)?.expiry != nil else { return reply.integer(0) }
     _ = try unsafe tx.copy(key.raw, to: key.raw, expiry: nil)
     reply.integer(1)
@@ -80,23 +92,10 @@ enum KeyWrites {
     }
   }
 
-  /// Removes keys, so many at most.
-  /// - Returns: whether there were no more.
-  @discardableResult
-  static func removeAll(_ tx: inout Transaction, most: Int) throws -> Bool {
-    var keys: [[UInt8]] = []
-    var isAll = true
-    try tx.forEachKey { key in
-      isAll = keys.count < most
-      if isAll { keys.append(key.array) }
-      return isAll
-    }
-    for key in keys { _ = try key.withBytes { key in try unsafe tx.take(key.raw) } }
-    return isAll
-  }
-
   /// What no table takes is refused before memory is spent on it.
-  static func checkLength(_ length: Int, _ tx: borrowing Transaction) throws(CommandError) {
+  static func checkLength<S: WriteSection & ~Copyable & ~Escapable>(_ length: Int, _ tx: borrowing S)
+    throws(CommandError)
+  {
     if length > tx.longestValue { throw .tooLong }
   }
 }

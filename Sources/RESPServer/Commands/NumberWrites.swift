@@ -7,7 +7,9 @@ enum NumberWrites {
   }
 
   /// The sum is stored as the table's integer, on which programs and counters go on; its expiry stays.
-  static func add(_ amount: Int, _ key: Bytes, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func add<S: WriteSection & ~Copyable & ~Escapable>(
+    _ amount: Int, _ key: Bytes, _ tx: inout S, _ reply: inout Reply
+  ) throws {
     let old = try tx.text(key)
     var number = 0
     if let old {
@@ -21,7 +23,9 @@ enum NumberWrites {
   }
 
   /// A double stays a double, for the programs that read it; everything else becomes text of all its digits.
-  static func addFloat(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func addFloat<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
+  ) throws {
     let key = request[1]
     let old = try tx.text(key)
     guard let number = old.map({ Float80Text.parse($0.text) }) ?? 0, let amount = Float80Text.parse(request[2].array)

@@ -47,7 +47,7 @@ private enum Reads {
     _ key: Bytes, _ section: borrowing S, _ reply: inout Reply
   ) throws {
     var failure: CommandError?
-    let isThere = try unsafe section.show(key.raw) { entry in
+    let isThere = try unsafe section.look(key.raw) { entry in
       guard StoredValue.isText(entry.type) else { return failure = .wrongType }
       do throws(CommandError) { try reply.value(entry) } catch { failure = error }
     }
@@ -120,14 +120,14 @@ private enum Reads {
 
   static func type<S: Section & ~Copyable & ~Escapable>(_ key: Bytes, _ section: borrowing S) throws -> String {
     var name = "none"
-    _ = try unsafe section.show(key.raw) { name = StoredValue.isText($0.type) ? "string" : $0.type?.name ?? "unknown" }
+    _ = try unsafe section.look(key.raw) { name = StoredValue.isText($0.type) ? "string" : $0.type?.name ?? "unknown" }
     return name
   }
 
   /// Milliseconds since 1970 at which a value expires; -1 for never; nil if there is none.
   static func expiry<S: Section & ~Copyable & ~Escapable>(_ key: Bytes, _ section: borrowing S) throws -> Int? {
     var result: Int?
-    _ = try unsafe section.show(key.raw) { result = $0.expiry.map { Int($0 / 1_000_000) } ?? -1 }
+    _ = try unsafe section.look(key.raw) { result = $0.expiry.map { Int($0 / 1_000_000) } ?? -1 }
     return result
   }
 

@@ -1,32 +1,43 @@
 import SharedTable
 
-/// What commands read in: a read section, or a barrier, which sees its own changes.
+/// What commands read in: a read section, or a barrier or a draft, which see their own changes.
 protocol Section: ~Copyable, ~Escapable {
   /// Nanoseconds since 1970 by which expiry is judged.
   var now: UInt64 { get }
-  func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool
+  /// Shows a key's value.
+  /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
+  func look(_ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void) throws(TableError) -> Bool
   func scan(
     from cursor: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
   ) throws(TableError) -> UInt64
 }
 
-extension ReadView: Section {}
-extension Transaction: Section {}
+extension ReadView: Section {
+  func look(_ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void) throws(TableError) -> Bool {
+    try unsafe show(key) { body(.stored($0)) }
+  }
+}
+
+extension Transaction: Section {
+  func look(_ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void) throws(TableError) -> Bool {
+    try unsafe show(key) { body(.stored($0)) }
+  }
+}
 
 extension Section where Self: ~Copyable & ~Escapable {
   /// A value as text, with what is stored beside it.
   func value(_ key: Bytes) throws(TableError) -> StoredValue? {
     var value: StoredValue?
-    _ = try unsafe show(key.raw) { value = StoredValue($0) }
+    _ = try unsafe look(key.raw) { value = StoredValue($0) }
     return value
   }
 
-  func contains(_ key: Bytes) throws(TableError) -> Bool { try unsafe show(key.raw) { _ in } }
+  func contains(_ key: Bytes) throws(TableError) -> Bool { try unsafe look(key.raw) { _ in } }
 
   /// The version of a key's value; 0 if there is none.
   func version(_ key: Bytes) throws(TableError) -> UInt64 {
     var version: UInt64 = 0
-    _ = try unsafe show(key.raw) { version = $0.version }
+    _ = try unsafe look(key.raw) { version = $0.version }
     return version
   }
 
@@ -52,30 +63,20 @@ struct StoredValue {
   /// Nanoseconds since 1970; nil for never.
   let expiry: UInt64?
 
-  init(_ entry: EntryView) {
+  init(_ entry: SeenEntry) {
     type = entry.type
     expiry = entry.expiry
-    if let number = Self.number(entry) {
+    if let number = entry.number {
       text = Array(number.utf8)
     } else {
       text = unsafe entry.bytes.withUnsafeBytes { unsafe [UInt8]($0) }
-    }
-  }
-
-  /// The text of a value that is stored as no text.
-  static func number(_ entry: EntryView) -> String? {
-    switch entry.type {
-    case .integer: entry.value(as: Int.self).map { "\($0)" }
-    case .double: entry.value(as: Double.self).map(Float80Text.shortest)
-    case .bool: entry.value(as: Bool.self).map { $0 ? "true" : "false" }
-    default: nil
     }
   }
 }
 
 extension Reply {
   /// A value, in place if it is stored as it is sent.
-  mutating func value(_ entry: EntryView) throws(CommandError) {
+  mutating func value(_ entry: SeenEntry) throws(CommandError) {
     if entry.type == .string || entry.type == .bytes {
       try room(for: entry.bytes.byteCount)
       unsafe entry.bytes.withUnsafeBytes { unsafe bulk($0) }

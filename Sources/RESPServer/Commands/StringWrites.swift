@@ -4,7 +4,9 @@ enum StringWrites {
   /// The longest string that commands make, as in Redis; a table may take less.
   static let longest = 512 << 20
 
-  static func set(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply, _ name: String) throws {
+  static func set<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+  ) throws {
     let key = request[1]
     guard request.count > 3 else {
       try tx.store(key, request[2], expiry: nil)
@@ -30,15 +32,17 @@ enum StringWrites {
     }
   }
 
-  static func setWithExpiry(
-    _ request: Request, unit: Int, _ tx: inout Transaction, _ reply: inout Reply, _ name: String
+  static func setWithExpiry<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, unit: Int, _ tx: inout S, _ reply: inout Reply, _ name: String
   ) throws {
     let end = try Instant.parse(request[2], unit: unit, isRelative: true, now: tx.now, name)
     try tx.store(request[1], request[3], expiry: Instant.nanoseconds(end))
     reply.ok()
   }
 
-  static func getex(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply, _ name: String) throws {
+  static func getex<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+  ) throws {
     let key = request[1]
     let options = try SetOptions(request, from: 2, isRead: true)
     guard let value = try tx.text(key) else { return reply.null() }
@@ -53,13 +57,15 @@ enum StringWrites {
     reply.bulk(value.text)
   }
 
-  static func storePairs(_ request: Request, _ tx: inout Transaction) throws {
+  static func storePairs<S: WriteSection & ~Copyable & ~Escapable>(_ request: Request, _ tx: inout S) throws {
     for index in stride(from: 1, to: request.count, by: 2) {
       try tx.store(request[index], request[index + 1], expiry: nil)
     }
   }
 
-  static func msetnx(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply, _ name: String) throws {
+  static func msetnx<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+  ) throws {
     if request.count % 2 == 0 { throw CommandError.arity(name) }
     for index in stride(from: 1, to: request.count, by: 2) where try tx.contains(request[index]) {
       return reply.integer(0)
@@ -68,7 +74,9 @@ enum StringWrites {
     reply.integer(1)
   }
 
-  static func append(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func append<S: WriteSection & ~Copyable & ~Escapable>(_ request: Request, _ tx: inout S, _ reply: inout Reply)
+    throws
+  {
     let old = try tx.text(request[1])
     var text = old?.text ?? []
     if text.count + request[2].count > longest { throw CommandError.tooLong }
@@ -77,7 +85,9 @@ enum StringWrites {
     reply.integer(text.count)
   }
 
-  static func setrange(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply) throws {
+  static func setrange<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
+  ) throws {
     guard let offset = request[2].integer else { throw CommandError.notAnInteger }
     guard offset >= 0 else { throw CommandError("ERR offset is out of range") }
     let part = request[3]

@@ -1,9 +1,11 @@
 import SharedTable
 
 extension WriteCommand {
-  /// Carries it out in a barrier. If it throws, what it had changed is taken back.
+  /// Carries it out in a barrier, or on a draft. If it throws, what it had changed is taken back.
   /// - Parameter name: the command's, as it is called in errors.
-  func run(_ request: Request, _ tx: inout Transaction, _ reply: inout Reply, _ name: String) throws {
+  func run<S: WriteSection & ~Copyable & ~Escapable>(
+    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+  ) throws {
     switch self {
     case .set: try StringWrites.set(request, &tx, &reply, name)
     case .setnx:
@@ -17,7 +19,7 @@ extension WriteCommand {
       try tx.store(request[1], request[2], expiry: nil)
     case .getdel:
       let old = try tx.text(request[1])
-      if old != nil { _ = try tx.remove(request[1]) }
+      if old != nil { _ = try unsafe tx.take(request[1].raw) }
       reply.text(old?.text)
     case .getex: try StringWrites.getex(request, &tx, &reply, name)
     case .mset:
@@ -49,13 +51,13 @@ extension WriteCommand {
     case .persist: try KeyWrites.persist(request[1], &tx, &reply)
     case .flushdb:
       try KeyWrites.checkFlush(request)
-      _ = try tx.withSavepoint { tx in try KeyWrites.removeAll(&tx, most: .max) }
+      _ = try tx.withSavepoint { tx in try tx.removeAll(most: .max) }
       reply.ok()
     }
   }
 }
 
-extension Transaction {
+extension WriteSection where Self: ~Copyable & ~Escapable {
   /// Stores what a client sent: as a string if it is UTF-8, so that programs read it as their strings; else as bytes.
   /// - Parameter expiry: nanoseconds since 1970; nil for never.
   mutating func store(_ key: Bytes, _ value: Bytes, expiry: UInt64?) throws(TableError) {

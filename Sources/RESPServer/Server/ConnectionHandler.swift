@@ -115,8 +115,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
         if isWritable { continue }
         isWaitingToWrite = true
         return
-      case .wait(let database):
-        return hand(to: database.lane, context)
+      case .wait(let lane):
+        return hand(to: lane, context)
       case .waitForDisk(let wait):
         return waitForDisk(wait, context)
       case .close:

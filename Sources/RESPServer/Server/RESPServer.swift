@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import ToolSupport
+public import UpstreamWrites
 
 /// Serves tables of this host to Redis' clients.
 ///
@@ -13,9 +14,10 @@ public final class RESPServer: Sendable {
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let listeners = Mutex<[any Channel]>([])
 
-  public init(_ options: ServerOptions) {
+  /// - Parameter upstream: takes writes to tables that mirror another store; nil: they are refused.
+  public init(_ options: ServerOptions, upstream: (any UpstreamWriter)? = nil) {
     precondition(!options.tables.isEmpty, "a server without tables has nothing to serve")
-    state = ServerState(options)
+    state = ServerState(options, upstream: upstream)
   }
 
   /// Binds what the options name, and serves from then on.
@@ -53,10 +55,7 @@ public final class RESPServer: Sendable {
     }
     for listener in bound { try? await listener.close() }
     try? await group.shutdownGracefully()
-    for database in state.databases {
-      database.lane.stop()
-      database.disk.stop()
-    }
+    for database in state.databases { database.stop() }
   }
 
   /// The port of the TCP listener; for who asked for any (0).

@@ -1,4 +1,5 @@
 import Synchronization
+import UpstreamWrites
 
 /// What all connections of a server share.
 final class ServerState: Sendable {
@@ -11,6 +12,8 @@ final class ServerState: Sendable {
   }
 
   let options: ServerOptions
+  /// Takes writes to mirrored tables; nil: they are refused.
+  let upstream: (any UpstreamWriter)?
   let databases: [Database]
   let broker: Broker
   let begin = ContinuousClock.now
@@ -18,8 +21,9 @@ final class ServerState: Sendable {
   let beginTime: Int
   private let state = Mutex(State())
 
-  init(_ options: ServerOptions) {
+  init(_ options: ServerOptions, upstream: (any UpstreamWriter)?) {
     self.options = options
+    self.upstream = upstream
     databases = options.tables.enumerated().map { Database(index: $0.offset, $0.element) }
     broker = Broker(databases)
     beginTime = WallTime.now.seconds

@@ -26,6 +26,16 @@ struct CommandQueue {
 
   /// Whether it may be begun again after it was undone.
   var isRepeatable: Bool { entries.allSatisfy { if case .connection = $0.command.kind { false } else { true } } }
+
+  /// Whether all of it can be drafted, more than once: what it does besides would be done each time.
+  var isForwardable: Bool {
+    entries.allSatisfy { entry in
+      switch entry.command.kind {
+      case .read, .write, .connection(.flushall), .connection(.dbsize): true
+      case .connection: false
+      }
+    }
+  }
 }
 
 /// A key on which EXEC depends.

@@ -11,6 +11,9 @@ final class Database: Sendable {
   let lane: Lane
   /// Waits for its store.
   let disk = DiskWatch()
+  /// Waits for the store that the table mirrors, in the name of whoever writes: a thread of its own, so that reads that wait for the
+  /// table do not wait for the network, too. One, so that clients of one host are in nobody's way there.
+  let forwarding: Lane
 
   private let trusting: [UInt32]
   private let current = Mutex<Table?>(nil)
@@ -21,6 +24,7 @@ final class Database: Sendable {
     name = served.name
     trusting = served.owner.map { [$0] } ?? []
     lane = Lane(table: served.name)
+    forwarding = Lane(table: served.name)
   }
 
   /// Grows when the table is let go: sessions look at it before they use the handle that they know.
@@ -46,5 +50,11 @@ final class Database: Sendable {
       generationCount.add(1, ordering: .releasing)
       return true
     }
+  }
+
+  func stop() {
+    lane.stop()
+    disk.stop()
+    forwarding.stop()
   }
 }

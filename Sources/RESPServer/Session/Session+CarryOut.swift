@@ -17,8 +17,8 @@ extension Session {
 
   /// Carries out a request, and those behind it that share its barrier.
   /// - Parameter bytes: where the request and those behind it lie; nil for an inline command.
-  /// - Returns: whose lane must carry it out, as it would have to wait.
-  func carryOut(_ request: Request, in bytes: Bytes?, _ patience: Duration) -> Database? {
+  /// - Returns: the lane that must carry it out, as it would have to wait.
+  func carryOut(_ request: Request, in bytes: Bytes?, _ patience: Duration) -> Lane? {
     switch plan(request) {
     case .refused(let error):
       queue?.isSpoiled = true
@@ -43,9 +43,12 @@ extension Session {
       return attempt(patience) {
         try table().read(timeout: patience) { view in answer(command, request, view) }
       }
+    case .write(let command, let name) where isForwarded:
+      if patience == .zero { return database.forwarding }
+      return attempt(patience) { try forward(command, name, request, patience) }
     case .write(.flushdb, _):
       // As long as the table has keys: nothing for the event loop.
-      if patience == .zero { return database }
+      if patience == .zero { return database.lane }
       return attempt(patience) { try flush(database, request, patience) }
     case .write(let command, let name):
       return attempt(patience, finishes: false) { try batch(command, name, request, bytes, patience) }
@@ -53,8 +56,8 @@ extension Session {
   }
 
   /// Runs `body`, and answers by its error if it throws one that is to be answered.
-  /// - Returns: the database whose lane must do it.
-  private func attempt(_ patience: Duration, finishes: Bool = true, _ body: () throws -> Void) -> Database? {
+  /// - Returns: the lane that must do it.
+  private func attempt(_ patience: Duration, finishes: Bool = true, _ body: () throws -> Void) -> Lane? {
     let database = database
     do {
       try body()
@@ -62,7 +65,10 @@ extension Session {
       return nil
     } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
       reply.rollBack(to: replyStart)
-      return database
+      return database.lane
+    } catch let error as NeedsLane {
+      reply.rollBack(to: replyStart)
+      return error.lane
     } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && database.refresh() {
       reply.rollBack(to: replyStart)
       isSecondAttempt = true
@@ -147,11 +153,15 @@ extension Session {
   /// Removes all keys of a table: in one barrier if they are not too many for one.
   func flush(_ database: Database, _ request: Request, _ patience: Duration) throws {
     try KeyWrites.checkFlush(request)
+    if try isForwarded(database) {
+      try forwardFlush(database, patience)
+      return reply.ok()
+    }
     noteWrite(database)
     let table = try database.table()
     var isEmpty = false
     while !isEmpty {
-      isEmpty = try table.barrier(timeout: patience) { tx in try KeyWrites.removeAll(&tx, most: 50_000) }
+      isEmpty = try table.barrier(timeout: patience) { tx in try tx.removeAll(most: 50_000) }
     }
     reply.ok()
   }

@@ -27,7 +27,7 @@ extension Session {
       endsConnection = true
     case .dbsize: reply.integer(try table().count)
     case .flushall:
-      if patience == .zero { throw TableError(.timedOut, table: database.name, "a lane removes keys") }
+      if patience == .zero { throw NeedsLane(lane: isForwarded ? database.forwarding : database.lane) }
       try KeyWrites.checkFlush(request)
       for database in server.databases {
         reply.rollBack(to: replyStart)

@@ -78,6 +78,8 @@ extension Session {
     } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
       // Still to be carried out, by the lane.
       throw error
+    } catch let error as NeedsLane {
+      throw error
     } catch {
       leaveTransaction()
       throw error
@@ -118,6 +120,7 @@ extension Session {
         return true
       }
     }
+    if isForwarded { return try forward(queue, patience) }
     noteWrite(database)
     let start = replyStart
     do {
@@ -130,7 +133,9 @@ extension Session {
     }
   }
 
-  private func run(_ queue: CommandQueue, _ tx: inout Transaction, isLast: Bool) throws -> Bool {
+  func run<S: WriteSection & ~Copyable & ~Escapable>(
+    _ queue: CommandQueue, _ tx: inout S, isLast: Bool
+  ) throws -> Bool {
     guard try holds(tx) else { return false }
     let start = replyStart
     defer { replyStart = start }

@@ -12,8 +12,8 @@ final class Session: @unchecked Sendable {
     case needsInput
     /// Enough to be sent was made; call again when it is.
     case outputFull
-    /// The next command would have to wait for this table: hand it to the lane.
-    case wait(Database)
+    /// The next command would have to wait: hand it to this lane.
+    case wait(Lane)
     /// WAITAOF is to be carried out anew when its first target is on the disk, or its time is over.
     case waitForDisk(DiskWait)
     /// Send what there is, and end the connection.
@@ -133,7 +133,7 @@ final class Session: @unchecked Sendable {
         return .close
       case .frame:
         replyStart = reply.position
-        let blocked: Database? =
+        let blocked: Lane? =
           if let inline = parser.inline {
             inline.withRequest { carryOut($0, in: nil, patience) }
           } else {

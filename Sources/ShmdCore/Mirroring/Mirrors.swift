@@ -3,10 +3,11 @@ import Logging
 import SharedTable
 import Synchronization
 import TableMirror
+import UpstreamWrites
 
 /// The mirrors of the tables that have an `upstream`, a task and a thread each. The table thread says which there are to be, and waits
 /// for none of them.
-final class Mirrors: Sendable {
+final class Mirrors: UpstreamWriter {
   private let log: Logger
   private let makeSource: MirrorSourceMaker?
   private let state = Mutex(State())
@@ -83,6 +84,15 @@ final class Mirrors: Sendable {
     }
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
+  }
+
+  // MARK: - Writes
+
+  func session(ofTable name: String) throws(UpstreamRefusal) -> any UpstreamSession {
+    guard let mirror = state.withLock({ $0.running[name]?.mirror }) else {
+      throw .away("this shmd does not mirror it; see 'upstream' in its configuration")
+    }
+    return try mirror.session()
   }
 
   private static func say(_ news: MirrorNews, _ table: String, _ log: Logger) {

@@ -7,6 +7,8 @@ import ToolSupport
 struct RESPService: Service {
   let configuration: Configuration
   let passed: PassedSockets
+  /// Takes writes to tables that mirror.
+  let mirrors: Mirrors
   let log: Logger
 
   func run() async throws {
@@ -19,7 +21,7 @@ struct RESPService: Service {
     do {
       options.bound = try passed.sockets("resp", resp.listening, log)
       if options.bound.contains(where: { (try? BoundSocket.kind(of: $0)) == .tcp }) { warnOfTCP(resp) }
-      server = RESPServer(options)
+      server = RESPServer(options, upstream: mirrors)
       try await server.start()
     } catch {
       // What keeps the tables does not end because somebody else has the socket.

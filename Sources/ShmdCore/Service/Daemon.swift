@@ -157,7 +157,9 @@ public struct Daemon: Sendable {
           .init(service: StoreService(stores: keeper.stores), serviceName: "stores"),
           .init(service: MirrorService(mirrors: keeper.mirrors), serviceName: "mirrors"),
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
-          .init(service: RESPService(configuration: configuration, passed: passed, log: log), serviceName: "resp"),
+          .init(
+            service: RESPService(configuration: configuration, passed: passed, mirrors: keeper.mirrors, log: log),
+            serviceName: "resp"),
           .init(
             service: MonitoringService(
               configuration: configuration.monitoring, passed: passed, keeper: keeper, log: log),

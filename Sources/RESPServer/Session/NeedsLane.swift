@@ -1,0 +1,4 @@
+/// A command would have to wait: that lane does.
+struct NeedsLane: Error {
+  let lane: Lane
+}

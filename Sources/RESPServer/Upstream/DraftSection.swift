@@ -1,0 +1,111 @@
+import SharedTable
+
+/// A mirrored table at one revision, with the changes that commands drafted: what write commands run on where their writes go to the
+/// store.
+@safe
+struct DraftSection: WriteSection, ~Copyable, ~Escapable {
+  static let keyLengths = 1...65536
+
+  private let view: ReadView
+  private let draft: Draft
+
+  @_lifetime(copy view)
+  init(_ view: ReadView, _ draft: Draft) {
+    self.view = view
+    self.draft = draft
+  }
+
+  var now: UInt64 { view.now }
+  var longestValue: Int { draft.table.maximumValueLength }
+
+  // MARK: - Reading
+
+  func look(_ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void) throws(TableError) -> Bool {
+    guard Self.keyLengths ~= key.count else { return false }
+    let name = unsafe [UInt8](key)
+    if let change = draft.change(of: name) {
+      guard let value = change else { return false }
+      unsafe body(.drafted(value.span.bytes))
+      return true
+    }
+    return try unsafe lookInTable(key, body)
+  }
+
+  private func lookInTable(
+    _ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void
+  ) throws(TableError) -> Bool {
+    let isPresent = try unsafe view.look(key, body)
+    draft.note(unsafe [UInt8](key), isPresent: isPresent)
+    return isPresent
+  }
+
+  /// What visits all keys depends on keys that there are not yet: no premise holds them off.
+  func scan(
+    from cursor: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
+  ) throws(TableError) -> UInt64 {
+    throw refusal("KEYS, SCAN, RANDOMKEY and DBSIZE are no part of a transaction that writes to it; call them before")
+  }
+
+  // MARK: - Writing
+
+  mutating func put(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64?
+  ) throws(TableError) {
+    guard expiry == nil else {
+      throw refusal("its keys do not expire, as the other store's leases are not served; store without an expiry")
+    }
+    try unsafe draft.set([UInt8](key), [UInt8](bytes))
+  }
+
+  /// As digits: the store's values are bytes.
+  mutating func set(_ key: Bytes, _ number: Int, expires: Expiration) throws(TableError) {
+    try draft.set(key.array, Array("\(number)".utf8))
+  }
+
+  mutating func set(_ key: Bytes, _ number: Double, expires: Expiration) throws(TableError) {
+    try draft.set(key.array, Array(Float80Text.shortest(number).utf8))
+  }
+
+  /// The table is looked at also where the draft knows better: whether the store will find something to remove tells whether there
+  /// will be a revision to wait for.
+  mutating func take(_ key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
+    guard Self.keyLengths ~= key.count else { return false }
+    let isPresent = try unsafe look(key) { _ in }
+    let isInTable = try unsafe lookInTable(key) { _ in }
+    if isPresent || isInTable { try draft.remove(unsafe [UInt8](key)) }
+    return isPresent
+  }
+
+  mutating func copy(
+    _ source: UnsafeRawBufferPointer, to target: UnsafeRawBufferPointer, expiry: UInt64?
+  ) throws(TableError) -> Bool {
+    var value: [UInt8]?
+    _ = try unsafe look(source) { entry in value = unsafe entry.bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
+    guard let value else { return false }
+    try unsafe value.withKeyBytes { bytes throws(TableError) in
+      try unsafe put(target, bytes, .bytes, expiry: expiry)
+    }
+    return true
+  }
+
+  mutating func removeAll(most: Int) -> Bool {
+    draft.removeAll()
+    return true
+  }
+
+  mutating func withSavepoint<R: ~Copyable, E: Error>(
+    _ body: (inout DraftSection) throws(E) -> R
+  ) throws(E) -> R {
+    let earlier = draft.commit
+    do throws(E) {
+      return try body(&self)
+    } catch {
+      draft.restore(earlier)
+      throw error
+    }
+  }
+
+  private func refusal(_ message: String) -> TableError {
+    TableError(.unsupported, table: draft.table.name, "it mirrors another store: \(message)")
+  }
+}
