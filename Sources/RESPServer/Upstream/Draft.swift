@@ -57,8 +57,8 @@ final class Draft {
   private static let state = Array(Table.Upstream.key.utf8)
 
   private func check(_ key: [UInt8]) throws(TableError) {
-    guard DraftSection.keyLengths ~= key.count else {
-      throw TableError(.invalid, table: table.name, "a key has 1 to \(DraftSection.keyLengths.upperBound) bytes")
+    guard Table.keyLengths ~= key.count else {
+      throw TableError(.invalid, table: table.name, "a key has 1 to \(Table.keyLengths.upperBound) bytes")
     }
     guard key != Self.state else {
       throw TableError(.invalid, table: table.name, "'\(Table.Upstream.key)' is where its mirror keeps its state")

@@ -4,8 +4,6 @@ import SharedTable
 /// store.
 @safe
 struct DraftSection: WriteSection, ~Copyable, ~Escapable {
-  static let keyLengths = 1...65536
-
   private let view: ReadView
   private let draft: Draft
 
@@ -21,7 +19,7 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
   // MARK: - Reading
 
   func look(_ key: UnsafeRawBufferPointer, _ body: (SeenEntry) -> Void) throws(TableError) -> Bool {
-    guard Self.keyLengths ~= key.count else { return false }
+    guard Table.keyLengths ~= key.count else { return false }
     let name = unsafe [UInt8](key)
     if let change = draft.change(of: name) {
       guard let value = change else { return false }
@@ -69,7 +67,7 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
   /// The table is looked at also where the draft knows better: whether the store will find something to remove tells whether there
   /// will be a revision to wait for.
   mutating func take(_ key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
-    guard Self.keyLengths ~= key.count else { return false }
+    guard Table.keyLengths ~= key.count else { return false }
     let isPresent = try unsafe look(key) { _ in }
     let isInTable = try unsafe lookInTable(key) { _ in }
     if isPresent || isInTable { try draft.remove(unsafe [UInt8](key)) }
