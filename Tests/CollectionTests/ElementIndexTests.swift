@@ -54,9 +54,12 @@ import Testing
     let shared = try SharedDictionary<[UInt8], Int>("d", in: table)
     let keys: [[UInt8]] = [
       [], [255], [255, 255], [255, 48], Array("0".utf8), [UInt8](repeating: 255, count: 5000),
-      [UInt8](repeating: 7, count: 5000),
+      [UInt8](repeating: 7, count: 5000), [UInt8](repeating: 8, count: 800), [UInt8](repeating: 9, count: 801),
     ]
     for (index, key) in keys.enumerated() { try shared.set(key, index) }
+    #expect(try shared.allElements() == Dictionary(uniqueKeysWithValues: zip(keys, 0...)))
+    try table.barrier { tx in for (index, key) in keys.enumerated() { try shared.set(key, index, in: &tx) } }
+    #expect(try shared.count == keys.count)
     #expect(try shared.allElements() == Dictionary(uniqueKeysWithValues: zip(keys, 0...)))
     for (index, key) in keys.enumerated() { #expect(try shared[key] == index) }
     for (index, key) in keys.enumerated() { #expect(try shared.removeValue(forKey: key) == index) }

@@ -43,6 +43,10 @@ enum Operation: String, CaseIterable {
   case dictionaryWalk = "dictionary-walk"
   /// Ten elements more, and emptied again.
   case dictionaryEmpty = "dictionary-fill-and-empty"
+  /// A key that is there gets a new value in an asynchronous barrier of a queue, of which 400 are submitted together.
+  case barrierBurst = "barrier-burst"
+  /// A value is set in a call of a host actor that does nothing else, awaited before the next call.
+  case hostActorCall = "host-actor-call"
 
   /// How often it is done in the shorter of the two runs; twice as often in the longer one.
   ///
@@ -61,6 +65,8 @@ enum Operation: String, CaseIterable {
     case .arrayAppend, .cacheSetNew: 6_000
     case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000
+    case .barrierBurst: 8_000
+    case .hostActorCall: 2_000
     }
   }
 }

@@ -43,8 +43,8 @@ enum AccessSection {
   ) throws(TableError) -> WorkItem<Output> {
     let table = try accessor.scope.table(chosen)
     let queue = AccessQueues.queue(table)
-    let work = try queue.submitRead(timeout ?? table.timeout) { view in try accessor.run(view, table) }
-    return WorkItem(queue, work, table)
+    let work = try queue.submitRead(timeout ?? table.timeout) { view in WorkValue.of(try accessor.run(view, table)) }
+    return WorkItem(work, table)
   }
 
   static func submit<Output: Sendable>(
@@ -52,8 +52,10 @@ enum AccessSection {
   ) throws(TableError) -> WorkItem<Output> {
     let table = try accessor.scope.table(chosen)
     let queue = AccessQueues.queue(table)
-    let work = try queue.submitBarrier(timeout ?? table.timeout, .barrier) { _ in try accessor.runInBarrier(table) }
-    return WorkItem(queue, work, table)
+    let work = try queue.submitBarrier(timeout ?? table.timeout, .barrier) { _ in
+      WorkValue.of(try accessor.runInBarrier(table))
+    }
+    return WorkItem(work, table)
   }
 
   static func awaitRead<Output: Sendable>(

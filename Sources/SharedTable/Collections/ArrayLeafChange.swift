@@ -1,3 +1,4 @@
+import Glibc
 import TableEngine
 
 /// A leaf with an element in place of another, or of none: its new bytes are made of the stored ones by copying, without a look
@@ -28,8 +29,8 @@ struct ArrayLeafChange: ~Escapable {
   init?(_ node: borrowing ArrayNodeSpan, _ range: Range<Int>, length: Int, alignment: Int) {
     guard node.level == 0, range.lowerBound >= 0, range.upperBound <= node.count,
       let first = node.start(range.lowerBound, alignment: alignment),
-      let rest = node.start(range.upperBound, alignment: alignment),
-      let end = node.start(node.count, alignment: alignment),
+      let rest = range.isEmpty ? first : node.start(range.upperBound, alignment: alignment),
+      let end = range.upperBound == node.count ? rest : node.start(node.count, alignment: alignment),
       first <= rest, rest <= end, node.dataStart + end == node.span.byteCount
     else { return nil }
     self.node = copy node
@@ -43,6 +44,7 @@ struct ArrayLeafChange: ~Escapable {
   }
 
   /// Writes the new leaf: all of `byteCount` bytes.
+  @inline(__always)
   func write(_ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
     unsafe node.span.withUnsafeBytes { old in
       guard let old = old.baseAddress else { return }
@@ -53,6 +55,8 @@ struct ArrayLeafChange: ~Escapable {
 
   @inline(__always)
   private func writeEnds(_ old: UnsafeRawPointer, to place: UnsafeMutableRawPointer) {
+    // What no end is written over, at most 12 bytes in front of the elements, is zeros.
+    unsafe (place + ArrayNodeSpan.dataStart(count) - 16).storeBytes(of: 0, as: UInt128.self)
     unsafe place.storeBytes(of: UInt64(count) << 32, as: UInt64.self)
     let kept = 8 &+ 4 &* range.lowerBound
     unsafe (place + 8).copyMemory(from: old + 8, byteCount: kept &- 8)
@@ -67,12 +71,6 @@ struct ArrayLeafChange: ~Escapable {
       from &+= 4
       at &+= 4
     }
-    // At most 12 bytes, to a multiple of 16.
-    let start = ArrayNodeSpan.dataStart(count)
-    while at < start {
-      unsafe place.storeBytes(of: 0, toByteOffset: at, as: UInt32.self)
-      at &+= 4
-    }
   }
 
   @inline(__always)
@@ -84,12 +82,9 @@ struct ArrayLeafChange: ~Escapable {
     if let bytes = element.baseAddress {
       unsafe (to + gap.lowerBound).copyMemory(from: bytes, byteCount: length)
     }
-    var at = gap.lowerBound &+ length
+    let end = gap.lowerBound &+ length
     let next = gap.lowerBound &+ node.padded(length, alignment: alignment)
-    while at < next {
-      unsafe to.storeBytes(of: 0, toByteOffset: at, as: UInt8.self)
-      at &+= 1
-    }
+    if end < next { unsafe memset(to + end, 0, next &- end) }
     unsafe (to + next).copyMemory(from: from + gap.upperBound, byteCount: dataBytes &- next)
   }
 }

@@ -81,7 +81,8 @@ struct ArrayNodeSpan: ~Escapable {
   @inline(__always)
   func start(_ index: Int, alignment: Int) -> Int? {
     if index == 0 { return 0 }
-    return span.word32(at: 8 + 4 * (index - 1)).map { padded($0, alignment: alignment) }
+    // An index is at most the count, which has 32 bits.
+    return span.word32(at: 4 &+ 4 &* index).map { padded($0, alignment: alignment) }
   }
 
   /// What an element of so many bytes takes. An alignment is a power of two.

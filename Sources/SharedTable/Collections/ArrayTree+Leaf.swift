@@ -1,11 +1,15 @@
 import CShims
 import Glibc
+import TableEngine
 
 /// Changes of one element: in one leaf's bytes where that is enough, else by way of an ``Edit``.
 extension ArrayTree {
   @usableFromInline
   func append(_ element: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) {
-    try place.withBarrier(timeout) { tx throws(TableError) in try unsafe append(element, in: &tx) }
+    let tree = unsafe Uncounted(self)
+    try place.withBarrier(timeout) { tx throws(TableError) in
+      try tree.with { tree throws(TableError) in try unsafe tree.append(element, in: &tx) }
+    }
   }
 
   @usableFromInline
@@ -17,7 +21,10 @@ extension ArrayTree {
 
   @usableFromInline
   func set(_ element: UnsafeRawBufferPointer, at index: Int, timeout: Duration?) throws(TableError) {
-    try place.withBarrier(timeout) { tx throws(TableError) in try unsafe set(element, at: index, in: &tx) }
+    let tree = unsafe Uncounted(self)
+    try place.withBarrier(timeout) { tx throws(TableError) in
+      try tree.with { tree throws(TableError) in try unsafe tree.set(element, at: index, in: &tx) }
+    }
   }
 
   @usableFromInline
@@ -34,7 +41,7 @@ extension ArrayTree {
     _ leaf: Int, _ index: Int?, _ element: UnsafeRawBufferPointer, _ state: State, in tx: inout Transaction
   ) throws(TableError) -> Bool {
     try unsafe withKey(leaf) { key throws(TableError) in
-      guard let found = try tx.find(unsafe RawKey(key)) else { throw damaged(leaf) }
+      guard let found = try unsafe tx.find(key, hash: table.segment.hash(key)) else { throw damaged(leaf) }
       let node = try node(found, leaf, 0)
       if let index { try checkTail(leaf, index, node.count, state) }
       let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count

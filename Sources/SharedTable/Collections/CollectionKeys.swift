@@ -8,6 +8,8 @@ final class CollectionKeys: Sendable {
   @usableFromInline let text: String
   /// What the keys of all elements begin with.
   @usableFromInline let prefix: KeptBytes
+  /// The name, in the prefix' memory.
+  @usableFromInline let ownKey: KeptBytes
 
   /// - Throws: `invalid` unless the name has 1 to 200 bytes, and no slash, number sign or control character.
   @usableFromInline
@@ -21,6 +23,7 @@ final class CollectionKeys: Sendable {
     }
     self.text = text
     prefix = KeptBytes(Array(text.utf8) + [UInt8(ascii: "/")])
+    ownKey = prefix.dropLast()
   }
 
   deinit { prefix.deallocate() }
@@ -37,8 +40,7 @@ final class CollectionKeys: Sendable {
   @inlinable @inline(__always)
   func withOwnKey<R, E: Error>(_ body: (RawKey) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(self) {} }
-    let prefix = unsafe prefix.bytes
-    return try unsafe body(RawKey(UnsafeRawBufferPointer(start: prefix.baseAddress, count: prefix.count &- 1)))
+    return try unsafe body(RawKey(ownKey.bytes))
   }
 
   /// Does an element's key begin as keys do that are no elements'?
@@ -56,6 +58,35 @@ final class CollectionKeys: Sendable {
     defer { withExtendedLifetime(self) {} }
     if unsafe Self.isReserved(bytes) { return try unsafe withDoubledKey(bytes, body) }
     return try unsafe body(PrefixedKey(prefix, bytes))
+  }
+
+  /// Whether the table's key of an element is put together by ``withShortKey(_:_:)``.
+  @inline(__always)
+  func isShort(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe bytes.count <= Self.shortKey && !Self.isReserved(bytes)
+  }
+
+  /// The longest element's key that is put together in a frame of a size that the compiler knows: else it prepares in each call for
+  /// memory of the heap. With a name of 200 bytes and the slash it is below 1,024.
+  private static var shortKey: Int { 800 }
+
+  /// Calls `body` with the table's key of the element whose own key has these bytes, few and not reserved.
+  @inline(__always)
+  func withShortKey<R>(
+    _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    defer { withExtendedLifetime(self) {} }
+    let result: Result<R, TableError> = unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { place in
+      let start = place.baseAddress!
+      unsafe start.copyMemory(from: prefix.start, byteCount: prefix.count)
+      if let rest = bytes.baseAddress { unsafe (start + prefix.count).copyMemory(from: rest, byteCount: bytes.count) }
+      do throws(TableError) {
+        return .success(try unsafe body(UnsafeRawBufferPointer(start: start, count: prefix.count &+ bytes.count)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 
   @usableFromInline @inline(never)
@@ -93,7 +124,7 @@ extension KeptBytes {
         rest /= 10
       } while rest > 0
       start &-= count
-      unsafe (base + start).copyMemory(from: bytes.baseAddress!, byteCount: count)
+      unsafe (base + start).copyMemory(from: self.start, byteCount: count)
       do throws(TableError) {
         return .success(try unsafe body(UnsafeRawBufferPointer(start: base + start, count: 222 &- start)))
       } catch {

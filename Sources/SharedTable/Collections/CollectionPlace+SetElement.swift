@@ -1,3 +1,5 @@
+import TableEngine
+
 /// A dictionary's or set's elements as bytes: what is generic is not specialised for other modules' types.
 extension CollectionPlace {
   /// Stores one element if the condition holds, and lists it if it was not there: a barrier of its own.
@@ -7,8 +9,16 @@ extension CollectionPlace {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
     timeout: Duration?
   ) throws(TableError) -> Bool {
-    try withBarrier(timeout) { tx throws(TableError) in
-      try unsafe setElement(key, bytes, form, if: condition, in: &tx)
+    guard unsafe name.isShort(key) else { return try unsafe setRareElement(key, bytes, form, if: condition, timeout) }
+    let place = unsafe Uncounted(self)
+    return try unsafe name.withShortKey(key) { stored throws(TableError) in
+      // Before the barrier, which others wait for.
+      let hash = unsafe table.segment.hash(stored)
+      return try withBarrier(timeout) { tx throws(TableError) in
+        try place.with { place throws(TableError) in
+          try unsafe place.store(key, stored, hash, bytes, form, if: condition, in: &tx)
+        }
+      }
     }
   }
 
@@ -18,18 +28,51 @@ extension CollectionPlace {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
     in tx: inout Transaction
   ) throws(TableError) -> Bool {
-    let hasHeader = try hasHeader(in: tx)
-    return try unsafe name.withKey(bytes: key) { stored throws(TableError) in
+    guard unsafe name.isShort(key) else { return try unsafe setRareElement(key, bytes, form, if: condition, in: &tx) }
+    return try unsafe name.withShortKey(key) { stored throws(TableError) in
+      try unsafe store(key, stored, table.segment.hash(stored), bytes, form, if: condition, in: &tx)
+    }
+  }
+
+  /// The same for a key that is long, or begins as those do that are no elements'.
+  @inline(never)
+  private func setRareElement(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
+    _ timeout: Duration?
+  ) throws(TableError) -> Bool {
+    try withBarrier(timeout) { tx throws(TableError) in
+      try unsafe setRareElement(key, bytes, form, if: condition, in: &tx)
+    }
+  }
+
+  @inline(never)
+  private func setRareElement(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, if condition: Table.Condition,
+    in tx: inout Transaction
+  ) throws(TableError) -> Bool {
+    try unsafe name.withKey(bytes: key) { stored throws(TableError) in
       try unsafe stored.withKeyBytes { stored throws(TableError) in
-        if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(stored)) { return false }
-        if hasHeader, try tx.contains(unsafe RawKey(stored)) {
-          try unsafe tx.store(stored, bytes, form, .never)
-        } else {
-          try unsafe addElement(key, stored, bytes, form, in: &tx)
-        }
-        return true
+        try unsafe store(key, stored, table.segment.hash(stored), bytes, form, if: condition, in: &tx)
       }
     }
+  }
+
+  /// - Parameters:
+  ///   - key: the element's.
+  ///   - stored: the same in the table.
+  @inline(__always)
+  private func store(
+    _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, _ hash: UInt64, _ bytes: UnsafeRawBufferPointer,
+    _ form: StoredForm, if condition: Table.Condition, in tx: inout Transaction
+  ) throws(TableError) -> Bool {
+    let hasHeader = try hasHeader(in: tx)
+    if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(stored)) { return false }
+    if hasHeader, try unsafe tx.find(stored, hash: hash) != nil {
+      try unsafe tx.store(stored, bytes, form, .never)
+    } else {
+      try unsafe addElement(key, stored, bytes, form, in: &tx)
+    }
+    return true
   }
 
   @inline(never)

@@ -8,7 +8,10 @@ final class HostJob: BarrierWork, @unchecked Sendable {
   init(_ job: UnownedJob, _ executor: HostExecutor, on queue: BarrierQueue, _ timeout: Duration?) {
     self.job = job
     self.executor = executor
-    super.init(queue, timeout) { _ in Self.run(job, executor) }
+    super.init(queue, timeout) { _ in
+      Self.run(job, executor)
+      return nil
+    }
   }
 
   private static func run(_ job: UnownedJob, _ executor: HostExecutor) {
@@ -21,6 +24,6 @@ final class HostJob: BarrierWork, @unchecked Sendable {
   /// A job always runs. In its queue's turn, so that no other job of the executor runs beside it.
   override func refuse(_ error: TableError) -> WorkResult {
     executor.runOutside(error) { runSynchronously() }
-    return .success(())
+    return .success(nil)
   }
 }

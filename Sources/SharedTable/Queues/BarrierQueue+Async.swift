@@ -15,7 +15,7 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    WorkItem(self, try submitRead(timeout) { view in try body(view) }, table)
+    WorkItem(try submitRead(timeout) { view in WorkValue.of(try body(view)) })
   }
 
   /// Without flags it is a read, as with a `DispatchQueue`: what the form without them does.
@@ -28,7 +28,7 @@ extension BarrierQueue {
 
   @usableFromInline
   func submitRead(
-    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> any Sendable
+    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> WorkValue?
   ) throws(TableError) -> Work {
     let work = readWork(timeout, body)
     try submit(work)
@@ -37,7 +37,7 @@ extension BarrierQueue {
 
   @usableFromInline
   func readWork(
-    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> any Sendable
+    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> WorkValue?
   ) -> Work {
     ReadWork(self, timeout, body)
   }
@@ -58,12 +58,12 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    WorkItem(self, try submitBarrier(timeout, flags) { tx in try body(&tx) }, table)
+    WorkItem(try submitBarrier(timeout, flags) { tx in WorkValue.of(try body(&tx)) })
   }
 
   @usableFromInline
   func submitBarrier(
-    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> any Sendable
+    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) throws(TableError) -> Work {
     let work = barrierWork(timeout, flags, body)
     try submit(work)
@@ -72,7 +72,7 @@ extension BarrierQueue {
 
   @usableFromInline
   func barrierWork(
-    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> any Sendable
+    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) -> Work {
     BarrierWork(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
   }

@@ -20,7 +20,7 @@ extension BarrierQueue {
   ) async throws -> R {
     try Task.checkCancellation()
     if let result = try readAtOnce(body) { return result }
-    return try await perform(readWork(timeout) { view in try body(view) })
+    return try await perform(readWork(timeout) { view in WorkValue.of(try body(view)) })
   }
 
   /// Runs `body` alone on the whole host, after everything submitted to this queue before.
@@ -46,7 +46,7 @@ extension BarrierQueue {
       defer { leaveBarrier() }
       return try table.runBarrier(body)
     }
-    return try await perform(barrierWork(timeout, flags) { tx in try body(&tx) })
+    return try await perform(barrierWork(timeout, flags) { tx in WorkValue.of(try body(&tx)) })
   }
 
   /// - Returns: nil if its turn has not come, or it might have to wait for the table.

@@ -22,6 +22,6 @@ extension BarrierQueue {
   public func flush() async throws {
     try checkProcess()
     if isIdle { return }
-    try await perform(Job(self, resultOf: {}), as: Void.self)
+    try await perform(Job(self, resultOf: { nil }), as: Void.self)
   }
 }

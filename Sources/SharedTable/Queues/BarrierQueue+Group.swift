@@ -67,9 +67,9 @@ extension BarrierQueue {
     let end = HostClock.monotonicNanoseconds &+ Self.groupNanoseconds
     var count = 1
     table.runBarrier { tx in
-      runPart(leader, &tx, isFirst: true, version, &group)
+      if runPart(leader, &tx, isFirst: true, version, &group) { group.ended.append(leader) }
       while group.mayGoOn, count < Self.groupLimit, HostClock.monotonicNanoseconds < end, let work = following() {
-        runPart(work, &tx, isFirst: false, version, &group)
+        if runPart(work, &tx, isFirst: false, version, &group) { group.ended.append(consume work) }
         count += 1
       }
     }
@@ -79,28 +79,30 @@ extension BarrierQueue {
     return true
   }
 
+  /// - Returns: whether it has ended; else it is what the group knows apart.
+  @inline(__always)
   private func runPart(
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
-  ) {
+  ) -> Bool {
     do {
       work.setResult(.success(try tx.withSavepoint { part in try work.run(&part) }))
-      if work.waitsForReaders {
-        group.waiting = (work, version)
-      } else {
-        group.ended.append(work)
-      }
+      if work.waitsForReaders { group.waiting = (work, version) }
+      return !work.waitsForReaders
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
       group.postponed = work
+      return false
     } catch {
       work.setResult(.failure(error))
-      group.ended.append(work)
+      return true
     }
   }
 
   /// Takes out the barrier that comes right after the one that runs; nil if what comes next is something else.
   /// - Parameter patience: of those only that would wait for the table no longer than this, in nanoseconds.
   private func following(upTo number: UInt64 = .max, patience: UInt64 = .max) -> BarrierWork? {
-    withOrder { order in order.continueBarrier(upTo: number) { table.nanoseconds($0.timeout) <= patience } }
+    withOrder { order in
+      order.continueBarrier { $0.number <= number && (patience == .max || table.nanoseconds($0.timeout) <= patience) }
+    }
   }
 
   /// The table cannot be had. Those that were waiting with the leader are told the same, as each would wait as long

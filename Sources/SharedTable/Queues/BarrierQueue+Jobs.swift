@@ -25,7 +25,7 @@ extension BarrierQueue {
   /// what became of it.
   func runJob<R: Sendable>(_ body: @escaping @Sendable () throws(TableError) -> R) async throws -> R {
     try checkAsynchrony()
-    let job = Job(self, resultOf: body)
+    let job = Job(self, resultOf: { WorkValue.of(try body()) })
     submitPatiently(job)
     return try await job.value()
   }

@@ -38,9 +38,9 @@ extension BarrierQueue {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    let work = KeyedWork(self, timeout) { queue in try queue.runInTurn(keys, timeout, body) }
+    let work = KeyedWork(self, timeout) { queue in WorkValue.of(try queue.runInTurn(keys, timeout, body)) }
     try submit(work)
-    return WorkItem(self, work, table)
+    return WorkItem(work)
   }
 
   /// Runs `body` beside everything that uses none of these keys.
@@ -57,7 +57,8 @@ extension BarrierQueue {
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    return try await perform(KeyedWork(self, timeout) { queue in try queue.runInTurn(keys, timeout, body) })
+    return try await perform(
+      KeyedWork(self, timeout) { queue in WorkValue.of(try queue.runInTurn(keys, timeout, body)) })
   }
 
   private func runInTurn<R>(

@@ -1,10 +1,10 @@
 /// An asynchronous read.
 final class ReadWork: Work, @unchecked Sendable {
   // Sendable because nothing in it changes.
-  private let body: @Sendable (borrowing ReadView) throws -> any Sendable
+  private let body: @Sendable (borrowing ReadView) throws -> WorkValue?
 
   init(
-    _ queue: BarrierQueue, _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> any Sendable
+    _ queue: BarrierQueue, _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> WorkValue?
   ) {
     self.body = body
     super.init(.read, queue, timeout)

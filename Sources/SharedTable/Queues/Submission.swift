@@ -1,5 +1,5 @@
 /// One read or barrier on its way through a queue. What is mutable in it belongs to the queue's lock.
-@usableFromInline
+@usableFromInline @safe
 class Submission: @unchecked Sendable {
   // Sendable because everything mutable is touched under the queue's lock only.
   enum Kind { case read, barrier }
@@ -18,20 +18,25 @@ class Submission: @unchecked Sendable {
   }
 
   let kind: Kind
+  /// It is a ``BarrierWork``, an asynchronous barrier: it may share one of the table with those beside it.
+  final let isBarrierWork: Bool
   final var place = Place.new
   /// Grows in the order of submission.
   final var number: UInt64 = 0
   /// Its neighbours in a list, which holds them.
-  fileprivate final unowned(unsafe) var next: Submission?
-  fileprivate final unowned(unsafe) var previous: Submission?
+  fileprivate final var next: Unmanaged<Submission>?
+  fileprivate final var previous: Unmanaged<Submission>?
 
-  init(_ kind: Kind) { self.kind = kind }
+  init(_ kind: Kind, isBarrierWork: Bool = false) {
+    self.kind = kind
+    self.isBarrierWork = isBarrierWork
+  }
 
   /// A thread waits for it; else it is asynchronous work.
   var waitingThread: WaitingThread? { nil }
 
-  /// If it is an asynchronous barrier: it may share one of the table with those beside it.
-  var barrier: BarrierWork? { nil }
+  /// If it is one.
+  final var asBarrierWork: BarrierWork { unsafe unsafeDowncast(self, to: BarrierWork.self) }
 
   /// Asynchronous work only, on a worker thread: does it, its turn having come.
   func take(turnOf queue: BarrierQueue) {}
@@ -41,22 +46,23 @@ class Submission: @unchecked Sendable {
 ///
 /// It holds one reference to each of them; the links are addresses, for each counted link would cost two atomic operations
 /// on the way in and two on the way out. What is still in it at its end stays in memory: that is so in forked children only.
+@safe
 struct SubmissionList {
-  private unowned(unsafe) var head: Submission?
-  private unowned(unsafe) var last: Submission?
+  private var head: Unmanaged<Submission>?
+  private var last: Unmanaged<Submission>?
   private(set) var count = 0
 
-  var first: Submission? { unsafe head }
+  var first: Submission? { unsafe head?.takeUnretainedValue() }
 
   mutating func append(_ submission: Submission) {
-    _ = unsafe Unmanaged.passRetained(submission)
+    let added = unsafe Unmanaged.passRetained(submission)
     if let last = unsafe last {
-      unsafe last.next = submission
+      unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = added }
       unsafe submission.previous = last
     } else {
-      unsafe head = submission
+      unsafe head = added
     }
-    unsafe last = submission
+    unsafe last = added
     count += 1
   }
 
@@ -65,16 +71,27 @@ struct SubmissionList {
     unsafe Unmanaged.passUnretained(submission).release()
   }
 
-  mutating func popFirst() -> Submission? {
-    guard let first else { return nil }
-    unlink(first)
-    return unsafe Unmanaged.passUnretained(first).takeRetainedValue()
+  mutating func popFirst() -> Submission? { popFirst { _ in true } }
+
+  /// Hands on the reference that the list holds, and counts none.
+  mutating func popFirst(where isWanted: (Submission) -> Bool) -> Submission? {
+    guard let first = unsafe head, unsafe first._withUnsafeGuaranteedRef(isWanted) else { return nil }
+    unsafe first._withUnsafeGuaranteedRef { unlink($0) }
+    return unsafe first.takeRetainedValue()
   }
 
   private mutating func unlink(_ submission: Submission) {
     let (previous, next) = unsafe (submission.previous, submission.next)
-    if let previous { unsafe previous.next = next } else { unsafe head = next }
-    if let next { unsafe next.previous = previous } else { unsafe last = previous }
+    if let previous = unsafe previous {
+      unsafe previous._withUnsafeGuaranteedRef { unsafe $0.next = next }
+    } else {
+      unsafe head = next
+    }
+    if let next = unsafe next {
+      unsafe next._withUnsafeGuaranteedRef { unsafe $0.previous = previous }
+    } else {
+      unsafe last = previous
+    }
     unsafe submission.previous = nil
     unsafe submission.next = nil
     count -= 1

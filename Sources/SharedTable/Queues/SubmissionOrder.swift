@@ -244,16 +244,15 @@ struct SubmissionOrder {
   /// Takes out the next asynchronous barrier if it comes right after the one that runs: to share that one's fate on the
   /// table.
   /// - Parameter mayJoin: the last word about it.
-  mutating func continueBarrier(upTo number: UInt64 = .max, if mayJoin: (BarrierWork) -> Bool) -> BarrierWork? {
-    guard suspensions == 0, let next = waiting.first, next.number <= number, let barrier = next.barrier,
-      mayJoin(barrier)
-    else { return nil }
-    waiting.remove(barrier)
-    barrier.place = .gone
+  mutating func continueBarrier(if mayJoin: (BarrierWork) -> Bool) -> BarrierWork? {
+    guard suspensions == 0, let next = waiting.popFirst(where: { $0.isBarrierWork && mayJoin($0.asBarrierWork) }) else {
+      return nil
+    }
+    next.place = .gone
     pendingWork -= 1
     barriers -= 1
     if outside.count > 0 { proceed() }
-    return barrier
+    return next.asBarrierWork
   }
 
   mutating func endTurn() {

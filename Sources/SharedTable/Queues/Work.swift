@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a closure returned or threw. Without its type: so everything between submitting and telling is code that knows no types.
 /// (Unspecialised generic code looks types up at run time; that took half of a submission's instructions.)
-@usableFromInline typealias WorkResult = Result<any Sendable, any Error>
+@usableFromInline typealias WorkResult = Result<WorkValue?, any Error>
 
 /// Asynchronous work: a submission that a worker thread takes, what came of it, and who wants to know.
 @usableFromInline
@@ -11,7 +11,8 @@ class Work: Submission, @unchecked Sendable {
   // Sendable because `result` belongs to the thread that runs the work until `progress` says that it has ended, and does not
   // change from then on. What a subclass adds never changes.
   final let timeout: Duration?
-  private final let errorHandler: @Sendable (any Error) -> Void
+  /// Which it is for. Its error handler is told of a failure that nobody can look at.
+  @usableFromInline final let queue: BarrierQueue
   private final var result: WorkResult?
   /// Flags, and above them the observers (``WorkObserver``): an address, whose lowest four bits are 0. None once the work has ended.
   private final let progress = Atomic<UInt>(0)
@@ -23,11 +24,10 @@ class Work: Submission, @unchecked Sendable {
   private static var isHandleGone: UInt { 4 }
   private static var flags: UInt { 7 }
 
-  /// - Parameter queue: its error handler is told of a failure that nobody can look at.
-  init(_ kind: Kind, _ queue: BarrierQueue, _ timeout: Duration?) {
+  init(_ kind: Kind, _ queue: BarrierQueue, _ timeout: Duration?, isBarrierWork: Bool = false) {
     self.timeout = timeout
-    errorHandler = queue.errorHandler
-    super.init(kind)
+    self.queue = queue
+    super.init(kind, isBarrierWork: isBarrierWork)
   }
 
   // For work that never ended: in a forked child nobody takes it.
@@ -102,7 +102,7 @@ class Work: Submission, @unchecked Sendable {
 
   /// A cancelled item is no error: somebody wanted it so.
   private func report(_ result: WorkResult) {
-    if case .failure(let error) = result, !(error is CancellationError) { errorHandler(error) }
+    if case .failure(let error) = result, !(error is CancellationError) { queue.errorHandler(error) }
   }
 
   /// Sleeps until there is a result.
@@ -125,8 +125,10 @@ class Work: Submission, @unchecked Sendable {
 extension WorkResult {
   /// - Parameter type: what the work's closure returns.
   func typed<R: Sendable>(_ type: R.Type) -> Result<R, any Error> {
-    map { value in
-      guard let value = value as? R else { preconditionFailure("the work's closure returned another type") }
+    map { boxed in
+      guard let value = (boxed?.value ?? ()) as? R else {
+        preconditionFailure("the work's closure returned another type")
+      }
       return value
     }
   }

@@ -9,21 +9,22 @@ public import Dispatch
 ///
 /// In a child that was forked since, nothing is known of the work: it never ends there.
 public final class WorkItem<R: Sendable>: Sendable {
-  @usableFromInline let queue: BarrierQueue
-  /// Whoever asked for the work knows the table by this handle.
-  @usableFromInline let table: Table
   /// Its result is an `R`.
   @usableFromInline let work: Work
+  /// By which handle whoever asked for the work knows the table; nil: by the queue's.
+  @usableFromInline let chosen: Table?
 
   @inlinable
-  init(_ queue: BarrierQueue, _ work: Work, _ table: Table) {
-    self.queue = queue
-    self.table = table
+  init(_ work: Work, _ chosen: Table? = nil) {
     self.work = work
+    self.chosen = chosen
   }
 
+  private var queue: BarrierQueue { work.queue }
+  private var table: Table { chosen ?? queue.table }
+
   // In a forked child nobody is told.
-  deinit { if table.isUsable { work.handleIsGone() } }
+  deinit { if work.queue.table.isUsable { work.handleIsGone() } }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
   public var isFinished: Bool { table.isUsable && work.ended != nil }

@@ -11,6 +11,7 @@ final class WorkObserver: @unchecked Sendable {
   /// - Parameter newest: an address of which the caller owns one reference; 0 for none.
   /// - Returns: the observers in the order in which they came.
   static func take(_ newest: UInt) -> [WorkObserver] {
+    if newest == 0 { return [] }
     var observers: [WorkObserver] = []
     var address = newest
     while let pointer = unsafe UnsafeRawPointer(bitPattern: address) {

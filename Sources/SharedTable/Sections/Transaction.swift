@@ -99,11 +99,11 @@ public struct Transaction: ~Copyable, ~Escapable {
     _ body: (inout Transaction) throws(E) -> R
   ) throws(E) -> R {
     // A child forked in here has the closure but not the barrier: whatever it asks of the table is refused.
-    let savepoint = try? table.segment.savepoint()
+    let savepoint = try? segment.with { segment throws(EngineError) in try segment.savepoint() }
     do throws(E) {
       return try body(&self)
     } catch {
-      if let savepoint { try? table.segment.rollback(to: savepoint) }
+      if let savepoint { try? segment.with { segment throws(EngineError) in try segment.rollback(to: savepoint) } }
       throw error
     }
   }

@@ -10,10 +10,13 @@ extension TableError {
 /// Runs `attempt`, which is one barrier, and once more if the table was full.
 @inlinable @inline(__always)
 package func startingOverWhenFull<R, Failure: Error>(_ attempt: () throws(Failure) -> R) throws(Failure) -> R {
-  do throws(Failure) {
-    return try attempt()
-  } catch {
-    guard let failure = error as? TableError, failure.mayFitAfterReclaiming else { throw error }
-    return try attempt()
+  var mayStartOver = true
+  while true {
+    do throws(Failure) {
+      return try attempt()
+    } catch {
+      guard mayStartOver, let failure = error as? TableError, failure.mayFitAfterReclaiming else { throw error }
+      mayStartOver = false
+    }
   }
 }

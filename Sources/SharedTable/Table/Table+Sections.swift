@@ -77,7 +77,7 @@ extension Table {
 
   /// The same for bodies that throw only `TableError`; starts over once, after gc, when the table was full.
   /// - Parameter reach: what `body` may change.
-  @inlinable
+  @inlinable @inline(__always)
   func withBarrier<R>(
     timeout: Duration? = nil, reach: BarrierReach = .table, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {

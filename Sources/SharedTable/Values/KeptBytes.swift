@@ -5,18 +5,28 @@
 @usableFromInline @safe
 struct KeptBytes: @unchecked Sendable {
   // Sendable because nothing changes between the initialiser and `deallocate`.
-  @usableFromInline let bytes: UnsafeRawBufferPointer
+  @usableFromInline let start: UnsafeRawPointer
+  @usableFromInline let count: Int
 
   init(_ source: [UInt8]) {
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 1)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, source.count), alignment: 1)
     unsafe memory.copyBytes(from: source)
-    unsafe bytes = UnsafeRawBufferPointer(memory)
+    unsafe start = UnsafeRawPointer(memory.baseAddress!)
+    count = source.count
   }
 
-  /// By the owner's end.
-  func deallocate() { unsafe bytes.deallocate() }
+  private init(_ start: UnsafeRawPointer, count: Int) {
+    unsafe self.start = start
+    self.count = count
+  }
 
-  var count: Int { unsafe bytes.count }
+  /// All but the last, in the same memory: of the same owner.
+  func dropLast() -> KeptBytes { unsafe KeptBytes(start, count: count - 1) }
+
+  /// By the owner's end.
+  func deallocate() { unsafe start.deallocate() }
+
+  @inlinable var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: start, count: count) }
   /// A copy.
   var array: [UInt8] { unsafe [UInt8](bytes) }
 }

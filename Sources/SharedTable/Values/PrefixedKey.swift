@@ -2,13 +2,13 @@
 /// `CacheKeys` say.
 @usableFromInline @safe
 struct PrefixedKey: TableKey {
-  @usableFromInline let prefix: UnsafeRawBufferPointer
+  @usableFromInline let prefix: KeptBytes
   @usableFromInline let rest: UnsafeRawBufferPointer
 
   /// Both are kept valid by the caller as long as this key is used.
   @inlinable @inline(__always) @unsafe
   init(_ prefix: KeptBytes, _ rest: UnsafeRawBufferPointer) {
-    unsafe self.prefix = prefix.bytes
+    self.prefix = prefix
     unsafe self.rest = rest
   }
 
@@ -16,9 +16,7 @@ struct PrefixedKey: TableKey {
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let length = unsafe prefix.count &+ rest.count
     let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
-      if let source = unsafe prefix.baseAddress {
-        unsafe place.baseAddress!.copyMemory(from: source, byteCount: prefix.count)
-      }
+      unsafe place.baseAddress!.copyMemory(from: prefix.start, byteCount: prefix.count)
       if let source = unsafe rest.baseAddress {
         unsafe (place.baseAddress! + prefix.count).copyMemory(from: source, byteCount: rest.count)
       }
