@@ -81,6 +81,7 @@ static inline __attribute__((always_inline)) intptr_t shm_first_tag(const void *
 #if defined(SHM_OUTLINE) && !defined(SHM_OUTLINE_DEFINE)
 bool shm_equal(const void *x, const void *y, size_t length);
 void shm_copy(void *to, const void *from, size_t length);
+void shm_copy_short(void *to, const void *from, size_t length);
 #else
 #ifdef SHM_OUTLINE
 #define SHM_PLAIN_ACCESS
@@ -111,8 +112,12 @@ SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
   return true;
 }
 
-/* Most keys and values have 8 to 32 bytes: two words each, which may overlap, cost less than a call. */
 SHM_PLAIN_ACCESS void shm_copy(void *to, const void *from, size_t length) {
+  memcpy(to, from, length);
+}
+
+/* The same for what mostly has 8 to 32 bytes, as keys: two words, which may overlap, cost less than a call. */
+SHM_PLAIN_ACCESS void shm_copy_short(void *to, const void *from, size_t length) {
   unsigned char *t = (unsigned char *)to;
   const unsigned char *f = (const unsigned char *)from;
   unsigned char first[16], last[16];

@@ -55,7 +55,7 @@ public struct Memory: @unchecked Sendable {
 
   @inlinable @inline(__always)
   public func copy(_ bytes: UnsafeRawPointer, count: Int, to offset: Int) {
-    unsafe shm_copy(base + offset, bytes, count)
+    unsafe shm_copy_short(base + offset, bytes, count)
   }
 
   @inlinable
