@@ -67,11 +67,8 @@ extension CollectionPlace {
   ) throws(TableError) -> Bool {
     let hasHeader = try hasHeader(in: tx)
     if case .always = condition {} else if try !tx.holds(condition, unsafe RawKey(stored)) { return false }
-    if hasHeader, try unsafe tx.find(stored, hash: hash) != nil {
-      try unsafe tx.store(stored, bytes, form, .never)
-    } else {
-      try unsafe addElement(key, stored, bytes, form, in: &tx)
-    }
+    let isReplaced = hasHeader ? try unsafe tx.replace(stored, hash: hash, bytes, form) : false
+    if !isReplaced { try unsafe addElement(key, stored, bytes, form, in: &tx) }
     return true
   }
 

@@ -19,4 +19,11 @@ struct StoredForm: Sendable {
     fingerprint = 0
     alignmentShift = 0
   }
+
+  /// - Parameter expiry: nanoseconds since 1970; 0: it does not expire.
+  @inline(__always)
+  func attributes(expiry: UInt64) -> ValueAttributes {
+    ValueAttributes(
+      type: type.rawValue, expiry: expiry, fingerprint: fingerprint, alignmentShift: alignmentShift)
+  }
 }

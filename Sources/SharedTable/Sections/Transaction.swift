@@ -170,14 +170,29 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
+  /// Stores a value that does not expire in place of the key's, if that is there and has not expired.
+  /// - Parameter hash: the key's.
+  /// - Returns: false with nothing done if it is not.
+  @inline(__always)
+  mutating func replace(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm
+  ) throws(TableError) -> Bool {
+    let attributes = form.attributes(expiry: 0)
+    do throws(EngineError) {
+      return try segment.with { segment throws(EngineError) in
+        try unsafe segment.replace(key, hash: hash, bytes, attributes) { table.clock }
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
   /// Bytes only, so that nothing generic runs inside the barrier.
   @usableFromInline
   mutating func store(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration
   ) throws(TableError) {
-    let attributes = ValueAttributes(
-      type: form.type.rawValue, expiry: expires.nanoseconds(now: now), fingerprint: form.fingerprint,
-      alignmentShift: form.alignmentShift)
+    let attributes = form.attributes(expiry: expires.nanoseconds(now: now))
     do throws(EngineError) {
       try segment.with { segment throws(EngineError) in try unsafe segment.put(key, bytes, attributes) }
     } catch {

@@ -69,8 +69,7 @@ extension Table {
   func storeAlone(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
   ) throws(TableError) {
-    let attributes = ValueAttributes(
-      type: form.type.rawValue, fingerprint: form.fingerprint, alignmentShift: form.alignmentShift)
+    let attributes = form.attributes(expiry: 0)
     try startingOverOnce { () throws(EngineError) in
       try unsafe segment.set(key, bytes, attributes, timeoutNanoseconds: timeoutNanoseconds)
     }

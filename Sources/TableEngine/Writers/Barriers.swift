@@ -157,6 +157,29 @@ struct Barriers {
     }
   }
 
+  /// Stores a value in place of the key's, if there is one whose time has not come; only inside a barrier, on its thread. The key is
+  /// sought once for both.
+  /// - Parameter clock: asked for where that time may have come: to copy a clock counts a reference.
+  /// - Returns: false with nothing done if there is none.
+  @inline(__always)
+  func replace(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ clock: () -> WallClock
+  ) throws(EngineError) -> Bool {
+    try unsafe segment.check(key: key)
+    try segment.check(valueLength: value.count)
+    let record = try unsafe self.record()
+    if let buffer = unsafe KeyedBarriers.buffer(record) {
+      let keyed = KeyedBarriers(segment: segment)
+      guard try unsafe keyed.find(key, in: buffer, record, clock()) != nil else { return false }
+      try unsafe keyed.put(key, value, attributes, in: buffer)
+      return true
+    }
+    return try inTransaction { transaction throws(EngineError) in
+      try unsafe transaction.put(key, hash: hash, value, attributes) { segment.wasPresent($0, clock) }
+    }
+  }
+
   /// Removes a key; only inside a barrier, on its thread.
   /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
   /// - Returns: whether there was a value whose time had not come. One that had expired is removed all the same.

@@ -36,6 +36,14 @@ extension Segment {
     try unsafe barriers.put(key, value, attributes)
   }
 
+  /// See ``Barriers/replace(_:hash:_:_:_:)``.
+  public func replace(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ clock: () -> WallClock
+  ) throws(EngineError) -> Bool {
+    try unsafe barriers.replace(key, hash: hash, value, attributes, clock)
+  }
+
   /// See ``Barriers/remove(_:_:)``.
   public func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> WallClock) throws(EngineError) -> Bool {
     try unsafe barriers.remove(key, clock)

@@ -70,10 +70,23 @@ struct Transaction {
   func put(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
   ) throws(EngineError) {
+    _ = try unsafe put(key, hash: hash, value, attributes) { _ in true }
+  }
+
+  /// The same if it is wanted.
+  ///
+  /// - Parameter isWanted: asked about the key's entry, expired or a tombstone too; 0 if there is none.
+  /// - Returns: whether it was.
+  @inline(__always)
+  func put(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    if isWanted: (Int) -> Bool
+  ) throws(EngineError) -> Bool {
     let meta = EntryMeta(keyLength: key.count, valueLength: value.count, attributes)
     try reserve(8)
     let location = unsafe try locateWithRoom(key, hash: hash)
     let previous = BucketWord.offset(location.word)
+    guard isWanted(previous) else { return false }
     let block = try allocate(byteCount: meta.quickByteCount, replacing: previous)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, value, version: state.version,
@@ -81,6 +94,7 @@ struct Transaction {
     publish(block.offset, hash: hash, at: location)
     if previous == 0 || state.isTombstone(previous) { state.keyDelta &+= 1 }
     unsafe state.log.append(.set, key: key, version: state.version)
+    return true
   }
 
   /// Removes a key.
