@@ -24,8 +24,8 @@
       values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// Nobody has written the key since the revision. One that was removed since has modification revision 0, as one that never was: so
-    /// one that was there must be there.
+    /// They hold if no client of etcd has written the key since the revision. A key that a client has removed since has modification
+    /// revision 0, as a key that never was. So for a key that the table showed, etcd is asked too whether it is there.
     private static func comparisons(_ key: Data, _ isPresent: Bool, _ revision: Int64) -> [Etcdserverpb_Compare] {
       let isUnchanged = Etcdserverpb_Compare.with {
         $0.key = key

@@ -4,7 +4,7 @@ import SharedTable
 @safe
 enum SeenEntry: ~Escapable {
   case stored(EntryView)
-  /// Nobody has stored it yet.
+  /// An earlier command of the same transaction wrote it into the draft; the other store does not have it yet.
   case drafted(RawSpan)
 
   var bytes: RawSpan {

@@ -18,7 +18,8 @@ final class Broker: Sendable {
     /// Keys that it is still to be told, with the prefix for which it is.
     var changed: [(prefix: [UInt8], keys: [[UInt8]])] = []
 
-    /// Only if both who asked and who is told may read it.
+    /// Notes a change of a key only if the client that asked for tracking may read the key, and with REDIRECT also the client that the
+    /// broker tells.
     mutating func note(_ key: [UInt8], of table: Int) {
       guard let prefix = tracking.prefix(of: key), client.mayRead(key, of: table),
         target?.mayRead(key, of: table) ?? true
@@ -71,7 +72,7 @@ final class Broker: Sendable {
     }
   }
 
-  /// - Parameter change: the key of which the message tells: who may not read it does not get it.
+  /// - Parameter change: the key of which the message tells. The broker leaves out clients that may not read it.
   /// - Returns: how many were told.
   @discardableResult
   func publish(_ message: [UInt8], on channel: [UInt8], of change: (key: [UInt8], table: Int)? = nil) -> Int {

@@ -11,8 +11,9 @@ final class Database: Sendable {
   let lane: Lane
   /// Waits for its store.
   let disk = DiskWatch()
-  /// Waits for the store that the table mirrors, in the name of whoever writes: a thread of its own, so that reads that wait for the
-  /// table do not wait for the network, too. One, so that clients of one host are in nobody's way there.
+  /// A client's write to a table that mirrors another store waits for that store on this lane's thread. It is another thread than
+  /// `lane`'s, so that a client's read that waits for the table does not wait for the network, too. It is one thread, so that two
+  /// clients of this host never change what the other's transaction depends on while that is on its way.
   let forwarding: Lane
 
   private let trusting: [UInt32]

@@ -18,7 +18,7 @@ final class DiskWatch: Sendable {
     var isStopped = false
   }
 
-  /// Who has given up, and the end of the server, are seen as often.
+  /// After each the thread looks for clients that have given up their wait, and whether the server has ended.
   private static let slice = Duration.milliseconds(100)
 
   private let state = Mutex(State())
