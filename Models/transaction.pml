@@ -215,12 +215,24 @@ inline begin() {
 #ifdef COUNT_AFTER_EFFECT
 #define COUNT
 #define LATECOUNT count++; CRASH;
+#define COUNTBOTH
+#define LATECOUNTBOTH count = count+2; CRASH;
 #elif defined(COUNT_BEFORE_RECORD)
 #define COUNT
 #define LATECOUNT
+#define COUNTBOTH
+#define LATECOUNTBOTH
 #else
 #define COUNT count++; CRASH;
 #define LATECOUNT
+#define COUNTBOTH count = count+2; CRASH;
+#define LATECOUNTBOTH
+#endif
+/* A key's change: the block that is taken for it, and the word that will lead there. Both count by one store */
+#ifdef COUNT_BEFORE_RECORD
+#define RECORDCHANGE(t,x,p,o) count = count+2; CRASH; d_step { jt[count-2]=t; ja[count-2]=x; jt[count-1]=PUT; ja[count-1]=p; jb[count-1]=o }; CRASH;
+#else
+#define RECORDCHANGE(t,x,p,o) d_step { jt[count]=t; ja[count]=x; jt[count+1]=PUT; ja[count+1]=p; jb[count+1]=o }; CRASH; COUNTBOTH
 #endif
 #ifdef COUNT_BEFORE_RECORD
 #define RECORD(t,x,y) count++; CRASH; d_step { jt[count-1]=t; ja[count-1]=x; jb[count-1]=y }; CRASH;
@@ -247,6 +259,16 @@ inline pushLimbo(x) {
 #endif
 }
 
+#ifdef DELETES
+#define ISTOMB(p) (tomb[sup[p]] && !settled[p])
+#define FRESH(p) settled[p] = 0
+#define COPY(p,o) settled[p] = settled[o]
+#else
+#define ISTOMB(p) false
+#define FRESH(p) skip
+#define COPY(p,o) skip
+#endif
+
 /* ORDER commit-retire-empty. After committed = journal.version: idempotent, from the saved tails */
 inline retire() {
 #ifdef RETIRE_TAIL_NOT_RESET
@@ -261,14 +283,14 @@ inline retire() {
      :: jt[i]==PUT ->
         if
 #ifdef TOMB_TWICE
-        :: jb[i]!=0 -> d_step { sup[st] = jb[i]; supst[st] = jver; st++ }; CRASH
+        :: jb[i]!=0 -> d_step { sup[st] = jb[i]; supst[st] = jver; FRESH(st); st++ }; CRASH
 #else
-        :: jb[i]!=0 && !tomb[jb[i]] -> d_step { sup[st] = jb[i]; supst[st] = jver; st++ }; CRASH
+        :: jb[i]!=0 && !tomb[jb[i]] -> d_step { sup[st] = jb[i]; supst[st] = jver; FRESH(st); st++ }; CRASH
 #endif
         :: else -> skip
         fi;
         if
-        :: b!=0 -> d_step { sup[st] = b; supst[st] = jver; st++; b = 0 }; CRASH
+        :: b!=0 -> d_step { sup[st] = b; supst[st] = jver; FRESH(st); st++; b = 0 }; CRASH
         :: else -> skip
         fi
      :: jt[i]==RETIRE -> pushLimbo(ja[i])
@@ -414,7 +436,7 @@ inline freeInPlace() {
 #endif
     do :: i<NR -> if :: sp[i]<x -> x = sp[i] :: else fi; i++ :: else -> break od; i = 0;
     m = x; x = shead;
-    do :: x<stail && supst[x]<=m && !tomb[sup[x]] -> x++ :: else -> break od };
+    do :: x<stail && supst[x]<=m && !ISTOMB(x) -> x++ :: else -> break od };
 #ifdef RECYCLE
   if :: m>R -> R = m; CRASH :: else -> skip fi;
 #endif
@@ -533,6 +555,48 @@ inline unlinkOrKeep(y) {
      fi
   fi; d_step { need = 0; nx = 0; k = 0; passed = 0 } }
 
+#ifdef DELETES
+/* Tombstones that every reader, now or later, is at or above: the word of one at the head of its chain leads
+   nowhere from now on, in no version and without a journal. Who came by that word before announced a version up to C, so the block
+   waits for the one after it. One that was superseded waits for what superseded it, as any version. */
+inline settle() {
+  p = shead;
+  do
+  :: p<stail -> x = sup[p];
+     if
+#ifdef SETTLE_ANY
+     :: ISTOMB(p) ->
+#else
+     :: ISTOMB(p) && supst[p]<=F ->
+#endif
+        passed = 0; findNewer();
+#ifdef SETTLE_BEFORE_WORD
+        if :: !passed && nx==0 -> d_step { supst[p] = C+1; settled[p] = 1 }; CRASH :: else -> skip fi;
+#endif
+        if                             /* the record's new stamp, and that it is settled, are one store */
+        :: !passed && nx!=0 ->
+#ifdef SETTLE_SUPERSEDED_EARLY
+           skip
+#else
+           supst[p] = ver[nx]
+#endif
+        :: else ->
+           if :: !passed -> setPlace(PLACE(k),0); CRASH :: else -> skip fi;
+#ifdef SETTLE_STAMP_C
+           supst[p] = C
+#else
+           supst[p] = C+1
+#endif
+        fi;
+        settled[p] = 1; CRASH; d_step { nx = 0; k = 0; passed = 0 }
+     :: else -> skip
+     fi; x = 0; p++
+  :: else -> break
+  od; p = 0 }
+#else
+#define settle() skip
+#endif
+
 /* I6, I7 and what the newest version says; and ring positions back to 0, stale cells wiped: equal states look equal */
 inline quiescent() { d_step {
   assert(count==0 && lhead==freeEnd && sfree<=shead);
@@ -570,7 +634,7 @@ inline quiescent() { d_step {
   /* normal form */
   i = 0; do :: i<2*NB -> if :: lhead+i<ltail -> limbo[i] = limbo[lhead+i]; stamp[i] = stamp[lhead+i] :: else -> limbo[i] = 0; stamp[i] = 0 fi; i++ :: else -> break od;
   ltail = ltail-lhead; lhead = 0; freeEnd = 0;
-  i = 0; do :: i<NB+1 -> if :: shead+i<stail -> sup[i] = sup[shead+i]; supst[i] = supst[shead+i] :: else -> sup[i] = 0; supst[i] = 0 fi; i++ :: else -> break od;
+  i = 0; do :: i<NB+1 -> if :: shead+i<stail -> sup[i] = sup[shead+i]; supst[i] = supst[shead+i]; COPY(i,shead+i) :: else -> sup[i] = 0; supst[i] = 0; FRESH(i) fi; i++ :: else -> break od;
   stail = stail-shead; shead = 0; sfree = 0;
   i = 0; do :: i<2*NB -> if :: rhead+i<rtail -> ret[i] = ret[rhead+i]; retst[i] = retst[rhead+i] :: else -> ret[i] = 0; retst[i] = 0 fi; i++ :: else -> break od;
   rtail = rtail-rhead; rhead = 0;
@@ -590,6 +654,9 @@ active proctype owner() {
   /* ctl: the rings */
   byte limbo[2*NB+1], stamp[2*NB+1], lhead, freeEnd, ltail;
   byte sup[NB+2], supst[NB+2], shead, sfree, stail;
+#ifdef DELETES
+  bool settled[NB+2];                  /* a tombstone's record that is freed in place like any other */
+#endif
   byte ret[2*NB+1], retst[2*NB+1], rhead, rtail;
   byte F;                              /* `prev` of an entry of this version or an older one leads nowhere */
 #ifdef RECYCLE
@@ -630,7 +697,7 @@ idle:
   do
   :: committed<MAXV -> goto transaction
   :: committed<MAXV && (stail>0 || rtail>0) -> goto gc
-  :: ltail>0 || stail>0 -> freePass(); goto idle
+  :: ltail>0 || stail>0 -> scan(); freeInPlace(); settle(); freeScanned(); forget(); goto idle
 #ifdef MOVES
   :: committed<MAXV -> goto move
 #endif
@@ -660,33 +727,33 @@ again: skip;
 #ifdef RECYCLE_TOMB
      :: shead<stail && supst[shead]<=R ->
 #elif defined(RECYCLE_ANY)
-     :: shead<stail && !tomb[sup[shead]] ->
+     :: shead<stail && !ISTOMB(shead) ->
 #else
-     :: shead<stail && supst[shead]<=R && !tomb[sup[shead]] ->   /* ORDER record-head. A put into the block of the oldest superseded version */
+     :: shead<stail && supst[shead]<=R && !ISTOMB(shead) ->   /* ORDER record-head. A put into the block of the oldest superseded version */
 #endif
         b = sup[shead];
 #ifdef RECYCLE_HEAD_FIRST
         shead++; CRASH;
-        RECORD(ALLOC,b,0)
+        RECORDCHANGE(ALLOC,b,PLACE(k),WORD(k))
 #else
-        RECORD(ALLOC,b,0)
+        RECORDCHANGE(ALLOC,b,PLACE(k),WORD(k))
         shead++; CRASH;
 #endif
 #ifndef RECYCLE_SAVED_HEAD_STALE
         jsh = shead; CRASH;
 #endif
         d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 0; keyOf[b] = k }; CRASH;
-        RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; pending[k] = jver
+        setPlace(PLACE(k),b); CRASH; LATECOUNTBOTH pending[k] = jver
 #endif
      :: b<=NB ->                       /* put */
-        RECORD(ALLOC,b,0) used[b] = 1; CRASH; LATECOUNT
+        RECORDCHANGE(ALLOC,b,PLACE(k),WORD(k)) used[b] = 1; CRASH;
         d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 0; keyOf[b] = k }; CRASH;
-        RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; LATECOUNT pending[k] = jver
+        setPlace(PLACE(k),b); CRASH; LATECOUNTBOTH pending[k] = jver
 #ifdef DELETES
      :: b<=NB && WORD(k)!=0 && !tomb[WORD(k)] ->
-        RECORD(ALLOCT,b,0) used[b] = 1; CRASH; LATECOUNT
+        RECORDCHANGE(ALLOCT,b,PLACE(k),WORD(k)) used[b] = 1; CRASH;
         d_step { ver[b] = jver; prev[b] = WORD(k); tomb[b] = 1; keyOf[b] = k }; CRASH;
-        RECORD(PUT,PLACE(k),prev[b]) setPlace(PLACE(k),b); CRASH; LATECOUNT pending[k] = 0
+        setPlace(PLACE(k),b); CRASH; LATECOUNTBOTH pending[k] = 0
 #endif
 #ifdef SPLIT
      :: b<=NB ->                       /* a sub-table built aside, the directory words, the old one retired */
@@ -727,7 +794,7 @@ abort:
 
 gc:
   scan();
-  if :: freeInPlace() :: true fi;
+  if :: freeInPlace(); settle() :: true fi;
   begin();
   p = shead;
   do
@@ -817,7 +884,7 @@ recover:
 #endif
 #if defined(RECYCLE) && !defined(RECYCLE_NO_FINISH)
   if                                   /* a put had taken the block at the head, and not moved the head yet */
-  :: count>0 && jver!=committed && jt[count-1]==ALLOC && shead<stail && sup[shead]==ja[count-1] -> shead++; CRASH
+  :: count>1 && jver!=committed && jt[count-1]==PUT && shead<stail && sup[shead]==ja[count-2] -> shead++; CRASH
   :: else -> skip
   fi;
 #endif

@@ -380,10 +380,12 @@ struct shm_limbo_record {
   uint64_t stamp; /* the version that unlinked it */
 };
 
-/* *superseded*: old versions, each named by the transaction that superseded it; a tombstone by its own. */
+/* *superseded*: old versions, each named by the transaction that superseded it; a tombstone by its own. Only the stamp of
+   a tombstone is stored to later: once, when it is settled. */
 struct shm_superseded_record {
   uint64_t block;
-  uint64_t stamp; /* the version that superseded it; of a tombstone its own */
+  uint64_t stamp; /* the version that every reader must have come to before the block is free: the one that superseded it; of a
+                     tombstone 1 << SHM_RING_UNSETTLED_BIT until it is out of the index, or was superseded */
   uint64_t newer; /* the offset of the next newer entry; or of the tombstone itself, | 1 */
 };
 

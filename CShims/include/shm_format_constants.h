@@ -104,6 +104,7 @@
    that one is due before a ring that cannot grow refuses a removal. */
 #define SHM_RING_CONSTANTS(C)                                                                                          \
   C(SHM_RING_TOMBSTONE, 1) /* in the offset of an entry: it is a tombstone */                                          \
+  C(SHM_RING_UNSETTLED_BIT, 62) /* the stamp of a tombstone while it is not known when its block may go */             \
   C(SHM_RING_INITIAL_RECORDS, 2048)
 
 /* What a slot's words say. */

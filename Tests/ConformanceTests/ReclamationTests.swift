@@ -29,6 +29,40 @@ import Testing
     }
   }
 
+  /// Keys that are removed leave the index without a transaction: no version is spent on it, and what they took comes back.
+  @Test func removedKeysLeaveTheIndexWithoutATransaction() throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+      let before = table.version
+      for round in 0..<20 {
+        for index in 0..<500 { try table.set("k\(index)", round) }
+        for index in 0..<500 { #expect(try table.remove("k\(index)")) }
+      }
+      #expect(table.version - before == 20_000)
+      #expect(table.statistics.limboBytes! < 256 << 10)
+      #expect(try table.check() == [])
+      _ = try table.administration.maintain()
+      #expect(table.statistics.limboBytes == 0)
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// A snapshot from before a removal finds the value, however many keys leave the index meanwhile.
+  @Test func aRemovedKeyStaysInTheIndexForSnapshotsBelowItsRemoval() throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+      for index in 0..<1000 { try table.set("k\(index)", index) }
+      do {
+        let snapshot = try table.snapshot()
+        for index in 0..<1000 { #expect(try table.remove("k\(index)")) }
+        for index in 0..<1000 { #expect(try snapshot.get("k\(index)") == index) }
+        #expect(table.count == 0)
+        #expect(try table.check() == [])
+      }
+      _ = try table.administration.maintain()
+      #expect(table.statistics.limboBytes == 0)
+      #expect(try table.check() == [])
+    }
+  }
+
   /// Blocks go from hand to hand: removes, puts of several sizes, barriers that throw, and snapshots that look back.
   @Test func deletionsAndPutsInTurnLeaveNothingBehind() throws {
     struct ChangeOfMind: Error {}

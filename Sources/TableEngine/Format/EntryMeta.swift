@@ -61,6 +61,10 @@ public struct EntryMeta: Sendable, Equatable {
   @inline(__always)
   var isCompact: Bool { flags & ~Self.tombstoneFlag == 0 }
 
+  /// Do key, value and what comes before them take the same room? Types do not matter.
+  @inline(__always)
+  func isAsLarge(as other: EntryMeta) -> Bool { (raw ^ other.raw) << 8 == 0 }
+
   /// The same as ``byteCount``, for writers, whose entries are mostly compact.
   @inline(__always)
   var quickByteCount: Int {

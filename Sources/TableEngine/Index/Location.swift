@@ -11,6 +11,10 @@ struct Location {
   /// Last sub-table searched, and whether it is deep.
   var subTable = 0
   var deep = false
+
+  /// Control offset of the bucket word that holds the key or may take it.
+  @inline(__always)
+  var place: Int { wordOffset != 0 ? wordOffset : vacancy }
 }
 
 extension Lookup {

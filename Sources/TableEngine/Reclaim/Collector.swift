@@ -1,8 +1,8 @@
-/// Reclaims in the RCU variant: an ``InPlacePass`` frees old versions that no reader can come to any more where they hang, an
-/// ``UnlinkPass`` unlinks those that hang between versions which a long snapshot needs, and a ``FreePass`` frees what was
-/// unlinked. For the owner of W, never inside an open barrier.
+/// Reclaims in the RCU variant: an ``InPlacePass`` frees old versions that no reader can come to any more where they hang, a
+/// ``TombstonePass`` takes tombstones out of the index, an ``UnlinkPass`` unlinks what hangs between versions that a long snapshot
+/// needs, and a ``FreePass`` frees what was unlinked. For the owner of W, never inside an open barrier.
 ///
-/// Proof sketch of unlinking; that of freeing in place is at ``InPlacePass``. (1) A reader announces PEND|e or a pin before it loads `committed` a second time, and HEAVY puts
+/// Proof sketch of unlinking; those of freeing in place and of settling are at ``InPlacePass`` and ``TombstonePass``. (1) A reader announces PEND|e or a pin before it loads `committed` a second time, and HEAVY puts
 /// that announcement before our scan or its second load after our load of C (I2). In the first case the scan honours
 /// it; in the second its snapshot is at least C, and every unlink it could trip over was committed at a stamp
 /// <= C, that is before it started. (2) A version x is unlinked only if no announced snapshot lies in
@@ -43,23 +43,39 @@ struct Collector {
   @discardableResult
   func collect(sparing: Bool = false) -> Bool {
     guard state.variant == .rcu, !state.inTransaction, let scan = ReaderScan.take(state) else { return false }
+    state.forgetRoom()
     state.raiseReclaimed(scan.committed)
     let sparing = sparing && LimboBudget(state: state).garbageBytes <= UInt64(Self.sparedBytes)
-    let freedInPlace = InPlacePass(state: state).run(scan, sparing: sparing)
-    let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlink(scan)
+    let inPlace = InPlacePass(state: state)
+    inPlace.raiseCut(scan)
+    let settled = TombstonePass(state: state).run(scan)
+    // What was settled waits for a version to come. Who wants room does not wait for the next write.
+    if settled > 0, !sparing { CommitPoint(state: state).publish(keyCount: state.keyCount) }
+    let freedInPlace = inPlace.run(scan, sparing: sparing)
+    let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlinkIfHeldBack(scan)
     let freed = FreePass(state: state).run(scan)
     // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
     let isUnfinished = freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
-    let gained = freedInPlace + unlinked > 0
+    let gained = freedInPlace + settled + unlinked > 0
     state.triedSuperseded = gained && (isUnfinished || !sparing) ? state.superseded.head : state.superseded.tail
     state.triedLimboTail = state.limbo.tail
     state.triedLimboBytes = state.limbo.bytesPushed
-    return freedInPlace + unlinked + freed > 0
+    return freedInPlace + settled + unlinked + freed > 0
   }
 
-  private func unlink(_ scan: ReaderScan) -> Int {
+  /// - Returns: how many versions were unlinked.
+  private func unlinkIfHeldBack(_ scan: ReaderScan) -> Int {
+    guard state.retained.count > 0 || isHeldBack(scan) else { return 0 }
     var pass = UnlinkPass(state, scan)
     return pass.run()
+  }
+
+  /// Does a reader keep the oldest superseded version? What a pass has just settled waits for the next version alone.
+  private func isHeldBack(_ scan: ReaderScan) -> Bool {
+    let superseded = state.superseded
+    guard superseded.count > 0 else { return false }
+    let stamp = superseded.stamp(superseded.head)
+    return stamp > state.recyclableUpTo && (stamp <= scan.committed || stamp == SupersededRing.unsettled)
   }
 
   /// Frees what may be freed, in either variant; in the rwlock variant with readers kept out.

@@ -23,21 +23,23 @@ struct InPlacePass {
   /// - Returns: how many blocks became free.
   func run(_ scan: ReaderScan, sparing: Bool = false) -> Int {
     let superseded = state.superseded
-    raiseCut(to: min(scan.committed, scan.needed.lowestPending, scan.needed.lowestExact))
+    raiseCut(scan)
     let last = state.recyclableUpTo
     // A pin protects what was there when it was made, whatever becomes of its snapshot.
     let recyclable = max(last, min(state.chainsCutAt, scan.lowestPin))
     if recyclable > last { state.ctl.storeRelaxed(ControlLayout.recyclableUpTo, recyclable) }
     let limit = sparing ? last : recyclable
     let freed = FreePass(state: state).free(superseded, atMost: Self.batch) { counter in
-      superseded.stamp(counter) <= limit && superseded.word(counter, SupersededRing.newer) & 1 == 0
+      superseded.stamp(counter) <= limit
     }
     // A transaction that commits puts the ring's head where its journal says.
     if state.inTransaction { state.journal.save(JournalLayout.supersededHeadAfter, superseded.head) }
     return freed
   }
 
-  private func raiseCut(to bound: UInt64) {
+  /// Notes how far the readers of the scan, and all later ones, have come.
+  func raiseCut(_ scan: ReaderScan) {
+    let bound = min(scan.committed, scan.needed.lowestPending, scan.needed.lowestExact)
     guard bound > state.chainsCutAt else { return }
     state.ctl.storeRelaxed(ControlLayout.chainsCutAt, bound)
     // ORDER cut-free. FreePass.free: a writer that dies after the first block is free must leave the chains known to be

@@ -4,8 +4,9 @@
 /// ``InPlacePass`` says which versions those are, by their stamps: ``TableState/recyclableUpTo``. It holds for ever, since every
 /// later reader begins above it, and `reclaimed` was raised as far before.
 ///
-/// ORDER record-head. Recoverer.finishRecycling: the journal names the block before the ring's head leaves it. A writer that dies
-/// between the two leaves it named twice; one that moved the head first would leave it named nowhere, and lost for good.
+/// ORDER record-head. Recoverer.finishRecycling: the journal names the block, between ``find(code:)`` and ``take(_:)``, before the
+/// ring's head leaves it. A writer that dies between the two leaves it named twice; one that moved the head first would leave it
+/// named nowhere, and lost for good.
 /// `Models/transaction.pml`, RECYCLE, checks this with deaths between any two stores.
 struct Recycler {
   let state: TableState
@@ -16,7 +17,8 @@ struct Recycler {
 
   private var superseded: Ring { state.superseded }
 
-  /// Is the oldest superseded version one that may be taken? A tombstone is not: it may still be the newest of its key.
+  /// Is the oldest superseded version one that may be taken? A tombstone that is not settled is none: it may still be the newest
+  /// of its key.
   var hasStock: Bool {
     let head = superseded.head
     return mayTake(head, at: superseded.position(head))
@@ -25,14 +27,13 @@ struct Recycler {
   /// The ring's head and the place of its record, which are loaded once for all that is asked of it.
   @inline(__always)
   private func mayTake(_ head: UInt64, at position: Int) -> Bool {
-    let ctl = superseded.ctl
-    return head != superseded.tail && ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
-      && ctl.loadRelaxed(position &+ SupersededRing.newer) & 1 == 0
+    head != superseded.tail && superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
   }
 
-  /// A block of this size code, named by the journal as an allocation and no more by the ring. Only blocks in slabs.
+  /// The ring's first block, if it is of this size code: the caller's as soon as the journal names it and ``take(_:)`` was called.
+  /// Only blocks in slabs.
   @inline(__always)
-  func take(code: Int, as kind: Journal.Kind) -> BlockRef? {
+  func find(code: Int) -> BlockRef? {
     guard code < SizeClasses.runCode else { return nil }
     var detours = 0
     while true {
@@ -41,7 +42,7 @@ struct Recycler {
       guard mayTake(head, at: position) else { return nil }
       let block = BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
       if block.code == code {
-        take(block, from: head, as: kind)
+        superseded.setBytesPoppedAfter(superseded.bytesPopped &+ UInt64(truncatingIfNeeded: block.byteCount))
         return block
       }
       freeHead()
@@ -50,22 +51,20 @@ struct Recycler {
     }
   }
 
+  /// Makes the ring leave the found block, which the journal names by now.
   @inline(__always)
-  private func take(_ block: BlockRef, from head: UInt64, as kind: Journal.Kind) {
+  func take(_ block: BlockRef) {
     FreePass(state: state).poisonIfAsked(block)
-    let bytesPopped = superseded.bytesPopped &+ UInt64(truncatingIfNeeded: block.byteCount)
-    superseded.setBytesPoppedAfter(bytesPopped)
-    state.journal.append(kind, value: block.raw)
-    finish(head: head &+ 1, bytesPopped)
+    finish()
     state.work.blocksRecycled &+= 1
   }
 
-  /// The ring's head leaves the block that the journal's last record names; ``Recoverer`` does it for a writer that died before.
-  func finish() { finish(head: superseded.head &+ 1, superseded.bytesPoppedAfter) }
-
+  /// The ring's head leaves the block that the journal's last allocation names; ``Recoverer`` does it for a writer that died
+  /// before.
   @inline(__always)
-  private func finish(head: UInt64, _ bytesPopped: UInt64) {
-    superseded.setBytesPopped(bytesPopped)
+  func finish() {
+    let head = superseded.head &+ 1
+    superseded.setBytesPopped(superseded.bytesPoppedAfter)
     superseded.setHead(head)
     // The commit puts the head where the journal says.
     state.journal.save(JournalLayout.supersededHeadAfter, head)

@@ -7,4 +7,16 @@ enum SupersededRing {
   static let stamp = shm_superseded_record_stamp_offset
   static let newer = shm_superseded_record_newer_offset
   static let recordBytes = shm_superseded_record_size
+
+  private static let tombstoneBit = UInt64(SHM_RING_TOMBSTONE)
+
+  /// `newer` of a tombstone's record: the tombstone itself, since it may be the newest of its key.
+  @inline(__always)
+  static func tombstone(_ entry: Int) -> UInt64 { UInt64(truncatingIfNeeded: entry) | tombstoneBit }
+
+  @inline(__always)
+  static func isTombstone(_ newer: UInt64) -> Bool { newer & tombstoneBit != 0 }
+
+  /// `stamp` of a tombstone that is not settled: above every version, so that no pass takes its block.
+  static let unsettled: UInt64 = 1 << UInt64(SHM_RING_UNSETTLED_BIT)
 }

@@ -1,38 +1,29 @@
-/// Where a commit pushes what it superseded onto *superseded*: from the tail that the journal saved, as ``LimboTail`` does.
+/// Where records are written behind the tail of *superseded*, where none counts until ``publish(_:)``.
+///
+/// The transaction in flight writes there what it supersedes as it goes (``TableState/supersededTail``), so that its commit has
+/// only to publish them. Nothing reads them before: a death leaves them as bytes that ``Retirement`` writes again, from the
+/// journal and from the tail that the journal saved.
 struct SupersededTail {
-  private let ring: Ring
-  private let ctl: Memory
-  private let mask: UInt64
-  private let stamp: UInt64
-  private let headAfter: UInt64
-  private var tail: UInt64
+  private(set) var tail: UInt64 = 0
+  /// Of the blocks that were pushed.
+  private(set) var bytes: UInt64 = 0
 
+  /// - Parameter tail: the ring's.
   @inline(__always)
-  init(_ state: TableState) {
-    ring = state.superseded
-    ctl = ring.ctl
-    mask = ring.mask
-    stamp = state.journal.version
-    tail = state.journal.saved(JournalLayout.supersededTail)
-    headAfter = state.journal.saved(JournalLayout.supersededHeadAfter)
-  }
+  init(at tail: UInt64 = 0) { self.tail = tail }
 
-  /// Pushes a record; see ``SupersededRing``.
-  /// - Returns: the block's bytes.
+  /// Pushes a record; see ``SupersededRing``. Room for it was reserved.
   @inline(__always)
-  mutating func push(_ block: BlockRef, newer: UInt64) -> UInt64 {
-    let position = ring.region &+ Int(truncatingIfNeeded: tail & mask) &* SupersededRing.recordBytes
-    ctl.storeRelaxed(position &+ SupersededRing.block, block.raw)
-    ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
-    ctl.storeRelaxed(position &+ SupersededRing.newer, newer)
+  mutating func push(_ block: BlockRef, named newer: UInt64, stamp: UInt64, onto ring: Ring) {
+    let position = ring.position(tail)
+    ring.ctl.storeRelaxed(position &+ SupersededRing.block, block.raw)
+    ring.ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
+    ring.ctl.storeRelaxed(position &+ SupersededRing.newer, newer)
     tail &+= 1
-    return UInt64(truncatingIfNeeded: block.byteCount)
+    bytes &+= UInt64(truncatingIfNeeded: block.byteCount)
   }
 
   /// Makes the pushed records count. After a ``crashFence()``: the records must be there first.
   @inline(__always)
-  func publish() {
-    ring.setTail(tail)
-    ring.setHead(headAfter)
-  }
+  func publish(_ ring: Ring) { ring.setTail(tail) }
 }

@@ -35,7 +35,7 @@ struct UnlinkPass {
     let space = retained.maximumRecords - retained.count - Self.batch - 1
     let most = max(0, min(superseded.count, Self.batch, space))
     var fresh = 0
-    while fresh < most, superseded.stamp(superseded.head + UInt64(fresh)) <= scan.needed.lowestPending { fresh += 1 }
+    while fresh < most, versionNamed(by: superseded.head + UInt64(fresh)) <= scan.needed.lowestPending { fresh += 1 }
     guard fresh + old > 0, reserve(fresh + old) else { return 0 }
     transaction.begin()
     var unlinked = 0
@@ -84,15 +84,25 @@ struct UnlinkPass {
     }
   }
 
+  /// The version that a record of *superseded* was made by.
+  private func versionNamed(by counter: UInt64) -> UInt64 {
+    let stamp = superseded.stamp(counter)
+    guard stamp == SupersededRing.unsettled else { return stamp }
+    return data.loadRelaxed(superseded.block(counter).offset + Entry.version)
+  }
+
   /// A record of *superseded*.
   private mutating func consider(_ counter: UInt64) -> Int {
-    let named = superseded.word(counter, SupersededRing.newer)
-    let stamp = superseded.stamp(counter)
+    let newer = superseded.word(counter, SupersededRing.newer)
     state.work.versionsScanned &+= 1
     let block = superseded.block(counter)
-    if named & 1 != 0 { return reconsider(block, stamp: stamp, isTombstone: true) }
+    let stamp = superseded.stamp(counter)
+    if stamp == SupersededRing.unsettled {
+      return reconsider(block, stamp: versionNamed(by: counter), isTombstone: true)
+    }
     if stamp <= state.chainsCutAt { return retireCutOff(block) }
-    return unlinkOrRetain(block, stamp: stamp, isTombstone: false, newer: Int(named))
+    if SupersededRing.isTombstone(newer) { return reconsider(block, stamp: stamp, isTombstone: false) }
+    return unlinkOrRetain(block, stamp: stamp, isTombstone: false, newer: Int(newer))
   }
 
   /// A record of *retained*.
@@ -104,30 +114,13 @@ struct UnlinkPass {
     return reconsider(block, stamp: stamp, isTombstone: isTombstone)
   }
 
-  /// A tombstone, or what was retained. Its neighbour may have changed: found from the chain's head.
+  /// A tombstone, or what was retained.
   private mutating func reconsider(_ block: BlockRef, stamp: UInt64, isTombstone: Bool) -> Int {
-    let x = block.offset
-    let meta = EntryMeta(raw: data.loadRelaxed(x &+ Entry.meta))
-    let key = unsafe data.pointer(x &+ meta.keyOffset)
-    let location = unsafe state.lookup.locate(key, meta.keyLength, hash: state.hashOfEntry(x, meta))
-    let head = BucketWord.offset(location.word)
-    if head == x { return unlinkOrRetainHead(block, stamp: stamp, location) }
-    guard let newer = newer(than: x, from: head) else { return retireCutOff(block) }
-    return unlinkOrRetain(block, stamp: stamp, isTombstone: isTombstone, newer: newer)
-  }
-
-  /// The entry whose `prev` is x, in the chain that begins at `head`; nil if the chain is cut before it comes to x.
-  private func newer(than x: Int, from head: Int) -> Int? {
-    var newer = head
-    while newer != 0 {
-      state.work.versionsScanned += 1
-      let next = Int(data.loadRelaxed(newer + Entry.prev))
-      // x is in use, and was when `newer` was made: a `prev` that names x means x, even where the chain is cut.
-      if next == x { return newer }
-      if data.loadRelaxed(newer + Entry.version) <= state.chainsCutAt { return nil }
-      newer = next
+    switch state.neighbour(of: block) {
+    case .word(let location): return unlinkOrRetainHead(block, stamp: stamp, location)
+    case .newer(let newer): return unlinkOrRetain(block, stamp: stamp, isTombstone: isTombstone, newer: newer)
+    case .none: return retireCutOff(block)
     }
-    return nil
   }
 
   /// No reader follows what leads to it: there is nothing to unlink.

@@ -34,6 +34,7 @@ struct Recoverer {
   /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
     guard isRecoverable else { return giveUp() }
+    state.forgetRoom()
     state.allocator.publishUnits()
     FreePass(state: state).finish(state.limbo)
     FreePass(state: state).finish(state.superseded)
@@ -56,13 +57,14 @@ struct Recoverer {
       ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
   }
 
-  /// A writer that died in ``Recycler/take(code:as:)`` may have left the block that it took at the head of *superseded*. What is
-  /// allocated is named nowhere else, so no other death leaves the last record and the head the same block.
+  /// A writer that died before ``Recycler/take(_:)`` had moved the head of *superseded* left there the block that the journal's
+  /// last change names. What is allocated is named nowhere else, so no other death leaves these two the same block.
   private func finishRecycling() {
     let superseded = state.superseded
-    let last = journal[journal.count - 1]
-    guard last.kind == .allocate || last.kind == .allocateTombstone, superseded.count > 0,
-      superseded.block(superseded.head) == last.block
+    guard journal.count > 1, superseded.count > 0 else { return }
+    let allocation = journal[journal.count - 2]
+    guard allocation.kind == .allocate || allocation.kind == .allocateTombstone,
+      superseded.block(superseded.head) == allocation.block
     else { return }
     Recycler(state: state).finish()
   }

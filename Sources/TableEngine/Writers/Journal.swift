@@ -76,6 +76,24 @@ struct Journal {
     crashFence()
   }
 
+  /// Appends the two records of a key's change: the block that is taken for it, and the word that is to lead there. Both count
+  /// by one store; the effects of both follow.
+  ///
+  /// ORDER record-count-effect. Undo.run sees every record whose effect may have happened, and no half record.
+  @inline(__always)
+  func appendChange(_ allocation: Kind, of block: BlockRef, at wordOffset: Int, replacing old: UInt64) {
+    let index = self.count
+    let position = region &+ index &* JournalLayout.recordBytes
+    ctl.storeRelaxed(position, allocation.rawValue << Self.kindShift)
+    ctl.storeRelaxed(position &+ Self.value, block.raw)
+    let put = position &+ JournalLayout.recordBytes
+    ctl.storeRelaxed(put, Kind.put.rawValue << Self.kindShift | UInt64(truncatingIfNeeded: wordOffset >> 3))
+    ctl.storeRelaxed(put &+ Self.value, old)
+    crashFence()
+    save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 2))
+    crashFence()
+  }
+
   /// Makes a record one of another kind, in one store: its second word stays.
   func convert(_ index: Int, to kind: Kind) {
     ctl.storeRelaxed(region &+ index &* JournalLayout.recordBytes, kind.rawValue << Self.kindShift)

@@ -18,6 +18,7 @@ struct SavepointRollback {
       "a savepoint of another transaction")
     state.log.restore(endPosition: savepoint.logEndPosition, endOrdinal: savepoint.logEndOrdinal)
     state.keyDelta = savepoint.keyDelta
+    state.keyRecords = TableState.noKeyRecords
     let range = savepoint.recordCount..<journal.count
     state.work.recordsReplayed += range.count
     for index in range.reversed() {

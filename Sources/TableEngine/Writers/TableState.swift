@@ -30,15 +30,25 @@ final class TableState: @unchecked Sendable {
   /// Keys added less keys removed by the transaction in flight.
   var keyDelta = 0
   var inTransaction = false
+  /// What the transaction in flight superseded, as far as ``keyRecords`` says.
+  var supersededTail = SupersededTail()
+  /// How many of the journal's records are of keys, with what they superseded written behind ``supersededTail``.
+  var keyRecords = 0
+  /// Negative whatever is added to it: something in the transaction in flight makes its commit go by the journal.
+  static let noKeyRecords = Int.min / 2
   /// A block was sought that no slab had: the table may have grown.
   var mayHaveGrown = false
   /// How many records the transaction in flight may have without asking for room.
   var recordsWithRoom = 0
+  /// The turn of W after which the journal and ``recordsWithRoom`` say of the rings what is so.
+  private var turnWithRoom = UInt64.max
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
   var triedLimboBytes: UInt64 = 0
   /// How far *superseded* was looked at: from there on as much must pile up anew before the next attempt.
   var triedSuperseded: UInt64 = 0
+  /// Up to which position of *superseded* there is no tombstone left to settle, as far as this process knows.
+  var settledUpTo: UInt64 = 0
   /// The size code that no block was found for last: what the next barrier makes room for.
   var shortCode = 0
   /// The barrier in flight could not make the room that was wanted, and readers keep as much.
@@ -74,6 +84,27 @@ final class TableState: @unchecked Sendable {
 
   var slots: Slots { Slots(ctl: ctl, count: geometry.slotCount) }
 
+  // MARK: - Room
+
+  /// Was this process the owner of W in the last turn too, and did its transaction then change keys alone? Then of the rings'
+  /// positions only the tail of *superseded* is not what the journal saved, or what a ``Recycler`` stored there since.
+  @inline(__always)
+  var hasRoomFromLastTurn: Bool {
+    turnWithRoom == ctl.loadRelaxed(ControlLayout.turns) &- 1 && recordsWithRoom >= Self.leastRoom
+  }
+
+  private static let leastRoom = 64
+
+  /// A transaction of so many records, of keys alone, is what this turn of W was for. Each has put one record at most onto a ring.
+  @inline(__always)
+  func noteRoom(after records: Int) {
+    recordsWithRoom &-= records
+    turnWithRoom = ctl.loadRelaxed(ControlLayout.turns)
+  }
+
+  /// Something else has moved the rings in this turn.
+  func forgetRoom() { turnWithRoom = .max }
+
   // MARK: - Versions
 
   var committed: UInt64 { data.loadRelaxed(DataLayout.committed) }
@@ -88,7 +119,7 @@ final class TableState: @unchecked Sendable {
   /// PAIR wseq-data. Other end: ObserverWalk.isStillValid, SharedGate.isWriting, Recoverer.recover. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
-    data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) + 1)
+    data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) &+ 1)
     shm_fence_release()
   }
 

@@ -18,19 +18,12 @@ struct Transaction {
     state.version = state.committed &+ 1
     state.keyDelta = 0
     state.inTransaction = true
-    let (limbo, superseded, retained) = (state.limbo, state.superseded, state.retained)
-    let (limboTail, supersededTail, retainedTail) = (limbo.tail, superseded.tail, retained.tail)
-    let (supersededHead, retainedHead) = (superseded.head, retained.head)
     journal.setVersion(state.version)
-    journal.save(JournalLayout.limboTail, limboTail)
-    journal.save(JournalLayout.limboBytes, limbo.bytesPushed)
-    journal.save(JournalLayout.supersededTail, supersededTail)
-    journal.save(JournalLayout.supersededHeadAfter, supersededHead)
-    journal.save(JournalLayout.retainedTail, retainedTail)
-    journal.save(JournalLayout.retainedHeadAfter, retainedHead)
-    state.recordsWithRoom = recordsWithRoom(
-      limbo: limboTail &- limbo.head, superseded: supersededTail &- supersededHead,
-      retained: retainedTail &- retainedHead)
+    let tail = state.superseded.tail
+    journal.save(JournalLayout.supersededTail, tail)
+    state.supersededTail = SupersededTail(at: tail)
+    state.keyRecords = state.variant == .rcu ? 0 : TableState.noKeyRecords
+    if !state.hasRoomFromLastTurn { saveOtherPositions() }
     journal.save(JournalLayout.garbageBytes, state.ctl.loadRelaxed(ControlLayout.garbageBytes))
     journal.save(JournalLayout.logEndPosition, state.log.endPosition)
     journal.save(JournalLayout.logEndOrdinal, state.log.endOrdinal)
@@ -39,15 +32,46 @@ struct Transaction {
     state.bumpSequence()
   }
 
+  /// What the journal holds already if this process was the last owner of W and its last transaction changed keys alone.
+  @inline(never)
+  private func saveOtherPositions() {
+    let (limbo, superseded, retained) = (state.limbo, state.superseded, state.retained)
+    let (limboTail, supersededHead, retainedTail) = (limbo.tail, superseded.head, retained.tail)
+    journal.save(JournalLayout.limboTail, limboTail)
+    journal.save(JournalLayout.limboBytes, limbo.bytesPushed)
+    journal.save(JournalLayout.supersededHeadAfter, supersededHead)
+    journal.save(JournalLayout.retainedTail, retainedTail)
+    journal.save(JournalLayout.retainedHeadAfter, retained.head)
+    state.recordsWithRoom = recordsWithRoom(
+      limbo: limboTail &- limbo.head, superseded: superseded.tail &- supersededHead,
+      retained: retainedTail &- retained.head)
+  }
+
   /// Makes the transaction's changes visible all at once, then retires what it superseded.
   @inline(__always)
   func commit() {
     // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
     CommitPoint(state: state).publish(keyCount: state.keyCount &+ state.keyDelta)
-    Retirement(state: state).run()
+    let count = journal.count
+    if count == state.keyRecords {
+      publishSuperseded()
+      state.noteRoom(after: count)
+    } else {
+      Retirement(state: state).run()
+      state.forgetRoom()
+    }
     journal.clear()
     state.bumpSequence()
     state.inTransaction = false
+  }
+
+  /// The end of a transaction that changed nothing but keys: what that superseded is written.
+  @inline(__always)
+  private func publishSuperseded() {
+    crashFence()
+    state.supersededTail.publish(state.superseded)
+    let garbage = state.ctl.loadRelaxed(ControlLayout.garbageBytes)
+    state.ctl.storeRelaxed(ControlLayout.garbageBytes, garbage &+ state.supersededTail.bytes)
   }
 
   /// Undoes the transaction and leaves an empty version in its place.
@@ -55,6 +79,7 @@ struct Transaction {
     // ORDER undo-empty-tick. Recoverer.recover: were `committed` moved first, a successor would take the transaction
     // for one that had committed (I4).
     Undo(state: state).run()
+    state.forgetRoom()
     journal.clear()
     CommitPoint(state: state).publish(keyCount: state.keyCount)
     state.bumpSequence()
@@ -87,12 +112,12 @@ struct Transaction {
     let location = unsafe try locateWithRoom(key, hash: hash)
     let previous = BucketWord.offset(location.word)
     guard isWanted(previous) else { return false }
-    let block = try allocate(byteCount: meta.quickByteCount, replacing: previous)
+    let block = try take(meta, .allocate, for: location)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, value, version: state.version,
       previous: state.variant == .rcu ? previous : 0)
     publish(block.offset, hash: hash, at: location)
-    if previous == 0 || state.isTombstone(previous) { state.keyDelta &+= 1 }
+    if !supersede(previous, by: block, meta) { state.keyDelta &+= 1 }
     unsafe state.log.append(.set, key: key, version: state.version)
     return true
   }
@@ -108,7 +133,7 @@ struct Transaction {
       journal.append(.put, offset: location.wordOffset, value: location.word)
       data.storeRelease(location.wordOffset, BucketWord.deleted)
     } else {
-      try unsafe putTombstone(key, hash: hash, at: location)
+      try unsafe putTombstone(key, hash: hash, at: location, over: previous)
     }
     state.keyDelta &-= 1
     unsafe state.log.append(.remove, key: key, version: state.version)
@@ -117,14 +142,17 @@ struct Transaction {
 
   @inline(__always)
   private func putTombstone(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, at location: Location
+    _ key: UnsafeRawBufferPointer, hash: UInt64, at location: Location, over previous: Int
   ) throws(EngineError) {
     let meta = EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true)
-    let block = try allocate(byteCount: meta.quickByteCount, tombstone: true)
+    let block = try take(meta, .allocateTombstone, for: location)
     unsafe data.storeEntry(
       block.offset, meta, ValueAttributes(), key, UnsafeRawBufferPointer(start: nil, count: 0),
-      version: state.version, previous: BucketWord.offset(location.word))
+      version: state.version, previous: previous)
     publish(block.offset, hash: hash, at: location)
+    _ = supersede(previous, by: block, meta)
+    // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
+    push(block, named: SupersededRing.tombstone(block.offset), stamp: SupersededRing.unsettled)
   }
 
   /// Where the key is or may go, after splitting its sub-table as often as that takes.
@@ -151,48 +179,81 @@ struct Transaction {
   /// PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the entry whole.
   @inline(__always)
   private func publish(_ entry: Int, hash: UInt64, at location: Location) {
-    let offset = location.wordOffset != 0 ? location.wordOffset : location.vacancy
-    let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(offset)
-    journal.append(.put, offset: offset, value: old)
-    let word = BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry)
-    data.storeRelease(offset, word)
+    data.storeRelease(location.place, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry))
+  }
+
+  /// Has the commit hand back what an entry took the place of, unless that is a tombstone, whose own transaction named it.
+  /// - Returns: whether it was a value.
+  @inline(__always)
+  private func supersede(_ previous: Int, by block: BlockRef, _ newMeta: EntryMeta) -> Bool {
+    guard previous != 0 else { return false }
+    let meta = EntryMeta(raw: data.loadRelaxed(previous &+ Entry.meta))
+    guard !meta.isTombstone else { return false }
+    let code = meta.isAsLarge(as: newMeta) ? block.code : SizeClasses.code(byteCount: meta.quickByteCount)
+    push(
+      BlockRef(offset: previous, code: code), named: UInt64(truncatingIfNeeded: block.offset), stamp: state.version)
+    return true
+  }
+
+  /// In the rwlock variant nothing is superseded: ``Retirement`` sends it to limbo.
+  @inline(__always)
+  private func push(_ block: BlockRef, named newer: UInt64, stamp: UInt64) {
+    guard state.variant == .rcu else { return }
+    // Copied, changed and stored: to change it where it lies would be one long access, which the runtime would watch.
+    var superseded = state.supersededTail
+    superseded.push(block, named: newer, stamp: stamp, onto: state.superseded)
+    state.supersededTail = superseded
   }
 
   // MARK: - Blocks
 
-  /// A block for this transaction: in the journal before its bits are set (I3, I6).
-  /// - Parameter previous: the entry whose place it takes, or 0.
+  /// A block for a key's entry: in the journal, with the word that is to lead there, before its bits are set (I3, I6).
   @inline(__always)
-  func allocate(byteCount: Int, tombstone: Bool = false, replacing previous: Int = 0) throws(EngineError) -> BlockRef {
-    let code = SizeClasses.code(byteCount: byteCount)
-    let kind = tombstone ? Journal.Kind.allocateTombstone : .allocate
-    if let block = Recycler(state: state).take(code: code, as: kind) { return block }
-    return try allocateFree(code: code, tombstone, kind, replacing: previous)
+  private func take(
+    _ meta: EntryMeta, _ kind: Journal.Kind, for location: Location
+  ) throws(EngineError) -> BlockRef {
+    let code = SizeClasses.code(byteCount: meta.quickByteCount)
+    let place = location.place
+    let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(place)
+    if let block = Recycler(state: state).find(code: code) {
+      journal.appendChange(kind, of: block, at: place, replacing: old)
+      Recycler(state: state).take(block)
+      state.keyRecords &+= 2
+      return block
+    }
+    let purpose = kind == .allocateTombstone ? Allocator.Purpose.tombstone : .anything
+    let block = try findBlock(code: code, for: purpose, replacing: BucketWord.offset(location.word))
+    journal.appendChange(kind, of: block, at: place, replacing: old)
+    state.allocator.mark(block)
+    state.keyRecords &+= 2
+    return block
   }
 
-  /// A block that no bit says is in use.
-  @inline(never)
-  private func allocateFree(
-    code: Int, _ tombstone: Bool, _ kind: Journal.Kind, replacing previous: Int
-  ) throws(EngineError) -> BlockRef {
-    let block = try findBlock(code: code, tombstone, replacing: previous)
-    journal.append(kind, value: block.raw)
+  /// A block for a part of the index: in the journal before its bits are set (I3, I6).
+  func allocate(byteCount: Int) throws(EngineError) -> BlockRef {
+    let block = try findBlock(code: SizeClasses.code(byteCount: byteCount), for: .anything, replacing: 0)
+    journal.append(.allocate, value: block.raw)
     state.allocator.mark(block)
     return block
   }
 
-  @inline(__always)
-  private func findBlock(code: Int, _ tombstone: Bool, replacing previous: Int) throws(EngineError) -> BlockRef {
+  /// A block that no bit says is in use.
+  /// A free block; its bits are not set yet.
+  /// - Parameter previous: the entry whose place it is for, or 0.
+  @inline(never)
+  private func findBlock(
+    code: Int, for purpose: Allocator.Purpose, replacing previous: Int
+  ) throws(EngineError) -> BlockRef {
     if let block = state.allocator.findInRecentSlab(code) { return block }
     state.mayHaveGrown = true
     while true {
       do throws(EngineError) {
-        return try state.allocator.find(code: code, for: tombstone ? .tombstone : .anything)
+        return try state.allocator.find(code: code, for: purpose)
       } catch {
         guard case .full = error else { throw error }
         if FreePass(state: state).runForRoom() > 0 { continue }
         state.shortCode = code
-        guard previous != 0, code <= state.block(ofEntry: previous).code else { throw error }
+        guard purpose == .anything, previous != 0, code <= state.block(ofEntry: previous).code else { throw error }
         return try findReserved(code: code)
       }
     }
@@ -229,7 +290,10 @@ struct Transaction {
     // for it from the start.
     let superseded = state.superseded.count &+ pending &* 2
     try state.limbo.reserve(superseded &+ state.retained.count, state.backing)
+    let mask = state.superseded.mask
     try state.superseded.reserve(pending &* 2, state.backing)
+    // What lies behind the tail does not move with the ring: the commit writes it again.
+    if state.superseded.mask != mask { state.keyRecords = TableState.noKeyRecords }
     try state.retained.reserve(superseded, state.backing)
     state.recordsWithRoom = recordsWithRoom(
       limbo: UInt64(state.limbo.count), superseded: UInt64(state.superseded.count),

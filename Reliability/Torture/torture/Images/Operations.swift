@@ -174,21 +174,22 @@ struct Scene {
     }
   }
 
-  /// Superseded versions, some of which a snapshot keeps, and tombstones.
+  /// Superseded versions, some of which a snapshot keeps, and tombstones. What the first pass settles waits for the second.
   private mutating func collecting() throws -> () throws -> Void {
     for index in 20..<40 { try set(index, round: 40) }
     ct_mark(Marker.snapshot, 0)
     for index in 30..<70 { try set(index, round: 41) }
     for index in 60..<80 { try remove(index) }
     let table = table
-    return { _ = try table.administration.maintain(passes: 1) }
+    return { _ = try table.administration.maintain(passes: 2) }
   }
 
-  /// Superseded versions that no reader holds back: they are freed where they hang, without a transaction.
+  /// Superseded versions and tombstones that no reader holds back: they are freed where they hang, without a transaction.
   private mutating func freeing() throws -> () throws -> Void {
     for index in 20..<70 { try set(index, round: 42) }
+    for index in 80..<90 { try remove(index) }
     let table = table
-    return { _ = try table.administration.maintain(passes: 1) }
+    return { _ = try table.administration.maintain(passes: 2) }
   }
 
   /// Values until one more needs another unit: how many that are is tried on another table.
