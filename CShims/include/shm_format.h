@@ -237,7 +237,9 @@ struct shm_journal_header {
  */
 struct shm_writer_area {
   struct shm_lock_place mutex; /* W itself. Robust: the kernel marks it when its owner's thread ends */
-  uint64_t writer_slot;  /* under W, for people: 1 + the owner's slot, 0 when free. After a crash the dead owner's */
+  /* Under W: 1 + the owner's slot; 0 when free, and stored last of all. After a crash the dead owner's: the next owner sees by it
+   * that there may be something to recover */
+  uint64_t writer_slot;
   uint64_t writer_since; /* under W, for people: CLOCK_MONOTONIC, since when */
   uint64_t barriers_unwaited; /* under W: how often W was free at once */
   uint64_t turns;        /* under W: how often W was had. A death between load and store costs a count */
@@ -272,7 +274,8 @@ struct shm_writer_area {
   /* By anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
   uint64_t key_lock_sleepers;
   uint64_t eviction_count;    /* under W: of snapshots that were ended for what they kept */
-  uint64_t unused2[1];
+  /* Under W: 1 from when an owner finds that the last one died as the owner, until what that left is undone or finished */
+  uint64_t unfinished;
 
   /* By anybody, compare-and-swap: someone sleeps until this version; 0: no one. Each commit loads it and few store it.
    * Left raised by the dead: then the next commit makes a system call for nothing and clears it. */

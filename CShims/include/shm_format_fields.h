@@ -50,7 +50,7 @@
   F(s, most_turns_waited) F(s, unused1) F(s, journal) F(s, limbo) F(s, superseded) F(s, retained) F(s, units)          \
   F(s, retained_signature) F(s, chains_cut_at) F(s, recovery_count) F(s, journal_allocated) F(s, slots_high_water)     \
   F(s, garbage_bytes) F(s, retained_rescan_end) F(s, room_wanted) F(s, recyclable_up_to) F(s, key_locks)               \
-  F(s, key_lock_stamp) F(s, key_lock_event) F(s, key_lock_sleepers) F(s, eviction_count) F(s, unused2)                 \
+  F(s, key_lock_stamp) F(s, key_lock_event) F(s, key_lock_sleepers) F(s, eviction_count) F(s, unfinished)                \
   F(s, awaited_version) F(s, unused3) F(s, barrier_waits) F(s, label_version) F(s, label_hash)                         \
   F(s, label_byte_count) F(s, label_words) F(s, unused4)
 #define SHM_RW_INSTANCE_FIELDS(F, s)                                                                                   \

@@ -15,8 +15,9 @@ struct LimboBudget {
   /// Is nothing to be reclaimed before a transaction opens?
   @inline(__always)
   var isKept: Bool {
-    ctl.loadRelaxed(ControlLayout.roomWanted) == 0
-      && reclaimableBytes <= Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
+    let inLimbo = state.limbo.bytesPushed &- state.limbo.bytesPopped
+    return ctl.loadRelaxed(ControlLayout.roomWanted) == 0
+      && inLimbo &+ garbageBytes <= ctl.loadRelaxed(ControlLayout.limboBudget)
   }
 
   /// Reclaims what a barrier asked for, and ends snapshots where the table's policy says so. By the owner of W, before a

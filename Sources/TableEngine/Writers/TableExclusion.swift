@@ -9,16 +9,19 @@ struct TableExclusion {
   func enter(slot: Int, _ deadline: UInt64) throws(EngineError) {
     if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
     if Recoverer(state: participant.state).isNeeded { Recoverer(state: participant.state).recover() }
+    participant.ctl.storeRelaxed(ControlLayout.unfinished, 0)
     if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
       leave()
       throw .damaged("it was marked damaged")
     }
   }
 
-  /// Is there nothing to be done to enter? The rwlock variant's readers are always to be kept out.
+  /// Is there nothing to be done to enter? The rwlock variant's readers are always to be kept out. Nothing is left undone but by a
+  /// death, which ``ControlLayout/unfinished`` tells of. A journal that is not empty all the same is damage, for ``enter(slot:_:)``.
   @inline(__always)
   var isOpen: Bool {
-    variant == .rcu && !Recoverer(state: participant.state).isNeeded
+    variant == .rcu && participant.ctl.loadRelaxed(ControlLayout.unfinished) == 0
+      && participant.state.journal.count == 0
       && participant.ctl.loadRelaxed(ControlLayout.damaged) == 0
   }
 

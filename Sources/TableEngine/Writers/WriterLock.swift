@@ -99,6 +99,8 @@ struct WriterLock {
 
   @inline(__always)
   func unlock() {
+    // After all else that its owner stored: a death before this has the next owner look for what is left to be done.
+    crashFence()
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)
     try? mutex.unlock()
     // Here and not after each commit: every change of `committed` is made by an owner of W, so no waiter is forgotten,
@@ -122,6 +124,10 @@ struct WriterLock {
   @inline(__always)
   private func noteOwner(_ slot: Int, since: UInt64) {
     increment(ControlLayout.turns)
+    // ORDER unfinished-owner. TableExclusion.isOpen: an owner that dies right after it has put its slot over the dead one's leaves
+    // the mark that the dead one's work is not looked after.
+    if ctl.loadRelaxed(ControlLayout.writerSlot) != 0 { ctl.storeRelaxed(ControlLayout.unfinished, 1) }
+    crashFence()
     ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(truncatingIfNeeded: slot) &+ 1)
     ctl.storeRelaxed(ControlLayout.writerSince, since)
   }
