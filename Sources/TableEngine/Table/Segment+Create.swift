@@ -243,20 +243,3 @@ extension TableState {
     for index in 0..<(1 << DataLayout.rootBits) { data.storeRelaxed(DataLayout.root + index * 8, word.raw) }
   }
 }
-
-extension EngineError {
-  /// What a failed system call means while a table is being opened, made or dropped.
-  init(opening error: SystemError) {
-    switch error.errno {
-    case ENOENT: self = .noSuchTable
-    case EEXIST: self = .exists
-    case EACCES, EPERM, EROFS: self = .refused(error, nil)
-    case ENOMEM: self = .full(.addressSpace)
-    case EISDIR, ELOOP, ENXIO, ENODEV: self = .notATable("its name belongs to something that is no memory object")
-    // What glibc's shm_open makes of EISDIR. The name itself was checked before.
-    case EINVAL where error.call.description == "shm_open":
-      self = .notATable("its name belongs to something that is no memory object")
-    default: self = Shortage(error).map { .full($0) } ?? .system(error)
-    }
-  }
-}
