@@ -43,7 +43,10 @@ private final class Soak {
         var options = Table.Options(variant: variant, capacityBytes: Self.capacityBytes, limboBudgetBytes: 2 << 20)
         options.poisonsFreedBlocks = true
         let table = try Table.create(name, options, timeout: .seconds(30))
-        let crew = StormCrew(table, boardPath: "\(directory)/board", writers: Self.roles.count, run.generator)
+        // The keeper lives through all of it, on a busy machine too.
+        let crew = StormCrew(
+          table, boardPath: "\(directory)/board", writers: Self.roles.count, run.generator,
+          lifeSeconds: 300 + Int(Double(rounds) * 2 * halfRound) * 2)
         do {
           try soak(crew, rounds: rounds, halfRound: halfRound)
         } catch let error as Broken {

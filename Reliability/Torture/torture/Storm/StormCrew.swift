@@ -17,6 +17,8 @@ final class StormCrew {
   let board: StormBoard
   private let boardPath: String
   private let writers: Int
+  /// How long a process may live.
+  private let lifeSeconds: Int
   private var members: [Member] = []
   var generator: SplitMix
   private(set) var started = 0
@@ -27,10 +29,11 @@ final class StormCrew {
   /// The place of the one that nobody signals.
   static let untouchedSeat = 15
 
-  init(_ table: Table, boardPath: String, writers: Int, _ generator: SplitMix) {
+  init(_ table: Table, boardPath: String, writers: Int, _ generator: SplitMix, lifeSeconds: Int = 300) {
     self.table = table
     self.boardPath = boardPath
     self.writers = writers
+    self.lifeSeconds = lifeSeconds
     self.generator = generator
     board = StormBoard(path: boardPath, seats: Self.seats)
   }
@@ -47,7 +50,7 @@ final class StormCrew {
     started += 1
     let seed = generator.next() >> 8
     let arguments = [table.name, boardPath, "\(Self.seats)", "\(writers)", "\(seat)", "\(seed)"]
-    return try startWorker(role, arguments, timeoutSeconds: 300)
+    return try startWorker(role, arguments, timeoutSeconds: lifeSeconds)
   }
 
   private func index(_ seat: Int) -> Int { members.firstIndex { $0.seat == seat }! }
