@@ -22,6 +22,12 @@ public final class HostExecutor: SerialExecutor {
   /// How often a job could not have the table, each new attempt counted: for tests.
   package var refusals: Int { refused.load(ordering: .relaxed) }
 
+  /// A job waits in a lane for the table: for tests.
+  package var isWaitingInLane: Bool { queue.turnsWaiting > 0 }
+
+  /// The calling thread is a lane, as those of queues: for tests.
+  package static var isOnLane: Bool { WorkerPool.isOnLane }
+
   /// Makes an executor; takes no thread and nothing of the table.
   /// - Parameters:
   ///   - table: where the jobs' barriers are. An observer's jobs all run without one.
@@ -29,7 +35,7 @@ public final class HostExecutor: SerialExecutor {
   public init(in table: Table, timeout: Duration? = nil) {
     self.table = table
     self.timeout = timeout
-    queue = BarrierQueue(in: table, subject: "a host actor")
+    queue = BarrierQueue(in: table, subject: "a host actor", triesInPool: true)
   }
 
   /// Suspends until what was changed by the jobs that have returned is committed: every section that begins anywhere on the host

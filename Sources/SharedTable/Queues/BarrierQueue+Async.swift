@@ -111,6 +111,22 @@ extension BarrierQueue {
     work.take(turnOf: self)
   }
 
+  /// In a thread of Dispatch's pool, which must not be held up: runs a group of barriers if the table can be had without waiting;
+  /// else a lane takes the turn.
+  func takeTurnInPool() {
+    do throws(TableError) {
+      guard try beginBarrierAtOnce() else { return WorkerPool.shared.request(1, of: self) }
+    } catch {
+      // The lane meets the same, and says so.
+      return WorkerPool.shared.request(1, of: self)
+    }
+    let work = withOrder { $0.beginTurn() }
+    if let work, work.isBarrierWork { return runInOpenBarrier(work.asBarrierWork) }
+    // Somebody took the barrier out of the queue, or flushes it.
+    table.segment.abortBarrier()
+    if let work { work.take(turnOf: self) } else { withOrder { $0.endTurn() } }
+  }
+
   /// On a lane, in a turn: has other work begin while `body` waits for the table.
   func whileWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     withOrder { $0.beginWait() }

@@ -39,6 +39,19 @@ extension BarrierQueue {
     while let leader = group.postponed.take() {
       guard runGroup(of: leader, &group) else { return }
     }
+    endTurn(of: &group, wait)
+  }
+
+  /// The same with the table's barrier open.
+  func runInOpenBarrier(_ first: BarrierWork) {
+    var group = Group()
+    let wait = Deadline(table.nanoseconds(first.timeout))
+    runOpenGroup(of: first, &group)
+    while let leader = group.postponed.take() { _ = runGroup(of: leader, &group) }
+    endTurn(of: &group, wait)
+  }
+
+  private func endTurn(of group: inout Group, _ wait: Deadline) {
     endTurn({ $0.finishBarrier() }) { for work in group.ended { work.tell() } }
     guard let (work, version) = group.waiting else { return }
     do throws(TableError) {
@@ -63,6 +76,11 @@ extension BarrierQueue {
       fail(leader, upTo: newest, error, &group)
       return true
     }
+    runOpenGroup(of: leader, &group)
+    return true
+  }
+
+  private func runOpenGroup(of leader: BarrierWork, _ group: inout Group) {
     let version = table.segment.versionInBarrier
     let end = HostClock.monotonicNanoseconds &+ Self.groupNanoseconds
     var count = 1
@@ -76,7 +94,6 @@ extension BarrierQueue {
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
     GroupProbe.tell(.init(table: table.name, label: label, count: count))
-    return true
   }
 
   /// - Returns: whether it has ended; else it is what the group knows apart.

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 public import TableEngine
@@ -49,6 +50,8 @@ public final class BarrierQueue: Sendable {
   @usableFromInline let segment: Uncounted<Segment>
   /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
   @usableFromInline let runsAtOnce: Bool
+  /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
+  private let triesInPool: Bool
   let errorHandler: @Sendable (any Error) -> Void
   private let order: Locked<SubmissionOrder>
   /// Asynchronous work was submitted to it. Only saves registering again, so relaxed.
@@ -83,13 +86,16 @@ public final class BarrierQueue: Sendable {
   }
 
   /// A queue that the library makes for itself.
-  /// - Parameter subject: what errors begin with, in the words of whoever gets them; nil = nothing but the table.
-  convenience init(in table: Table, subject: String?, limit: Int = defaultLimit) {
-    self.init(table, label: "", subject: subject, limit: limit, errorHandler: nil)
+  /// - Parameters:
+  ///   - subject: what errors begin with, in the words of whoever gets them; nil = nothing but the table.
+  ///   - triesInPool: for barriers that are about as short as what Dispatch's pool is there for.
+  convenience init(in table: Table, subject: String?, limit: Int = defaultLimit, triesInPool: Bool = false) {
+    self.init(table, label: "", subject: subject, limit: limit, triesInPool: triesInPool, errorHandler: nil)
   }
 
   private init(
-    _ table: Table, label: String, subject: String?, limit: Int, errorHandler: (@Sendable (any Error) -> Void)?
+    _ table: Table, label: String, subject: String?, limit: Int, triesInPool: Bool = false,
+    errorHandler: (@Sendable (any Error) -> Void)?
   ) {
     self.table = table
     self.label = label
@@ -97,6 +103,7 @@ public final class BarrierQueue: Sendable {
     barrierLabel = label.isEmpty ? nil : BarrierLabel(label)
     unsafe segment = Uncounted(table.segment)
     runsAtOnce = table.variant == .rcu && !table.isObserver
+    self.triesInPool = triesInPool && runsAtOnce
     self.limit = limit
     let report = FailureReport(subject ?? "table '\(table.name)'")
     self.errorHandler = errorHandler ?? { error in report.add(error) }
@@ -132,8 +139,13 @@ public final class BarrierQueue: Sendable {
       let isAny = order.ready.count > 0
       return (result, isAny ? order.turnsToRequest(width: pool.width, mostWaiting: pool.mostWaiting) : 0)
     }
-    if turns > 0 { WorkerPool.shared.request(turns, of: self) }
+    if turns > 0 { request(turns) }
     return result
+  }
+
+  private func request(_ turns: Int) {
+    guard triesInPool else { return WorkerPool.shared.request(turns, of: self) }
+    for _ in 0..<turns { DispatchQueue.global().async { self.takeTurnInPool() } }
   }
 
   /// Nobody waits in it, runs in it, or has its work done by it.
