@@ -165,7 +165,12 @@ public final class BarrierQueue: Sendable {
   /// Its barrier left its lane, for too many wait for the table: for tests.
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
-  var pendingCount: Int { order.withLock { $0.outside.count + $0.pendingWork + $0.turnsTaken } }
+  var pendingCount: Int { order.withLock { $0.pendingWorkCount } }
+  /// The queue itself, counted, if there is such work. For who knows that it is not gone, but not whether it is about to end: the
+  /// work holds it, and has not ended before it comes to this lock.
+  func holdIfPending() -> Unmanaged<BarrierQueue>? {
+    unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? Unmanaged.passRetained(self) : nil }
+  }
   /// Something of it was suspended and not resumed: see ``suspend()``.
   var hasSuspensions: Bool { order.withLock { $0.suspensions > 0 } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }
