@@ -75,7 +75,14 @@ public final class HostExecutor: SerialExecutor {
 
   /// In a job, or in a barrier of the whole table. If `body` throws, what it changed is undone.
   /// - Throws: what `body` throws; why a job has no barrier; `invalid` elsewhere.
+  @inlinable
   func transaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    try checkInBarrier()
+    return try table.runPart(body)
+  }
+
+  @usableFromInline
+  func checkInBarrier() throws(TableError) {
     if isOutsider, let failure = failure.withLock({ $0 }) { throw failure }
     guard table.isUsable else { throw table.named(.forked) }
     guard table.segment.isInWholeBarrier else {
@@ -84,7 +91,6 @@ public final class HostExecutor: SerialExecutor {
         "a host actor's state is there in the actor's jobs and in barriers of the table only; use it in a method of the actor"
       )
     }
-    return try table.runPart(body)
   }
 
   private var isOutsider: Bool { outsider.load(ordering: .relaxed) == UInt(pthread_self()) }
