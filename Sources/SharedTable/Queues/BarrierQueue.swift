@@ -135,12 +135,14 @@ public final class BarrierQueue: Sendable {
   func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
     let (result, turns) = order.withLock { order in
       let result = change(&order)
-      let pool = WorkerPool.shared
-      let isAny = order.ready.count > 0
-      return (result, isAny ? order.turnsToRequest(width: pool.width, mostWaiting: pool.mostWaiting) : 0)
+      return (result, order.ready.count > 0 ? Self.turnsToRequest(&order) : 0)
     }
     if turns > 0 { request(turns) }
     return result
+  }
+
+  private static func turnsToRequest(_ order: inout SubmissionOrder) -> Int {
+    order.turnsToRequest(width: WorkerPool.shared.width, mostWaiting: WorkerPool.shared.mostWaiting)
   }
 
   private func request(_ turns: Int) {

@@ -38,8 +38,6 @@ enum ExitFlush {
 
   /// A queue is about to be given asynchronous work.
   static func register(_ queue: BarrierQueue) {
-    // The load alone costs less than the exchange, and is enough but once.
-    if queue.isFlushedAtExit.load(ordering: .relaxed) { return }
     if queue.isFlushedAtExit.exchange(true, ordering: .relaxed) { return }
     registry.entries.withLock { $0[ObjectIdentifier(queue)] = Entry(queue) }
   }
