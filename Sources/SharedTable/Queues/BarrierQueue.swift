@@ -145,9 +145,12 @@ public final class BarrierQueue: Sendable {
     order.turnsToRequest(width: WorkerPool.shared.width, mostWaiting: WorkerPool.shared.mostWaiting)
   }
 
+  /// Of Dispatch. Each `global()` makes an object anew.
+  private static let pool = DispatchQueue.global()
+
   private func request(_ turns: Int) {
     guard triesInPool else { return WorkerPool.shared.request(turns, of: self) }
-    for _ in 0..<turns { DispatchQueue.global().async { self.takeTurnInPool() } }
+    for _ in 0..<turns { Self.pool.async { self.takeTurnInPool() } }
   }
 
   /// Nobody waits in it, runs in it, or has its work done by it.
