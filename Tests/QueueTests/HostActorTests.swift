@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import TableTestSupport
 import TestSupport
@@ -46,6 +47,9 @@ private actor Visits: HostActor {
   }
 
   func note(_ notes: Notes<String>) { notes.add("job") }
+
+  /// Whether this job runs in a thread of the library's own.
+  var isOnLane: Bool { HostExecutor.isOnLane }
 }
 
 @globalActor private actor Everywhere: HostActor {
@@ -124,6 +128,41 @@ private actor Visits: HostActor {
       #expect(try table.get("visits") == 100)
       #expect(table.version - version < 100)
     }
+  }
+
+  @Test func onlyAJobThatHasToWaitTakesAThreadOfTheLibrary() async throws {
+    try await withTable(.rcu) { table async throws in
+      let visits = try Visits(table, timeout: Self.long)
+      #expect(await !visits.isOnLane)
+      try await visits.hostExecutor.flush()
+      let holder = try Holder(table)
+      let waiting = Task { await visits.isOnLane }
+      while !visits.hostExecutor.isWaitingInLane { await Task.yield() }
+      holder.leave()
+      #expect(await waiting.value)
+    }
+  }
+
+  /// Who makes a task may hold a lock that the task's first job takes.
+  @Test func noJobRunsInsideTheCallThatMakesItReady() throws {
+    let threads = try TestThread {
+      let (job, done) = (Locked<UInt>(0), Door())
+      Task { @Everywhere in
+        job.withLock { $0 = UInt(pthread_self()) }
+        done.open()
+      }
+      done.wait()
+      return (maker: UInt(pthread_self()), job: job.withLock { $0 })
+    }.join()
+    #expect(threads.maker != threads.job)
+  }
+
+  /// As they become ready, whichever threads run them.
+  @Test func jobsKeepTheirOrder() async throws {
+    let notes = Notes<Int>()
+    let jobs = (0..<2000).map { number in Task { @Everywhere in notes.add(number) } }
+    for job in jobs { await job.value }
+    #expect(notes.all == Array(0..<2000))
   }
 
   @Test func withoutTheTableAJobRunsAndItsAccessesThrow() async throws {

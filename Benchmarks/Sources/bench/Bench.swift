@@ -41,6 +41,9 @@ let events: [Event] = [
   Event(name: "memory") { try memoryContest(keyCount: 1_000_000, peers: $0.peers) },
   Event(name: "recovery") { _ in try recoveryContest() },
   Event(name: "wake-up") { _ in try wakeUpContest() },
+  Event(name: "actor-call") { _ in try actorCallContest() },
+  Event(name: "barrier-burst") { _ in try barrierBurstContest() },
+  Event(name: "updates") { _ in try updatesContest() },
   Event(name: "processes") { _ in try processContests() },
   Event(name: "command") { try commandContest(shmctl: $0.shmctl) },
 ]

@@ -48,9 +48,28 @@ struct ArrayLeafChange: ~Escapable {
   func write(_ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
     unsafe node.span.withUnsafeBytes { old in
       guard let old = old.baseAddress else { return }
+      if isWithinGap { return unsafe writeOver(old, element, to: place) }
       unsafe writeEnds(old, to: place)
       unsafe writeData(old, element, to: place)
     }
+  }
+
+  /// The element takes the room of the one that goes, so no other element moves.
+  private var isWithinGap: Bool {
+    count == node.count && node.padded(length, alignment: alignment) == gap.count
+  }
+
+  @inline(__always)
+  private func writeOver(
+    _ old: UnsafeRawPointer, _ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer
+  ) {
+    unsafe place.copyMemory(from: old, byteCount: byteCount)
+    let end = gap.lowerBound &+ length
+    unsafe place.storeBytes(
+      of: UInt32(truncatingIfNeeded: end), toByteOffset: 8 &+ 4 &* range.lowerBound, as: UInt32.self)
+    let data = unsafe place + node.dataStart
+    if let bytes = element.baseAddress { unsafe (data + gap.lowerBound).copyMemory(from: bytes, byteCount: length) }
+    if end < gap.upperBound { unsafe memset(data + end, 0, gap.upperBound &- end) }
   }
 
   @inline(__always)

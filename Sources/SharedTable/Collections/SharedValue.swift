@@ -52,6 +52,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
 
   /// Replaces the value as part of a barrier.
   /// - Throws: `typeMismatch`, `full`, `tooLarge`; the value stays then.
+  @inlinable
   public func set(_ value: Value, in tx: inout Transaction) throws(TableError) {
     try checkType(in: tx)
     try tx.set(name, value)
@@ -82,15 +83,21 @@ public struct SharedValue<Value: TableValue>: Sendable {
   }
 
   /// What lies under the name is nobody else's. Its bytes need not be valid: a write is the way to repair them.
-  private func checkType(in tx: borrowing Transaction) throws(TableError) {
-    let other = try tx.withEntry(name) { entry -> String? in
-      if entry.type != Value.tableType { return "type \(entry.type?.name ?? "unknown")" }
-      return entry.fingerprint == Value.tableFingerprint ? nil : "another layout"
-    }
-    guard let other = other ?? nil else { return }
-    throw TableError(
+  @inlinable
+  func checkType(in tx: borrowing Transaction) throws(TableError) {
+    guard let entry = try tx.find(name) else { return }
+    let type = Value.tableType
+    if entry.meta.type != type.rawValue || entry.fingerprint != Value.tableFingerprint { throw mismatch(entry, type) }
+  }
+
+  /// Out of line, and without the value's type: it is seldom needed.
+  @usableFromInline @inline(never)
+  func mismatch(_ entry: FoundEntry, _ wanted: ValueType) -> TableError {
+    let type = ValueType(rawValue: entry.meta.type)
+    let other = type == wanted ? "another layout" : "type \(type?.name ?? "unknown")"
+    return TableError(
       .typeMismatch, table: table.name,
-      "'\(name)' holds a value of \(other), not \(Value.tableType.name); use another name, or remove the key first")
+      "'\(name)' holds a value of \(other), not \(wanted.name); use another name, or remove the key first")
   }
 }
 
@@ -109,7 +116,7 @@ extension SharedValue {
   }
 
   /// Changes the value in place, as part of a barrier.
-  @discardableResult
+  @discardableResult @inlinable
   public func mutate<R>(in tx: inout Transaction, _ body: (inout Value) throws -> R) throws -> R {
     var value = try get(in: tx)
     let result = try body(&value)
@@ -162,7 +169,7 @@ extension SharedValue where Value: FixedWidthInteger {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
-  @discardableResult
+  @discardableResult @inlinable
   public func increment(by amount: Value = 1, in tx: inout Transaction) throws(TableError) -> Value {
     try replace(in: &tx) { $0.addingReportingOverflow(amount) }
   }
@@ -175,19 +182,26 @@ extension SharedValue where Value: FixedWidthInteger {
     try value.withBarrier { tx throws(TableError) in try value.decrement(by: amount, in: &tx) }
   }
 
+  @inlinable
   func decrement(by amount: Value, in tx: inout Transaction) throws(TableError) {
     _ = try replace(in: &tx) { $0.subtractingReportingOverflow(amount) }
   }
 
-  private func replace(
+  @inlinable
+  func replace(
     in tx: inout Transaction, _ compute: (Value) -> (partialValue: Value, overflow: Bool)
   ) throws(TableError) -> Value {
     let (result, overflow) = compute(try get(in: tx))
-    if overflow {
-      throw TableError(.invalid, table: table.name, "'\(name)': the result does not fit into \(Value.bitWidth) bits")
-    }
+    if overflow { throw overflowed(Value.bitWidth) }
     try tx.set(name, result)
     return result
+  }
+}
+
+extension SharedValue {
+  @usableFromInline @inline(never)
+  func overflowed(_ bits: Int) -> TableError {
+    TableError(.invalid, table: table.name, "'\(name)': the result does not fit into \(bits) bits")
   }
 }
 

@@ -27,8 +27,10 @@
 ///
 /// - An `await` ends the job, and with it the barrier: what the table shows after it, others may have changed meanwhile. This is the
 ///   reentrancy of every actor, with all processes of the host.
-/// - A job holds up the writers of the whole host: keep it short. It waits and runs in a thread of the library, so that it never
-///   holds up other tasks of its process.
+/// - A job holds up the writers of the whole host: keep it short. Where the table is free (RCU variant) it runs in a thread of Dispatch's
+///   pool, beside the process's tasks, as any actor's job does. Where it would have to wait for the table, it waits and runs in a
+///   thread of the library, so that no task is held up by the wait. It never runs inside the call that makes it ready, a
+///   `Task { … }` for example, whose caller may hold a lock.
 /// - An error that a job throws undoes nothing. What belongs together and may fail goes into a ``hostTransaction(_:)``.
 /// - Whoever awaits a call goes on when its job has returned, which may be a millisecond before the barrier is committed: the runtime
 ///   resumes it from within the job. The actor's next job sees what was changed. Before the change is read past the actor, or

@@ -22,6 +22,12 @@ public final class HostExecutor: SerialExecutor {
   /// How often a job could not have the table, each new attempt counted: for tests.
   package var refusals: Int { refused.load(ordering: .relaxed) }
 
+  /// A job waits in a lane for the table: for tests.
+  package var isWaitingInLane: Bool { queue.turnsWaiting > 0 }
+
+  /// The calling thread is a lane, as those of queues: for tests.
+  package static var isOnLane: Bool { WorkerPool.isOnLane }
+
   /// Makes an executor; takes no thread and nothing of the table.
   /// - Parameters:
   ///   - table: where the jobs' barriers are. An observer's jobs all run without one.
@@ -29,7 +35,7 @@ public final class HostExecutor: SerialExecutor {
   public init(in table: Table, timeout: Duration? = nil) {
     self.table = table
     self.timeout = timeout
-    queue = BarrierQueue(in: table, subject: "a host actor")
+    queue = BarrierQueue(in: table, subject: "a host actor", triesInPool: true)
   }
 
   /// Suspends until what was changed by the jobs that have returned is committed: every section that begins anywhere on the host
@@ -69,7 +75,14 @@ public final class HostExecutor: SerialExecutor {
 
   /// In a job, or in a barrier of the whole table. If `body` throws, what it changed is undone.
   /// - Throws: what `body` throws; why a job has no barrier; `invalid` elsewhere.
+  @inlinable
   func transaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    try checkInBarrier()
+    return try table.runPart(body)
+  }
+
+  @usableFromInline
+  func checkInBarrier() throws(TableError) {
     if isOutsider, let failure = failure.withLock({ $0 }) { throw failure }
     guard table.isUsable else { throw table.named(.forked) }
     guard table.segment.isInWholeBarrier else {
@@ -78,7 +91,6 @@ public final class HostExecutor: SerialExecutor {
         "a host actor's state is there in the actor's jobs and in barriers of the table only; use it in a method of the actor"
       )
     }
-    return try table.runPart(body)
   }
 
   private var isOutsider: Bool { outsider.load(ordering: .relaxed) == UInt(pthread_self()) }

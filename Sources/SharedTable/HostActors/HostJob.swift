@@ -8,18 +8,16 @@ final class HostJob: BarrierWork, @unchecked Sendable {
   init(_ job: UnownedJob, _ executor: HostExecutor, on queue: BarrierQueue, _ timeout: Duration?) {
     self.job = job
     self.executor = executor
-    super.init(queue, timeout) { _ in
-      Self.run(job, executor)
-      return nil
-    }
+    super.init(queue, timeout)
   }
 
-  private static func run(_ job: UnownedJob, _ executor: HostExecutor) {
-    unsafe job.runSynchronously(on: executor.asUnownedSerialExecutor())
+  override func run(_ tx: inout Transaction) -> WorkValue? {
+    runSynchronously()
+    return nil
   }
 
-  /// Without the table.
-  func runSynchronously() { Self.run(job, executor) }
+  /// With the table's barrier or without.
+  func runSynchronously() { unsafe job.runSynchronously(on: executor.asUnownedSerialExecutor()) }
 
   /// A job always runs. In its queue's turn, so that no other job of the executor runs beside it.
   override func refuse(_ error: TableError) -> WorkResult {

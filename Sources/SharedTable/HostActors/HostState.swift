@@ -5,8 +5,8 @@
 ///
 /// It lies in the table under its name, as a ``SharedValue`` of the same name and type does.
 public struct HostState<Value: TableValue>: Sendable {
-  private let stored: SharedValue<Value>
-  private let executor: HostExecutor
+  @usableFromInline let stored: SharedValue<Value>
+  @usableFromInline let executor: HostExecutor
 
   /// Names it; reads and writes nothing yet.
   /// - Parameters:
@@ -20,15 +20,17 @@ public struct HostState<Value: TableValue>: Sendable {
   }
 
   /// The value as of now, with what this job has changed.
+  @inlinable
   public var value: Value { get throws { try executor.transaction { tx in try stored.get(in: tx) } } }
 
   /// Replaces the value.
   /// - Throws: `full`, `tooLarge`, `typeMismatch`; the value stays then.
+  @inlinable
   public func set(_ value: Value) throws { try executor.transaction { tx in try stored.set(value, in: &tx) } }
 
   /// Changes the value in place. If `body` throws, the value stays.
   /// - Returns: what `body` returns.
-  @discardableResult
+  @discardableResult @inlinable
   public func mutate<R>(_ body: (inout Value) throws -> R) throws -> R {
     try executor.transaction { tx in try stored.mutate(in: &tx, body) }
   }
@@ -37,12 +39,14 @@ public struct HostState<Value: TableValue>: Sendable {
 extension HostState where Value: FixedWidthInteger {
   /// Adds: `try count += 1`.
   /// - Throws: `invalid` if the sum does not fit; the value stays then.
+  @inlinable
   public static func += (state: Self, amount: Value) throws {
     try state.executor.transaction { tx in _ = try state.stored.increment(by: amount, in: &tx) }
   }
 
   /// Subtracts: `try count -= 1`.
   /// - Throws: `invalid` if the difference does not fit; the value stays then.
+  @inlinable
   public static func -= (state: Self, amount: Value) throws {
     try state.executor.transaction { tx in try state.stored.decrement(by: amount, in: &tx) }
   }

@@ -74,7 +74,7 @@ extension BarrierQueue {
   func barrierWork(
     _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) -> Work {
-    BarrierWork(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
+    ClosureBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
   }
 
   func submit(_ work: Work) throws(TableError) {
@@ -89,6 +89,8 @@ extension BarrierQueue {
 
   func checkAsynchrony() throws(TableError) {
     try checkProcess()
+    // The first time it was looked at too.
+    if isFlushedAtExit.load(ordering: .relaxed) { return }
     if !WorkerPool.shared.isOfThisProcess { throw labelled(table.named(.unsupported(Self.forkedPool))) }
     ExitFlush.register(self)
   }
@@ -111,6 +113,22 @@ extension BarrierQueue {
     work.take(turnOf: self)
   }
 
+  /// In a thread of Dispatch's pool, which must not be held up: runs a group of barriers if the table can be had without waiting;
+  /// else a lane takes the turn.
+  func takeTurnInPool() {
+    do throws(TableError) {
+      guard try beginBarrierAtOnce() else { return WorkerPool.shared.request(1, of: self) }
+    } catch {
+      // The lane meets the same, and says so.
+      return WorkerPool.shared.request(1, of: self)
+    }
+    let work = withOrder { $0.beginTurn() }
+    if let work, work.isBarrierWork { return runInOpenBarrier(work.asBarrierWork) }
+    // Somebody took the barrier out of the queue, or flushes it.
+    table.segment.abortBarrier()
+    if let work { work.take(turnOf: self) } else { withOrder { $0.endTurn() } }
+  }
+
   /// On a lane, in a turn: has other work begin while `body` waits for the table.
   func whileWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     withOrder { $0.beginWait() }
@@ -129,7 +147,7 @@ extension BarrierQueue {
   /// Not before, for many queues of one table wait for each other all the time, and each for a moment.
   /// - Returns: false, with the turn ended, if too many wait for this table: the barrier gets another turn.
   func beginBarrierInTurn(_ work: BarrierWork) throws(TableError) -> Bool {
-    let deadline = work.turnDeadline ?? Deadline(table.nanoseconds(work.timeout))
+    let deadline = work.turnDeadline ?? Deadline(work.timeoutNanoseconds)
     work.turnDeadline = deadline
     let begin = { timeout throws(TableError) in try self.beginBarrier(timeout, work.reach) }
     if try beginSoon(deadline, begin) != nil { return true }

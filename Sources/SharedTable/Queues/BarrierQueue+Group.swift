@@ -21,8 +21,9 @@ extension BarrierQueue {
 
   /// What became of the barriers of a turn.
   private struct Group {
-    /// Those of whose results nobody has been told, in their order.
-    var ended: [BarrierWork] = []
+    /// Those of whose results nobody has been told, in their order. A list, since they are in no other: an array would be made for each
+    /// group, and copied as it grows.
+    var ended = SubmissionList()
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version.
@@ -30,16 +31,33 @@ extension BarrierQueue {
 
     /// Neither of the two, so another may join.
     var mayGoOn: Bool { postponed == nil && waiting == nil }
+
+    mutating func tellEnded() {
+      while let work = ended.popFirst() { work.asBarrierWork.tell() }
+    }
   }
 
   /// On a worker thread: runs the barrier whose turn it is, and those that follow it.
   func run(_ first: BarrierWork) {
     var group = Group(postponed: first)
-    let wait = Deadline(table.nanoseconds(first.timeout))
+    let wait = Deadline(first.timeoutNanoseconds)
     while let leader = group.postponed.take() {
       guard runGroup(of: leader, &group) else { return }
     }
-    endTurn({ $0.finishBarrier() }) { for work in group.ended { work.tell() } }
+    endTurn(of: &group, wait)
+  }
+
+  /// The same with the table's barrier open.
+  func runInOpenBarrier(_ first: BarrierWork) {
+    var group = Group()
+    let wait = Deadline(first.timeoutNanoseconds)
+    runOpenGroup(of: first, &group)
+    while let leader = group.postponed.take() { _ = runGroup(of: leader, &group) }
+    endTurn(of: &group, wait)
+  }
+
+  private func endTurn(of group: inout Group, _ wait: Deadline) {
+    endTurn({ $0.finishBarrier() }) { group.tellEnded() }
     guard let (work, version) = group.waiting else { return }
     do throws(TableError) {
       try WorkerPool.shared.whileWaiting { () throws(TableError) in try waitAfterCommit(of: version, wait) }
@@ -53,7 +71,7 @@ extension BarrierQueue {
   private func runGroup(of leader: BarrierWork, _ group: inout Group) -> Bool {
     let newest = withOrder { $0.newest }
     do throws(TableError) {
-      if group.ended.isEmpty {
+      if group.ended.count == 0 {
         guard try beginBarrierInTurn(leader) else { return false }
       } else {
         // Those whose results are there would be told only after this one's next turn.
@@ -63,6 +81,11 @@ extension BarrierQueue {
       fail(leader, upTo: newest, error, &group)
       return true
     }
+    runOpenGroup(of: leader, &group)
+    return true
+  }
+
+  private func runOpenGroup(of leader: BarrierWork, _ group: inout Group) {
     let version = table.segment.versionInBarrier
     let end = HostClock.monotonicNanoseconds &+ Self.groupNanoseconds
     var count = 1
@@ -76,7 +99,6 @@ extension BarrierQueue {
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
     GroupProbe.tell(.init(table: table.name, label: label, count: count))
-    return true
   }
 
   /// - Returns: whether it has ended; else it is what the group knows apart.
@@ -101,14 +123,14 @@ extension BarrierQueue {
   /// - Parameter patience: of those only that would wait for the table no longer than this, in nanoseconds.
   private func following(upTo number: UInt64 = .max, patience: UInt64 = .max) -> BarrierWork? {
     withOrder { order in
-      order.continueBarrier { $0.number <= number && (patience == .max || table.nanoseconds($0.timeout) <= patience) }
+      order.continueBarrier { $0.number <= number && (patience == .max || $0.timeoutNanoseconds <= patience) }
     }
   }
 
   /// The table cannot be had. Those that were waiting with the leader are told the same, as each would wait as long
   /// again; up to the first that is ready to wait longer, which has a turn of its own.
   private func fail(_ leader: BarrierWork, upTo newest: UInt64, _ error: TableError, _ group: inout Group) {
-    let patience = table.nanoseconds(leader.timeout)
+    let patience = leader.timeoutNanoseconds
     var refused: BarrierWork? = leader
     while let work = refused {
       work.setResult(work.refuse(error))

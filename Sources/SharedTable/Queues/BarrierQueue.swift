@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 public import TableEngine
@@ -49,6 +50,8 @@ public final class BarrierQueue: Sendable {
   @usableFromInline let segment: Uncounted<Segment>
   /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
   @usableFromInline let runsAtOnce: Bool
+  /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
+  private let triesInPool: Bool
   let errorHandler: @Sendable (any Error) -> Void
   private let order: Locked<SubmissionOrder>
   /// Asynchronous work was submitted to it. Only saves registering again, so relaxed.
@@ -83,13 +86,16 @@ public final class BarrierQueue: Sendable {
   }
 
   /// A queue that the library makes for itself.
-  /// - Parameter subject: what errors begin with, in the words of whoever gets them; nil = nothing but the table.
-  convenience init(in table: Table, subject: String?, limit: Int = defaultLimit) {
-    self.init(table, label: "", subject: subject, limit: limit, errorHandler: nil)
+  /// - Parameters:
+  ///   - subject: what errors begin with, in the words of whoever gets them; nil = nothing but the table.
+  ///   - triesInPool: for barriers that are about as short as what Dispatch's pool is there for.
+  convenience init(in table: Table, subject: String?, limit: Int = defaultLimit, triesInPool: Bool = false) {
+    self.init(table, label: "", subject: subject, limit: limit, triesInPool: triesInPool, errorHandler: nil)
   }
 
   private init(
-    _ table: Table, label: String, subject: String?, limit: Int, errorHandler: (@Sendable (any Error) -> Void)?
+    _ table: Table, label: String, subject: String?, limit: Int, triesInPool: Bool = false,
+    errorHandler: (@Sendable (any Error) -> Void)?
   ) {
     self.table = table
     self.label = label
@@ -97,6 +103,7 @@ public final class BarrierQueue: Sendable {
     barrierLabel = label.isEmpty ? nil : BarrierLabel(label)
     unsafe segment = Uncounted(table.segment)
     runsAtOnce = table.variant == .rcu && !table.isObserver
+    self.triesInPool = triesInPool && runsAtOnce
     self.limit = limit
     let report = FailureReport(subject ?? "table '\(table.name)'")
     self.errorHandler = errorHandler ?? { error in report.add(error) }
@@ -128,12 +135,22 @@ public final class BarrierQueue: Sendable {
   func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
     let (result, turns) = order.withLock { order in
       let result = change(&order)
-      let pool = WorkerPool.shared
-      let isAny = order.ready.count > 0
-      return (result, isAny ? order.turnsToRequest(width: pool.width, mostWaiting: pool.mostWaiting) : 0)
+      return (result, order.ready.count > 0 ? Self.turnsToRequest(&order) : 0)
     }
-    if turns > 0 { WorkerPool.shared.request(turns, of: self) }
+    if turns > 0 { request(turns) }
     return result
+  }
+
+  private static func turnsToRequest(_ order: inout SubmissionOrder) -> Int {
+    order.turnsToRequest(width: WorkerPool.shared.width, mostWaiting: WorkerPool.shared.mostWaiting)
+  }
+
+  /// Of Dispatch. Each `global()` makes an object anew.
+  private static let pool = DispatchQueue.global()
+
+  private func request(_ turns: Int) {
+    guard triesInPool else { return WorkerPool.shared.request(turns, of: self) }
+    for _ in 0..<turns { Self.pool.async { self.takeTurnInPool() } }
   }
 
   /// Nobody waits in it, runs in it, or has its work done by it.
@@ -153,7 +170,12 @@ public final class BarrierQueue: Sendable {
   /// Its barrier left its lane, for too many wait for the table: for tests.
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
-  var pendingCount: Int { order.withLock { $0.outside.count + $0.pendingWork + $0.turnsTaken } }
+  var pendingCount: Int { order.withLock { $0.pendingWorkCount } }
+  /// The queue itself, counted, if there is such work. For who knows that it is not gone, but not whether it is about to end: the
+  /// work holds it, and has not ended before it comes to this lock.
+  func holdIfPending() -> Unmanaged<BarrierQueue>? {
+    unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? Unmanaged.passRetained(self) : nil }
+  }
   /// Something of it was suspended and not resumed: see ``suspend()``.
   var hasSuspensions: Bool { order.withLock { $0.suspensions > 0 } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }

@@ -1,27 +1,26 @@
-/// An asynchronous barrier.
+/// An asynchronous barrier. What it does, its subclass says.
 @usableFromInline
 class BarrierWork: Work, @unchecked Sendable {
-  // Sendable because `turnDeadline` belongs to the thread that has its turn, and the rest does not change.
-  final let waitsForReaders: Bool
+  // Sendable because `turnDeadlineInstant` belongs to the thread that has its turn, and the rest does not change.
   final let reach: OwnedReach
-  private final let body: @Sendable (inout Transaction) throws -> WorkValue?
+  private final var turnDeadlineInstant: UInt64 = 0
   /// When its wait for the table ends. Nil until its turn has come first.
-  final var turnDeadline: Deadline?
+  final var turnDeadline: Deadline? {
+    get { turnDeadlineInstant == 0 ? nil : Deadline(at: turnDeadlineInstant) }
+    set { turnDeadlineInstant = newValue?.instant ?? 0 }
+  }
 
   init(
-    _ queue: BarrierQueue, _ timeout: Duration?, _ reach: OwnedReach = .table, waitsForReaders: Bool = false,
-    _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
+    _ queue: BarrierQueue, _ timeout: Duration?, _ reach: OwnedReach = .table, waitsForReaders: Bool = false
   ) {
     self.reach = reach
-    self.waitsForReaders = waitsForReaders
-    self.body = body
-    super.init(.barrier, queue, timeout, isBarrierWork: true)
+    super.init(.barrier, queue, timeout, isBarrierWork: true, waitsForReaders: waitsForReaders)
   }
 
   override final func take(turnOf queue: BarrierQueue) { queue.run(self) }
 
-  /// Runs the closure in an open barrier.
-  final func run(_ tx: inout Transaction) throws -> WorkValue? { try body(&tx) }
+  /// Does it in an open barrier.
+  func run(_ tx: inout Transaction) throws -> WorkValue? { nil }
 
   /// Its turn has come, and the table cannot be had. The queue has not moved on.
   /// - Returns: what came of it.

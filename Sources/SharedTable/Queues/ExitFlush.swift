@@ -4,14 +4,22 @@ import SharedMemory
 
 /// Does at `exit` what was submitted asynchronously: `main` may return before the lanes have come to it.
 ///
-/// Every queue that was ever given asynchronous work is known here, weakly: what is under way holds its queue. A handler of
+/// Every queue that was ever given asynchronous work is known here until it ends: what is under way holds its queue. A handler of
 /// `exit(3)` waits for each, at most as long as its table's timeout, counted from the handler's begin; of a suspended one, for
 /// what has begun. What cannot be done is said in one line a queue. Then it waits until those who want to know have been told
 /// what became of the work, so that no failure goes unsaid; for five seconds at most, since what is told may be a closure of
 /// the program's. The other threads, and so the lanes, run on while handlers of `exit` run.
 enum ExitFlush {
+  /// Not counted: a queue takes its entry out before it is gone. An object that is referred to weakly has its references counted by a
+  /// detour, each time at ten times the cost.
+  @safe
   private struct Entry {
-    weak var queue: BarrierQueue?
+    unowned(unsafe) let queue: BarrierQueue
+
+    init(_ queue: BarrierQueue) { unsafe self.queue = queue }
+
+    /// The queue if it has work, with the registry's lock held: a queue that is about to end has none, and waits for the lock.
+    var busy: BarrierQueue? { unsafe queue.holdIfPending()?.takeRetainedValue() }
   }
 
   private struct Registry {
@@ -30,10 +38,8 @@ enum ExitFlush {
 
   /// A queue is about to be given asynchronous work.
   static func register(_ queue: BarrierQueue) {
-    // The load alone costs less than the exchange, and is enough but once.
-    if queue.isFlushedAtExit.load(ordering: .relaxed) { return }
     if queue.isFlushedAtExit.exchange(true, ordering: .relaxed) { return }
-    registry.entries.withLock { $0[ObjectIdentifier(queue)] = Entry(queue: queue) }
+    registry.entries.withLock { $0[ObjectIdentifier(queue)] = Entry(queue) }
   }
 
   /// By the queue's end.
@@ -48,7 +54,7 @@ enum ExitFlush {
   private static func run() {
     guard isOfThisProcess else { return }
     let begin = HostClock.monotonicNanoseconds
-    let queues = registry.entries.withLock { entries in entries.values.compactMap(\.queue) }
+    let queues = registry.entries.withLock { entries in entries.values.compactMap(\.busy) }
     for queue in queues { queue.flushAtExit(since: begin) }
     // On a lane it is one of those who are told that ended the process: it would wait for itself.
     if WorkerPool.isOnLane { return }

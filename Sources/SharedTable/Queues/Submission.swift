@@ -20,6 +20,8 @@ class Submission: @unchecked Sendable {
   let kind: Kind
   /// It is a ``BarrierWork``, an asynchronous barrier: it may share one of the table with those beside it.
   final let isBarrierWork: Bool
+  /// A ``BarrierWork`` that ends only when the readers of before have left. Here, where it takes no room of its own.
+  final let waitsForReaders: Bool
   final var place = Place.new
   /// Grows in the order of submission.
   final var number: UInt64 = 0
@@ -27,8 +29,9 @@ class Submission: @unchecked Sendable {
   fileprivate final var next: Unmanaged<Submission>?
   fileprivate final var previous: Unmanaged<Submission>?
 
-  init(_ kind: Kind, isBarrierWork: Bool = false) {
+  init(_ kind: Kind, isBarrierWork: Bool = false, waitsForReaders: Bool = false) {
     self.kind = kind
+    self.waitsForReaders = waitsForReaders
     self.isBarrierWork = isBarrierWork
   }
 
@@ -54,11 +57,11 @@ struct SubmissionList {
 
   var first: Submission? { unsafe head?.takeUnretainedValue() }
 
-  mutating func append(_ submission: Submission) {
+  mutating func append(_ submission: consuming Submission) {
     let added = unsafe Unmanaged.passRetained(submission)
     if let last = unsafe last {
       unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = added }
-      unsafe submission.previous = last
+      unsafe added._withUnsafeGuaranteedRef { unsafe $0.previous = last }
     } else {
       unsafe head = added
     }

@@ -40,6 +40,9 @@ struct SubmissionOrder {
     self.limit = limit
   }
 
+  /// Asynchronous work that has not begun, or runs.
+  var pendingWorkCount: Int { outside.count + pendingWork + turnsTaken }
+
   var hasRoom: Bool { pendingWork < limit }
 
   // MARK: - Submitting

@@ -10,7 +10,7 @@ import Synchronization
 class Work: Submission, @unchecked Sendable {
   // Sendable because `result` belongs to the thread that runs the work until `progress` says that it has ended, and does not
   // change from then on. What a subclass adds never changes.
-  final let timeout: Duration?
+  final let timeoutNanoseconds: UInt64
   /// Which it is for. Its error handler is told of a failure that nobody can look at.
   @usableFromInline final let queue: BarrierQueue
   private final var result: WorkResult?
@@ -24,14 +24,20 @@ class Work: Submission, @unchecked Sendable {
   private static var isHandleGone: UInt { 4 }
   private static var flags: UInt { 7 }
 
-  init(_ kind: Kind, _ queue: BarrierQueue, _ timeout: Duration?, isBarrierWork: Bool = false) {
-    self.timeout = timeout
+  /// - Parameter timeout: for its wait for the table; nil = the table's.
+  init(
+    _ kind: Kind, _ queue: BarrierQueue, _ timeout: Duration?, isBarrierWork: Bool = false,
+    waitsForReaders: Bool = false
+  ) {
+    timeoutNanoseconds = queue.table.nanoseconds(timeout)
     self.queue = queue
-    super.init(kind, isBarrierWork: isBarrierWork)
+    super.init(kind, isBarrierWork: isBarrierWork, waitsForReaders: waitsForReaders)
   }
 
   // For work that never ended: in a forked child nobody takes it.
   deinit { _ = WorkObserver.take(progress.load(ordering: .relaxed) & ~Self.flags) }
+
+  final var timeout: Duration { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
 
   // MARK: - Ending
 
@@ -49,7 +55,6 @@ class Work: Submission, @unchecked Sendable {
 
   /// After ``setResult(_:)``.
   final func tell() {
-    guard let result else { return }
     var seen = progress.load(ordering: .relaxed)
     var hasSwapped = false
     while !hasSwapped {
@@ -58,8 +63,12 @@ class Work: Submission, @unchecked Sendable {
       (hasSwapped, seen) = progress.weakCompareExchange(
         expected: seen, desired: seen & Self.flags | Self.hasEnded, ordering: .acquiringAndReleasing)
     }
-    for observer in WorkObserver.take(seen & ~Self.flags) { observer.tell(result) }
-    if seen & (Self.isLookedAt | Self.isHandleGone) == Self.isHandleGone { report(result) }
+    let observers = seen & ~Self.flags
+    let isForNobody = seen & (Self.isLookedAt | Self.isHandleGone) == Self.isHandleGone
+    // Most work ends before anybody asks: then the result is not copied.
+    guard observers != 0 || isForNobody, let result else { return }
+    for observer in WorkObserver.take(observers) { observer.tell(result) }
+    if isForNobody { report(result) }
   }
 
   // MARK: - Looking
@@ -95,6 +104,7 @@ class Work: Submission, @unchecked Sendable {
   /// By the last handle.
   @usableFromInline
   final func handleIsGone() {
+    guard queue.segment.with({ $0.isOfThisProcess }) else { return }
     // PAIR work-result. Other end: Work.tell. Whichever of the two comes second reports.
     let seen = progress.bitwiseOr(Self.isHandleGone, ordering: .acquiringAndReleasing).oldValue
     if seen & (Self.hasEnded | Self.isLookedAt) == Self.hasEnded, let result { report(result) }

@@ -24,7 +24,7 @@ public final class WorkItem<R: Sendable>: Sendable {
   private var table: Table { chosen ?? queue.table }
 
   // In a forked child nobody is told.
-  deinit { if work.queue.table.isUsable { work.handleIsGone() } }
+  deinit { work.handleIsGone() }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
   public var isFinished: Bool { table.isUsable && work.ended != nil }

@@ -9,6 +9,9 @@ struct Deadline: Sendable {
   /// The end of time.
   static var never: Deadline { Deadline(UInt64.max) }
 
+  /// One that was made before.
+  init(at instant: UInt64) { self.instant = instant }
+
   init(_ timeoutNanoseconds: UInt64) {
     let (sum, overflow) = HostClock.monotonicNanoseconds.addingReportingOverflow(timeoutNanoseconds)
     instant = overflow ? .max : sum

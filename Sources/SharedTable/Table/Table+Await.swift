@@ -142,7 +142,7 @@ extension Table {
     _ timeout: Duration?, _ reach: OwnedReach, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     let queue = BarrierQueue(in: self, subject: nil)
-    return try await queue.perform(BarrierWork(queue, timeout, reach) { tx in WorkValue.of(try body(&tx)) })
+    return try await queue.perform(ClosureBarrier(queue, timeout, reach) { tx in WorkValue.of(try body(&tx)) })
   }
 }
 

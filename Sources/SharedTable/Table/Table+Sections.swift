@@ -118,6 +118,7 @@ extension Table {
   }
 
   /// Runs `body` in the barrier that this thread is in; if it throws, undoes what it changed.
+  @inlinable
   func runPart<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     var transaction = Transaction(self)
     return try transaction.withSavepoint(body)

@@ -14,7 +14,7 @@ enum Kind: CaseIterable {
       self = .reference
     } else if isOne(of: ["LMDB", "Boost", "Redis", "memcached", "redis-cli"]) {
       self = .shared
-    } else if isOne(of: ["rculfhash", "rte_hash", "GCD", "Mutex", "recursive lock"]) {
+    } else if isOne(of: ["rculfhash", "rte_hash", "GCD", "Mutex", "recursive lock", "actor", "AsyncStream"]) {
       self = .oneProcess
     } else {
       self = .ours
