@@ -127,6 +127,8 @@ extension Session {
   /// Carries out the requests that follow in the input by `body`, until it returns false with nothing done, there are as many
   /// as may share a section, or it has taken long enough.
   private func shareSection(_ bytes: Bytes, _ body: (Request) -> Bool) {
+    // A request that comes alone needs no clock.
+    guard findsRequest(in: bytes) else { return }
     let begin = ContinuousClock.now
     // The clock is looked at once for so many arguments: a command may have many.
     var untimed = 0
