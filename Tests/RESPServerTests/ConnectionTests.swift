@@ -26,6 +26,31 @@ struct ConnectionTests {
     }
   }
 
+  /// Reads that follow each other share a section; an error takes back its own answer, and what is no such read ends the section.
+  @Test(arguments: [Table.Variant.rcu, .rwlock]) func aBurstOfReadsIsAnsweredInOrder(_ variant: Table.Variant)
+    async throws
+  {
+    try await withServer(variant: variant) { server, client throws in
+      try server.table.set("k", "v")
+      try server.table.set("point", UInt64(7))
+      let long = String(repeating: "x", count: 600_000)
+      try server.table.set("long", long)
+      let words = [
+        "GET k", "GET none", "GET point", "STRLEN k", "KEYS k", "EXISTS k none k", "GET", "TYPE k", "PING", "GET long",
+        "GET long", "GET k", "SET k w", "GET k", "MGET k point none", "GET k",
+      ]
+      var burst: [UInt8] = []
+      for line in words { burst += RedisClient.encode(line.split(separator: " ").map { Array($0.utf8) }) }
+      try client.send(burst + Array("GET k\r\n".utf8))
+      let wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value"
+      let answers = [
+        "\"v\"", "nil", wrongType, ":1", "[\"k\"]", ":2", "-ERR wrong number of arguments for 'get' command", "+string",
+        "+PONG", "\"\(long)\"", "\"\(long)\"", "\"v\"", "+OK", "\"w\"", "[\"w\" nil nil]", "\"w\"", "\"w\"",
+      ]
+      for (word, answer) in zip(words + ["inline GET k"], answers) { #expect(try client.answer() == answer, "\(word)") }
+    }
+  }
+
   @Test func damageEndsTheConnectionWithRedisWords() async throws {
     try await withServer { _, client throws in
       try client.send("PING\r\n*1\r\n$x\r\n")

@@ -29,7 +29,7 @@ struct FrameTests {
           case .frame:
             consumed = parser.consumed
             if let inline = parser.inline { return .command(inline.withRequest(words)) }
-            return .command(words(Request(raw, parser.arguments)))
+            return .command(words(Request(raw, parser.arguments.places)))
           }
         }
         guard let outcome else { break }
@@ -64,6 +64,7 @@ struct FrameTests {
     ("*x\r\n", "invalid multibulk length"), ("*2147483648\r\n", "invalid multibulk length"),
     ("*1\r\n:1\r\n", "expected '$', got ':'"), ("*1\r\n$-1\r\n", "invalid bulk length"),
     ("*1\r\n$4294967296\r\n", "invalid bulk length"), ("*1\r\n$01\r\n", "invalid bulk length"),
+    ("*1\r\n$01\r\na\r\n", "invalid bulk length"), ("*01\r\n$1\r\na\r\n", "invalid multibulk length"),
     ("SET \"a\r\n", "unbalanced quotes in request"), ("SET \"a\"b\r\n", "unbalanced quotes in request"),
   ])
   func damageIsNamedAsRedisNamesIt(_ text: String, _ message: String) {
@@ -109,13 +110,22 @@ struct FrameTests {
     bytes.withUnsafeBytes { raw in
       guard case .needsMore = parser.step(Bytes(raw)) else { return #expect(Bool(false), "it is no whole frame") }
     }
-    #expect(parser.arguments.capacity < 100)
+    let capacity = parser.arguments.capacity
+    #expect(capacity < 100)
   }
 
   @Test func limitsHold() {
     let limits = FrameParser.Limits(argument: 10, arguments: 3, frame: 40)
     #expect(whole("*4\r\n", limits) == [.failed("invalid multibulk length")])
     #expect(whole("*1\r\n$11\r\n", limits) == [.failed("invalid bulk length")])
+    // What has arrived whole is judged likewise.
+    #expect(whole("*1\r\n$11\r\n12345678901\r\n", limits) == [.failed("invalid bulk length")])
+    #expect(
+      whole("*3\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n", limits)
+        == [.failed("too big request")])
+    #expect(
+      whole("*4\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n", limits)
+        == [.failed("invalid multibulk length")])
     #expect(whole("*3\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n$9\r\n", limits) == [.failed("too big request")])
   }
 

@@ -59,6 +59,46 @@ import Testing
     #expect(try second.wait() == .code(0))
   }
 
+  /// WAITAOF answers 1 for what is there after a kill and a reboot, and 0 for what its store does not have yet.
+  @Test func whatRedisClientsWaitForOutlivesTheDaemonAndTheTable() throws {
+    let corner = try Corner()
+    let (stored, due) = (corner.tableName(), corner.tableName())
+    let stores = try corner.storeTable(stored)
+    defer { stores.remove() }
+    let later = StoreCorner(directory: stores.directory, table: due)
+    defer { later.remove() }
+    let socket = corner.directory + "/resp.sock"
+    defer { unlink(socket) }
+    try corner.write(
+      """
+      interval: 20ms
+      store-directory: \(stores.directory)
+      tables:
+        - {name: \(stored), capacity: 4MiB, durability: every-barrier}
+        - {name: \(due), capacity: 4MiB, durability: relaxed(60min)}
+      resp: {socket: \(socket)}
+      """)
+    let first = try corner.startReady()
+    try first.waitForStore(of: stored)
+    let client = try RedisClient(socket)
+    #expect(try client.call("SET", "k", "waited for") == "+OK")
+    #expect(try client.call("WAITAOF", "1", "0", "0") == "[:1 :0]")
+    let table = try Table.open(stored)
+    #expect(table.durableVersion == table.version)
+    #expect(try client.call("SELECT", "1") == "+OK")
+    #expect(try client.call("SET", "k", "not due") == "+OK")
+    #expect(try client.call("WAITAOF", "1", "0", "100") == "[:0 :0]")
+    first.signal(SIGKILL)
+    #expect(try first.wait() == .signal(SIGKILL))
+    removeObjects(ofTable: stored)
+    removeObjects(ofTable: due)
+    let second = try corner.startReady()
+    #expect(try Table.open(stored).get("k", as: String.self) == "waited for")
+    #expect(try Table.open(due).get("k", as: String.self) == nil)
+    second.signal(SIGTERM)
+    #expect(try second.wait() == .code(0))
+  }
+
   /// Somebody removes a table's objects under the daemon: it makes the table anew, with all that was in it.
   @Test func aTableWhoseNameIsTakenAwayComesBack() throws {
     let corner = try Corner()

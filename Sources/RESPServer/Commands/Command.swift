@@ -71,6 +71,14 @@ enum ConnectionCommand: Sendable {
 enum ReadCommand: Sendable {
   case get, mget, strlen, getrange, lcs
   case exists, touch, keys, scan, randomkey, type, ttl, pttl, expiretime, pexpiretime
+
+  /// Whether it takes long in a large table, or with long values.
+  var visitsManyKeys: Bool {
+    switch self {
+    case .keys, .scan, .randomkey, .lcs: true
+    default: false
+    }
+  }
 }
 
 enum WriteCommand: Sendable {

@@ -77,9 +77,11 @@ struct StoredValue {
 extension Reply {
   /// A value, in place if it is stored as it is sent.
   mutating func value(_ entry: SeenEntry) throws(CommandError) {
-    if entry.type == .string || entry.type == .bytes {
-      try room(for: entry.bytes.byteCount)
-      unsafe entry.bytes.withUnsafeBytes { unsafe bulk($0) }
+    let type = entry.type
+    if type == .string || type == .bytes {
+      let bytes = entry.bytes
+      try room(for: bytes.byteCount)
+      unsafe bytes.withUnsafeBytes { unsafe bulk($0) }
     } else {
       let text = StoredValue(entry).text
       try room(for: text.count)

@@ -3,7 +3,7 @@
 /// It is told the bytes from the start of a frame each time, more of them from time to time, and goes on where it
 /// stopped: a frame that comes in many pieces is looked at once. It keeps the places of arguments that have arrived,
 /// 8 bytes for at least 5 that were sent, and never makes room for what is only announced.
-struct FrameParser {
+struct FrameParser: ~Copyable {
   enum Step {
     /// A request of ``arguments``, or of ``inline``. The next frame begins ``consumed`` bytes further.
     case frame
@@ -44,8 +44,8 @@ struct FrameParser {
   /// The frame was dealt with.
   mutating func reset() {
     arguments.removeAll()
-    inline = nil
-    verdict = nil
+    if inline != nil { inline = nil }
+    if verdict != nil { verdict = nil }
     consumed = 0
     outstanding = nil
     length = nil
@@ -57,12 +57,59 @@ struct FrameParser {
     guard !bytes.isEmpty else { return .needsMore }
     if inline != nil { return .frame }
     if let verdict { return verdict }
+    if outstanding == nil, readAtOnce(bytes) { return .frame }
     let step = look(at: bytes)
     switch step {
     case .nothing, .failed: verdict = step
     case .frame, .needsMore: break
     }
     return step
+  }
+
+  /// Reads a frame of the usual kind that has arrived whole: nearly all are. What is rare is left to ``look(at:)``: errors, what is still
+  /// to come, and numbers of more than nine digits.
+  /// - Returns: false if it is left, and nothing has happened.
+  private mutating func readAtOnce(_ bytes: Bytes) -> Bool {
+    var end = 1
+    guard bytes[0] == UInt8(ascii: "*"), let count = Self.shortNumber(bytes, &end), count > 0,
+      count <= limits.arguments
+    else { return false }
+    for _ in 0..<count {
+      guard end < bytes.count, bytes[end] == UInt8(ascii: "$") else { return leaveRest() }
+      end += 1
+      guard let length = Self.shortNumber(bytes, &end), length <= limits.argument, end + length <= limits.frame,
+        bytes.count - end >= length + 2
+      else { return leaveRest() }
+      arguments.append(PlaceList.Place(start: UInt32(end), count: UInt32(length)))
+      end += length + 2
+    }
+    consumed = end
+    outstanding = 0
+    return true
+  }
+
+  private mutating func leaveRest() -> Bool {
+    arguments.removeAll()
+    return false
+  }
+
+  /// A number of at most nine digits with the end of its line; moves `place` behind that.
+  @inline(__always)
+  private static func shortNumber(_ bytes: Bytes, _ place: inout Int) -> Int? {
+    var end = place
+    let last = min(bytes.count, place + 9)
+    var number = 0
+    while end < last {
+      let digit = bytes[end] &- ASCII.zero
+      if digit > 9 { break }
+      number = number &* 10 &+ Int(digit)
+      end += 1
+    }
+    guard end > place, end + 1 < bytes.count, bytes[end] == ASCII.carriageReturn else { return nil }
+    // No number begins with a zero but zero.
+    if bytes[place] == ASCII.zero, end - place > 1 { return nil }
+    place = end + 2
+    return number
   }
 
   private mutating func look(at bytes: Bytes) -> Step {

@@ -30,7 +30,7 @@ struct Reply {
 
   mutating func simple(_ text: StaticString) { line(UInt8(ascii: "+"), text.description) }
 
-  mutating func ok() { buffer.writeStaticString("+OK\r\n") }
+  mutating func ok() { literal("+OK\r\n") }
 
   /// - Parameter message: with the code that Redis begins it with.
   mutating func error(_ message: String) { error(Array(message.utf8)) }
@@ -56,7 +56,7 @@ struct Reply {
   /// What a client did not ask for.
   mutating func push(_ count: Int) { header(UInt8(ascii: version == 3 ? ">" : "*"), count) }
 
-  mutating func null() { buffer.writeStaticString(version == 3 ? "_\r\n" : "$-1\r\n") }
+  mutating func null() { if version == 3 { literal("_\r\n") } else { literal("$-1\r\n") } }
   mutating func nullArray() { buffer.writeStaticString(version == 3 ? "_\r\n" : "*-1\r\n") }
 
   // MARK: - Strings
@@ -95,6 +95,16 @@ struct Reply {
 
   // MARK: -
 
+  /// A whole line, without the calls of `writeStaticString`.
+  @inline(__always)
+  private mutating func literal(_ line: StaticString) {
+    let count = line.utf8CodeUnitCount
+    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
+      unsafe target.baseAddress!.copyMemory(from: line.utf8Start, byteCount: count)
+      return count
+    }
+  }
+
   private mutating func line(_ type: UInt8, _ text: String) {
     buffer.writeInteger(type)
     buffer.writeString(text)
@@ -114,19 +124,24 @@ struct Reply {
       index = 2
     }
     var rest = number.magnitude
-    var digits = 1
-    var power: UInt = 10
-    while digits < 20, rest >= power {
-      digits += 1
-      let (next, overflow) = power.multipliedReportingOverflow(by: 10)
-      if overflow { break }
-      power = next
+    if rest < 10 {
+      unsafe target[index] = ASCII.zero + UInt8(truncatingIfNeeded: rest)
+      index += 1
+    } else {
+      var digits = 1
+      var power: UInt = 10
+      while digits < 20, rest >= power {
+        digits += 1
+        let (next, overflow) = power.multipliedReportingOverflow(by: 10)
+        if overflow { break }
+        power = next
+      }
+      for position in (index..<index + digits).reversed() {
+        unsafe target[position] = ASCII.zero + UInt8(rest % 10)
+        rest /= 10
+      }
+      index += digits
     }
-    for position in (index..<index + digits).reversed() {
-      unsafe target[position] = ASCII.zero + UInt8(rest % 10)
-      rest /= 10
-    }
-    index += digits
     unsafe target[index] = ASCII.carriageReturn
     unsafe target[index + 1] = ASCII.lineFeed
     return index + 2

@@ -1,59 +1,62 @@
-/// One command with its arguments, in the connection's buffer; the command's name is the first.
+/// One command with its arguments, in the connection's buffer; the command's name is the first. Valid while its command runs: it counts
+/// no reference to the buffer, and none to the places.
 @safe
 struct Request {
   private let base: UnsafeRawBufferPointer
-  private let places: PlaceList
+  private let places: UnsafeBufferPointer<PlaceList.Place>
 
   @unsafe
-  init(_ base: UnsafeRawBufferPointer, _ places: PlaceList) {
+  init(_ base: UnsafeRawBufferPointer, _ places: UnsafeBufferPointer<PlaceList.Place>) {
     unsafe self.base = base
-    self.places = places
+    unsafe self.places = places
   }
 
-  var count: Int { places.count }
+  var count: Int { unsafe places.count }
 
   subscript(index: Int) -> Bytes {
-    let place = places[index]
-    return unsafe Bytes(UnsafeRawBufferPointer(rebasing: base[Int(place.start)..<Int(place.start + place.count)]))
+    precondition(index >= 0 && index < count, "a request has no such argument")
+    let place = unsafe places[index]
+    return unsafe Bytes(
+      UnsafeRawBufferPointer(start: base.baseAddress.map { unsafe $0 + Int(place.start) }, count: Int(place.count)))
   }
 
   /// A copy that outlives the buffer.
   var retained: RetainedRequest {
     var bytes: [UInt8] = []
-    var places = PlaceList()
-    bytes.reserveCapacity((0..<count).reduce(0) { $0 + Int(self.places[$1].count) })
-    places.reserveCapacity(count)
+    var copies: [PlaceList.Place] = []
+    bytes.reserveCapacity((0..<count).reduce(0) { $0 + self[$1].count })
+    copies.reserveCapacity(count)
     for index in 0..<count {
       let argument = self[index]
-      places.append(PlaceList.Place(start: UInt32(bytes.count), count: UInt32(argument.count)))
+      copies.append(PlaceList.Place(start: UInt32(bytes.count), count: UInt32(argument.count)))
       unsafe bytes.append(contentsOf: argument.raw)
     }
-    return RetainedRequest(bytes: bytes, places: places)
+    return RetainedRequest(bytes: bytes, places: copies)
   }
 }
 
 /// A request that waits: queued by MULTI, or written inline.
 struct RetainedRequest {
   let bytes: [UInt8]
-  let places: PlaceList
+  let places: [PlaceList.Place]
 
-  init(bytes: [UInt8], places: PlaceList) {
+  fileprivate init(bytes: [UInt8], places: [PlaceList.Place]) {
     self.bytes = bytes
     self.places = places
   }
 
   init(_ arguments: [[UInt8]]) {
-    var places = PlaceList()
     var start = 0
-    for argument in arguments {
-      places.append(PlaceList.Place(start: UInt32(start), count: UInt32(argument.count)))
-      start += argument.count
+    places = arguments.map { argument in
+      defer { start += argument.count }
+      return PlaceList.Place(start: UInt32(start), count: UInt32(argument.count))
     }
-    self.places = places
     bytes = Array(arguments.joined())
   }
 
   func withRequest<R>(_ body: (Request) throws -> R) rethrows -> R {
-    try unsafe bytes.withUnsafeBytes { bytes in try unsafe body(Request(bytes, places)) }
+    try unsafe bytes.withUnsafeBytes { bytes in
+      try unsafe places.withUnsafeBufferPointer { places in try unsafe body(Request(bytes, places)) }
+    }
   }
 }

@@ -51,7 +51,8 @@ final class ClientRecord: Sendable {
   }
 
   var commands: Int { commandCount.load(ordering: .relaxed) }
-  func count() { commandCount.add(1, ordering: .relaxed) }
+  /// For the connection's session alone: no other thread counts meanwhile, so that it takes no atomic addition.
+  func count() { commandCount.store(commands &+ 1, ordering: .relaxed) }
 
   var current: Settings { settings.withLock { $0 } }
   func update(_ change: (inout Settings) -> Void) { settings.withLock { change(&$0) } }

@@ -20,8 +20,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var isWritable = true
   /// Enough waits to be sent; go on when it is.
   private var isWaitingToWrite = false
-  /// WAITAOF is not answered yet, and what would answer it at its end.
-  private var diskWait: (wait: DiskWait, end: Scheduled<Void>?)?
+  /// WAITAOF is not answered yet: whose store it waits for, and what would answer it at its end.
+  private var diskWait: (database: Database, end: Scheduled<Void>?)?
   private var hasInput = false
   /// What arrived while a lane had the session: at the end of its input a socket is read empty, whoever asked for it.
   private var early: ByteBuffer?
@@ -160,8 +160,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     let end = wait.end.map { end in
       loop.scheduleTask(in: TimeAmount(max(.zero, end - .now)), goOn)
     }
-    diskWait = (wait, end)
     let target = wait.targets[0]
+    diskWait = (target.database, end)
     target.database.disk.wait(session.client.id, target.table, target.version) { loop.execute(goOn) }
   }
 
@@ -172,10 +172,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func leaveDiskWait() {
-    guard let (wait, end) = diskWait else { return }
+    guard let (database, end) = diskWait else { return }
     diskWait = nil
     end?.cancel()
-    wait.targets[0].database.disk.cancel(session.client.id)
+    database.disk.cancel(session.client.id)
   }
 
   // MARK: - What was not asked for

@@ -1,7 +1,9 @@
 import SharedTable
 
 /// `WAITAOF numlocal numreplicas timeout`: the connection's writes are to be on the disk.
-struct DiskWait {
+///
+/// A class, because a session looks after each command whether there is one: that is a comparison with nil.
+final class DiskWait {
   struct Target {
     let database: Database
     let table: Table
@@ -42,7 +44,7 @@ struct DiskWait {
   /// Looks how far the stores are, and does not block.
   /// - Returns: whether there is nothing to wait for any more.
   /// - Throws: what would never be on the disk is waited for.
-  mutating func isOver() throws(TableError) -> Bool {
+  func isOver() throws(TableError) -> Bool {
     while let target = targets.first {
       if !isWanted {
         guard target.table.durableVersion >= target.version else { return true }
@@ -58,7 +60,7 @@ struct DiskWait {
 extension Session {
   /// Answers, or leaves what is to be waited for in ``diskWait``: then the command is carried out anew.
   func waitForDisk(_ request: Request) throws {
-    var wait = try diskWait ?? DiskWait(request, self)
+    let wait = try diskWait ?? DiskWait(request, self)
     diskWait = nil
     guard try wait.isOver() else { return diskWait = wait }
     reply.array(2)

@@ -40,9 +40,7 @@ extension Session {
         if diskWait == nil { finish() }
       }
     case .read(let command):
-      return attempt(patience) {
-        try table().read(timeout: patience) { view in answer(command, request, view) }
-      }
+      return attempt(patience, finishes: false) { try readBurst(command, request, bytes, patience) }
     case .write(let command, let name) where isForwarded:
       if patience == .zero { return database.forwarding }
       return attempt(patience) { try forward(command, name, request, patience) }
@@ -107,7 +105,45 @@ extension Session {
     do { try command.run(request, section, &reply, visible: visibleKeys) } catch { fail(error) }
   }
 
-  // MARK: - Barriers
+  // MARK: - Sections
+
+  /// One read section for a read and the reads behind it in the input. One that visits many keys ends it, as the section holds memory
+  /// and judges expiry by the time of its beginning.
+  private func readBurst(
+    _ first: ReadCommand, _ request: Request, _ bytes: Bytes?, _ patience: Duration
+  ) throws {
+    try table().read(timeout: patience) { view in
+      answer(first, request, view)
+      finish()
+      guard let bytes, !first.visitsManyKeys else { return }
+      shareSection(bytes) { next in
+        guard case .read(let command) = plan(next), !command.visitsManyKeys else { return false }
+        answer(command, next, view)
+        return true
+      }
+    }
+  }
+
+  /// Carries out the requests that follow in the input by `body`, until it returns false with nothing done, there are as many
+  /// as may share a section, or it has taken long enough.
+  private func shareSection(_ bytes: Bytes, _ body: (Request) -> Bool) {
+    // A request that comes alone needs no clock.
+    guard findsRequest(in: bytes) else { return }
+    let begin = ContinuousClock.now
+    // The clock is looked at once for so many arguments: a command may have many.
+    var untimed = 0
+    for _ in 1..<Self.batchCommands {
+      if untimed >= 32 {
+        if ContinuousClock.now - begin > Self.batchTime { return }
+        untimed = 0
+      }
+      guard reply.count < Self.replyLimit, findsRequest(in: bytes) else { return }
+      let next = request(in: bytes)
+      untimed += next.count
+      guard body(next) else { return }
+      finish()
+    }
+  }
 
   /// One barrier for a write and what follows it in the input, as long as that needs nothing but the same table.
   private func batch(
@@ -118,19 +154,14 @@ extension Session {
       guard answer(first, name, request, &tx) else { return }
       finish()
       guard let bytes else { return }
-      let begin = ContinuousClock.now
-      for count in 1..<Self.batchCommands {
-        if count % 16 == 0, ContinuousClock.now - begin > Self.batchTime { return }
-        guard reply.count < Self.replyLimit, findsRequest(in: bytes) else { return }
-        let next = self.request(in: bytes)
+      shareSection(bytes) { next in
         switch plan(next) {
         case .read(let command): answer(command, next, tx)
-        case .write(.flushdb, _): return
-        case .write(let command, let name):
-          guard answer(command, name, next, &tx) else { return }
-        case .refused, .queued, .connection: return
+        case .write(.flushdb, _): return false
+        case .write(let command, let name): return answer(command, name, next, &tx)
+        case .refused, .queued, .connection: return false
         }
-        finish()
+        return true
       }
     }
   }

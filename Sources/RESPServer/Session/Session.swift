@@ -157,7 +157,7 @@ final class Session: @unchecked Sendable {
   }
 
   func request(in bytes: Bytes) -> Request {
-    unsafe Request(bytes.suffix(from: served).raw, parser.arguments)
+    unsafe Request(bytes.suffix(from: served).raw, parser.arguments.places)
   }
 
   private func passOver() {
@@ -169,7 +169,7 @@ final class Session: @unchecked Sendable {
   func finish() {
     passOver()
     isSecondAttempt = false
-    diskWait = nil
+    if diskWait != nil { diskWait = nil }
     client.count()
     suppression.apply(to: &reply, from: replyStart)
     if messages.count > 0 {
@@ -220,5 +220,8 @@ final class Session: @unchecked Sendable {
 }
 
 extension Bytes {
-  func suffix(from start: Int) -> Bytes { unsafe Bytes(UnsafeRawBufferPointer(rebasing: raw[start...])) }
+  func suffix(from start: Int) -> Bytes {
+    precondition(start >= 0 && start <= count)
+    return unsafe Bytes(UnsafeRawBufferPointer(start: raw.baseAddress.map { unsafe $0 + start }, count: count - start))
+  }
 }
