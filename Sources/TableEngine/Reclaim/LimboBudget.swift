@@ -5,8 +5,11 @@ struct LimboBudget {
   private var ctl: Memory { state.ctl }
 
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
+  var reclaimableBytes: Int { Int(clamping: keptBytes) }
+
+  /// The same, for a comparison that costs every barrier: a conversion would cost it as much again.
   @inline(__always)
-  var reclaimableBytes: Int { state.limbo.bytes &+ Int(clamping: garbageBytes) }
+  private var keptBytes: UInt64 { state.limbo.bytesPushed &- state.limbo.bytesPopped &+ garbageBytes }
 
   /// Bytes of superseded versions, retained ones among them.
   @inline(__always)
@@ -15,9 +18,7 @@ struct LimboBudget {
   /// Is nothing to be reclaimed before a transaction opens?
   @inline(__always)
   var isKept: Bool {
-    let inLimbo = state.limbo.bytesPushed &- state.limbo.bytesPopped
-    return ctl.loadRelaxed(ControlLayout.roomWanted) == 0
-      && inLimbo &+ garbageBytes <= ctl.loadRelaxed(ControlLayout.limboBudget)
+    ctl.loadRelaxed(ControlLayout.roomWanted) == 0 && keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget)
   }
 
   /// Reclaims what a barrier asked for, and ends snapshots where the table's policy says so. By the owner of W, before a

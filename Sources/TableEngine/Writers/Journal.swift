@@ -67,10 +67,7 @@ struct Journal {
   @inline(__always)
   func append(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64) {
     let index = self.count
-    let position = region &+ index &* JournalLayout.recordBytes
-    let place = UInt64(truncatingIfNeeded: count) << Self.countShift | UInt64(truncatingIfNeeded: offset >> 3)
-    ctl.storeRelaxed(position, kind.rawValue << Self.kindShift | place)
-    ctl.storeRelaxed(position &+ Self.value, value)
+    write(kind, offset: offset, count: count, value: value, at: index)
     crashFence()
     save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 1))
     crashFence()
@@ -83,15 +80,20 @@ struct Journal {
   @inline(__always)
   func appendChange(_ allocation: Kind, of block: BlockRef, at wordOffset: Int, replacing old: UInt64) {
     let index = self.count
-    let position = region &+ index &* JournalLayout.recordBytes
-    ctl.storeRelaxed(position, allocation.rawValue << Self.kindShift)
-    ctl.storeRelaxed(position &+ Self.value, block.raw)
-    let put = position &+ JournalLayout.recordBytes
-    ctl.storeRelaxed(put, Kind.put.rawValue << Self.kindShift | UInt64(truncatingIfNeeded: wordOffset >> 3))
-    ctl.storeRelaxed(put &+ Self.value, old)
+    write(allocation, value: block.raw, at: index)
+    write(.put, offset: wordOffset, value: old, at: index &+ 1)
     crashFence()
     save(JournalLayout.count, UInt64(truncatingIfNeeded: index &+ 2))
     crashFence()
+  }
+
+  /// Behind the records that count.
+  @inline(__always)
+  private func write(_ kind: Kind, offset: Int = 0, count: Int = 0, value: UInt64, at index: Int) {
+    let position = region &+ index &* JournalLayout.recordBytes
+    let place = UInt64(truncatingIfNeeded: count) << Self.countShift | UInt64(truncatingIfNeeded: offset >> 3)
+    ctl.storeRelaxed(position, kind.rawValue << Self.kindShift | place)
+    ctl.storeRelaxed(position &+ Self.value, value)
   }
 
   /// Makes a record one of another kind, in one store: its second word stays.
