@@ -21,8 +21,8 @@ extension BarrierQueue {
 
   /// What became of the barriers of a turn.
   private struct Group {
-    /// Those of whose results nobody has been told, in their order. A list, since they are in no other: an array would be made for each
-    /// group, and copied as it grows.
+    /// The barriers that have ended and whose submitters have not been told yet, in the order of their submission. They are in no
+    /// other list, so this one takes no memory of its own; an array would be allocated for each group, and copied as it grows.
     var ended = SubmissionList()
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?

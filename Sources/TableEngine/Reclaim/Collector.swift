@@ -49,7 +49,8 @@ struct Collector {
     let inPlace = InPlacePass(state: state)
     inPlace.raiseCut(scan)
     let settled = TombstonePass(state: state).run(scan)
-    // What was settled waits for a version to come. Who wants room does not wait for the next write.
+    // The blocks of settled tombstones are free once every reader is at the next version. A caller that wants room makes that
+    // version now, an empty one; any other caller leaves it to the next write.
     if settled > 0, !sparing { CommitPoint(state: state).publish(keyCount: state.keyCount) }
     let freedInPlace = inPlace.run(scan, sparing: sparing)
     let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlinkIfHeldBack(scan)
