@@ -46,6 +46,29 @@ import Testing
     }
   }
 
+  /// A full table that is emptied by one barrier has room for the next, which must not wait for a version that only it could make.
+  @Test(arguments: [false, true]) func whatOneBarrierRemovedIsRoomForTheNext(maintains: Bool) throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 1 << 20)) { _, table in
+      let value = [UInt8](repeating: 1, count: 10_000)
+      var count = 0
+      let error = #expect(throws: TableError.self) {
+        while count < 1000 {
+          try table.barrier { tx throws in try tx.set("k\(count)", value) }
+          count += 1
+        }
+      }
+      #expect(error?.code == .full)
+      try table.barrier { tx throws in for index in 0..<count { _ = try tx.remove("k\(index)") } }
+      if maintains {
+        _ = try table.administration.maintain()
+        #expect(table.statistics.limboBytes == 0)
+      }
+      for index in 0..<count { try table.barrier { tx throws in try tx.set("k\(index)", value) } }
+      #expect(table.count == count)
+      #expect(try table.check() == [])
+    }
+  }
+
   /// A snapshot from before a removal finds the value, however many keys leave the index meanwhile.
   @Test func aRemovedKeyStaysInTheIndexForSnapshotsBelowItsRemoval() throws {
     try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in

@@ -49,10 +49,11 @@ struct Collector {
     let inPlace = InPlacePass(state: state)
     inPlace.raiseCut(scan)
     let settled = TombstonePass(state: state).run(scan)
-    // The blocks of settled tombstones are free once every reader is at the next version. A caller that wants room makes that
-    // version now, an empty one; any other caller leaves it to the next write.
-    if settled > 0, !sparing { CommitPoint(state: state).publish(keyCount: state.keyCount) }
     let freedInPlace = inPlace.run(scan, sparing: sparing)
+    // A caller that wants room makes the version that a settled tombstone waits for, an empty one; any other caller leaves it to
+    // the next write. It makes it whoever settled the tombstone, and when: the write may be the one that finds no room.
+    let makesVersion = !sparing && waitsForVersion
+    if makesVersion { CommitPoint(state: state).publish(keyCount: state.keyCount) }
     let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlinkIfHeldBack(scan)
     let freed = FreePass(state: state).run(scan)
     // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
@@ -61,7 +62,15 @@ struct Collector {
     state.triedSuperseded = gained && (isUnfinished || !sparing) ? state.superseded.head : state.superseded.tail
     state.triedLimboTail = state.limbo.tail
     state.triedLimboBytes = state.limbo.bytesPushed
-    return freedInPlace + settled + unlinked + freed > 0
+    return makesVersion || freedInPlace + settled + unlinked + freed > 0
+  }
+
+  /// Is the oldest superseded version a tombstone that was settled since the last commit?
+  private var waitsForVersion: Bool {
+    let superseded = state.superseded
+    guard superseded.count > 0 else { return false }
+    let stamp = superseded.stamp(superseded.head)
+    return stamp > state.committed && stamp != SupersededRing.unsettled
   }
 
   /// - Returns: how many versions were unlinked.
@@ -71,7 +80,7 @@ struct Collector {
     return pass.run()
   }
 
-  /// Does a reader keep the oldest superseded version? What a pass has just settled waits for the next version alone.
+  /// Does a reader keep the oldest superseded version? One that ``waitsForVersion`` is kept by nobody.
   private func isHeldBack(_ scan: ReaderScan) -> Bool {
     let superseded = state.superseded
     guard superseded.count > 0 else { return false }
