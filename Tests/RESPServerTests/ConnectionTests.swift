@@ -110,6 +110,83 @@ struct ConnectionTests {
     }
   }
 
+  // MARK: - Clients
+
+  /// The fields that redis-py reads as numbers, and fails without.
+  @Test func clientsAreListedWithAllFields() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      _ = try other.call("CLIENT", "SETNAME", "other")
+      _ = try other.call("MULTI")
+      _ = try other.call("GET", "a")
+      _ = try client.call("CLIENT", "TRACKING", "ON", "BCAST")
+      let lines = try client.call("CLIENT", "LIST").split(separator: "\n").filter { $0.contains("addr=") }
+      let fields = lines.map { line in
+        Dictionary(
+          line.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }.map {
+            (String($0[0]), $0.count > 1 ? String($0[1]) : "")
+          }, uniquingKeysWith: { $1 })
+      }
+      for field in fields {
+        for name in [
+          "age", "idle", "db", "sub", "psub", "multi", "qbuf", "qbuf-free", "obl", "argv-mem", "oll", "omem", "tot-mem",
+          "fd", "redir", "resp", "tot-cmds",
+        ] {
+          #expect(Int(field[name] ?? "") != nil, "\(name) of \(field)")
+        }
+        #expect(field["laddr"] == "\(server.socket):0")
+      }
+      let queued = try #require(fields.first { $0["name"] == "other" })
+      #expect(queued["multi"] == "1" && queued["cmd"] == "get" && queued["flags"] == "xU" && queued["redir"] == "-1")
+      let asking = try #require(fields.first { $0["name"] != "other" })
+      #expect(
+        asking["multi"] == "-1" && asking["cmd"] == "client" && asking["flags"] == "tBU" && asking["redir"] == "0")
+      #expect(try other.call("DISCARD") == "+OK")
+      #expect(try client.call("CLIENT", "LIST").contains("multi=-1"))
+    }
+  }
+
+  @Test func commandsAreCountedUntilTheCountIsReset() async throws {
+    try await withServer { server, client throws in
+      func statistics() throws -> [String] {
+        try client.call("INFO", "stats").split(separator: "\r\n").map(String.init)
+      }
+      let other = try server.client()
+      for _ in 0..<5 { _ = try other.call("PING") }
+      #expect(try statistics().contains("total_commands_processed:5"))
+      // What an ended connection did still counts.
+      #expect(try other.call("QUIT") == "+OK")
+      _ = try? other.call("PING")
+      #expect(try statistics().contains("total_commands_processed:7"))
+      #expect(try client.call("CONFIG", "RESETSTAT") == "+OK")
+      let after = try statistics()
+      #expect(after.contains("total_commands_processed:1") && after.contains("total_connections_received:0"))
+    }
+  }
+
+  @Test func clientsAreKilledByFilters() async throws {
+    try await withServer { server, client throws in
+      let listener = try server.client()
+      _ = try listener.call("SUBSCRIBE", "x")
+      let plain = try server.client()
+      let id = try plain.call("CLIENT", "ID").dropFirst()
+      #expect(try client.call("CLIENT", "KILL", "TYPE", "replica") == ":0")
+      #expect(try client.call("CLIENT", "KILL", "ID", String(id), "TYPE", "pubsub") == ":0")
+      #expect(try client.call("CLIENT", "KILL", "TYPE", "pubsub") == ":1")
+      #expect(try client.call("CLIENT", "KILL", "LADDR", "elsewhere:0") == ":0")
+      #expect(try client.call("CLIENT", "KILL", "LADDR", "\(server.socket):0", "ID", String(id)) == ":1")
+      #expect(try client.call("CLIENT", "KILL", "USER", "default", "ADDR", "\(server.socket):0") == ":0")
+      #expect(try client.call("CLIENT", "KILL", "USER", "somebody", "ID", "1") == "-ERR No such user 'somebody'")
+      #expect(try client.call("CLIENT", "KILL", "TYPE", "caster", "ID", "1") == "-ERR Unknown client type 'caster'")
+      #expect(try client.call("CLIENT", "KILL", "ID", "0") == "-ERR client-id should be greater than 0")
+      #expect(try client.call("CLIENT", "KILL", "ID", "1", "SKIPME") == "-ERR syntax error")
+      #expect(try client.call("CLIENT", "KILL", "ID", "1", "SKIPME", "perhaps") == "-ERR syntax error")
+      // The one that asks is answered before it is ended.
+      #expect(try client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no") == ":1")
+      #expect(throws: (any Error).self) { try client.call("PING") }
+    }
+  }
+
   // MARK: - Transactions
 
   @Test func execIsOneBarrier() async throws {

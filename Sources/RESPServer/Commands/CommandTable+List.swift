@@ -124,7 +124,11 @@ extension CommandTable {
     _ name: String, _ arity: Int, _ command: ConnectionCommand, _ access: CommandAccess, _ group: String,
     _ summary: String,
     _ keys: (Int, Int, Int) = (0, 0, 0)
-  ) -> Command { make(name, arity, .connection(command), access, "loading", "\(group) stale fast", keys, summary) }
+  ) -> Command {
+    let first = group == "@pubsub" ? "pubsub" : "loading"
+    let others = group == "@pubsub" ? "\(group) loading stale fast" : "\(group) stale fast"
+    return make(name, arity, .connection(command), access, first, others, keys, summary)
+  }
 
   private static func make(
     _ name: String, _ arity: Int, _ kind: Command.Kind, _ access: CommandAccess, _ flag: String, _ words: String,

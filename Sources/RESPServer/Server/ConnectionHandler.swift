@@ -79,6 +79,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     guard hasInput else { return context.read() }
     hasInput = false
+    session.client.noteInput()
     proceed()
   }
 

@@ -116,14 +116,15 @@ public final class RESPServer: Sendable {
       let rules = state.options.access
       let peer = try channel.pipeline.syncOperations.peerCredentials(of: channel, withGroups: rules != nil)
       let id = state.nextID()
-      let address = channel.remoteAddress.map { address in
-        address.port.map { "\(address.ipAddress ?? "?"):\($0)" } ?? "\(state.options.socket ?? ""):0"
+      func written(_ address: SocketAddress?) -> String {
+        guard let address else { return "?" }
+        return address.port.map { "\(address.ipAddress ?? "?"):\($0)" } ?? "\(state.options.socket ?? ""):0"
       }
       let loop = channel.eventLoop
       let holder = HandlerHolder()
       let bound = NIOLoopBound(holder, eventLoop: loop)
       let client = ClientRecord(
-        id: id, address: address ?? "?", peer: peer,
+        id: id, address: written(channel.remoteAddress), localAddress: written(channel.localAddress), peer: peer,
         access: rules.map { ClientAccess($0, peer, tables: state.databases.map(\.name)) },
         send: { push in loop.execute { bound.value.handler?.deliver(push) } },
         disconnect: { loop.execute { bound.value.handler?.disconnect() } })

@@ -8,7 +8,24 @@ final class ServerState: Sendable {
     var lastID = 0
     var connections = 0
     var rejected = 0
+    /// Of connections that have ended.
+    var endedCommands = 0
+    /// What was counted at the last CONFIG RESETSTAT.
+    var forgotten = Counts()
     var configuration = ServerConfiguration()
+
+    /// All that was ever counted.
+    var counts: Counts {
+      let commands = clients.values.reduce(endedCommands) { $0 + $1.commands }
+      return Counts(connections: connections, rejected: rejected, commands: commands)
+    }
+  }
+
+  /// Since the server began, or since the last CONFIG RESETSTAT.
+  struct Counts {
+    var connections = 0
+    var rejected = 0
+    var commands = 0
   }
 
   let options: ServerOptions
@@ -52,13 +69,28 @@ final class ServerState: Sendable {
   }
 
   func leave(_ client: ClientRecord) {
-    _ = state.withLock { $0.clients.removeValue(forKey: client.id) }
+    state.withLock { state in
+      // One that was refused never was among them.
+      if state.clients.removeValue(forKey: client.id) != nil { state.endedCommands += client.commands }
+    }
     broker.forget(client)
   }
 
   var clients: [ClientRecord] { state.withLock { $0.clients.values.sorted { $0.id < $1.id } } }
   func client(_ id: Int) -> ClientRecord? { state.withLock { $0.clients[id] } }
-  var connectionCount: (all: Int, rejected: Int) { state.withLock { ($0.connections, $0.rejected) } }
+
+  // MARK: - Counts
+
+  var counts: Counts {
+    state.withLock { state in
+      let all = state.counts
+      return Counts(
+        connections: all.connections - state.forgotten.connections, rejected: all.rejected - state.forgotten.rejected,
+        commands: all.commands - state.forgotten.commands)
+    }
+  }
+
+  func forgetCounts() { state.withLock { $0.forgotten = $0.counts } }
 
   // MARK: - CONFIG
 

@@ -52,16 +52,8 @@ enum ClientCommand {
         }
         clients = clients.filter { wanted.contains($0.id) }
       } else if request[2].isWord("TYPE"), request.count == 4 {
-        let type = request[3].text.lowercased()
-        switch type {
-        case "normal", "pubsub":
-          clients = clients.filter { client in
-            let counts = client.current.subscriptions
-            return (counts.channels + counts.patterns > 0) == (type == "pubsub")
-          }
-        case "master", "replica", "slave": clients = []
-        default: throw CommandError("ERR Unknown client type '\(request[3].text)'")
-        }
+        let kind = try ClientFilter.kind(request[3])
+        clients = clients.filter { $0.kind == kind }
       } else {
         throw .syntax
       }
@@ -82,7 +74,7 @@ enum ClientCommand {
     }
   }
 
-  /// By address or by `ID`: one's own connection too.
+  /// By address alone, one's own connection too; or by filters, all that pass them.
   private static func kill(_ request: Request, _ session: Session) throws(CommandError) {
     if request.count == 3 {
       let address = request[2].text
@@ -92,11 +84,10 @@ enum ClientCommand {
       end(client, session)
       return session.reply.ok()
     }
-    guard request.count == 4, request[2].isWord("ID") else { throw .syntax }
-    guard let id = request[3].integer, id > 0 else { throw CommandError("ERR client-id should be greater than 0") }
-    guard let client = session.server.client(id) else { return session.reply.integer(0) }
-    end(client, session)
-    session.reply.integer(1)
+    let filter = try ClientFilter(request, from: 2)
+    let clients = session.server.clients.filter { filter.passes($0, asking: session.client) }
+    for client in clients { end(client, session) }
+    session.reply.integer(clients.count)
   }
 
   private static func end(_ client: ClientRecord, _ session: Session) {

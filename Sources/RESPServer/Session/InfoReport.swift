@@ -45,7 +45,7 @@ struct InfoReport {
   private var clientLines: [(String, String)] {
     [
       ("connected_clients", "\(server.clients.count)"), ("maxclients", "\(server.options.mostClients)"),
-      ("blocked_clients", "0"), ("tracking_clients", "\(server.clients.count { $0.current.isTracking })"),
+      ("blocked_clients", "0"), ("tracking_clients", "\(server.clients.count { $0.current.tracking != nil })"),
     ]
   }
 
@@ -59,9 +59,10 @@ struct InfoReport {
   }
 
   private var statisticsLines: [(String, String)] {
-    let connections = server.connectionCount
+    let counts = server.counts
     return [
-      ("total_connections_received", "\(connections.all)"), ("rejected_connections", "\(connections.rejected)"),
+      ("total_connections_received", "\(counts.connections)"), ("total_commands_processed", "\(counts.commands)"),
+      ("rejected_connections", "\(counts.rejected)"),
       ("pubsub_channels", "\(server.broker.channelCount)"), ("pubsub_patterns", "\(server.broker.patternCount)"),
     ]
   }

@@ -80,6 +80,7 @@ extension Session {
 
   func plan(_ request: Request) -> Plan {
     guard let command = commands.find(request[0]) else { return .refused(.unknown(request)) }
+    client.begin(command)
     guard command.takes(request.count) else { return .refused(.arity(command.name)) }
     if case .connection = command.kind {
       do throws(CommandError) { try CommandWords.check(command, request) } catch { return .refused(error) }

@@ -179,6 +179,7 @@ extension Session {
       }
       reply.ok()
     } else if request[1].isWord("RESETSTAT") {
+      server.forgetCounts()
       reply.ok()
     } else {
       throw .arity("config|set")

@@ -41,7 +41,9 @@ final class Session: @unchecked Sendable {
   var replyStart = 0
 
   /// Commands since MULTI; nil outside.
-  var queue: CommandQueue?
+  var queue: CommandQueue? {
+    didSet { client.noteQueued(queue?.entries.count) }
+  }
   var watched: [WatchedKey] = []
   var subscriptions = Subscriptions()
   var tracking: Tracking?

@@ -79,7 +79,7 @@ extension Session {
 
   func setTracking(_ tracking: Tracking?, target: ClientRecord) {
     self.tracking = tracking
-    client.update { $0.isTracking = tracking != nil }
+    client.update { $0.tracking = tracking.map { $0.redirect.map { .other($0) } ?? .itself } }
     server.broker.track(tracking, for: client, target: target)
   }
 }
