@@ -74,18 +74,15 @@ struct DiskWaitTests {
     }
   }
 
-  @Test func whoCancelsIsNotWoken() async throws {
-    try await withStore { server, _, segment throws in
-      try server.table.set("k", "v")
-      let watch = DiskWatch()
-      let woken = Mutex<[Int]>([])
-      for client in 1...3 {
-        watch.wait(client, server.table, server.table.version) { woken.withLock { $0.append(client) } }
-      }
-      watch.cancel(1)
-      try segment.publishDurable(server.table.version)
-      #expect(eventually { woken.withLock { $0 } == [2, 3] })
-      watch.stop()
+  /// The table's name leads to nothing any more: no store will take what was stored.
+  @Test func aDroppedTableIsNotWaitedFor() async throws {
+    try await withStore { server, client, segment throws in
+      _ = try client.call("SET", "k", "v")
+      try client.send("WAITAOF 1 0 0\r\n")
+      #expect(try server.client().call("PING") == "+PONG")
+      try Table.drop(server.table.name)
+      let answer = try client.answer()
+      #expect(answer.contains("no such table"), "\(answer)")
     }
   }
 

@@ -7,11 +7,21 @@ import TestSupport
 
 /// A directory of a test's own, for stores; it goes with the test.
 func withDirectory<R>(_ body: (StoreDirectory) throws -> R) throws -> R {
-  var template = Array("/tmp/store-test-XXXXXX".utf8CString)
-  guard mkdtemp(&template) != nil else { throw StoreFailure("mkdtemp: error \(errno)") }
-  let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  let path = try newDirectory()
   defer { removeTree(path) }
   return try body(StoreDirectory(path))
+}
+
+func withDirectory<R>(_ body: (StoreDirectory) async throws -> R) async throws -> R {
+  let path = try newDirectory()
+  defer { removeTree(path) }
+  return try await body(StoreDirectory(path))
+}
+
+private func newDirectory() throws -> String {
+  var template = Array("/tmp/store-test-XXXXXX".utf8CString)
+  guard mkdtemp(&template) != nil else { throw StoreFailure("mkdtemp: error \(errno)") }
+  return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
 struct StoreFailure: Error, CustomStringConvertible {

@@ -1,4 +1,5 @@
 import NIOCore
+import SharedTable
 
 /// A connection on its event loop: bytes in, the session's work, one write for all that a burst asked for.
 ///
@@ -20,8 +21,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var isWritable = true
   /// Enough waits to be sent; go on when it is.
   private var isWaitingToWrite = false
-  /// WAITAOF is not answered yet: whose store it waits for, and what would answer it at its end.
-  private var diskWait: (database: Database, end: Scheduled<Void>?)?
+  /// WAITAOF is not answered yet: what waits for the store, and what would answer it at its end.
+  private var diskWait: (watch: Watch, end: Scheduled<Void>?)?
   private var hasInput = false
   /// What arrived while a lane had the session: at the end of its input a socket is read empty, whoever asked for it.
   private var early: ByteBuffer?
@@ -161,9 +162,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     let end = wait.end.map { end in
       loop.scheduleTask(in: TimeAmount(max(.zero, end - .now)), goOn)
     }
-    let target = wait.targets[0]
-    diskWait = (target.database, end)
-    target.database.disk.wait(session.client.id, target.table, target.version) { loop.execute(goOn) }
+    let watch = wait.watch!
+    diskWait = (watch, end)
+    watch.wait(for: .disk(wait.targets[0].version)) { loop.execute(goOn) }
   }
 
   /// The command looks by itself what has come about, and waits again for what has not.
@@ -173,10 +174,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func leaveDiskWait() {
-    guard let (database, end) = diskWait else { return }
+    // The watch ends with its last reference.
+    diskWait?.end?.cancel()
     diskWait = nil
-    end?.cancel()
-    database.disk.cancel(session.client.id)
   }
 
   // MARK: - What was not asked for

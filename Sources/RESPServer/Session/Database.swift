@@ -9,8 +9,6 @@ final class Database: Sendable {
   let name: String
   /// Carries out what would have to wait, so that the event loop never does.
   let lane: Lane
-  /// Waits for its store.
-  let disk = DiskWatch()
   /// A client's write to a table that mirrors another store waits for that store on this lane's thread. It is another thread than
   /// `lane`'s, so that a client's read that waits for the table does not wait for the network, too. It is one thread, so that two
   /// clients of this host never change what the other's transaction depends on while that is on its way.
@@ -55,7 +53,6 @@ final class Database: Sendable {
 
   func stop() {
     lane.stop()
-    disk.stop()
     forwarding.stop()
   }
 }

@@ -5,7 +5,6 @@ import SharedTable
 /// A class, because a session looks after each command whether there is one: that is a comparison with nil.
 final class DiskWait {
   struct Target {
-    let database: Database
     let table: Table
     /// The table's when the wait began: it covers all that the connection has stored, and perhaps others' writes.
     let version: UInt64
@@ -13,6 +12,8 @@ final class DiskWait {
 
   /// What is not known to be on the disk yet.
   private(set) var targets: [Target]
+  /// Waits for the store of the first of them. Nil before ``isOver()`` has found that there is something to wait for.
+  private(set) var watch: Watch?
   /// Nil: for ever.
   let end: ContinuousClock.Instant?
   /// Whether it is to wait, and not only asked how far the stores are.
@@ -28,7 +29,7 @@ final class DiskWait {
     end = timeout == 0 ? nil : .now + .milliseconds(timeout)
     targets = try session.writtenDatabases.map { database in
       let table = try database.table()
-      return Target(database: database, table: table, version: table.version)
+      return Target(table: table, version: table.version)
     }
   }
 
@@ -43,13 +44,15 @@ final class DiskWait {
 
   /// Looks how far the stores are, and does not block.
   /// - Returns: whether there is nothing to wait for any more.
-  /// - Throws: what would never be on the disk is waited for.
+  /// - Throws: what would never be on the disk is waited for; `system` if there is no thread to wait.
   func isOver() throws(TableError) -> Bool {
     while let target = targets.first {
       if !isWanted {
         guard target.table.durableVersion >= target.version else { return true }
-      } else if try !target.table.isDurable(target.version, within: .zero) {
-        return end.map { $0 <= .now } ?? false
+      } else if try !target.table.isDurable(target.version) {
+        if let end, end <= .now { return true }
+        watch = try Watch(target.table)
+        return false
       }
       targets.removeFirst()
     }

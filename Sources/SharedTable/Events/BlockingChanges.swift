@@ -1,4 +1,4 @@
-/// A table's changes for a thread that may block: what ``Table/changes(from:prefix:)`` is for asynchronous code.
+/// A table's changes for a thread that may block: what ``Table/changes(from:prefix:durableOnly:)`` is for asynchronous code.
 package struct BlockingChanges {
   private var feed: ChangeFeed
 
@@ -20,11 +20,10 @@ package struct BlockingChanges {
       switch try feed.step() {
       case .change(let change): return change
       case .again: continue
-      case .wait(let version):
-        guard try feed.table.waitForCommit(after: version, timeout: .nanoseconds(Int64(deadline.leftNanoseconds)))
-        else {
-          return nil
-        }
+      case .wait(.commit(let version)):
+        guard try feed.table.waitForCommit(after: version, timeout: deadline.left) else { return nil }
+      case .wait(.disk(let version)):
+        guard try feed.table.isDurable(version, within: deadline.left) else { return nil }
       }
     }
   }

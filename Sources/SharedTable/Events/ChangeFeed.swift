@@ -19,6 +19,8 @@ struct ChangeFeed: Sendable {
   let table: Table
   private let filter: Filter
   private let start: UInt64?
+  /// A change is told when it is on the disk.
+  private let isDurableOnly: Bool
   private var cursor: ChangeCursor
   private var pending: [TableChange] = []
   private var delivered = 0
@@ -27,7 +29,8 @@ struct ChangeFeed: Sendable {
   private var readVersion: UInt64
 
   /// - Parameter start: nil = from now.
-  init(_ table: Table, from start: UInt64?, _ filter: Filter) {
+  init(_ table: Table, from start: UInt64?, _ filter: Filter, durableOnly: Bool = false) {
+    isDurableOnly = durableOnly
     self.table = table
     self.filter = filter
     self.start = start
@@ -40,29 +43,35 @@ struct ChangeFeed: Sendable {
     case change(TableChange)
     /// Nothing that is wanted among the records looked at: there may be more.
     case again
-    /// Nothing before a version above this one.
-    case wait(after: UInt64)
+    /// Nothing before this has come.
+    case wait(Watch.Goal)
   }
 
   /// The next change, or what to do until there is one. Blocks nobody and looks at some hundred records at most.
   mutating func step() throws(TableError) -> Step {
-    if delivered < pending.count {
-      delivered += 1
-      return .change(pending[delivered - 1])
-    }
+    if delivered < pending.count { return try stepThroughPending() }
     if isFirst, let start, start > table.version, table.segment.isOfThisProcess {
       throw TableError(
         .invalid, table: table.name, "it has not reached version \(start); take one that was read from this table")
     }
     isFirst = false
     do throws(EngineError) {
-      return try read()
+      if let step = try read() { return step }
     } catch {
       throw table.named(error)
     }
+    return try stepThroughPending()
   }
 
-  private mutating func read() throws(EngineError) -> Step {
+  private mutating func stepThroughPending() throws(TableError) -> Step {
+    let change = pending[delivered]
+    if isDurableOnly, let version = change.version, try !table.isDurable(version) { return .wait(.disk(version)) }
+    delivered += 1
+    return .change(change)
+  }
+
+  /// - Returns: nil if there are pending changes now.
+  private mutating func read() throws(EngineError) -> Step? {
     let filter = filter
     let batch = try unsafe table.segment.readChanges(&cursor, limit: 512) { unsafe filter.admits($0) }
     pending = batch.missed > 0 && mayHaveMissed() ? [.missed(batch.missed)] : []
@@ -73,16 +82,13 @@ struct ChangeFeed: Sendable {
           ? .removed(change.key, version: change.version) : .set(change.key, version: change.version))
     }
     delivered = 0
-    if let first = pending.first {
-      delivered = 1
-      return .change(first)
-    }
+    if !pending.isEmpty { return nil }
     guard batch.isAtEnd else { return .again }
     // What was committed before the table was dropped has been told by now.
     if table.segment.committed == batch.newest {
       try table.segment.checkLinked(now: HostClock.coarseNanoseconds)
     }
-    return .wait(after: batch.newest)
+    return .wait(.commit(after: batch.newest))
   }
 
   /// Whether a wanted change may be among those that were lost. Known only of one key that is there: a change of it that was lost

@@ -20,21 +20,28 @@ public struct ChangeScan: Sendable {
   ///   - version: everything committed after it; nil = after this call; 0 = all that the log still has, behind a
   ///     ``TableChange/missed(_:)`` if it lost something.
   ///   - prefix: what the keys begin with; empty: all keys.
-  public init(_ table: Table, from version: UInt64? = nil, prefix: some TableKey = "") {
+  ///   - durableOnly: a change is told once it is on the disk: wait for the next by `waitUntilDurable(scan.newest + 1)`.
+  public init(
+    _ table: Table, from version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
+  ) {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
-    feed = ChangeFeed(table, from: version, .prefix(bytes))
+    feed = ChangeFeed(table, from: version, .prefix(bytes), durableOnly: durableOnly)
     newest = version ?? table.version
   }
 
   /// The next change; nil if there is none yet. Bounded by what the log holds.
-  /// - Throws: `unlinked`, `damaged`, `forked`, `invalid` for a version that the table has not reached.
+  /// - Throws: `unlinked`, `damaged`, `forked`, `invalid` for a version that the table has not reached; of durable changes also
+  ///   `notDurable` if no store keeps the table, or the store has failed.
   public mutating func next() throws(TableError) -> TableChange? {
     while true {
       switch try feed.step() {
       case .change(let change): return change
       case .again: continue
-      case .wait(let version):
+      case .wait(.commit(let version)):
         newest = version
+        return nil
+      case .wait(.disk(let version)):
+        newest = version - 1
         return nil
       }
     }

@@ -16,23 +16,30 @@ extension Table {
   ///
   /// The sequence ends when its task is cancelled. It throws `unlinked` within half a second after the table was
   /// dropped, `damaged` if the log contradicts itself, `forked` in a child of the process that opened the table, `invalid`
-  /// for a version that the table has not reached.
+  /// for a version that the table has not reached; if `durableOnly`, also `notDurable` if no store keeps the table, or the store
+  /// has failed.
   /// - Parameters:
   ///   - version: everything committed after it; nil = after this call.
   ///   - prefix: what the keys begin with; empty: all keys.
-  public func changes(from version: UInt64? = nil, prefix: some TableKey = "") -> TableChanges {
+  ///   - durableOnly: a change is told once it is on the disk (``durableVersion``), so that no power cut takes away what was told.
+  ///     Meanwhile the log goes on: of a store that is slow to follow more may be missed.
+  public func changes(
+    from version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
+  ) -> TableChanges {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
-    return TableChanges(feed: ChangeFeed(self, from: version, .prefix(bytes)))
+    return TableChanges(feed: ChangeFeed(self, from: version, .prefix(bytes), durableOnly: durableOnly))
   }
 
-  /// The changes of one key; else as ``changes(from:prefix:)``.
-  public func changes(from version: UInt64? = nil, forKey key: some TableKey) -> TableChanges {
+  /// The changes of one key; else as ``changes(from:prefix:durableOnly:)``.
+  public func changes(
+    from version: UInt64? = nil, forKey key: some TableKey, durableOnly: Bool = false
+  ) -> TableChanges {
     let bytes = unsafe key.withKeyBytes { unsafe [UInt8]($0) }
-    return TableChanges(feed: ChangeFeed(self, from: version, .key(bytes)))
+    return TableChanges(feed: ChangeFeed(self, from: version, .key(bytes), durableOnly: durableOnly))
   }
 }
 
-/// A table's changes as they are committed; see ``Table/changes(from:prefix:)``.
+/// A table's changes as they are committed; see ``Table/changes(from:prefix:durableOnly:)``.
 public struct TableChanges: AsyncSequence, Sendable {
   /// One change.
   public typealias Element = TableChange
@@ -62,9 +69,9 @@ public struct TableChanges: AsyncSequence, Sendable {
           return change
         case .again:
           await Task.yield()
-        case .wait(let version):
+        case .wait(let goal):
           if watch == nil { watch = try Watch(feed.table) }
-          await watch!.wait(after: version, isolation: actor)
+          await watch!.wait(for: goal, isolation: actor)
         }
       }
       return nil

@@ -3,15 +3,20 @@ import Synchronization
 
 extension Table {
   /// A source that calls a handler on a queue for each change of a key that begins with `prefix`: the changes of
-  /// ``changes(from:prefix:)`` for programs that live on Dispatch.
+  /// ``changes(from:prefix:durableOnly:)`` for programs that live on Dispatch.
   ///
   /// It begins with what is committed after this call, or after `version`; and it begins to call once it was activated.
   /// Keep it: with its last reference it ends. Never blocks.
+  /// - Parameters:
+  ///   - version: everything committed after it; nil = after this call.
+  ///   - prefix: what the keys begin with; empty: all keys.
+  ///   - durableOnly: a change is told once it is on the disk.
+  ///   - queue: where the handlers run.
   public func makeChangeSource(
-    from version: UInt64? = nil, prefix: some TableKey = "", queue: DispatchQueue
+    from version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false, queue: DispatchQueue
   ) -> TableSource {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
-    return TableSource(ChangeFeed(self, from: version, .prefix(bytes)), queue)
+    return TableSource(ChangeFeed(self, from: version, .prefix(bytes), durableOnly: durableOnly), queue)
   }
 }
 
@@ -143,8 +148,8 @@ public final class TableSource: Sendable {
         handler?(change)
       case .success(.again):
         break
-      case .success(.wait(let version)):
-        do throws(TableError) { return try wait(after: version) } catch { return fail(error) }
+      case .success(.wait(let goal)):
+        do throws(TableError) { return try wait(for: goal) } catch { return fail(error) }
       case .failure(let error):
         return fail(error)
       }
@@ -156,7 +161,7 @@ public final class TableSource: Sendable {
     try feed.withLock { feed throws(TableError) in try feed.step() }
   }
 
-  private func wait(after version: UInt64) throws(TableError) {
+  private func wait(for goal: Watch.Goal) throws(TableError) {
     let watch: Watch
     if let known = state.withLock({ $0.watch }) {
       watch = known
@@ -168,7 +173,7 @@ public final class TableSource: Sendable {
       state.phase = .waiting
     }
     // Weakly: who lets go of a source that waits has no more use for it.
-    watch.wait(after: version) { [weak self] in self?.run(from: .waiting) }
+    watch.wait(for: goal) { [weak self] in self?.run(from: .waiting) }
     // A cancellation that came before the wait found nothing to end.
     if isCancelled { watch.end() }
   }

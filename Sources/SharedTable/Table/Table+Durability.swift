@@ -1,3 +1,6 @@
+import SharedMemory
+import TableEngine
+
 /// Tables that come back after a reboot: a daemon keeps a store of them (`durability` in shmd's configuration).
 ///
 /// A barrier is committed when it returns: every process sees it, and no process that dies takes it away. Whether it outlives
@@ -28,8 +31,33 @@ extension Table {
     }
   }
 
-  /// The same for who may wait longer than this thread may: a server's.
-  /// - Returns: false if the time was over; without time it does not block.
+  /// The same for asynchronous code: suspends, and blocks no thread.
+  /// - Throws: as the blocking form, but `wouldDeadlock`; `CancellationError`, promptly, when the task is cancelled.
+  nonisolated(nonsending) public func waitUntilDurable(_ version: UInt64, timeout: Duration? = nil) async throws {
+    let deadline = Deadline(nanoseconds(timeout))
+    var watch: Watch?
+    while try !isDurable(version) {
+      if deadline.isPast { throw named(.notDurable(.late(durable: segment.durable))) }
+      try Task.checkCancellation()
+      if watch == nil { watch = try Watch(self) }
+      await watch!.wait(for: .disk(version), deadline: deadline.instant, isolation: #isolation)
+    }
+  }
+
+  /// Whether every barrier up to `version` is on the disk. Never blocks.
+  /// - Throws: `notDurable` if they will not be: no store keeps the table, or the store has failed; `unlinked`.
+  package func isDurable(_ version: UInt64) throws(TableError) -> Bool {
+    do throws(EngineError) {
+      if try segment.isDurable(version) { return true }
+      try segment.checkLinked(now: HostClock.coarseNanoseconds)
+      return false
+    } catch {
+      throw named(error)
+    }
+  }
+
+  /// Waits as ``waitUntilDurable(_:timeout:)`` does.
+  /// - Returns: false if the time was over.
   package func isDurable(_ version: UInt64, within timeout: Duration) throws(TableError) -> Bool {
     do {
       try segment.waitUntilDurable(version, timeoutNanoseconds: nanoseconds(timeout))
@@ -58,6 +86,23 @@ extension Table {
     let version = segment.versionInBarrier
     let result = try runBarrier(body)
     if durable { try waitUntilDurable(version, timeout: timeout) }
+    return result
+  }
+
+  /// The same for asynchronous code: waits for its turn as ``barrier(timeout:_:)`` does there, and suspends until the barrier is on the
+  /// disk.
+  /// - Throws: what an asynchronous barrier throws, with nothing changed. `notDurable` if the barrier *is committed* and not known to
+  ///   be on the disk, also when the task was cancelled meanwhile.
+  nonisolated(nonsending) public func barrier<R: Sendable>(
+    durable: Bool, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    let (result, version) = try await awaitBarrier(timeout) { tx in (try body(&tx), self.segment.versionInBarrier) }
+    if !durable { return result }
+    do {
+      try await waitUntilDurable(version, timeout: timeout)
+    } catch is CancellationError {
+      throw named(.notDurable(.late(durable: segment.durable)))
+    }
     return result
   }
 }

@@ -8,7 +8,7 @@ import SharedMemory
 /// system call beside an fdatasync. So nobody announces that it waits, and no commit pays for it.
 extension Segment {
   /// A keeper that dies wakes nobody, and another may be started: who waits looks as often by itself.
-  private static let durableSliceNanoseconds: UInt64 = 100_000_000
+  package static let durableSliceNanoseconds: UInt64 = 100_000_000
 
   /// All versions up to this one are on the disk; 0 if none ever was.
   ///
@@ -19,7 +19,19 @@ extension Segment {
   /// Whether a store follows the table. An unknown state is a failed one: it keeps nothing that we could tell.
   public var keeping: KeepingState { KeepingState(rawValue: data.loadAcquire(DataLayout.keeping)) ?? .failed }
 
-  private var durableEvent: FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.durable)) }
+  /// What moves with ``durable``, and is woken when ``keeping`` changes.
+  package var durableEvent: FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.durable)) }
+
+  /// Whether all versions up to `version` are on the disk. Never blocks.
+  /// - Throws: `notDurable` if they will not be: no store keeps the table, or the store has failed.
+  public func isDurable(_ version: UInt64) throws(EngineError) -> Bool {
+    if durable >= version { return true }
+    switch keeping {
+    case .none: throw .notDurable(.noStore)
+    case .failed: throw .notDurable(.failed)
+    case .kept: return false
+    }
+  }
 
   /// By the keeper of the table's store, once `version` is on the disk. What is no progress is nothing.
   public func publishDurable(_ version: UInt64) throws(EngineError) {
@@ -50,13 +62,9 @@ extension Segment {
     let start = HostClock.monotonicNanoseconds
     var now = start
     while true {
+      // Before the look: the sleep ends at once if the store has got on meanwhile.
       let reached = durable
-      if reached >= version { return }
-      switch keeping {
-      case .none: throw .notDurable(.noStore)
-      case .failed: throw .notDurable(.failed)
-      case .kept: break
-      }
+      if try isDurable(version) { return }
       if now &- start >= timeoutNanoseconds { throw .notDurable(.late(durable: reached)) }
       try checkLinked(now: now)
       _ = event.wait(

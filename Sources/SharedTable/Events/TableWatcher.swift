@@ -3,16 +3,16 @@ import SharedMemory
 import Synchronization
 import TableEngine
 
-/// The thread that waits for commits in the name of all who may not block: one a process, however many sequences,
-/// sources and tables there are.
+/// The thread that waits for commits, and for tables' stores, in the name of all who may not block: one a process, however many
+/// sequences, sources and tables there are.
 ///
-/// It sleeps on the `committed` words of all tables that somebody waits for, and on a word of its own by which it is
+/// It sleeps on the `committed` and `durable` words of all tables that somebody waits for, and on a word of its own by which it is
 /// told of changes to its list, in one system call (`FutexEvent.wait(whileAll:)`). It reads no table and calls nobody's
 /// code but the few lines that make a task or a queue go on. Started by the first ``Watch``, it ends with the last; while
 /// there are only such as do not wait just now, it sleeps without end. In a child made by fork() nothing of the
 /// parent's is watched, and the first watch there starts a thread of the child's own.
-final class CommitWatcher: Sendable {
-  static let shared = CommitWatcher()
+final class TableWatcher: Sendable {
+  static let shared = TableWatcher()
 
   /// How long it sleeps at most while somebody waits for a table: what a committer costs that dies before its wake-up.
   private static let sliceNanoseconds: UInt64 = 500_000_000
@@ -23,7 +23,7 @@ final class CommitWatcher: Sendable {
   /// What one watch waits for.
   private struct Wait {
     let segment: Segment
-    let version: UInt64
+    let goal: Watch.Goal
     /// CLOCK_MONOTONIC; none is the end of time.
     let deadline: UInt64
     let since: UInt64
@@ -73,10 +73,11 @@ final class CommitWatcher: Sendable {
       return (state.lastID, needsThread)
     }
     if needsThread {
+      warmUp()
       do throws(SystemError) {
         try unsafe ServiceThread.start { _ in
           ServiceThread.name("table-watcher")
-          CommitWatcher.shared.run()
+          TableWatcher.shared.run()
           return nil
         }
       } catch {
@@ -96,10 +97,10 @@ final class CommitWatcher: Sendable {
   }
 
   fileprivate func wait(
-    _ id: UInt64, _ segment: Segment, after version: UInt64, deadline: UInt64, _ wake: @escaping @Sendable () -> Void
+    _ id: UInt64, _ segment: Segment, for goal: Watch.Goal, deadline: UInt64, _ wake: @escaping @Sendable () -> Void
   ) {
     let wait = Wait(
-      segment: segment, version: version, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
+      segment: segment, goal: goal, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
     let replaced = withState { state -> Wait?? in
       guard state.forkGeneration == ForkGeneration(), state.waits[id] != nil else { return .none }
@@ -125,7 +126,18 @@ final class CommitWatcher: Sendable {
   private enum Turn {
     case ended
     case wake([@Sendable () -> Void])
-    case sleep([(segment: Segment, version: UInt64)], nanoseconds: UInt64)
+    case sleep([SeenWords], nanoseconds: UInt64)
+  }
+
+  /// Once through what the thread does, with nothing to do, by who starts it.
+  ///
+  /// Swift's runtime makes types of generic code when they are first used, under locks of its own. If the thread made them, a fork in
+  /// that moment would leave such a lock taken in the child for ever.
+  private func warmUp() {
+    _ = turn()
+    sleep(on: [], seen: control.value &+ 1, nanoseconds: 0)
+    let changed = (control, control.value &+ 1)
+    FutexEvent.wait(whileAll: [changed, changed], timeoutNanoseconds: 0)
   }
 
   private func run() {
@@ -138,21 +150,26 @@ final class CommitWatcher: Sendable {
       case .wake(let wakes):
         for wake in wakes { wake() }
       case .sleep(let tables, let nanoseconds):
-        // The wake-up is asked for before the last look at `committed`, which the kernel takes as it puts us to sleep.
-        for table in tables { table.segment.announceWait(after: table.version) }
-        FutexEvent.wait(
-          whileAll: [(control, seen)]
-            + tables.map { ($0.segment.commitEvent, UInt32(truncatingIfNeeded: $0.version)) },
-          timeoutNanoseconds: nanoseconds)
+        sleep(on: tables, seen: seen, nanoseconds: nanoseconds)
       }
     }
+  }
+
+  private func sleep(on tables: [SeenWords], seen: UInt32, nanoseconds: UInt64) {
+    var events = [(control, seen)]
+    for table in tables {
+      // The wake-up is asked for before the last look at `committed`, which the kernel takes as it puts us to sleep.
+      table.announceWait()
+      table.append(to: &events)
+    }
+    FutexEvent.wait(whileAll: events, timeoutNanoseconds: nanoseconds)
   }
 
   /// Who is to be woken, or else what to sleep on.
   private func turn() -> Turn {
     let now = HostClock.monotonicNanoseconds
     // Dropped after the lock: a watch that ended meanwhile leaves its last reference to the segment here.
-    var tables: [ObjectIdentifier: (segment: Segment, version: UInt64)] = [:]
+    var tables: [ObjectIdentifier: SeenWords] = [:]
     defer { withExtendedLifetime(tables) {} }
     return withState { state in
       if state.waits.isEmpty {
@@ -163,11 +180,8 @@ final class CommitWatcher: Sendable {
       var nanoseconds = UInt64.max
       for (id, wait) in state.waits {
         guard let wait else { continue }
-        let key = ObjectIdentifier(wait.segment)
-        // One look a table and turn: what everybody is judged by is what is slept on.
-        let newest = tables[key]?.version ?? wait.segment.committed
-        tables[key] = (wait.segment, newest)
-        if newest > wait.version || now >= wait.deadline || Self.isGone(wait.segment, now) {
+        let isOver = tables[ObjectIdentifier(wait.segment), default: SeenWords(wait.segment)].showEnd(of: wait.goal)
+        if isOver || now >= wait.deadline || Self.isGone(wait.segment, now) {
           wakes.append(wait.wake)
           state.waits.updateValue(nil, forKey: id)
         } else {
@@ -188,33 +202,74 @@ final class CommitWatcher: Sendable {
   }
 
   private static func slice(_ wait: Wait, _ now: UInt64) -> UInt64 {
+    if case .disk = wait.goal { return Segment.durableSliceNanoseconds }
     guard wait.segment.access == .observer else { return sliceNanoseconds }
     let quiet = (now &- wait.since) / 8
     return min(max(quiet, observerSlice.lowerBound), observerSlice.upperBound)
   }
 }
 
-/// One who may wait for commits of a table, without blocking. Gone with its last reference.
+/// A table's words as the watcher saw them in one turn: what all who wait are judged by is what is slept on.
+private struct SeenWords {
+  private let segment: Segment
+  private var committed: UInt64?
+  private var durable: UInt64?
+
+  init(_ segment: Segment) { self.segment = segment }
+
+  /// Whether what is waited for has come, or will not.
+  mutating func showEnd(of goal: Watch.Goal) -> Bool {
+    switch goal {
+    case .commit(let version):
+      let newest = committed ?? segment.committed
+      committed = newest
+      return newest > version
+    case .disk(let version):
+      // Before the look, so that a store that gets on meanwhile ends the sleep.
+      durable = durable ?? segment.durable
+      return (try? segment.isDurable(version)) != false
+    }
+  }
+
+  func announceWait() {
+    if let committed { segment.announceWait(after: committed) }
+  }
+
+  func append(to events: inout [(FutexEvent, UInt32)]) {
+    if let committed { events.append((segment.commitEvent, UInt32(truncatingIfNeeded: committed))) }
+    if let durable { events.append((segment.durableEvent, UInt32(truncatingIfNeeded: durable))) }
+  }
+}
+
+/// One who may wait for commits of a table, or for its store, without blocking. Gone with its last reference.
 package final class Watch: Sendable {
+  /// What is waited for.
+  package enum Goal: Sendable {
+    /// A version above this one is committed.
+    case commit(after: UInt64)
+    /// All versions up to this one are on the disk, or it is known that they will not be.
+    case disk(UInt64)
+  }
+
   private let segment: Segment
   private let id: UInt64
 
   /// - Throws: `system` if the watcher's thread cannot be started.
   package init(_ table: Table) throws(TableError) {
     segment = table.segment
-    do throws(SystemError) { id = try CommitWatcher.shared.add() } catch { throw table.named(.system(error)) }
+    do throws(SystemError) { id = try TableWatcher.shared.add() } catch { throw table.named(.system(error)) }
   }
 
-  deinit { CommitWatcher.shared.remove(id) }
+  deinit { TableWatcher.shared.remove(id) }
 
-  /// Calls `wake` once: when a version above this one is committed, the table is gone, the time is over, or ``end()``
-  /// is called. On the watcher's thread: it must not take long. Only one wait at a time.
-  package func wait(after version: UInt64, deadline: UInt64 = .max, _ wake: @escaping @Sendable () -> Void) {
-    CommitWatcher.shared.wait(id, segment, after: version, deadline: deadline, wake)
+  /// Calls `wake` once: when what is waited for has come, the table is gone, the time is over, or ``end()`` is called. On the
+  /// watcher's thread: it must not take long. Only one wait at a time.
+  package func wait(for goal: Goal, deadline: UInt64 = .max, _ wake: @escaping @Sendable () -> Void) {
+    TableWatcher.shared.wait(id, segment, for: goal, deadline: deadline, wake)
   }
 
   /// Ends the wait, if there is one.
-  func end() { CommitWatcher.shared.end(id) }
+  package func end() { TableWatcher.shared.end(id) }
 
   /// The same wait; no commit comes to a table that is gone.
   /// - Throws: `unlinked`.
@@ -226,17 +281,16 @@ package final class Watch: Sendable {
     } catch {
       throw TableError(error, table: segment.name)
     }
-    await wait(after: version, deadline: deadline, isolation: isolation)
+    await wait(for: .commit(after: version), deadline: deadline, isolation: isolation)
   }
 
-  /// Suspends until a version above this one is committed, the table is gone, the time is over, or the task is
-  /// cancelled.
+  /// Suspends until what is waited for has come, the table is gone, the time is over, or the task is cancelled.
   func wait(
-    after version: UInt64, deadline: UInt64 = .max, isolation: isolated (any Actor)? = #isolation
+    for goal: Goal, deadline: UInt64 = .max, isolation: isolated (any Actor)? = #isolation
   ) async {
     await withTaskCancellationHandler {
       await unsafe withUnsafeContinuation { continuation in
-        wait(after: version, deadline: deadline) { unsafe continuation.resume() }
+        wait(for: goal, deadline: deadline) { unsafe continuation.resume() }
         // A cancellation that came before the wait found nothing to end.
         if Task.isCancelled { end() }
       }
