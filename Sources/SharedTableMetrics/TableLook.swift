@@ -7,6 +7,7 @@
   struct TableLook {
     private let table: Table
     private let factory: any MetricsFactory
+    /// By name and second dimension.
     private var meters: [String: Meter] = [:]
     private var counters: [String: (counter: Counter, total: UInt64)] = [:]
 
@@ -17,18 +18,20 @@
 
     mutating func record() {
       let figures = TableFigures(table)
-      recordMemory(figures.statistics)
+      recordMemory(figures)
       recordHolders(figures)
       recordEvents(figures)
     }
 
-    private mutating func recordMemory(_ statistics: Table.Statistics) {
+    private mutating func recordMemory(_ figures: TableFigures) {
+      let statistics = figures.statistics
       meter("keys", statistics.keyCount)
       meter("capacity_bytes", statistics.capacityBytes)
       meter("claimed_bytes", statistics.claimedBytes)
       meter("huge_bytes", statistics.hugeBytes)
       meter("used_bytes", statistics.usedBytes)
       meter("limbo_bytes", statistics.limboBytes)
+      for (kind, bytes) in figures.freeBytes { find("free_bytes", ("kind", kind)).set(bytes) }
       if !table.isObserver { meter("limbo_budget_bytes", statistics.limboBudgetBytes) }
     }
 
@@ -36,7 +39,9 @@
       meter("observers", figures.statistics.observers)
       if table.isObserver { return }
       meter("barrier_held_seconds", seconds: figures.statistics.writer?.heldNanoseconds ?? 0)
+      if let turns = figures.statistics.barrierWaits?.mostTurns { find("barrier_most_turns_waited").set(turns) }
       meter("oldest_reader_age_seconds", seconds: figures.oldestReaderNanoseconds)
+      find("oldest_reader_lag_commits").set(figures.oldestReaderLag)
       meter("stalled_readers", figures.stalledReaders.count)
       meter("participants", figures.processes.count)
       meter("needs_recovery", figures.statistics.needsRecovery ? 1 : 0)
@@ -63,10 +68,12 @@
       find(name).set(Double(nanoseconds) / 1e9)
     }
 
-    private mutating func find(_ name: String) -> Meter {
-      if let meter = meters[name] { return meter }
-      let meter = Meter(label: "sharedtable_" + name, dimensions: [("table", table.name)], factory: factory)
-      meters[name] = meter
+    private mutating func find(_ name: String, _ dimension: (String, String)? = nil) -> Meter {
+      let key = name + (dimension?.1 ?? "")
+      if let meter = meters[key] { return meter }
+      let dimensions = [("table", table.name)] + (dimension.map { [$0] } ?? [])
+      let meter = Meter(label: "sharedtable_" + name, dimensions: dimensions, factory: factory)
+      meters[key] = meter
       return meter
     }
 

@@ -13,8 +13,9 @@
   /// anyway; they are looked at here, and no read or barrier does anything for it. The names are those of `shmctl stat --prometheus`, with
   /// the table's name as a dimension.
   ///
-  /// Meters: `sharedtable_keys`, `_capacity_bytes`, `_claimed_bytes`, `_used_bytes`, `_limbo_bytes`, `_limbo_budget_bytes`,
-  /// `_barrier_held_seconds`, `_oldest_reader_age_seconds`, `_stalled_readers`, `_participants`, `_observers`, `_needs_recovery`,
+  /// Meters: `sharedtable_keys`, `_capacity_bytes`, `_claimed_bytes`, `_huge_bytes`, `_used_bytes`, `_limbo_bytes`, `_limbo_budget_bytes`,
+  /// `_free_bytes` with the dimension `kind` (unclaimed, superframes, frames, slabs), `_barrier_held_seconds`, `_barrier_most_turns_waited`,
+  /// `_oldest_reader_age_seconds`, `_oldest_reader_lag_commits`, `_stalled_readers`, `_participants`, `_observers`, `_needs_recovery`,
   /// `_damaged`. Counters, from the recorder's first look on: `sharedtable_commits_total`, `_recoveries_total`,
   /// `_evictions_total`, `_barrier_waits_total` with the dimension `below` (seconds, `+Inf`): how many barriers waited that long, and
   /// not less than the bound before. What an observer cannot know is left out.

@@ -59,12 +59,7 @@ public enum PrometheusText {
       "sharedtable_free_bytes", .gauge,
       "Free room: unclaimed in /dev/shm; superframes for anything; frames and slabs beside what is in use (fragments).")
     for table in tables {
-      guard let memory = table.statistics.memory else { continue }
-      let kinds = [
-        ("unclaimed", memory.unclaimed), ("superframes", memory.freeSuperframes), ("frames", memory.freeFrames),
-        ("slabs", memory.freeInSlabs),
-      ]
-      for (kind, bytes) in kinds { free.add([("table", table.table), ("kind", kind)], bytes) }
+      for (kind, bytes) in table.freeBytes { free.add([("table", table.table), ("kind", kind)], bytes) }
     }
     return [
       family("capacity_bytes", .gauge, "What the table may hold, entries and index.", tables) {

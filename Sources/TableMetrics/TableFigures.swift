@@ -61,6 +61,15 @@ public struct TableFigures: Sendable {
   /// Readers that keep memory from being reused and were met by gc more than once.
   public var stalledReaders: [Table.Reader] { statistics.readers.filter { $0.stalledNanoseconds != nil } }
 
+  /// Room that is free: unclaimed in /dev/shm; superframes for anything; frames and slabs beside what is in use. None if it is not known.
+  public var freeBytes: [(kind: String, bytes: Int)] {
+    guard let memory = statistics.memory else { return [] }
+    return [
+      ("unclaimed", memory.unclaimed), ("superframes", memory.freeSuperframes), ("frames", memory.freeFrames),
+      ("slabs", memory.freeInSlabs),
+    ]
+  }
+
   /// How many barriers waited how long, each bucket counting alone; nil for observers.
   ///
   /// By powers of 4 from a microsecond to a minute: 15 samples a table instead of 40. A bound is off by a nanosecond. The last

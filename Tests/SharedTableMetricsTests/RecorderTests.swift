@@ -32,6 +32,37 @@
       }
     }
 
+    @Test func freeRoomIsToldByItsKind() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        TableRecorder([table], factory: metrics).record()
+        let memory = try #require(table.statistics.memory)
+        for (kind, bytes) in [
+          ("unclaimed", memory.unclaimed), ("superframes", memory.freeSuperframes), ("frames", memory.freeFrames),
+          ("slabs", memory.freeInSlabs),
+        ] {
+          let meter = try metrics.expectMeter("sharedtable_free_bytes", [("table", table.name), ("kind", kind)])
+          #expect(meter.values.last == Double(bytes), "\(kind)")
+        }
+      }
+    }
+
+    @Test func aReaderThatIsBehindAndTurnsThatWereWaitedForAreTold() throws {
+      try withTable(.rcu) { table throws in
+        let metrics = TestMetrics()
+        let recorder = TableRecorder([table], factory: metrics)
+        try table.set("k", 0)
+        try table.read { _ in
+          try TestThread { for number in 1...3 { try table.set("k", number) } }.join()
+          recorder.record()
+        }
+        #expect(try last(metrics, "oldest_reader_lag_commits", table) == 3)
+        #expect(
+          try last(metrics, "barrier_most_turns_waited", table)
+            == table.statistics.barrierWaits.map { Double($0.mostTurns) })
+      }
+    }
+
     @Test func aBarrierThatRunsIsHeld() throws {
       try withTable(.rcu) { table throws in
         let metrics = TestMetrics()
