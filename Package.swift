@@ -342,8 +342,8 @@ let etcdTests: [Target] = [
   .testTarget(
     name: "EtcdSourceTests",
     dependencies: [
-      "EtcdMessages", "EtcdSource", "SharedTable", "ShmdCore", "TableMirror", "TestSupport", "UpstreamWrites", "shmctl",
-      "shmd",
+      "EtcdMessages", "EtcdSource", "History", "SharedMemory", "SharedTable", "ShmdCore", "TableMirror", "TestSupport",
+      "UpstreamWrites", "shmctl", "shmd",
     ] + EtcdPackages.client, swiftSettings: testSettings)
 ]
 
@@ -444,7 +444,7 @@ if wants("SHAREDTABLE_RELIABILITY") {
   package.targets += reliability + probes
 }
 if wants("SHAREDTABLE_ETCD") {
-  let needed = ["CSanitize", "TestSupport"]
+  let needed = ["CSanitize", "TestSupport", "History"]
   package.targets = library + programs + testSupport.filter { needed.contains($0.name) } + etcdTests
 }
 if fuzzes {

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A table that mirrors an etcd of three members, each in a network namespace of its own, while members are killed and links cut. After
-# each blow the table must be what etcd is at the table's revision, and etcd's newest revision must arrive. Needs root; exit 77 without.
+# A table that mirrors an etcd of three members, each in a network namespace of its own, while members are killed and links cut; then by a
+# slow link (slow-link.py), and through etcd's gRPC proxy. After each blow the table must be what etcd is at the table's revision, and
+# etcd's newest revision must arrive. Needs root; exit 77 without.
 #
 #   scripts/etcd-cluster-test.sh DIRECTORY-OF-SHMD-AND-SHMCTL [ROUNDS]
 set -euo pipefail
@@ -98,6 +99,19 @@ revision_in_answer() { sed -E 's/.*"revision":([0-9]+).*/\1/'; }
 
 # --- what must hold --------------------------------------------------------------------------------------------------
 
+# configure ENDPOINTS: where the daemon, started anew, finds etcd.
+configure() {
+  cat >"$directory/shmd.yaml" <<END
+interval: 100ms
+tables:
+  - name: $table
+    capacity: 64MiB
+    mode: "0600"
+    upstream:
+      address: etcd://$1/app/
+      check: 500ms
+END
+}
 start_daemon() {
   ip netns exec "$host" "$programs/shmd" --config "$directory/shmd.yaml" --runtime-directory "$directory/run" \
     >>"$directory/shmd.log" 2>&1 &
@@ -175,25 +189,56 @@ kill_daemon() { kill_process shmd; start_daemon; }
 compact() { etcdctl compact "$(etcdctl put app/compacted "$RANDOM" -w json | revision_in_answer)" >/dev/null; }
 compact_while_away() { cut_link porth; sleep 0.5; compact; sleep 0.5; mend_link porth; }
 defragment() { etcdctl defrag >/dev/null; }
-slow_link() {
-  ip netns exec "$hub" tc qdisc add dev porth root netem delay 100ms loss 1%
-  sleep 3
-  ip netns exec "$hub" tc qdisc del dev porth root
+# The mirror reads all of the prefix through what is in between, as its table's revision is compacted away, and then follows through it.
+go_through() {
+  local before
+  before=$(reads)
+  kill_process shmd
+  etcdctl put app/unseen "$RANDOM" >/dev/null
+  compact
+  configure "$1"
+  start_daemon
+  for _ in $(seq 600); do
+    [ "$(reads)" -gt "$before" ] && return
+    sleep 0.1
+  done
+  echo "the mirror did not read the prefix through $1" >&2
+  return 1
 }
-has_netem() { ip netns exec "$hub" tc qdisc add dev bridge root netem delay 1ms 2>/dev/null && ip netns exec "$hub" tc qdisc del dev bridge root; }
+reads() { grep -c 'has read the whole prefix' "$directory/shmd.log" || true; }
+go_directly() {
+  kill_process shmd
+  configure "$endpoints"
+  start_daemon
+  settle
+}
+# 100 ms each way, 256 kB a second, and a second of nothing every five.
+start_slow_link() {
+  : >"$directory/link"
+  ip netns exec "$host" python3 scripts/slow-link.py 2391=10.77.0.1:2379 2392=10.77.0.2:2379 2393=10.77.0.3:2379 \
+    --delay 0.1 --rate 256000 --stall-every 5 >"$directory/link" &
+  process[link]=$!
+  until grep -q ready "$directory/link"; do kill -0 "${process[link]}"; sleep 0.1; done
+}
+slow_link() { go_through 127.0.0.1:2391,127.0.0.1:2392,127.0.0.1:2393; }
+# Two megabytes: more than the link carries within a call's time.
+fill() {
+  local number
+  for number in $(seq 40); do head -c 38000 /dev/urandom | base64 -w 0 | etcdctl put "app/large$number" >/dev/null; done
+}
+
+start_proxy() {
+  ip netns exec "$host" etcd grpc-proxy start --endpoints "$endpoints" --listen-addr 127.0.0.1:23790 \
+    --advertise-client-url 127.0.0.1:23790 --data-dir "$directory/proxy" >>"$directory/proxy.log" 2>&1 &
+  process[proxy]=$!
+}
+through_proxy() { go_through 127.0.0.1:23790; }
+kill_proxy() { kill_process proxy; sleep 1; start_proxy; }
 
 for member in 1 2 3; do start_member $member; done
 until etcdctl endpoint health >/dev/null 2>&1; do sleep 0.3; done
-cat >"$directory/shmd.yaml" <<END
-interval: 100ms
-tables:
-  - name: $table
-    capacity: 64MiB
-    mode: "0600"
-    upstream:
-      address: etcd://10.77.0.1:2379,10.77.0.2:2379,10.77.0.3:2379/app/
-      check: 500ms
-END
+configure "$endpoints"
+fill
 start_daemon
 settle
 echo "etcd-cluster-test: three members, one mirror"
@@ -206,7 +251,17 @@ for round in $(seq "$rounds"); do
   blow "compacted under load" compact
   blow "compacted while the mirror was cut off" compact_while_away
   blow "defragmented" defragment
-  if has_netem; then blow "a slow link" slow_link; else echo "  cannot run: a slow link; this kernel has no netem"; fi
+  start_slow_link
+  blow "a slow link" slow_link
+  blow "compacted while the mirror was cut off, behind a slow link" compact_while_away
+  kill_process link
+  go_directly
+  start_proxy
+  blow "etcd's proxy in between" through_proxy
+  blow "the proxy killed" kill_proxy
+  blow "the leader killed behind the proxy" kill_leader
+  kill_process proxy
+  go_directly
 done
 if grep -q 'mirror stopped' "$directory/shmd.log"; then
   echo "the mirror stopped:" >&2

@@ -24,10 +24,13 @@
       case .outOfRange where error.message.contains("compacted"): return MirrorFailure.compacted
       case .resourceExhausted where error.message.contains("larger") || error.message.contains("exceed"):
         return MirrorFailure.answerTooLarge
-      default:
-        let cause = error.cause.map { " (\($0))" } ?? ""
-        return MirrorFailure.away("\(peer): \(error.code): \(error.message)\(cause)")
+      case .deadlineExceeded: return MirrorFailure.noAnswerInTime(words(error, peer))
+      default: return MirrorFailure.away(words(error, peer))
       }
+    }
+
+    private static func words(_ error: RPCError, _ peer: String) -> String {
+      "\(peer): \(error.code): \(error.message)\(error.cause.map { " (\($0))" } ?? "")"
     }
 
     /// What an error of a commit means: whether it is known that nothing was changed.

@@ -5,6 +5,8 @@ struct ContentReader {
 
   /// A page is about so large: large enough that asking costs little, small enough that several fit into memory at any time.
   private static let pageBytes = 1 << 20
+  /// And no larger than what comes within about this time: over a slow link a megabyte takes longer than a call may.
+  private static let pageTime = Duration.seconds(1)
   private static let firstLimit = 64
   private static let mostKeys = 16_384
 
@@ -21,10 +23,11 @@ struct ContentReader {
     while true {
       let page = ContentPage()
       let answer: (position: SourcePosition, hasMore: Bool)
+      let begin = ContinuousClock.now
       do {
         answer = try await session.read(
           into: page, after: last, at: contents?.position.revision ?? 0, limit: limit)
-      } catch MirrorFailure.answerTooLarge where limit > 1 {
+      } catch let failure as MirrorFailure where failure.mayBeOfSize && limit > 1 {
         limit = max(1, limit / 16)
         continue
       }
@@ -39,13 +42,14 @@ struct ContentReader {
       }
       if !answer.hasMore { return whole }
       guard page.count > 0 else { throw MirrorFailure.stopped("the other store promises more keys and gives none") }
-      limit = Self.limit(after: page, limit)
+      limit = Self.limit(after: page, limit, took: .now - begin)
     }
   }
 
   /// As many keys as make a page of the size wanted, if they are as those before.
-  private static func limit(after page: ContentPage, _ limit: Int) -> Int {
-    let fitting = pageBytes / max(1, page.byteCount / page.count)
+  static func limit(after page: ContentPage, _ limit: Int, took: Duration) -> Int {
+    let inTime = took > pageTime ? Int(Double(page.byteCount) * (pageTime / took)) : pageBytes
+    let fitting = min(pageBytes, inTime) / max(1, page.byteCount / page.count)
     return max(1, min(fitting, limit * 4, mostKeys))
   }
 }

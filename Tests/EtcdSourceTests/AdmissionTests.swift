@@ -56,15 +56,28 @@
           try await corner.wait { $0.state == .away && !$0.problem.isEmpty }
           try authority.install("client", as: "\(server.directory)/client")
           try await corner.wait { $0.state == .following }
-          try EtcdServer.run(
-            "etcdctl",
-            [
-              "--endpoints", "https://\(server.endpoint)", "--cacert", authority.path("ca.crt"), "--cert",
-              authority.path("client.crt"), "--key", authority.path("client.key"), "put", "app/a", "1",
-            ])
+          try put(server, authority, "1")
           try await corner.wait { _ in (try? corner.table.get("a", as: String.self)) == "1" }
+          // One that is replaced while it follows cuts nothing, and counts from the next session on.
+          try authority.install("stranger", as: "\(server.directory)/client")
+          try put(server, authority, "2")
+          try await corner.wait { _ in (try? corner.table.get("a", as: String.self)) == "2" }
+          try server.kill()
+          try server.start()
+          try await corner.wait { $0.state == .away && $0.problem.contains("sslError") }
+          try authority.install("client", as: "\(server.directory)/client")
+          try await corner.wait { $0.state == .following }
         }
       }
+    }
+
+    private func put(_ server: EtcdServer, _ authority: TestAuthority, _ value: String) throws {
+      try EtcdServer.run(
+        "etcdctl",
+        [
+          "--endpoints", "https://\(server.endpoint)", "--cacert", authority.path("ca.crt"), "--cert",
+          authority.path("client.crt"), "--key", authority.path("client.key"), "put", "app/a", value,
+        ])
     }
 
     @Test func aServerOfAnotherAuthorityIsNotBelieved() async throws {

@@ -22,6 +22,8 @@ final class FakeStore: MirrorSource {
     var beforeSession: (@Sendable () -> Void)?
     /// At most so many keys and values an answer has room for.
     var largestPage = Int.max
+    /// More takes longer than a call may.
+    var largestPageInTime = Int.max
     var sessions = 0
     var watches: [Int: AsyncThrowingStream<WatchAnswer, any Error>.Continuation] = [:]
     var waiting: [WatchAnswer] = []
@@ -181,6 +183,7 @@ struct FakeSession: MirrorSession {
       }
       let bytes = keys.prefix(limit).reduce(0) { $0 + state.values[$1]!.count }
       if bytes > state.largestPage { throw MirrorFailure.answerTooLarge }
+      if bytes > state.largestPageInTime { throw MirrorFailure.noAnswerInTime("the link is slow") }
       for key in keys.prefix(limit) { page.append(key: key, value: state.values[key]!) }
       return (state.position, keys.count > limit)
     }

@@ -73,6 +73,18 @@ import Testing
   }
 }
 
+@Suite struct PageTests {
+  @Test func aPageIsAMegabyteOrWhatComesInASecond() {
+    let page = ContentPage()
+    for number in 0..<64 { page.append(key: Array("key \(number)".utf8), value: [UInt8](repeating: 0, count: 8192)) }
+    // At full speed: four times as many, if that is no more than a megabyte.
+    #expect(ContentReader.limit(after: page, 16, took: .milliseconds(10)) == 64)
+    #expect(ContentReader.limit(after: page, 64, took: .milliseconds(10)) == 127)
+    #expect(ContentReader.limit(after: page, 64, took: .seconds(4)) == 16)
+    #expect(ContentReader.limit(after: page, 64, took: .seconds(4000)) == 1)
+  }
+}
+
 @Suite struct LagWatchTests {
   private func look(_ revision: Int64) -> LagWatch.Look {
     LagWatch.Look(revision: revision, realtime: UInt64(revision) * 10, monotonic: 0)

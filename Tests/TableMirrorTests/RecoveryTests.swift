@@ -57,10 +57,11 @@ import Testing
     }
   }
 
-  @Test func pagesShrinkWhereValuesAreLarge() async throws {
+  @Test(arguments: [\FakeStore.State.largestPage, \FakeStore.State.largestPageInTime])
+  func pagesShrinkWhereValuesAreLarge(for bound: WritableKeyPath<FakeStore.State, Int> & Sendable) async throws {
     try await MirrorCorner.with { corner in
       corner.store.commit((0..<300).map { ("app/k\($0)", String(repeating: "x", count: 100)) })
-      corner.store.state.withLock { $0.largestPage = 250 }
+      corner.store.state.withLock { $0[keyPath: bound] = 250 }
       try await corner.mirroring {
         try await corner.wait(for: .following)
         #expect(try corner.contents.count == 300)

@@ -10,7 +10,8 @@ public struct Operation: Sendable {
     case barrier
     /// Its reads are of one snapshot.
     case section
-    /// The same, but the snapshot was taken by an earlier section: it may be as old as it likes.
+    /// The same, but it may be as old as it likes: the snapshot was taken by an earlier section, or it is of a copy of the table
+    /// that follows the table at its own pace (``Operation/replica``).
     case laterSection
   }
 
@@ -70,11 +71,13 @@ public struct Operation: Sendable {
   public var end: UInt64?
   /// The version that a barrier commits as, or that a section shows.
   public var version: UInt64?
+  /// The copy of the table that a section looked at, or that shows a barrier by the time at which that returns. Nil: the table itself.
+  public var replica: Int?
   public var accesses: [Access]
 
   public init(
     process: Int, _ kind: Kind, _ outcome: Outcome = .done, begin: UInt64, end: UInt64?, version: UInt64? = nil,
-    _ accesses: [Access]
+    replica: Int? = nil, _ accesses: [Access]
   ) {
     self.process = process
     self.kind = kind
@@ -82,6 +85,7 @@ public struct Operation: Sendable {
     self.begin = begin
     self.end = end
     self.version = version
+    self.replica = replica
     self.accesses = accesses
   }
 }
@@ -90,7 +94,8 @@ extension Operation: CustomStringConvertible {
   public var description: String {
     let shown = accesses.prefix(4).map(\.description).joined(separator: ", ")
     let version = version.map { " of version \($0)" } ?? ""
-    return "process \(process)'s \(kind)\(version) (\(outcome), \(shown)\(accesses.count > 4 ? ", ..." : ""))"
+    let replica = replica.map { " at copy \($0)" } ?? ""
+    return "process \(process)'s \(kind)\(version)\(replica) (\(outcome), \(shown)\(accesses.count > 4 ? ", ..." : ""))"
   }
 }
 

@@ -31,6 +31,7 @@ struct VersionOrder {
     checkDistinctVersions()
     for index in operations.indices { checkReads(index) }
     checkRealTime()
+    checkReplicas()
     return found
   }
 
@@ -210,24 +211,52 @@ struct VersionOrder {
 
   /// G4: what ended before another began is of a smaller version, or shows no later one.
   private mutating func checkRealTime() {
-    let ended = operations.indices.filter { operations[$0].end != nil }
-      .sorted { operations[$0].end! < operations[$1].end! }
+    let shown = { [self] (index: Int) in versionShown(index) }
+    forEachInTime(Array(operations.indices), shown: shown) { operation, version, newest, other in
+      if let version, version <= newest {
+        return "\(operation) took effect as version \(version), after \(newest) was seen by \(other) (G4)"
+      }
+      guard operation.kind == .section, operation.outcome == .done, let version = operation.version, version < newest
+      else { return nil }
+      return "\(operation) shows version \(version), after \(newest) was seen by \(other) (G4)"
+    }
+  }
+
+  /// A copy of the table may be behind it, and never goes back: not behind what a section of the same copy has shown, nor behind a
+  /// barrier that was to be seen there when it returned.
+  private mutating func checkReplicas() {
+    let replicas = Dictionary(grouping: operations.indices.filter { operations[$0].replica != nil }) {
+      operations[$0].replica!
+    }
+    for (replica, indices) in replicas.sorted(by: { $0.key < $1.key }) {
+      let shown = { [operations] (index: Int) in operations[index].outcome == .done ? operations[index].version : nil }
+      forEachInTime(indices, shown: shown) { operation, _, newest, other in
+        guard operation.kind == .laterSection, let version = operation.version, version < newest else { return nil }
+        return "\(operation) shows version \(version), after copy \(replica) had shown \(newest) to \(other)"
+      }
+    }
+  }
+
+  /// Visits operations in the order in which they began.
+  /// - Parameters:
+  ///   - shown: the version that an operation which returned has shown to be there.
+  ///   - problem: is told an operation, the version that it took effect as, the newest version that was shown before it began, and by
+  ///     which operation.
+  private mutating func forEachInTime(
+    _ indices: [Int], shown: (Int) -> UInt64?,
+    _ problem: (Operation, UInt64?, _ newest: UInt64, _ other: Operation) -> String?
+  ) {
+    let ended = indices.filter { operations[$0].end != nil }.sorted { operations[$0].end! < operations[$1].end! }
     var next = 0
     var newest: UInt64 = 0
     var newestIndex = 0
-    for index in operations.indices.sorted(by: { operations[$0].begin < operations[$1].begin }) {
+    for index in indices.sorted(by: { operations[$0].begin < operations[$1].begin }) {
       let operation = operations[index]
       while next < ended.count, operations[ended[next]].end! < operation.begin {
-        if let shown = versionShown(ended[next]), shown > newest { (newest, newestIndex) = (shown, ended[next]) }
+        if let shown = shown(ended[next]), shown > newest { (newest, newestIndex) = (shown, ended[next]) }
         next += 1
       }
-      let other = { [operations] in operations[newestIndex] }
-      if let version = versions[index], version <= newest {
-        found.append("\(operation) took effect as version \(version), after \(newest) was seen by \(other()) (G4)")
-      }
-      if operation.kind == .section, operation.outcome == .done, let version = operation.version, version < newest {
-        found.append("\(operation) shows version \(version), after \(newest) was seen by \(other()) (G4)")
-      }
+      if let text = problem(operation, versions[index], newest, operations[newestIndex]) { found.append(text) }
     }
   }
 

@@ -149,6 +149,37 @@ import Testing
     #expect(History(writes + [section(2, [:], 10, 15), section(2, [1: 11], 30, 40, later: true)]).problems() != [])
   }
 
+  // MARK: - Copies of the table
+
+  @Test func aCopyThatGoesBackIsFound() {
+    #expect(problems(section(7, [:], 0, 10, copy: 1), section(6, [:], 20, 30, copy: 1)) != [])
+    // At the same time, at another copy, or of a newer version: all is well.
+    #expect(problems(section(7, [:], 0, 20, copy: 1), section(6, [:], 20, 30, copy: 1)) == [])
+    #expect(problems(section(7, [:], 0, 10, copy: 1), section(6, [:], 20, 30, copy: 2)) == [])
+    #expect(problems(section(7, [:], 0, 10, copy: 1), section(7, [:], 20, 30, copy: 1)) == [])
+    // The table itself is never behind, however far its copies are.
+    #expect(problems(section(7, [:], 0, 10, copy: 1), section(6, [:], 20, 30)) != [])
+  }
+
+  @Test func aWriteThatItsOwnCopyDoesNotShowIsFound() {
+    let write = barrier(5, [1: 10], 0, 10, copy: 1)
+    #expect(problems(write, section(4, [1: 0], 11, 20, copy: 1)) != [])
+    #expect(problems(write, section(4, [1: 0], 5, 20, copy: 1)) == [])
+    #expect(problems(write, section(4, [1: 0], 11, 20, copy: 2)) == [])
+    #expect(problems(write, section(5, [1: 10], 11, 20, copy: 1)) == [])
+    // Nothing was promised of the one that no copy was to show, nor of one that did not return.
+    #expect(problems(barrier(5, [1: 10], 0, 10), section(4, [1: 0], 11, 20, copy: 1)) == [])
+    #expect(problems(barrier(5, [1: 10], 0, nil, copy: 1), section(4, [1: 0], 11, 20, copy: 1)) == [])
+    #expect(problems(barrier(5, [1: 10], 0, 10, .undone, copy: 1), section(4, [1: 0], 11, 20, copy: 1)) == [])
+  }
+
+  @Test func aCopysSectionIsOfItsVersionAndWhole() {
+    let writes = [barrier(2, [1: 10, 2: 11], 0, 5, copy: 1), barrier(3, [1: 12, 2: 13], 6, 9, copy: 2)]
+    #expect(History(writes + [section(2, [1: 10, 2: 11], 20, 30, copy: 1)]).problems() == [])
+    #expect(History(writes + [section(2, [1: 10, 2: 13], 20, 30, copy: 1)]).problems() != [])
+    #expect(History(writes + [section(3, [1: 12, 2: 11], 20, 30, copy: 1)]).problems() != [])
+  }
+
   @Test func oneVersionOfTwoBarriersIsFound() {
     #expect(problems(barrier(2, [1: 10], 0, 10), barrier(2, [2: 11], 5, 15)) != [])
     #expect(problems(barrier(2, [1: 10], 0, 10, .undone), barrier(2, [2: 11], 15, 20)) != [])

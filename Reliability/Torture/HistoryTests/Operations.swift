@@ -26,19 +26,20 @@ func remove(_ key: Int, _ begin: UInt64, _ end: UInt64?, wasThere: Bool = true) 
 
 func barrier(
   _ version: UInt64, _ writes: [Int: UInt64], reads: [Int: UInt64] = [:], _ begin: UInt64, _ end: UInt64?,
-  _ outcome: Operation.Outcome? = nil
+  _ outcome: Operation.Outcome? = nil, copy: Int? = nil
 ) -> Operation {
   let accesses = reads.map { Access(key: $0, .equals($1)) } + writes.map { Access(key: $0, write: $1) }
   return Operation(
     process: 5, .barrier, outcome ?? (end == nil ? .pending : .done), begin: begin, end: end, version: version,
-    accesses)
+    replica: copy, accesses)
 }
 
 func section(
-  _ version: UInt64, _ reads: [Int: UInt64], _ begin: UInt64, _ end: UInt64?, later: Bool = false
+  _ version: UInt64, _ reads: [Int: UInt64], _ begin: UInt64, _ end: UInt64?, later: Bool = false, copy: Int? = nil
 ) -> Operation {
   Operation(
-    process: 6, later ? .laterSection : .section, begin: begin, end: end, version: version,
+    process: 6, later || copy != nil ? .laterSection : .section, begin: begin, end: end, version: version,
+    replica: copy,
     reads.map { Access(key: $0, .equals($1)) })
 }
 
