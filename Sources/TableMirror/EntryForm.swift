@@ -41,12 +41,5 @@ struct EntryForm {
     }
   }
 
-  func type(of value: UnsafeRawBufferPointer) -> ValueType {
-    switch settings.valueForm {
-    case .bytes: return .bytes
-    case .string:
-      let bytes = unsafe value.assumingMemoryBound(to: UInt8.self)
-      return (try? unsafe UTF8Span(validating: bytes.span)) == nil ? .bytes : .string
-    }
-  }
+  func type(of value: UnsafeRawBufferPointer) -> ValueType { unsafe settings.valueForm.type(of: value) }
 }

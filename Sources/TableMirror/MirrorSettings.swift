@@ -1,3 +1,5 @@
+package import SharedTable
+
 /// How a table mirrors.
 public struct MirrorSettings: Sendable, Equatable {
   /// The type that values of the other store, which are bytes, have in the table.
@@ -5,6 +7,16 @@ public struct MirrorSettings: Sendable, Equatable {
     /// What is UTF-8 is a string, everything else bytes.
     case string
     case bytes
+
+    /// The type of a value.
+    package func type(of value: UnsafeRawBufferPointer) -> ValueType {
+      switch self {
+      case .bytes: return .bytes
+      case .string:
+        let bytes = unsafe value.assumingMemoryBound(to: UInt8.self)
+        return (try? unsafe UTF8Span(validating: bytes.span)) == nil ? .bytes : .string
+      }
+    }
   }
 
   /// Whether the table may become what another store holds: another cluster, or this one put back to an old copy.

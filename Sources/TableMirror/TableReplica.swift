@@ -19,7 +19,7 @@ struct TableReplica {
   init(_ table: Table, _ settings: MirrorSettings) throws(TableError) {
     self.table = table
     form = EntryForm(table: table.name, settings: settings)
-    let contents = "\(settings.valueForm.rawValue) \(settings.address.prefixText)"
+    let contents = MirrorContents(settings).description
     var status = UpstreamStatus(.away, address: settings.address.description)
     text = try table.get(Table.Upstream.key, as: String.self)
     if let found = text.flatMap({ UpstreamStatus(text: $0) }) {
