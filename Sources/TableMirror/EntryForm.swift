@@ -8,6 +8,8 @@ struct EntryForm {
   let settings: MirrorSettings
 
   var prefix: [UInt8] { settings.address.prefix }
+  var expiresLeases: Bool { settings.leases == .expire }
+  var leaseGrace: UInt64 { settings.leaseGrace.clampedNanoseconds }
 
   /// A key's name in the table.
   /// - Throws: `invalid` if it has none.

@@ -54,6 +54,11 @@ public struct UpstreamStatus: Sendable, Equatable {
     package let realtime: UInt64
     package let monotonic: UInt64
 
+    package init(realtime: UInt64, monotonic: UInt64) {
+      self.realtime = realtime
+      self.monotonic = monotonic
+    }
+
     package static var now: Moment {
       Moment(realtime: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
     }
