@@ -107,14 +107,6 @@ let programs: [Target] = [
   .target(
     name: "TableStore", dependencies: ["CShims", "CSQLite", "SharedMemory", "TableEngine", "SharedTable"],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
-  // The command.
-  .executableTarget(
-    name: "shmctl",
-    dependencies: [
-      "SharedTable", "TableDump", "TableMetrics", "ToolSupport",
-      .product(name: "ArgumentParser", package: "swift-argument-parser"),
-    ],
-    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // What a write to a mirrored table asks of the store that it mirrors.
   .target(name: "UpstreamWrites", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables for Redis' clients: protocol, commands, sockets.
@@ -136,6 +128,14 @@ let programs: [Target] = [
   // What keeps a table like a part of another store: the loop, the source that it asks, the barriers that it makes.
   .target(
     name: "TableMirror", dependencies: ["SharedMemory", "TableEngine", "SharedTable", "ToolSupport", "UpstreamWrites"],
+    exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // The command.
+  .executableTarget(
+    name: "shmctl",
+    dependencies: [
+      "SharedTable", "TableDump", "TableMetrics", "TableMirror", "ToolSupport",
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // etcd's messages, generated (scripts/etcd-protocol.sh). Empty without the trait `Etcd`, as the next.
   .target(
@@ -303,7 +303,8 @@ let programTests: [Target] = [
   .testTarget(
     name: "ShmctlTests",
     dependencies: [
-      "shmctl", "shmd", "SharedTable", "TableDump", "TableEngine", "ToolSupport", "TestSupport", "table-worker",
+      "shmctl", "shmd", "SharedTable", "TableDump", "TableEngine", "TableTestSupport", "ToolSupport", "TestSupport",
+      "table-worker",
     ],
     swiftSettings: swiftSettings),
   .testTarget(

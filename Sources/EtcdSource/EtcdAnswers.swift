@@ -20,7 +20,7 @@
     init(_ event: Etcdserverpb_Event) {
       // An event of a type that etcd may have one day is taken for a value that was stored. If its revision is none, the mirror stops.
       let value = event.type == .delete ? nil : Array(event.kv.value)
-      self.init(key: Array(event.kv.key), value: value, revision: event.kv.modRevision)
+      self.init(key: Array(event.kv.key), value: value, revision: event.kv.modRevision, lease: event.kv.lease)
     }
   }
 #endif

@@ -30,6 +30,8 @@
     private static let callTimeout = Duration.seconds(5)
     /// A page is about a megabyte, and one whose values are larger than the ones before at most so much.
     private static let largestAnswer = 64 << 20
+    /// etcd's own limit: 285 years, which fit into nanoseconds.
+    private static let longestLease: Int64 = 9_000_000_000
 
     init(
       _ client: GRPCClient<Transport>, _ calls: EtcdCalls, _ endpoint: MirrorAddress.Endpoint, prefix: [UInt8],
@@ -67,11 +69,17 @@
     }
 
     private func callOfKV<R: Sendable>(_ body: (KV, Metadata) async throws -> R) async throws -> R {
+      try await withToken { client, metadata in try await body(KV(wrapping: client), metadata) }
+    }
+
+    private func withToken<R: Sendable>(
+      _ body: (GRPCClient<Transport>, Metadata) async throws -> R
+    ) async throws -> R {
       do {
-        return try await calls.run { try await body(KV(wrapping: $0), metadata) }
+        return try await calls.run { try await body($0, metadata) }
       } catch let error as RPCError where error.isAboutToken && password != nil {
         try await authenticate()
-        return try await calls.run { try await body(KV(wrapping: $0), metadata) }
+        return try await calls.run { try await body($0, metadata) }
       }
     }
 
@@ -119,8 +127,23 @@
       let answer = try await call { kv, metadata in
         try await kv.range(request, metadata: metadata, options: Self.options)
       }
-      for kv in answer.kvs { page.append(key: kv.key, value: kv.value) }
+      for kv in answer.kvs { page.append(key: kv.key, value: kv.value, lease: kv.lease) }
       return (SourcePosition(answer.header), answer.more)
+    }
+
+    func timeLeft(ofLease lease: Int64) async throws -> Duration? {
+      let request = Etcdserverpb_LeaseTimeToLiveRequest.with { $0.id = lease }
+      let answer: Etcdserverpb_LeaseTimeToLiveResponse
+      do {
+        answer = try await withToken { client, metadata in
+          try await Etcdserverpb_Lease.Client(wrapping: client).leaseTimeToLive(
+            request, metadata: metadata, options: Self.options)
+        }
+      } catch {
+        throw EtcdFailure(error, peer).failure
+      }
+      // Whole seconds, and what is beyond them is cut off.
+      return answer.ttl < 0 ? nil : .seconds(min(answer.ttl, Self.longestLease) + 1)
     }
 
     // MARK: - Writing

@@ -8,6 +8,7 @@ public final class ContentPage {
     let start: Int
     let keyLength: Int
     let valueLength: Int
+    let lease: Int64
   }
 
   private(set) var bytes: [UInt8] = []
@@ -18,9 +19,11 @@ public final class ContentPage {
   public init() {}
 
   /// Adds an entry behind the others.
-  /// - Parameter key: whole, with the prefix.
-  public func append(key: some Collection<UInt8>, value: some Collection<UInt8>) {
-    places.append(Place(start: bytes.count, keyLength: key.count, valueLength: value.count))
+  /// - Parameters:
+  ///   - key: whole, with the prefix.
+  ///   - lease: 0: none.
+  public func append(key: some Collection<UInt8>, value: some Collection<UInt8>, lease: Int64 = 0) {
+    places.append(Place(start: bytes.count, keyLength: key.count, valueLength: value.count, lease: lease))
     bytes.append(contentsOf: key)
     bytes.append(contentsOf: value)
   }
@@ -29,6 +32,8 @@ public final class ContentPage {
     let place = places[index]
     return bytes[place.start..<place.start + place.keyLength]
   }
+
+  func lease(_ index: Int) -> Int64 { places[index].lease }
 
   var lastKey: [UInt8]? { places.isEmpty ? nil : Array(key(places.count - 1)) }
 

@@ -8,6 +8,8 @@ struct EntryForm {
   let settings: MirrorSettings
 
   var prefix: [UInt8] { settings.address.prefix }
+  var expiresLeases: Bool { settings.leases == .expire }
+  var leaseGrace: UInt64 { settings.leaseGrace.clampedNanoseconds }
 
   /// A key's name in the table.
   /// - Throws: `invalid` if it has none.
@@ -41,12 +43,5 @@ struct EntryForm {
     }
   }
 
-  func type(of value: UnsafeRawBufferPointer) -> ValueType {
-    switch settings.valueForm {
-    case .bytes: return .bytes
-    case .string:
-      let bytes = unsafe value.assumingMemoryBound(to: UInt8.self)
-      return (try? unsafe UTF8Span(validating: bytes.span)) == nil ? .bytes : .string
-    }
-  }
+  func type(of value: UnsafeRawBufferPointer) -> ValueType { unsafe settings.valueForm.type(of: value) }
 }

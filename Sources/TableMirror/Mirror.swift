@@ -104,11 +104,14 @@ public actor Mirror {
   }
 
   private func follow(_ session: any MirrorSession) async throws {
+    // Leases are not in the table, and what has expired in it meanwhile may live over there.
+    if settings.leases == .expire { mustRead = true }
     try compare(try await take(session))
     if mustRead { try await readAll(session) }
     let next = replica!.status.revision + 1
     assembler = RevisionAssembler(after: next - 1)
     lagWatch = LagWatch()
+    try replica!.moveExpiries()
     if replica!.status.state != .following { try replica!.note(.following) }
     stand(.following)
     current.withLock { $0 = session }
@@ -123,6 +126,10 @@ public actor Mirror {
         throw MirrorFailure.away("the stream of events has ended")
       }
       group.addTask { try await self.keepLooking(session) }
+      if settings.leases == .expire {
+        group.addTask { try await self.keepAskingForLeases(session) }
+        group.addTask { try await self.keepMovingExpiries() }
+      }
       defer { group.cancelAll() }
       try await group.next()
     }
@@ -220,6 +227,27 @@ public actor Mirror {
     let position = try await session.position()
     let look = LagWatch.Look(revision: position.revision, realtime: realtime, monotonic: monotonic)
     return TakenLook(look: look, position: position, applied: applied)
+  }
+
+  // MARK: - Leases
+
+  /// Asks how long leases last: what keeps them alive makes no events.
+  private func keepAskingForLeases(_ session: any MirrorSession) async throws {
+    while true {
+      let answers = try await LeaseLook(session: session).ask(replica!.dueLeases(limit: LeaseLook.mostLeases))
+      replica!.note(answers)
+      try replica!.moveExpiries()
+      publish()
+      try await Task.sleep(for: settings.checkInterval)
+    }
+  }
+
+  /// Waits for no answer: as long as it is not known that the store is away, no key ends by itself, however slow it is.
+  private func keepMovingExpiries() async throws {
+    while true {
+      try await Task.sleep(for: settings.checkInterval)
+      try replica!.moveExpiries()
+    }
   }
 
   // MARK: - State

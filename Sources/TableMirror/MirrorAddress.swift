@@ -72,7 +72,8 @@ public struct MirrorAddress: Sendable, Equatable {
     self.prefix = prefix
   }
 
-  private static func decode(_ text: Substring) -> [UInt8]? {
+  /// The bytes of a prefix that stands in an address; nil if it cannot.
+  static func decode(_ text: Substring) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8
     while let byte = rest.popFirst() {
@@ -97,8 +98,10 @@ extension MirrorAddress: CustomStringConvertible {
     "etcd\(isSecure ? "s" : "")://\(endpoints.map(\.description).joined(separator: ","))/\(prefixText)"
   }
 
-  /// The prefix as it stands in an address.
-  var prefixText: String {
+  private var prefixText: String { Self.text(of: prefix) }
+
+  /// A prefix as it stands in an address: without spaces.
+  static func text(of prefix: [UInt8]) -> String {
     prefix.reduce(into: "") { text, byte in
       let isPlain = byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%")
       text += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)

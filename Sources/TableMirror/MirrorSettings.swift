@@ -1,3 +1,5 @@
+package import SharedTable
+
 /// How a table mirrors.
 public struct MirrorSettings: Sendable, Equatable {
   /// The type that values of the other store, which are bytes, have in the table.
@@ -5,6 +7,16 @@ public struct MirrorSettings: Sendable, Equatable {
     /// What is UTF-8 is a string, everything else bytes.
     case string
     case bytes
+
+    /// The type of a value.
+    package func type(of value: UnsafeRawBufferPointer) -> ValueType {
+      switch self {
+      case .bytes: return .bytes
+      case .string:
+        let bytes = unsafe value.assumingMemoryBound(to: UInt8.self)
+        return (try? unsafe UTF8Span(validating: bytes.span)) == nil ? .bytes : .string
+      }
+    }
   }
 
   /// Whether the table may become what another store holds: another cluster, or this one put back to an old copy.
@@ -15,12 +27,24 @@ public struct MirrorSettings: Sendable, Equatable {
     case always
   }
 
+  /// What becomes of keys whose lease ends over there while nobody follows.
+  public enum Leases: String, Sendable, CaseIterable {
+    /// They stay until their removal comes.
+    case keep
+    /// They expire in the table when their lease would have ended, as last known.
+    case expire
+  }
+
   public var address: MirrorAddress
   public var valueForm = ValueForm.string
   public var resync = Resync.never
+  public var leases = Leases.keep
   /// How often the other store is asked where it is: the age that the table says is about twice as much at best.
   public var checkInterval = Duration.seconds(1)
   public var backOff = BackOff()
+
+  /// How much longer than its lease a key stays in the table: what is late by less is no reason to let it expire.
+  var leaseGrace: Duration { checkInterval * 3 }
 
   public init(address: MirrorAddress) { self.address = address }
 }

@@ -8,10 +8,12 @@ import ToolSupport
 /// names; and whoever goes on after a death, of this process or of the host, finds how far it is.
 struct TableReplica {
   let table: Table
-  private let form: EntryForm
+  let form: EntryForm
   private(set) var status: UpstreamStatus
   /// What the table holds is not what the settings ask for, whatever revision it is of.
   private(set) var isOfOtherSettings: Bool
+  /// Of the keys that expire with their leases: none if the settings are to keep them.
+  var leases = LeaseBook()
   /// What the table says of itself, as this side knows it; nil: nothing.
   private var text: String?
 
@@ -19,7 +21,7 @@ struct TableReplica {
   init(_ table: Table, _ settings: MirrorSettings) throws(TableError) {
     self.table = table
     form = EntryForm(table: table.name, settings: settings)
-    let contents = "\(settings.valueForm.rawValue) \(settings.address.prefixText)"
+    let contents = MirrorContents(settings).description
     var status = UpstreamStatus(.away, address: settings.address.description)
     text = try table.get(Table.Upstream.key, as: String.self)
     if let found = text.flatMap({ UpstreamStatus(text: $0) }) {
@@ -40,19 +42,21 @@ struct TableReplica {
     var next = status
     next.revision = revision.number
     let form = form
+    let expiries = revision.events.map { expiry(of: $0) }
     try barrier("revision \(revision.number)", next) { tx throws(TableError) in
-      for event in revision.events {
+      for (event, expiry) in zip(revision.events, expiries) {
         try unsafe event.key.withKeyBytes { key throws(TableError) in
           let key = try unsafe form.tableKey(key)
           guard let value = event.value else { return try unsafe tx.removeKey(key) }
           try unsafe value.withKeyBytes { value throws(TableError) in
             try unsafe form.naming(key) { () throws(TableError) in
-              try unsafe tx.put(key, value, type: form.type(of: value))
+              try unsafe tx.put(key, value, type: form.type(of: value), expiry: expiry)
             }
           }
         }
       }
     }
+    for (event, expiry) in zip(revision.events, expiries) { note(event, expiry: expiry) }
   }
 
   /// Makes the table what the other store was at one revision, in one barrier: what is the same is not touched.
@@ -67,12 +71,16 @@ struct TableReplica {
     (next.cluster, next.revision, next.term) = (position.cluster, position.revision, position.term)
     (next.asOf, next.asOfMonotonic) = (look.realtime, look.monotonic)
     var (stored, removed) = (0, 0)
+    var found = LeaseBook()
     let (form, isEmpty) = (form, table.count == 0)
     try barrier("what the other store holds at revision \(position.revision)", next) { tx throws(TableError) in
       (stored, removed) = (0, isEmpty ? 0 : try tx.removeKeys(notIn: contents, form))
-      for page in contents.pages { stored += try tx.store(page, form) }
+      found = LeaseBook()
+      for page in contents.pages { stored += try tx.store(page, form, &found) }
     }
     isOfOtherSettings = false
+    found.assumeEnds(now: .now, grace: form.leaseGrace)
+    leases = found
     return (stored, removed)
   }
 
@@ -99,20 +107,22 @@ struct TableReplica {
   private mutating func barrier(
     _ what: String, _ next: UpstreamStatus, _ body: (inout Transaction) throws(TableError) -> Void
   ) throws(MirrorFailure) {
+    do throws(TableError) { try barrier(next, body) } catch { throw MirrorFailure(error, what) }
+  }
+
+  mutating func barrier(
+    _ next: UpstreamStatus, _ body: (inout Transaction) throws(TableError) -> Void
+  ) throws(TableError) {
     let (before, after) = (text, next.text)
-    do throws(TableError) {
-      try table.mirrorBarrier { tx throws(TableError) in
-        // Somebody who mirrors into the same table would apply again what is there, or skip what is not.
-        guard try tx.get(Table.Upstream.key, as: String.self) == before else {
-          throw TableError(.timedOut, table: table.name, "somebody else mirrors into it, too; stop one of both")
-        }
-        try body(&tx)
-        try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
-          try unsafe after.withKeyBytes { text throws(TableError) in try unsafe tx.put(key, text, type: .string) }
-        }
+    try table.mirrorBarrier { tx throws(TableError) in
+      // Somebody who mirrors into the same table would apply again what is there, or skip what is not.
+      guard try tx.get(Table.Upstream.key, as: String.self) == before else {
+        throw TableError(.timedOut, table: table.name, "somebody else mirrors into it, too; stop one of both")
       }
-    } catch {
-      throw MirrorFailure(error, what)
+      try body(&tx)
+      try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
+        try unsafe after.withKeyBytes { text throws(TableError) in try unsafe tx.put(key, text, type: .string) }
+      }
     }
     (status, text) = (next, after)
   }
@@ -130,15 +140,23 @@ extension Transaction {
     }
   }
 
-  /// Stores a page's keys where the table has not the same.
+  /// Stores a page's keys where the table has not the same, and notes their leases.
   /// - Returns: how many were stored.
-  fileprivate mutating func store(_ page: ContentPage, _ form: EntryForm) throws(TableError) -> Int {
+  fileprivate mutating func store(
+    _ page: ContentPage, _ form: EntryForm, _ leases: inout LeaseBook
+  ) throws(TableError) -> Int {
     var stored = 0
+    let soon = UpstreamStatus.Moment.now.realtime + form.leaseGrace / 2
     for index in 0..<page.count {
+      let lease = form.expiresLeases ? page.lease(index) : 0
       try unsafe page.withEntry(index) { key, value throws(TableError) in
         let key = try unsafe form.tableKey(key)
         try unsafe form.naming(key) { () throws(TableError) in
-          if try unsafe replace(key, value, type: form.type(of: value)) { stored += 1 }
+          // An expiry that is over, or could be before the next look, goes: the lease lives over there.
+          let (isStored, expiry) = try unsafe replace(
+            key, value, type: form.type(of: value), keepingExpiryFrom: lease == 0 ? nil : soon)
+          if isStored { stored += 1 }
+          if lease != 0 { leases.set(unsafe [UInt8](key), lease, expiry: expiry) }
         }
       }
     }

@@ -4,6 +4,29 @@ public enum JSONText {
     [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
   }
 
+  /// The elements of an array's text, which has no white space between tokens (`JSONCheck.compacted`).
+  public static func elements(ofArray text: [UInt8]) -> [[UInt8]] {
+    var elements: [[UInt8]] = []
+    var (depth, inString, start, index) = (0, false, 1, 1)
+    while index < text.count {
+      switch text[index] {
+      case UInt8(ascii: "\\") where inString: index += 1
+      case UInt8(ascii: "\""): inString.toggle()
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += inString ? 0 : 1
+      case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"):
+        if !inString, depth == 0, index > start {
+          elements.append(Array(text[start..<index]))
+          start = index + 1
+        } else if !inString, text[index] != UInt8(ascii: ",") {
+          depth -= 1
+        }
+      default: break
+      }
+      index += 1
+    }
+    return elements
+  }
+
   /// A string with its quotes; RFC 8259, section 7.
   public static func quoted(_ text: String) -> [UInt8] {
     var result = [UInt8(ascii: "\"")]

@@ -13,6 +13,7 @@
       let upstream = try #require(try upstream("etcd://a:1,b:2/app/"))
       #expect(upstream.settings.address == (try MirrorAddress("etcd://a:1,b:2/app/")))
       #expect(upstream.settings.resync == .never)
+      #expect(upstream.settings.leases == .keep)
       #expect(upstream.access == MirrorAccess())
     }
 
@@ -20,9 +21,10 @@
       let upstream = try #require(
         try upstream(
           "{address: etcds://a:1/app/, authorities: /ca, certificate: /crt, key: /key, user: u, password-file: /pw, values: bytes, "
-            + "resync: always, check: 5s}"))
+            + "resync: always, leases: expire, check: 5s}"))
       #expect(upstream.settings.valueForm == .bytes)
       #expect(upstream.settings.resync == .always)
+      #expect(upstream.settings.leases == .expire)
       #expect(upstream.settings.checkInterval == .seconds(5))
       #expect(upstream.access.authorities == "/ca")
       #expect(upstream.access.key == "/key")
@@ -40,7 +42,8 @@
       ("http://a:1/", "address of an etcd"), ("{user: u}", "no 'address'"),
       ("{address: etcd://a:1/, user: u}", "password-file"),
       ("{address: etcds://a:1/, key: /k}", "certificate"), ("{address: etcd://a:1/, authorities: /ca}", "etcds://"),
-      ("{address: etcd://a:1/, values: json}", "form of values"), ("{address: etcd://a:1/, what: 1}", "unknown key"),
+      ("{address: etcd://a:1/, values: json}", "form of values"),
+      ("{address: etcd://a:1/, leases: end}", "policy for leases"), ("{address: etcd://a:1/, what: 1}", "unknown key"),
       ("[1]", "not a mapping"), ("{address: etcds://a:1/, authorities: ca}", "path"),
     ])
     func whatIsWrongIsSaidWithItsLine(text: String, expected: String) throws {

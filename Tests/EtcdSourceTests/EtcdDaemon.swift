@@ -11,7 +11,9 @@
 
     /// Starts it; its log goes into a file of the server's directory.
     /// - Parameter host: several daemons beside each other are several hosts.
-    init(_ server: EtcdServer, _ name: String, durability: String = "none", host: String = "") throws {
+    init(_ server: EtcdServer, _ name: String, durability: String = "none", host: String = "", leases: String = "keep")
+      throws
+    {
       let directory = server.directory
       let file = "\(directory)/shmd\(host).yaml"
       socket = "\(directory)/redis\(host).socket"
@@ -29,6 +31,7 @@
             upstream:
               address: etcd://\(server.endpoint)/app/
               check: 100ms
+              leases: \(leases)
         """, to: file)
       process = try WorkerProcess(
         "/bin/bash",

@@ -22,7 +22,7 @@ import Testing
     #expect(try answers("set", "k", "5", "--type", "in") == ["integer"])
     #expect(try answers("export", "") == ["csv", "env", "resp"])
     #expect(try answers("plot", "l") == ["latency"])
-    #expect(try answers("upstream", "") == ["status"])
+    #expect(try answers("upstream", "") == ["diff", "status"])
     #expect(try answers("create", "x", "--stalled-reader", "") == ["evict", "refuse", "wait"])
     #expect(try answers("set", "k", "5", "--type", "") == ["bool", "bytes", "double", "integer", "json", "string"])
     #expect(try answers("help", "hel") == ["help"] && answers("hel") == ["help"])

@@ -10,6 +10,15 @@ final class FakeStore: MirrorSource {
     var revision: Int64 = 1
     var values: [[UInt8]: [UInt8]] = [:]
     var history: [(number: Int64, events: [SourceEvent])] = []
+    /// Keys that have a lease, and how long each lease lasts from the moment on at which somebody asks; one that is not here is not
+    /// known. None of them ends by itself.
+    var leaseOf: [[UInt8]: Int64] = [:]
+    var leases: [Int64: Duration] = [:]
+    /// Who asks for a lease gets no answer until this is false again.
+    var hidesLeases = false
+    var leasesAsked: [Int64] = []
+    var asksAtOnce = 0
+    var mostAsksAtOnce = 0
     /// Revisions up to this one are not told any more.
     var compacted: Int64 = 0
     var isDown = false
@@ -61,6 +70,16 @@ final class FakeStore: MirrorSource {
   func value(_ key: String) -> String? {
     state.withLock { $0.values[Array(key.utf8)] }.map { String(decoding: $0, as: UTF8.self) }
   }
+
+  /// Stores keys with a lease, in one revision.
+  @discardableResult
+  func commit(_ keys: [String], lease: Int64, value: String = "v") -> Int64 {
+    state.withLock { state in
+      state.commit(keys.map { (Array($0.utf8), Array(value.utf8)) }, lease: lease)
+    }
+  }
+
+  func set(lease: Int64, left: Duration?) { state.withLock { $0.leases[lease] = left } }
 
   /// Revisions pass in which nothing below any prefix changes.
   func pass(_ count: Int64) { state.withLock { $0.revision += count } }
@@ -118,11 +137,14 @@ final class FakeStore: MirrorSource {
 extension FakeStore.State {
   var position: SourcePosition { SourcePosition(cluster: cluster, revision: revision, term: term) }
 
-  mutating func commit(_ changes: [(key: [UInt8], value: [UInt8]?)]) -> Int64 {
+  mutating func commit(_ changes: [(key: [UInt8], value: [UInt8]?)], lease: Int64 = 0) -> Int64 {
     revision += 1
     let number = revision
-    for change in changes { values[change.key] = change.value }
-    let events = changes.map { SourceEvent(key: $0.key, value: $0.value, revision: number) }
+    for change in changes {
+      values[change.key] = change.value
+      leaseOf[change.key] = lease == 0 ? nil : lease
+    }
+    let events = changes.map { SourceEvent(key: $0.key, value: $0.value, revision: number, lease: lease) }
     history.append((number, events))
     if !isSilent { for watch in watches.values { watch.yield(WatchAnswer(position: position, events: events)) } }
     return number
@@ -184,9 +206,24 @@ struct FakeSession: MirrorSession {
       let bytes = keys.prefix(limit).reduce(0) { $0 + state.values[$1]!.count }
       if bytes > state.largestPage { throw MirrorFailure.answerTooLarge }
       if bytes > state.largestPageInTime { throw MirrorFailure.noAnswerInTime("the link is slow") }
-      for key in keys.prefix(limit) { page.append(key: key, value: state.values[key]!) }
+      for key in keys.prefix(limit) {
+        page.append(key: key, value: state.values[key]!, lease: state.leaseOf[key] ?? 0)
+      }
       return (state.position, keys.count > limit)
     }
+  }
+
+  func timeLeft(ofLease lease: Int64) async throws -> Duration? {
+    try store.checkUp()
+    store.state.withLock { state in
+      state.leasesAsked.append(lease)
+      state.asksAtOnce += 1
+      state.mostAsksAtOnce = max(state.mostAsksAtOnce, state.asksAtOnce)
+    }
+    defer { store.state.withLock { $0.asksAtOnce -= 1 } }
+    await Task.yield()
+    while store.state.withLock(\.hidesLeases) { try await Task.sleep(for: .milliseconds(1)) }
+    return store.state.withLock { $0.leases[lease] }
   }
 
   func watch(from revision: Int64, _ receive: @Sendable (WatchAnswer) async throws -> Void) async throws {

@@ -38,11 +38,13 @@ final class MirroredHost: Sendable {
 
   /// Runs `body` with a host that follows.
   static func with(
-    _ variant: Table.Variant = .rcu, store: FakeStore? = nil, _ body: (MirroredHost) async throws -> Void
+    _ variant: Table.Variant = .rcu, store: FakeStore? = nil, leases: MirrorSettings.Leases = .keep,
+    _ body: (MirroredHost) async throws -> Void
   ) async throws {
     try await MirrorCorner.with(variant) { made in
       var corner = made
       if let store { corner = MirrorCorner(table: made.table, store: store, settings: made.settings) }
+      corner.settings.leases = leases
       let mirror = Mirror(corner.table, corner.settings, source: corner.store) { _ in }
       let host = try await MirroredHost(corner, mirror: mirror)
       do {

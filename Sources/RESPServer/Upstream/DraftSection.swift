@@ -49,18 +49,18 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
   mutating func put(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64?
   ) throws(TableError) {
-    guard expiry == nil else {
-      throw refusal("its keys do not expire, as the other store's leases are not served; store without an expiry")
-    }
+    try refuse(expiry.map { .at($0) } ?? .never)
     try unsafe draft.set([UInt8](key), [UInt8](bytes))
   }
 
   /// As digits: the store's values are bytes.
   mutating func set(_ key: Bytes, _ number: Int, expires: Expiration) throws(TableError) {
+    try refuse(expires)
     try draft.set(key.array, Array("\(number)".utf8))
   }
 
   mutating func set(_ key: Bytes, _ number: Double, expires: Expiration) throws(TableError) {
+    try refuse(expires)
     try draft.set(key.array, Array(Float80Text.shortest(number).utf8))
   }
 
@@ -100,6 +100,14 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
     } catch {
       draft.restore(earlier)
       throw error
+    }
+  }
+
+  /// A new expiry, or one that the key has by its lease: what is stored over there without the lease would not end with it.
+  private func refuse(_ expires: Expiration) throws(TableError) {
+    guard expires == .never else {
+      throw refusal(
+        "no expiry is stored there, as the other store's leases are not served; store without one, as SET does")
     }
   }
 

@@ -20,25 +20,40 @@ extension Table {
 }
 
 extension Transaction {
-  /// Stores a value that does not expire, unless the key has exactly this value and type and does not expire.
-  /// - Returns: whether it had not.
+  /// Stores a value that does not expire, unless the key has exactly this value and type and does not expire, or late enough.
+  /// - Parameter earliest: nanoseconds since 1970; an expiry from then on stays. Nil: none does.
+  /// - Returns: whether it was stored, and the expiry that it has in any case; nil: none.
   package mutating func replace(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType
-  ) throws(TableError) -> Bool {
-    if let found = try unsafe find(RawKey(key)), found.meta.type == type.rawValue, !found.meta.hasExpiry,
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, keepingExpiryFrom earliest: UInt64?
+  ) throws(TableError) -> (isStored: Bool, expiry: UInt64?) {
+    if let found = try unsafe find(RawKey(key)), found.meta.type == type.rawValue,
       unsafe found.value.elementsEqual(bytes)
     {
-      return false
+      if !found.meta.hasExpiry { return (false, nil) }
+      if let earliest, found.expiry >= earliest { return (false, found.expiry) }
     }
     try unsafe put(key, bytes, type: type)
-    return true
+    return (true, nil)
   }
 
-  /// Stores a value that does not expire.
+  /// Stores a value.
+  /// - Parameter expiry: nanoseconds since 1970; nil: it does not expire.
   package mutating func put(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expiry: UInt64? = nil
   ) throws(TableError) {
-    try unsafe store(key, bytes, StoredForm(type: type), .never)
+    try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at($0) } ?? .never)
+  }
+
+  /// Gives a key another expiry, if it is there; its value and type stay.
+  /// - Returns: how many bytes were stored anew for it.
+  package mutating func put(expiry: UInt64, of key: [UInt8]) throws(TableError) -> Int {
+    guard let entry = try entry(key), let type = entry.type else { return 0 }
+    try unsafe key.withKeyBytes { key throws(TableError) in
+      try unsafe entry.bytes.withKeyBytes { bytes throws(TableError) in
+        try unsafe put(key, bytes, type: type, expiry: expiry)
+      }
+    }
+    return key.count + entry.bytes.count
   }
 
   /// Removes a key, if it is there.

@@ -34,7 +34,13 @@ extension Table {
       get throws(TableError) { try status()?.lag(now: table.clock.now, monotonic: HostClock.monotonicNanoseconds) }
     }
 
-    static func status(of text: String?, _ table: Table) throws(TableError) -> UpstreamStatus? {
+    /// What a section sees: the status that belongs to the contents that it sees. Nil, and throws, as ``status()``.
+    package func status(in view: borrowing ReadView) throws(TableError) -> UpstreamStatus? {
+      guard table.isMirror else { return nil }
+      return try Self.status(of: try view.get(Self.key, as: String.self), table)
+    }
+
+    private static func status(of text: String?, _ table: Table) throws(TableError) -> UpstreamStatus? {
       guard let text else { return nil }
       guard let status = UpstreamStatus(text: text) else {
         throw TableError(
@@ -62,7 +68,7 @@ extension Table {
 
   @usableFromInline
   func checkLag(_ view: borrowing ReadView, _ maximum: Duration) throws(TableError) {
-    guard isMirror, let status = try Upstream.status(of: try view.get(Upstream.key, as: String.self), self),
+    guard let status = try upstream.status(in: view),
       let lag = status.lag(now: clock.now, monotonic: HostClock.monotonicNanoseconds)
     else {
       throw TableError(.behind, table: name, "it is no whole mirror of another store; see 'shmctl upstream status'")

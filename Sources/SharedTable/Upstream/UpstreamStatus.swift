@@ -49,7 +49,27 @@ public struct UpstreamStatus: Sendable, Equatable {
     return .nanoseconds(Int64(clamping: max(byCalendar, bySteadyClock)))
   }
 
-  /// The same by this host's clocks.
+  /// A moment by both of this host's clocks: the calendar can be set, and the other begins anew with the host.
+  package struct Moment: Sendable {
+    package let realtime: UInt64
+    package let monotonic: UInt64
+
+    package init(realtime: UInt64, monotonic: UInt64) {
+      self.realtime = realtime
+      self.monotonic = monotonic
+    }
+
+    package static var now: Moment {
+      Moment(realtime: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
+    }
+  }
+
+  /// Whether the table is known to have all that was in the other store at a moment.
+  package func isAsNew(as moment: Moment) -> Bool {
+    asOf >= moment.realtime && asOfMonotonic >= moment.monotonic
+  }
+
+  /// How old the table may be, at most, by this host's clocks.
   package var lag: Duration? {
     lag(now: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
   }

@@ -46,6 +46,11 @@ extension ConfigurationReader {
         try Scalars.rawWord(text, "an answer") as MirrorSettings.Resync
       }
       if let value { upstream.settings.resync = value }
+    case .leases:
+      let value = scalar(node, name) { text throws(Complaint) in
+        try Scalars.rawWord(text, "a policy for leases") as MirrorSettings.Leases
+      }
+      if let value { upstream.settings.leases = value }
     case .check:
       if let value = scalar(node, name, Scalars.interval) { upstream.settings.checkInterval = value }
     }

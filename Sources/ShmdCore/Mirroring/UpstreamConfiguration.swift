@@ -11,6 +11,7 @@ struct UpstreamConfiguration: Sendable, Equatable {
       (.address, settings.address.description), (.authorities, access.authorities), (.certificate, access.certificate),
       (.key, access.key), (.user, access.user), (.passwordFile, access.passwordFile),
       (.values, settings.valueForm.rawValue), (.resync, settings.resync.rawValue),
+      (.leases, settings.leases.rawValue),
     ]
     let words = parts.compactMap { key, value in value.map { "\(key.rawValue): \(ConfigurationText.quoted($0))" } }
     return "{\((words + ["check: \(settings.checkInterval.written)"]).joined(separator: ", "))}"
@@ -27,5 +28,6 @@ enum UpstreamKeyword: String, CaseIterable, Sendable {
   case passwordFile = "password-file"
   case values
   case resync
+  case leases
   case check
 }

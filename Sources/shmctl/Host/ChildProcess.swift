@@ -8,6 +8,8 @@ struct ChildProcess {
   var isInForeground = false
   /// Its standard output, if not ours.
   var output: Int32?
+  /// Where its complaints go, if not where ours do.
+  var complaints: Int32?
   /// Whether its complaints go nowhere.
   var isSilent = false
 
@@ -62,6 +64,7 @@ struct ChildProcess {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+    if let complaints { unsafe posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO) }
     if isSilent { unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
     var child: pid_t = 0
     let error = unsafe Self.withCopies(of: words) { arguments in

@@ -34,55 +34,14 @@ struct Diff: ParsableCommand {
     }
   }
 
-  private enum Change: String {
-    case removed, added, changed
-
-    var mark: String {
-      switch self {
-      case .removed: "-"
-      case .added: "+"
-      case .changed: "~"
-      }
-    }
-  }
-
-  private struct Seen: Equatable {
-    let digest: [UInt64]
-    let expiry: UInt64
-  }
-
   func run() throws {
-    // Of the first every key and 24 bytes for its value are kept, of the second only differences.
-    var left: [[UInt8]: Seen] = [:]
-    try forEachRecord(of: first) { key, seen in left[key] = seen }
-    var changes: [(key: [UInt8], change: Change)] = []
-    try forEachRecord(of: second) { key, seen in
-      switch left.removeValue(forKey: key) {
-      case nil: changes.append((key, .added))
-      case let other where other != seen: changes.append((key, .changed))
-      default: break
-      }
-    }
-    changes += left.keys.map { ($0, .removed) }
-    changes.sort { $0.key.lexicographicallyPrecedes($1.key) }
-    var output: [UInt8] = []
-    for (key, change) in changes { output += line(key, change) }
-    try StandardOutput.write(output)
-    if !changes.isEmpty { throw ExitStatus.notFound }
+    var difference = KeyDifference(ignoreExpiry: ignoreExpiry)
+    try forEachRecord(of: first) { record in difference.add(first: record) }
+    try forEachRecord(of: second) { record in difference.add(second: record) }
+    try difference.tell(json: options.json)
   }
 
-  private func line(_ key: [UInt8], _ change: Change) -> [UInt8] {
-    guard options.json else { return Array("\(change.mark) ".utf8) + WordLine.escaped(key) + [UInt8(ascii: "\n")] }
-    var object = JSONObject()
-    object.add("key", bytes: key)
-    object.add("change", change.rawValue)
-    return object.line
-  }
-
-  private func forEachRecord(of side: RawArgument, _ body: ([UInt8], Seen) -> Void) throws {
-    func look(_ record: DumpRecord) {
-      body(record.keyBytes, Seen(digest: record.digest, expiry: ignoreExpiry ? 0 : record.attributes.expiry))
-    }
+  private func forEachRecord(of side: RawArgument, _ look: (DumpRecord) -> Void) throws {
     if side.isStandardInput || side.bytes.contains(UInt8(ascii: "/")) {
       _ = try DumpSource(InputFile(side), Int(UInt32.max)).forEachBatch { batch in batch.forEach(look) }
       return

@@ -6,10 +6,14 @@ struct ChangeLine {
   private let change: TableChange
   /// As it is now: of the change's version or a later one; nil if the key is gone.
   let value: TableEntry?
+  /// Of a mirror's status: what it says.
+  private let upstream: UpstreamReport?
 
-  init(_ change: TableChange, _ value: TableEntry?) {
+  init(_ change: TableChange, _ value: TableEntry?, isOfMirror: Bool) {
     self.change = change
     if case .set = change { self.value = value } else { self.value = nil }
+    let isStatus = isOfMirror && change.key == Array(Table.Upstream.key.utf8)
+    upstream = isStatus ? self.value.flatMap { UpstreamReport(entry: $0) } : nil
   }
 
   private var event: String {
@@ -25,7 +29,11 @@ struct ChangeLine {
     case .missed(let count): return Array("missed \(count): more changed than the table's log keeps\n".utf8)
     case .set(let key, let version), .removed(let key, let version):
       var line = Array("\(version) \(event) ".utf8) + WordLine.escaped(key)
-      if let value { line += [UInt8(ascii: " ")] + WordLine.escaped(value.text) }
+      if let upstream {
+        line += Array(" revision \(upstream.revision) \(upstream.state)".utf8)
+      } else if let value {
+        line += [UInt8(ascii: " ")] + WordLine.escaped(value.text)
+      }
       return line + [UInt8(ascii: "\n")]
     }
   }
@@ -37,6 +45,11 @@ struct ChangeLine {
     if let key = change.key { object.add("key", bytes: key) }
     if let version = change.version { object.add("changeVersion", version) }
     if let value { value.describe(in: &object) }
+    if let upstream {
+      var members = JSONObject()
+      upstream.add(to: &members)
+      object.add("upstream", raw: members.text)
+    }
     return object.line
   }
 

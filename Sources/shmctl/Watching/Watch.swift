@@ -9,7 +9,8 @@ struct Watch: TableCommand {
     discussion: """
       A line for each change: its version, 'set' or 'removed', the key, and the value as it is when the line is made \
       (spelled as 'batch' reads it). Expiry by itself is no change. Changes that the table's log has lost are told: \
-      'missed N'. Goes on until Ctrl-C, --count or --until.
+      'missed N'. Goes on until Ctrl-C, --count or --until. In a table that mirrors an etcd the key '#upstream' changes with each \
+      of etcd's revisions, and with the mirror's state and age: its line says 'revision N' and the state.
 
       --exec runs a shell command for each change, one after the other, with $SHM_TABLE, $SHM_EVENT (set, removed, \
       missed), $SHM_KEY, $SHM_VERSION and, if the value has at most 65536 bytes and no zero byte, $SHM_VALUE; \
@@ -59,7 +60,8 @@ struct Watch: TableCommand {
     var told: UInt64 = 0
     while true {
       guard let change = try changes.next(timeout: .seconds(3600)) else { continue }
-      let line = ChangeLine(change, try change.key.flatMap { key in try table.entry(key) })
+      let value = try change.key.flatMap { key in try table.entry(key) }
+      let line = ChangeLine(change, value, isOfMirror: table.isMirror)
       try StandardOutput.write(options.json ? line.json : line.text)
       if let exec { try line.run(exec, table, options) }
       told += 1

@@ -12,6 +12,15 @@ struct UpstreamReport {
     lagNanoseconds = status?.lag?.clampedNanoseconds
   }
 
+  /// What an entry says that is a mirror's status; nil if it says something else.
+  init?(entry: TableEntry) {
+    guard let status = UpstreamStatus(text: String(decoding: entry.bytes, as: UTF8.self)) else { return nil }
+    self.init(status)
+  }
+
+  var revision: Int64 { status?.revision ?? 0 }
+  var state: String { status?.state.rawValue ?? "none" }
+
   /// In one line.
   var phrase: String {
     guard let status else { return "nobody has begun to mirror; is shmd running?" }

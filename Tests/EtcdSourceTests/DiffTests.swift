@@ -1,0 +1,73 @@
+#if Etcd
+  import Dispatch
+  import SharedTable
+  import TestSupport
+  import Testing
+
+  /// `shmctl upstream diff` with the host's etcdctl.
+  @Suite(.serialized, .enabled(if: EtcdServer.isInstalled, "needs etcd-server and etcd-client: make etcd-test"))
+  struct DiffTests {
+    /// Runs it on a thread of its own: the mirror's tasks, and other tests', need the threads of Swift's pool.
+    private func diff(_ corner: EtcdCorner, _ more: String...) async throws -> (
+      exit: WorkerProcess.Exit, output: String, errors: String
+    ) {
+      let name = corner.table.name
+      return try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue(label: "diff").async {
+          continuation.resume(
+            with: Result {
+              try WorkerProcess.run(
+                WorkerProcess.productDirectory + "/shmctl", ["upstream", "diff", "-t", name] + more)
+            })
+        }
+      }
+    }
+
+    @Test func aMirrorIsWhatEtcdIsAndWhatIsNotIsNamed() async throws {
+      try await EtcdCorner.with { corner in
+        try await EtcdUser.with(corner.server) { user in
+          // Several pages, keys that no argument can hold among them.
+          for number in 0..<60 {
+            try await user.commit([
+              ("app/k\(number)", String(repeating: "\(number) ", count: 40_000)), ("app/z\u{0}\(number)", "1"),
+            ])
+          }
+          let last = try await user.commit([("app/empty", ""), ("elsewhere", "1")])
+          try await corner.mirroring { _ in try await corner.wait(for: last) }
+          // Newer than the table: it is compared with what was.
+          try await user.commit([("app/new", "1"), ("app/k0", nil)])
+          let same = try await diff(corner)
+          #expect(same.exit == .code(0) && same.output.isEmpty, "\(same.output.prefix(300))\(same.errors)")
+          try corner.table.mirrorBarrier { tx throws(TableError) in
+            try tx.remove("k7")
+            try tx.set("k8", "other")
+            try tx.set("mine", "1")
+          }
+          let differing = try await diff(corner)
+          #expect(differing.exit == .code(1) && differing.output == "+ k7\n~ k8\n- mine\n", "\(differing.errors)")
+        }
+      }
+    }
+
+    @Test func aCompactedRevisionIsComparedWhileTheMirrorFollows() async throws {
+      try await EtcdCorner.with { corner in
+        try await EtcdUser.with(corner.server) { user in
+          let last = try await user.commit([("app/a", "1"), ("app/b", "2")])
+          try await corner.mirroring { _ in
+            try await corner.wait(for: last)
+            // The prefix is quiet, and its revision long gone.
+            for _ in 0..<5 { try await user.commit([("elsewhere", "1")]) }
+            try corner.server.control("compact", "\(last + 3)")
+            let same = try await diff(corner, "--timeout", "60s")
+            #expect(same.exit == .code(0) && same.output.isEmpty, "\(same.output)\(same.errors)")
+          }
+          let away = try await diff(corner)
+          #expect(away.exit == .code(7) && away.output.isEmpty && away.errors.contains("compacted revision \(last)"))
+          try corner.server.kill()
+          let gone = try await diff(corner, "--timeout", "200ms")
+          #expect(gone.exit == .code(11) && gone.output.isEmpty && gone.errors.contains("etcdctl: "), "\(gone.errors)")
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,142 @@
+#if Etcd
+  import Dispatch
+  import SharedTable
+  import TableMirror
+  import TestSupport
+  import Testing
+
+  /// Keys with leases of a real etcd, which ends them by itself.
+  @Suite(.serialized, .enabled(if: EtcdServer.isInstalled, "needs etcd-server and etcd-client: make etcd-test"))
+  struct LeaseTests {
+    private func expiring(_ settings: inout MirrorSettings) {
+      (settings.leases, settings.checkInterval) = (.expire, .seconds(2))
+    }
+
+    /// On a thread of its own: the mirror's tasks, and other tests', need the threads of Swift's pool.
+    private func keepAlive(_ lease: String, _ server: EtcdServer) async throws {
+      let endpoint = server.endpoint
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        DispatchQueue(label: "keep-alive").async {
+          continuation.resume(
+            with: Result {
+              _ = try EtcdServer.run("etcdctl", ["--endpoints", endpoint, "lease", "keep-alive", "--once", lease])
+            })
+        }
+      }
+    }
+
+    private func waitUntil(
+      _ isSo: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+      let hasComeTrue = try await comesTrue { try isSo() }
+      try #require(hasComeTrue, sourceLocation: sourceLocation)
+    }
+
+    @Test func aLeaseThatEndsTakesItsKeysByAnEvent() async throws {
+      try await EtcdCorner.with { corner in
+        let lease = try corner.server.grant(seconds: 5)
+        try corner.server.control("put", "app/a", "1", "--lease", lease)
+        try corner.server.control("put", "app/own", "1")
+        try await corner.mirroring(expiring) { _ in
+          try await corner.wait { $0.state == .following }
+          let revision = try corner.snapshot.revision
+          #expect(try corner.snapshot.contents == ["a": "1", "own": "1"])
+          // The removal is a revision, and the key is there as long as it has not come.
+          let expired = try await seesKeyGo(corner, revision)
+          #expect(!expired)
+          try await EtcdUser.with(corner.server) { try await corner.expectEqual($0) }
+          #expect(try corner.snapshot.contents == ["own": "1"])
+        }
+      }
+    }
+
+    /// - Returns: whether it went before its removal came.
+    private func seesKeyGo(_ corner: EtcdCorner, _ revision: Int64) async throws -> Bool {
+      var isOfFirst = false
+      try await waitUntil {
+        let now = try corner.snapshot
+        isOfFirst = now.contents["a"] == nil && now.revision == revision
+        return now.contents["a"] == nil
+      }
+      return isOfFirst
+    }
+
+    @Test func aLeaseThatIsKeptAliveKeepsItsKeys() async throws {
+      try await EtcdCorner.with { corner in
+        let lease = try corner.server.grant(seconds: 10)
+        try corner.server.control("put", "app/a", "1", "--lease", lease)
+        try await corner.mirroring(expiring) { _ in
+          try await waitUntil { try corner.table.entry("a")?.expiry != nil }
+          let first = try #require(try corner.table.entry("a")?.expiry)
+          // Until it would have ended, had nobody kept it alive, and the grace as well.
+          var expiry = first
+          while expiry < first + 12_000_000_000 {
+            try await keepAlive(lease, corner.server)
+            #expect(try corner.snapshot.contents == ["a": "1"])
+            expiry = try #require(try corner.table.entry("a")?.expiry)
+          }
+          try corner.server.control("lease", "revoke", lease)
+          try await waitUntil { try corner.snapshot.contents == [:] }
+        }
+      }
+    }
+
+    @Test func whileEtcdIsAwayAKeyGoesWithItsLeaseOnlyWhereThatIsWanted() async throws {
+      for leases in MirrorSettings.Leases.allCases {
+        try await EtcdCorner.with { corner in
+          let short = try corner.server.grant(seconds: 5)
+          let long = try corner.server.grant(seconds: 600)
+          try corner.server.control("put", "app/short", "1", "--lease", short)
+          try corner.server.control("put", "app/long", "1", "--lease", long)
+          try await corner.mirroring({ ($0.leases, $0.checkInterval) = (leases, .milliseconds(500)) }) { _ in
+            try await corner.wait { $0.state == .following }
+            if leases == .expire { try await waitUntil { try corner.table.entry("short")?.expiry != nil } }
+            try corner.server.kill()
+            try await corner.wait { $0.state == .away }
+            if leases == .expire {
+              try await waitUntil { try corner.snapshot.contents == ["long": "1"] }
+            } else {
+              #expect(try corner.table.entry("short")?.expiry == nil)
+            }
+            // A leader that is new gives each lease its whole time anew: the key comes back, and goes by its event.
+            try corner.server.start()
+            try await waitUntil { try corner.snapshot.contents == ["short": "1", "long": "1"] }
+            try await waitUntil { try corner.snapshot.contents == ["long": "1"] }
+            try await corner.wait { $0.state == .following }
+            try await EtcdUser.with(corner.server) { try await corner.expectEqual($0) }
+          }
+        }
+      }
+    }
+
+    @Test func theDaemonDiesAndAKeyGoesWithItsLeaseUntilTheNextOneBringsItBack() async throws {
+      let server = try EtcdServer()
+      try await withTableName { (name: String) async throws -> Void in
+        let lease = try server.grant(seconds: 5)
+        try server.control("put", "app/a", "1", "--lease", lease)
+        let daemon = try EtcdDaemon(server, name, leases: "expire")
+        let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
+        try await waitUntil { try corner.table.entry("a")?.expiry != nil }
+        try daemon.kill()
+        // Kept alive over there, of which the table knows nothing.
+        while try corner.table.get("a", as: String.self) != nil {
+          try await keepAlive(lease, server)
+        }
+        let next = try EtcdDaemon(server, name, leases: "expire")
+        while try corner.table.get("a", as: String.self) == nil {
+          try await keepAlive(lease, server)
+        }
+        try await waitUntil { try corner.table.get("a", as: String.self) == nil }
+        try next.kill()
+      }
+    }
+  }
+
+  extension EtcdServer {
+    /// - Returns: the lease, as etcdctl takes it.
+    fileprivate func grant(seconds: Int) throws -> String {
+      let answer = try control("lease", "grant", "\(seconds)")
+      return String(try #require(answer.split(separator: " ").dropFirst().first))
+    }
+  }
+#endif
