@@ -30,7 +30,7 @@ public final class ContentPage {
     return bytes[place.start..<place.start + place.keyLength]
   }
 
-  var lastKey: [UInt8]? { places.isEmpty ? nil : Array(key(places.count - 1)) }
+  package var lastKey: [UInt8]? { places.isEmpty ? nil : Array(key(places.count - 1)) }
 
   /// Calls `body` with an entry, in place.
   func withEntry<E: Error>(
