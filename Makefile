@@ -95,6 +95,14 @@ etcd-test: etcd-sample ## the same, and three members in network namespaces that
 	@scripts/setup.sh iproute2 python3
 	@scripts/etcd-cluster-test.sh $$(SHAREDTABLE_ETCD=1 $(SWIFT) build $(ETCD_SWIFT_FLAGS) --show-bin-path) $(ROUNDS)
 
+override MIRROR_PROBE = scripts/setup.sh etcd-server python3 && SHAREDTABLE_ETCD=1 $(SWIFT) build -c release --product mirror-probe $(ETCD_SWIFT_FLAGS) && \
+  python3 Reliability/Mirror/bench.py $(1) $$(SHAREDTABLE_ETCD=1 $(SWIFT) build -c release $(ETCD_SWIFT_FLAGS) --show-bin-path)/mirror-probe
+mirror-bench: ## measure a mirrored table beside a client of etcd; fails beyond a bar (a quiet machine)
+	@$(call MIRROR_PROBE,speed)
+
+mirror-crowd: ## measure what 1, 10 and 100 mirrors cost etcd, and simulate how 10,000 hosts come back (HOSTS=10000)
+	@$(call MIRROR_PROBE,crowd) $(or $(HOSTS),10000)
+
 runtime-calls: ## fail if a release build's get calls into Swift's runtime
 	@scripts/no-runtime-calls.sh '$(SWIFT)' $(FLAGS)
 

@@ -348,6 +348,14 @@ let etcdTests: [Target] = [
     ] + EtcdPackages.client, swiftSettings: testSettings)
 ]
 
+/// What mirroring costs (`make mirror-bench`, `make mirror-crowd`).
+let etcdProbes: [Target] = [
+  .executableTarget(
+    name: "mirror-probe",
+    dependencies: ["EtcdSource", "SharedMemory", "SharedTable", "TableMirror", "TestSupport", "UpstreamWrites"],
+    path: "Reliability/Mirror/mirror-probe", swiftSettings: swiftSettings)
+]
+
 /// `Reliability/`: what users do not build (Reliability/README.md). In the manifest if the environment asks for it.
 let reliability: [Target] = [
   // Follows a process instruction by instruction.
@@ -446,7 +454,7 @@ if wants("SHAREDTABLE_RELIABILITY") {
 }
 if wants("SHAREDTABLE_ETCD") {
   let needed = ["CSanitize", "TestSupport", "History"]
-  package.targets = library + programs + testSupport.filter { needed.contains($0.name) } + etcdTests
+  package.targets = library + programs + testSupport.filter { needed.contains($0.name) } + etcdTests + etcdProbes
 }
 if fuzzes {
   package.targets += fuzzer

@@ -4,6 +4,8 @@ enum Operation: String, CaseIterable {
   case getParticipant = "get-participant"
   case getObserver = "get-observer"
   case getRWLock = "get-rwlock"
+  /// The same of a table that mirrors another store: its bar is that of any table.
+  case getMirrored = "get-mirrored"
   /// A read section that looks at one value in place.
   case sectionOfOne = "section-of-1"
   /// The same with ten values: counted for the section, not for the look.
@@ -55,7 +57,7 @@ enum Operation: String, CaseIterable {
   /// removed once only, and a removal costs so much that fewer do.
   var times: Int {
     switch self {
-    case .getParticipant, .getObserver, .getRWLock: 100_000
+    case .getParticipant, .getObserver, .getRWLock, .getMirrored: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
     case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute, .sharedRead,
       .onceRead,

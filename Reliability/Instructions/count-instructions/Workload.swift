@@ -13,19 +13,22 @@ import TestSupport
   private static let keyCount = 10_000
   private static let valueBytes = 64
 
-  init(variant: Table.Variant) throws {
+  init(variant: Table.Variant, isMirror: Bool = false) throws {
     let name = "count-instructions-\(getpid())"
     var options = Table.Options(variant: variant, capacityBytes: 16 << 20)
     options.hashSeed = 1
+    if isMirror { options.features = [.mirror] }
     table = try Table.create(name, options)
     observer = try Table.open(name, access: .observer)
     var random = SplitMix(seed: 42)
     let loaded = (0..<Self.keyCount).map { _ in Key(high: random.next(), low: random.next()) }
     keys = loaded.shuffled(using: &random)
     for start in stride(from: 0, to: Self.keyCount, by: 1000) {
-      try table.barrier { tx in
+      let value = value
+      let load = { (tx: inout Transaction) throws(TableError) in
         for key in loaded[start..<min(start + 1000, Self.keyCount)] { try tx.set(key, value) }
       }
+      if isMirror { try table.mirrorBarrier(load) } else { try table.barrier(load) }
     }
   }
 
@@ -36,7 +39,7 @@ import TestSupport
 
   func run(_ operation: Operation, times: Int) throws {
     switch operation {
-    case .getParticipant, .getRWLock: try get(from: table, times)
+    case .getParticipant, .getRWLock, .getMirrored: try get(from: table, times)
     case .getObserver: try get(from: observer, times)
     case .sectionOfOne: try look(sections: times, each: 1)
     case .sectionOfTen: try look(sections: times, each: 10)

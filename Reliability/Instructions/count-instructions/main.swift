@@ -17,7 +17,7 @@ do {
     print("usage: count-instructions --list | OPERATION TIMES")
     exit(2)
   }
-  let workload = try Workload(variant: operation == .getRWLock ? .rwlock : .rcu)
+  let workload = try Workload(variant: operation == .getRWLock ? .rwlock : .rcu, isMirror: operation == .getMirrored)
   try workload.run(operation, times: times)
 } catch {
   print("count-instructions: \(error)")
