@@ -21,6 +21,8 @@ public struct MirrorSettings: Sendable, Equatable {
   /// How often the other store is asked where it is: the age that the table says is about twice as much at best.
   public var checkInterval = Duration.seconds(1)
   public var backOff = BackOff()
+  /// The path of the Unix socket at which the table's writes are taken; nil if they are not. The table says so to who would write.
+  public var writesBy: String?
 
   public init(address: MirrorAddress) { self.address = address }
 }
