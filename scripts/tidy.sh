@@ -150,9 +150,11 @@ for test in $(sed -n -E 's/.*\| `([A-Za-z]+\.[A-Za-z]+)` \|$/\1/p' "$gotchas"); 
 done
 
 # What the documentation shows is compiled.
-perl scripts/snippets.pl Sources/SharedTable/SharedTable.docc Tests/DocumentationTests/Pages >"$violations.snippets" ||
-  violation "scripts/snippets.pl: failed"
-sed 's/^/tidy: /' "$violations.snippets" >>"$violations"
+for pages in Sources/SharedTable/SharedTable.docc docs; do
+  perl scripts/snippets.pl "$pages" Tests/DocumentationTests/Pages >"$violations.snippets" ||
+    violation "scripts/snippets.pl: failed"
+  sed 's/^/tidy: /' "$violations.snippets" >>"$violations"
+done
 rm -f "$violations.snippets"
 
 # The README's programs (its Swift blocks that begin with an import) are compiled: they are these files, from their first

@@ -33,13 +33,9 @@ public final class ContentPage {
     return bytes[place.start..<place.start + place.keyLength]
   }
 
-<<<<<<< HEAD
   func lease(_ index: Int) -> Int64 { places[index].lease }
 
-  var lastKey: [UInt8]? { places.isEmpty ? nil : Array(key(places.count - 1)) }
-=======
   package var lastKey: [UInt8]? { places.isEmpty ? nil : Array(key(places.count - 1)) }
->>>>>>> bae7c6f154a0ef7877065cf266a92c42d10ff91f
 
   /// Calls `body` with an entry, in place.
   func withEntry<E: Error>(

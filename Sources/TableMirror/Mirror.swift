@@ -112,7 +112,8 @@ public actor Mirror {
     assembler = RevisionAssembler(after: next - 1)
     lagWatch = LagWatch()
     try replica!.moveExpiries()
-    if replica!.status.state != .following { try replica!.note(.following) }
+    // Also where it says so already: the settings may be others than those of who mirrored before.
+    try replica!.note(.following)
     stand(.following)
     current.withLock { $0 = session }
     defer { current.withLock { $0 = nil } }

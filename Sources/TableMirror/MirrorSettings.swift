@@ -42,6 +42,8 @@ public struct MirrorSettings: Sendable, Equatable {
   /// How often the other store is asked where it is: the age that the table says is about twice as much at best.
   public var checkInterval = Duration.seconds(1)
   public var backOff = BackOff()
+  /// The path of the Unix socket at which the table's writes are taken; nil if they are not. The table says so to who would write.
+  public var writesBy: String?
 
   /// How much longer than its lease a key stays in the table: what is late by less is no reason to let it expire.
   var leaseGrace: Duration { checkInterval * 3 }

@@ -32,6 +32,7 @@ struct TableReplica {
       isOfOtherSettings = true
     }
     status.contents = contents
+    status.writesBy = settings.writesBy
     self.status = status
   }
 

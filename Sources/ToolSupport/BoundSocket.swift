@@ -8,6 +8,18 @@ public enum BoundSocket {
     case tcp
   }
 
+  /// The path to which a Unix socket is bound; nil if that is none.
+  public static func path(of descriptor: Int32) -> String? {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let failed = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+    }
+    guard failed == 0, Int32(address.sun_family) == AF_UNIX else { return nil }
+    let path = unsafe withUnsafeBytes(of: address.sun_path) { unsafe Array($0.prefix { $0 != 0 }) }
+    return path.isEmpty ? nil : String(decoding: path, as: UTF8.self)
+  }
+
   /// What it is bound to.
   /// - Throws: if it is none that a server of this host alone listens on.
   public static func kind(of descriptor: Int32) throws(ListenFailure) -> Kind {

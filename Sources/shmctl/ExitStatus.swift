@@ -67,11 +67,13 @@ enum ExitStatus: Int32, Error, CaseIterable {
       case .foreign: .foreign
       case .full, .slotsExhausted, .queueFull: .full
       case .tooLarge: .tooLarge
-      case .timedOut, .busy, .snapshotTooOld, .readersRemain, .behind: .timedOut
+      case .timedOut, .busy, .snapshotTooOld, .readersRemain, .behind, .upstreamAway: .timedOut
       case .incompatible, .notATable: .incompatible
       case .damaged: .damaged
       case .typeMismatch: .wrongType
-      case .wouldDeadlock, .wrongTable, .forked, .unsupported, .notDurable, .system: .failure
+      case .wouldDeadlock, .wrongTable, .forked, .unsupported, .notDurable, .system, .upstreamRefused, .upstreamUnsure,
+        .upstreamLate:
+        .failure
       }
   }
 

@@ -85,6 +85,30 @@ struct ConnectionTests {
     }
   }
 
+  /// A place may be another table's after the server's next start; a name is not.
+  @Test func aTableIsSelectedByItsName() async throws {
+    try await withServer(tables: 2) { server, client throws in
+      let second = server.names[1]
+      #expect(try client.call("SELECT", "/\(second)") == "+OK")
+      #expect(try client.call("SET", "k", "v") == "+OK")
+      #expect(try client.call("INFO", "keyspace").contains("db1:keys=1"))
+      for unserved in ["/", "/\(second)x", "/1", "//\(second)"] {
+        #expect(
+          try client.call("SELECT", unserved)
+            == "-ERR no table of that name is served here; name it in 'resp: tables'")
+      }
+      #expect(try client.call("SELECT", second) == "-ERR value is not an integer or out of range")
+      // Still the one that was selected.
+      #expect(try client.call("GET", "k") == "\"v\"")
+      #expect(try client.call("MULTI") == "+OK")
+      #expect(try client.call("SELECT", "/\(server.names[0])").hasPrefix("-ERR SELECT of another table inside MULTI"))
+      #expect(try client.call("EXEC").hasPrefix("-EXECABORT"))
+      #expect(try client.call("MULTI") == "+OK")
+      #expect(try client.call("SELECT", "/\(second)") == "+QUEUED")
+      #expect(try client.call("EXEC") == "[+OK]")
+    }
+  }
+
   @Test func whatOneServerCannotDoIsSaid() async throws {
     try await withServer { _, client throws in
       #expect(try client.call("WAIT", "1", "0") == ":0")

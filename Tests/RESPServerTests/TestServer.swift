@@ -24,7 +24,7 @@ final class TestServer {
     try await server.start()
   }
 
-  private let names: [String]
+  let names: [String]
 
   func client() throws -> RedisClient { try RedisClient(socket) }
 

@@ -61,4 +61,42 @@ import Testing
       await mirrors.stop()
     }
   }
+
+  /// Programs that would write find in the table where that is done, if it is.
+  @Test(arguments: [true, false]) func theTableSaysWhereItsWritesAreTaken(isServed: Bool) async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      var options = Table.Options(capacityBytes: 2 << 20)
+      options.features = [.mirror]
+      let table = try Table.create(name, options)
+      let address = MirrorAddress(endpoints: [.init(host: "db", port: 1)], prefix: [])
+      var tableConfiguration = TableConfiguration(file: "f", name: name, options: options, lines: [:])
+      tableConfiguration.upstream = UpstreamConfiguration(settings: MirrorSettings(address: address))
+      var resp = RESPConfiguration()
+      resp.listening.socket = "/run/shmd/redis.socket"
+      if !isServed { resp.tables = ["another"] }
+      let configuration = Configuration(file: "f", tables: [tableConfiguration], resp: resp)
+      let passed = PassedSockets(process: nil, count: nil, names: nil, wanted: [])
+      let source = StoppingSource(table)
+      let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      let mirrors = Mirrors(log: log, writeSocket: WriteSocket(configuration, passed)) { _, _ in source }
+      mirrors.follow([(tableConfiguration, table)])
+      #expect(await comesTrue { mirrors.reports.first?.report.state == .stopped })
+      #expect(try table.upstream.status()?.writesBy == (isServed ? "/run/shmd/redis.socket" : nil))
+      await mirrors.stop()
+    }
+  }
+
+  @Test func withoutASocketNobodyTakesWrites() {
+    let passed = PassedSockets(process: nil, count: nil, names: nil, wanted: [])
+    var configuration = Configuration(file: "f")
+    #expect(WriteSocket(configuration, passed)?.path(forTable: "a") == nil)
+    var resp = RESPConfiguration()
+    resp.listening.listen = .init(host: "127.0.0.1", port: 6379)
+    configuration.resp = resp
+    #expect(WriteSocket(configuration, passed)?.path(forTable: "a") == nil)
+    // The manager's, of which none was passed.
+    resp.listening.socket = Listening.passed
+    configuration.resp = resp
+    #expect(WriteSocket(configuration, passed)?.path(forTable: "a") == nil)
+  }
 }

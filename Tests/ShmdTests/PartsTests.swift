@@ -2,6 +2,7 @@ import Glibc
 import SharedMemory
 import SharedTable
 import Testing
+import ToolSupport
 
 @testable import ShmdCore
 @testable import TableMirror
@@ -35,6 +36,21 @@ import Testing
     status.asOf -= 5_000_000_000
     report.status = status
     #expect(try #require(MirrorLook(table: "a", report).lagNanoseconds) >= 5_000_000_000)
+  }
+
+  @Test func aBoundSocketTellsItsPath() throws {
+    let path = "/tmp/shmd-test-\(getpid())-bound"
+    let descriptor = try SocketFile.bind(path, mode: 0o600)
+    defer {
+      close(descriptor)
+      SocketFile.remove(path)
+    }
+    #expect(BoundSocket.path(of: descriptor) == path)
+    let unbound = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let tcp = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    for other in [unbound, tcp, -1] { #expect(BoundSocket.path(of: other) == nil) }
+    close(unbound)
+    close(tcp)
   }
 
   @Test func theWatchdogIsOnlyForTheProcessItNames() {

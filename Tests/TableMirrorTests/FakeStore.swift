@@ -176,6 +176,20 @@ extension FakeStore.State {
   }
 }
 
+extension FakeStore {
+  /// Runs `body` before the first commit that concerns a key is judged.
+  func once(before key: String, _ body: @escaping @Sendable () -> Void) {
+    let key = Array(key.utf8)
+    state.withLock { state in
+      state.beforeCommit = { commit in
+        guard commit.premises[key] != nil || commit.changes[key] != nil else { return }
+        self.state.withLock { $0.beforeCommit = nil }
+        body()
+      }
+    }
+  }
+}
+
 struct FakeSession: MirrorSession {
   let store: FakeStore
   let number: Int

@@ -299,17 +299,3 @@ import UpstreamWrites
     }
   }
 }
-
-extension FakeStore {
-  /// Runs `body` before the first commit that concerns a key is judged.
-  fileprivate func once(before key: String, _ body: @escaping @Sendable () -> Void) {
-    let key = Array(key.utf8)
-    state.withLock { state in
-      state.beforeCommit = { commit in
-        guard commit.premises[key] != nil || commit.changes[key] != nil else { return }
-        self.state.withLock { $0.beforeCommit = nil }
-        body()
-      }
-    }
-  }
-}

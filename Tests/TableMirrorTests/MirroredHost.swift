@@ -12,7 +12,7 @@ final class MirroredHost: Sendable {
   let mirror: Mirror
   private let server: RESPServer
   private let task: Task<Void, Never>
-  private let socket: String
+  let socket: String
 
   /// Takes writes to the one table that there is.
   private struct Writer: UpstreamWriter {
@@ -23,12 +23,15 @@ final class MirroredHost: Sendable {
   private init(_ corner: MirrorCorner, mirror: Mirror) async throws {
     self.corner = corner
     self.mirror = mirror
-    socket = "/tmp/\(corner.table.name).sock"
+    socket = corner.settings.writesBy!
     let options = ServerOptions(socket: socket, tables: [.init(name: corner.table.name)])
     server = RESPServer(options, upstream: Writer(mirror: mirror))
     task = Task { await mirror.run() }
     try await server.start()
   }
+
+  /// Ends the server alone.
+  func stopServing() async { await server.stop() }
 
   private func stop() async {
     await server.stop()
@@ -45,6 +48,7 @@ final class MirroredHost: Sendable {
       var corner = made
       if let store { corner = MirrorCorner(table: made.table, store: store, settings: made.settings) }
       corner.settings.leases = leases
+      corner.settings.writesBy = "/tmp/\(corner.table.name).sock"
       let mirror = Mirror(corner.table, corner.settings, source: corner.store) { _ in }
       let host = try await MirroredHost(corner, mirror: mirror)
       do {
@@ -67,6 +71,14 @@ final class MirroredHost: Sendable {
       DispatchQueue(label: "client").async {
         continuation.resume(with: Result { try body(try RedisClient(socket)) })
       }
+    }
+  }
+
+  /// Writes by the library, on a thread of its own, as ``talk(_:)`` does.
+  func write<R: Sendable>(_ body: @escaping @Sendable (Table.Upstream) throws -> R) async throws -> R {
+    let table = corner.table
+    return try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "writer").async { continuation.resume(with: Result { try body(table.upstream) }) }
     }
   }
 

@@ -46,6 +46,20 @@ final class ServerState: Sendable {
     beginTime = WallTime.now.seconds
   }
 
+  /// The table that SELECT names: by its place among those that are served, or by a slash and its name, which has none.
+  func database(_ selected: Bytes) throws(CommandError) -> Database {
+    if selected.array.first == UInt8(ascii: "/") {
+      let name = selected.text.dropFirst()
+      guard let database = databases.first(where: { $0.name == name }) else {
+        throw CommandError("ERR no table of that name is served here; name it in 'resp: tables'")
+      }
+      return database
+    }
+    guard let index = selected.integer else { throw .notAnInteger }
+    guard databases.indices.contains(index) else { throw CommandError("ERR DB index is out of range") }
+    return databases[index]
+  }
+
   // MARK: - Clients
 
   func nextID() -> Int {

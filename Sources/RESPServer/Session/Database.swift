@@ -1,7 +1,7 @@
 import SharedTable
 import Synchronization
 
-/// A table that clients reach by `SELECT index`.
+/// A table that clients reach by `SELECT index` or `SELECT /name`.
 final class Database: Sendable {
   /// Its place in the list.
   let index: Int

@@ -147,9 +147,7 @@ extension Session {
   }
 
   private func select(_ request: Request) throws(CommandError) {
-    guard let index = request[1].integer else { throw .notAnInteger }
-    guard server.databases.indices.contains(index) else { throw CommandError("ERR DB index is out of range") }
-    select(server.databases[index])
+    select(try server.database(request[1]))
     reply.ok()
   }
 

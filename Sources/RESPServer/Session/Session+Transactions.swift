@@ -19,10 +19,8 @@ extension Session {
     case .save, .shutdown: return CommandError("ERR Command not allowed inside a transaction")
     case .waitaof: return CommandError("ERR WAITAOF inside MULTI is not supported: nothing is on the disk before EXEC")
     case .select:
-      // What is no table's place fails when it is carried out.
-      guard let index = request[1].integer, server.databases.indices.contains(index), index != database.index else {
-        return nil
-      }
+      // What is no table's fails when it is carried out.
+      guard let selected = try? server.database(request[1]), selected !== database else { return nil }
       return CommandError("ERR SELECT of another table inside MULTI is not supported: no barrier spans two tables")
     case .flushall where server.databases.count > 1:
       return CommandError("ERR FLUSHALL of several tables inside MULTI is not supported: no barrier spans two tables")

@@ -33,6 +33,8 @@ public final class Table: Sendable {
   @usableFromInline package let segment: Segment
   @usableFromInline let clock: WallClock
   @usableFromInline let timeoutNanoseconds: UInt64
+  /// Asynchronous writes to the store that it mirrors.
+  let upstreamWrites = Locked(UpstreamQueue())
 
   package init(_ segment: Segment, timeout: Duration, clock: WallClock) {
     name = segment.name

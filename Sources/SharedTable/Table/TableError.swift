@@ -14,7 +14,7 @@ public struct TableError: Error, Sendable {
     case exists
     /// Under the name lies an object of a user whom this process does not trust. ``TableError/owner`` says whose.
     case foreign
-    /// The system's rights, or the PID namespace, forbid it.
+    /// The system's rights, or the PID namespace, forbid it; of a write to a mirrored store, shmd or that store do.
     case notPermitted
     /// No room: the table's capacity, /dev/shm, one barrier's journal, or a stalled reader's limbo. Nothing changed.
     case full
@@ -61,6 +61,15 @@ public struct TableError: Error, Sendable {
     case mirrored
     /// The mirror of another store is older than the reader allows.
     case behind
+    /// A write cannot go to the store that the table follows just now: shmd does not run, does not serve the table, or does not follow that
+    /// store. Nothing was written.
+    case upstreamAway
+    /// The store that the table follows, or shmd, refuses the write as it is. Nothing was written.
+    case upstreamRefused
+    /// The answer to a write was lost: the store that the table follows may have made it, or may yet. Look before you try again.
+    case upstreamUnsure
+    /// The store that the table follows has made the write, and this host's table does not show it yet.
+    case upstreamLate
     /// A system call failed in a way that none of the above names.
     case system
   }

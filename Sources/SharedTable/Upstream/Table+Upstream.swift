@@ -9,9 +9,26 @@ extension Table {
   /// What the table mirrors, and how far it is.
   public var upstream: Upstream { Upstream(table: self) }
 
-  /// The store that a table mirrors.
+  /// The store that a table mirrors: how far the mirror is, and writes to that store, which come back as its changes.
+  ///
+  /// Each write is linearizable between all hosts, and with that store's own clients. When it returns, this host's table shows it: whoever
+  /// reads the table from then on, in whatever process, sees it, or what came after it. Where a thread or a process dies, the write is made
+  /// or not, never by half.
+  ///
+  /// Writes go through shmd. It has to run, with the key `resp` in its configuration, a Unix socket there to which this user may connect,
+  /// and the table among those that it serves. What they throw says whether it was written:
+  ///
+  /// | code | written? |
+  /// |---|---|
+  /// | `upstreamAway` | No: shmd does not run or does not serve the table, or the store is not followed just now. |
+  /// | `timedOut` | No: others' writes took the time, or changed what this one depends on. |
+  /// | `upstreamRefused`, `notPermitted`, `tooLarge`, `invalid`, `typeMismatch` | No, and not the next time either. |
+  /// | `unsupported`, `unlinked`, `forked` | No: it is no mirror, or another table has its name, or a child of `fork()` has not opened it again. |
+  /// | `wouldDeadlock` | No: this thread is in a section of the table. |
+  /// | `upstreamUnsure` | Perhaps, or it may yet be: look before you try again. |
+  /// | `upstreamLate` | Yes, and this host's table does not show it yet. |
   public struct Upstream: Sendable {
-    fileprivate let table: Table
+    let table: Table
 
     /// The one key of a mirror that is not the other store's: what ``UpstreamStatus`` is read from. Names of values and collections
     /// have no number sign.

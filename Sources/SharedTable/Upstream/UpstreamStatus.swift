@@ -32,6 +32,8 @@ public struct UpstreamStatus: Sendable, Equatable {
   package var contents = ""
   /// Why it does not follow, and what to do about it; one line. Empty while it does.
   public var problem = ""
+  /// The path of the Unix socket at which shmd takes writes to the table; nil if it takes none.
+  public var writesBy: String?
 
   package init(_ state: State, address: String) {
     self.state = state
@@ -80,19 +82,24 @@ public struct UpstreamStatus: Sendable, Equatable {
 extension UpstreamStatus {
   /// Padded, so that a mirror's always takes the same room: a full table has room for a value that is no longer than the one before.
   private static let paddedLength = 512
-  /// Of all but address and contents, which are a mirror's for life.
+  /// Of all but address, contents and the socket, which are a mirror's for life, or a daemon's.
   private static let mostOfRest = 360
   private static let longestText = 160
 
   package var text: String {
     let address = Self.line(address)
-    let lines = [
+    var lines = [
       "state \(state.rawValue)", "revision \(revision)", "cluster \(String(cluster, radix: 16))", "term \(term)",
       "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(address)", "contents \(contents)",
       "problem \(Self.line(problem))",
     ]
+    var lengthOfLife = address.utf8.count + contents.utf8.count
+    if let writesBy, Self.isPath(writesBy) {
+      lines.append("writes-by \(writesBy)")
+      lengthOfLife += lines.last!.utf8.count + 1
+    }
     let text = lines.joined(separator: "\n") + "\n"
-    let length = max(Self.paddedLength, Self.mostOfRest + address.utf8.count + contents.utf8.count)
+    let length = max(Self.paddedLength, Self.mostOfRest + lengthOfLife)
     return text + String(repeating: "\n", count: max(0, length - text.utf8.count))
   }
 
@@ -114,6 +121,12 @@ extension UpstreamStatus {
     (self.asOf, self.asOfMonotonic) = (asOf, asOfMonotonic)
     contents = String(fields["contents"] ?? "")
     problem = String(fields["problem"] ?? "")
+    writesBy = fields["writes-by"].map { String($0) }.flatMap { Self.isPath($0) ? $0 : nil }
+  }
+
+  /// What a socket is found by from whatever directory, and is one line.
+  private static func isPath(_ text: String) -> Bool {
+    text.hasPrefix("/") && text.utf8.count < 108 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
   }
 
   /// One line of bounded length, without control characters.

@@ -10,6 +10,7 @@ import UpstreamWrites
 final class Mirrors: UpstreamWriter {
   private let log: Logger
   private let makeSource: MirrorSourceMaker?
+  private let writeSocket: WriteSocket?
   private let state = Mutex(State())
 
   private struct State {
@@ -24,9 +25,12 @@ final class Mirrors: UpstreamWriter {
     let task: Task<Void, Never>
   }
 
-  /// - Parameter makeSource: nil: there is none, and no configuration has an `upstream`.
-  init(log: Logger, makeSource: MirrorSourceMaker? = EtcdSupport.makeSource) {
+  /// - Parameters:
+  ///   - writeSocket: where writes are taken; nil: nowhere.
+  ///   - makeSource: nil: there is none, and no configuration has an `upstream`.
+  init(log: Logger, writeSocket: WriteSocket? = nil, makeSource: MirrorSourceMaker? = EtcdSupport.makeSource) {
     self.log = log
+    self.writeSocket = writeSocket
     self.makeSource = makeSource
   }
 
@@ -56,7 +60,9 @@ final class Mirrors: UpstreamWriter {
   private func start(_ table: Table, _ upstream: UpstreamConfiguration, after last: Task<Void, Never>?) -> Running {
     let (name, log) = (table.name, log)
     let source = makeSource!(upstream.settings.address, upstream.access)
-    let mirror = Mirror(table, upstream.settings, source: source) { Self.say($0, name, log) }
+    var settings = upstream.settings
+    settings.writesBy = writeSocket?.path(forTable: name)
+    let mirror = Mirror(table, settings, source: source) { Self.say($0, name, log) }
     let task = Task {
       await last?.value
       await mirror.run()

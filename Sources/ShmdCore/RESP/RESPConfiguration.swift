@@ -6,6 +6,9 @@ struct RESPConfiguration: Sendable, Equatable {
   var users: [UInt32]?
   /// What they may do; nil: everything.
   var access: [ConfiguredRule]?
+
+  /// Names of the tables that are served, in the order of `SELECT`.
+  func tableNames(_ configured: [TableConfiguration]) -> [String] { tables ?? configured.map(\.name) }
 }
 
 /// The keys of `resp`.

@@ -52,7 +52,7 @@ struct RESPService: Service {
 
 extension ServerOptions {
   fileprivate init(_ resp: RESPConfiguration, _ tables: [TableConfiguration]) {
-    let names = resp.tables ?? tables.map(\.name)
+    let names = resp.tableNames(tables)
     self.init(
       socket: resp.listening.path, listen: resp.listening.listen.map { Address(host: $0.host, port: $0.port) },
       tables: names.map { name in ServedTable(name: name, owner: tables.first { $0.name == name }?.options.owner) })

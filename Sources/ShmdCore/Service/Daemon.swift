@@ -114,14 +114,15 @@ public struct Daemon: Sendable {
     let threshold = ServiceLog.Threshold()
     threshold.value = configuration.logLevel
     let log = Logger(label: "shmd") { _ in ServiceLog(threshold) }
-    let keeper = TableKeeper(log: log, stores: Stores(log: log))
+    let passed = PassedSockets.ofThisProcess(for: configuration)
+    let keeper = TableKeeper(log: log, writeSocket: WriteSocket(configuration, passed))
     do throws(Refusal) {
       try await keeper.apply(configuration)
     } catch {
       return complain(error)
     }
     do {
-      try await services(configuration, threshold, log, keeper, hangUps, lock).run()
+      try await services(configuration, passed, threshold, log, keeper, hangUps, lock).run()
       log.notice("stopped, the tables stay in place")
       return .success
     } catch {
@@ -132,8 +133,8 @@ public struct Daemon: Sendable {
 
   /// One service a concern; they end in the reverse order.
   private func services(
-    _ configuration: Configuration, _ threshold: ServiceLog.Threshold, _ log: Logger, _ keeper: TableKeeper,
-    _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
+    _ configuration: Configuration, _ passed: PassedSockets, _ threshold: ServiceLog.Threshold, _ log: Logger,
+    _ keeper: TableKeeper, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
   ) -> ServiceGroup {
     let notifier = Notifier(socket: HostFile.environment("NOTIFY_SOCKET"))
     let settings = Settings(configuration)
@@ -145,7 +146,6 @@ public struct Daemon: Sendable {
       notifier: notifier, status: status, log: log)
     let maintenance = MaintenanceService(
       keeper: keeper, settings: settings, notifier: notifier, status: status, watchdog: watchdog, log: log)
-    let passed = PassedSockets.ofThisProcess(for: configuration)
     if !passed.unwanted.isEmpty {
       log.warning(
         "sockets were passed that no 'socket: systemd' asks for, closed",

@@ -54,6 +54,9 @@ struct PassedSockets: Sendable {
       names: HostFile.environment("LISTEN_FDNAMES"), wanted: Set(servers.filter { $0.value?.isPassed == true }.keys))
   }
 
+  /// The path of a server's first Unix socket that has one.
+  func path(of server: String) -> String? { byName[server]?.lazy.compactMap(BoundSocket.path).first }
+
   /// Those for a server, if it counts on any; said where there is none and it listens elsewhere, too.
   /// - Throws: there is none, and nowhere else to listen.
   func sockets(_ server: String, _ listening: Listening, _ log: Logger) throws(ListenFailure) -> [Int32] {

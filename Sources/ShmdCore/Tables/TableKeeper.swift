@@ -1,4 +1,4 @@
-public import Logging
+import Logging
 import SharedTable
 
 /// The tables in the daemon's care. All work on tables happens here, on one thread.
@@ -15,10 +15,11 @@ public actor TableKeeper {
   let mirrors: Mirrors
   nonisolated let counters = DaemonCounters()
 
-  public init(log: Logger, stores: Stores? = nil) {
+  /// - Parameter writeSocket: nil: nobody takes writes to mirrored tables.
+  init(log: Logger, writeSocket: WriteSocket? = nil) {
     self.log = log
-    self.stores = stores ?? Stores(log: log)
-    mirrors = Mirrors(log: log)
+    stores = Stores(log: log)
+    mirrors = Mirrors(log: log, writeSocket: writeSocket)
   }
 
   /// Keeps the stores and the mirrors of the tables in care.

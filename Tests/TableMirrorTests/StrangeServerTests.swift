@@ -1,0 +1,153 @@
+import Glibc
+import SharedTable
+import TableMirror
+import TableTestSupport
+import TestSupport
+import Testing
+
+/// Writes to a mirror by the library, where what listens at the socket is not as shmd is.
+@Suite struct StrangeServerTests {
+  /// Runs `body` with a mirror that says that its writes are taken at a path.
+  private func withMirror(_ body: (MirrorCorner, _ path: String) async throws -> Void) async throws {
+    try await MirrorCorner.with { corner in
+      let path = "/tmp/\(corner.table.name).sock"
+      try await corner.mirroring({ $0.writesBy = path }) {
+        try await corner.wait(for: .following)
+        try await body(corner, path)
+      }
+    }
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let steps: [ScriptedSocket.Step]
+    let code: TableError.Code
+    var testDescription: String { "\(steps) \(code)" }
+  }
+
+  private static let ok = ScriptedSocket.Step.answer("+OK\r\n")
+
+  /// Behind the last byte of a command that writes nobody knows; before, nothing can have happened.
+  @Test(arguments: [
+    Case(steps: [.close], code: .upstreamAway),
+    Case(steps: [.answer("+OK")], code: .timedOut),
+    Case(steps: [.answer("-NOPERM you may not\r\n")], code: .notPermitted),
+    Case(steps: [.answer("-ERR max number of clients reached\r\n")], code: .upstreamAway),
+    Case(steps: [.answer("-WHAT\r\n")], code: .upstreamAway),
+    Case(steps: [.answer(":1\r\n")], code: .upstreamAway),
+    Case(steps: [.answer("\r\n")], code: .upstreamAway),
+    Case(steps: [.answer("+OK\n")], code: .upstreamAway),
+    Case(steps: [.endless("+OK")], code: .upstreamAway),
+    Case(steps: [.endless("-\u{0}")], code: .upstreamAway),
+    Case(steps: [ok, .answer(":7\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, .answer("$2\r\nOK\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, .answer("*-2\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, .answer(":99999999999999999999\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, .endless("*9")], code: .upstreamUnsure),
+    Case(steps: [ok, .answer("-MIRRORWHAT now\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, .answer("-MIRRORLATE x\u{1b}[2J\r\n")], code: .upstreamLate),
+    Case(steps: [ok], code: .upstreamUnsure),
+  ]) func whatComesOfAStore(example: Case) async throws {
+    try await withMirror { corner, path in
+      let socket = try ScriptedSocket(path, steps: example.steps)
+      // Whoever only waits is waited for no longer than that.
+      let failure = await error { try await corner.table.upstream.set("k", "v", timeout: .milliseconds(500)) }
+      #expect(failure?.code == example.code, "\(String(describing: failure))")
+      #expect(failure?.message.contains("\u{1b}") == false)
+      let played = try socket.end()
+      // Of what has no end not much was taken: what the socket holds, and little more.
+      #expect(played.sent < 1 << 20)
+    }
+  }
+
+  @Test(arguments: [
+    // The connection ends, or NOPERM comes, before EXEC is sent; then EXEC's answer is none of EXEC's.
+    Case(steps: [ok, ok, .answer("+OK\r\n-NOPERM no\r\n")], code: .notPermitted),
+    Case(steps: [ok, ok, .answer("+OK\r\n"), .close], code: .upstreamAway),
+    Case(steps: [ok, ok, .close], code: .upstreamAway),
+    Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("*2\r\n+OK\r\n+OK\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("*1\r\n-ERR no\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("*1\r\n*1\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("+OK\r\n")], code: .upstreamUnsure),
+    Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("-EXECABORT so\r\n")], code: .upstreamRefused),
+  ]) func whatComesOfATransaction(example: Case) async throws {
+    try await withMirror { corner, path in
+      let socket = try ScriptedSocket(path, steps: example.steps)
+      let failure = await error {
+        try await corner.table.upstream.transaction(timeout: .milliseconds(500)) { tx in
+          _ = try tx.get("looked-at")
+          try tx.set("k", "v")
+        }
+      }
+      #expect(failure?.code == example.code, "\(String(describing: failure))")
+      _ = try socket.end()
+    }
+  }
+
+  /// What is under way to a server that is gone raises no SIGPIPE, and was not written.
+  @Test func whatWasNotSentToItsEndWasNotWritten() async throws {
+    try await withMirror { corner, path in
+      let socket = try ScriptedSocket(path, steps: [Self.ok, .close])
+      let table = corner.table
+      let writer = TestThread {
+        // What is blocked waits for the thread, also where the process ignores it.
+        var pipe = sigset_t()
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &pipe, nil)
+        let value = [UInt8](repeating: 1, count: table.maximumValueLength)
+        let failure = code { try table.upstream.set("k", value) }
+        var pending = sigset_t()
+        sigpending(&pending)
+        return (failure, hasSignal: sigismember(&pending, SIGPIPE) == 1)
+      }
+      _ = try socket.end()
+      let (failure, hasSignal) = try writer.join()
+      #expect(failure == .upstreamAway && !hasSignal)
+    }
+  }
+
+  /// A stopped shmd: those who connect wait to be accepted, until no more may.
+  @Test func nobodyWaitsForEverToBeAccepted() async throws {
+    try await withMirror { corner, path in
+      let listener = try ScriptedSocket.listen(at: path, backlog: 0)
+      let first = try RedisClient(path)
+      let failure = await error { try await corner.table.upstream.set("k", "v", timeout: .milliseconds(100)) }
+      #expect(failure?.code == .timedOut && failure?.message.contains("nothing was written") == true)
+      withExtendedLifetime(first) {}
+      close(listener)
+      unlink(path)
+    }
+  }
+
+  /// Somebody who may write to the directory, or into the table, is nobody to write to.
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to become other users"))
+  func aStrangerAtTheSocketIsSentNothing() async throws {
+    try await withMirror { corner, path in
+      let worker = try WorkerProcess("table-worker", timeoutSeconds: 240)
+      try worker.ask("become 54321 groups", expecting: "ok")
+      try worker.ask("listen \(path)", expecting: "ok")
+      let failure = await error { try await corner.table.upstream.set("k", "v") }
+      #expect(failure?.code == .notPermitted && failure?.message.hasPrefix("user 54321 listens at \(path)") == true)
+      try worker.ask("received", expecting: "0")
+      unlink(path)
+    }
+  }
+
+  @Test func thePathIsPartOfWhatTheTableSaysAndOlderTextHasNone() throws {
+    var status = UpstreamStatus(.following, address: "etcd://a:1/p")
+    let length = status.text.utf8.count
+    #expect(UpstreamStatus(text: status.text)?.writesBy == nil)
+    status.writesBy = "/run/shmd/redis.socket"
+    #expect(UpstreamStatus(text: status.text) == status)
+    // A full table takes it in the place of what it had.
+    #expect(status.text.utf8.count == length)
+    status.problem = String(repeating: "x", count: 1000)
+    status.writesBy = "/" + String(repeating: "s", count: 106)
+    #expect(UpstreamStatus(text: status.text)?.writesBy == status.writesBy)
+    for path in ["relative", "/a\nstate stopped", "/" + String(repeating: "s", count: 107), ""] {
+      status.writesBy = path
+      #expect(UpstreamStatus(text: status.text)?.writesBy == nil)
+      #expect(UpstreamStatus(text: status.text)?.state == .following)
+    }
+  }
+}
