@@ -1,5 +1,6 @@
 #if Etcd
   import Glibc
+  import Synchronization
   import TestSupport
 
   /// A member of a cluster of one: the host's etcd in a directory of its own, on ports that were free.
@@ -19,7 +20,7 @@
       var template = Array("/tmp/etcd-test-XXXXXX".utf8CString)
       guard mkdtemp(&template) != nil else { throw Failure("mkdtemp: error \(errno)") }
       directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-      (port, peerPort) = try Self.freePorts()
+      (port, peerPort) = (try Self.freePort(), try Self.freePort())
       self.options = options
       self.scheme = scheme
       try start()
@@ -70,26 +71,33 @@
       return output
     }
 
-    private static func freePorts() throws -> (Int, Int) {
-      var ports: [Int] = []
-      var descriptors: [Int32] = []
-      defer { for descriptor in descriptors { close(descriptor) } }
-      for _ in 0..<2 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        descriptors.append(descriptor)
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let failure = withUnsafeMutablePointer(to: &name) {
-          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-            bind(descriptor, address, length) != 0 || getsockname(descriptor, address, &length) != 0
-          }
-        }
-        guard !failure else { throw Failure("bind: error \(errno)") }
-        ports.append(Int(UInt16(bigEndian: name.sin_port)))
+    /// Below the ports that the kernel gives to outgoing connections: one of those could have taken the port when the server is started
+    /// anew.
+    private static let ports = 20_000..<32_000
+    private static let handedOut = Atomic(Int(getpid()) &* 97)
+
+    private static func freePort() throws -> Int {
+      for _ in ports {
+        let place = handedOut.add(1, ordering: .relaxed).newValue
+        let port = ports.lowerBound + place % ports.count
+        if try isFree(port) { return port }
       }
-      return (ports[0], ports[1])
+      throw Failure("no port from \(ports.lowerBound) to \(ports.upperBound) is free")
+    }
+
+    private static func isFree(_ port: Int) throws -> Bool {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      guard descriptor >= 0 else { throw Failure("socket: error \(errno)") }
+      defer { close(descriptor) }
+      var name = sockaddr_in()
+      name.sin_family = sa_family_t(AF_INET)
+      name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+      name.sin_port = in_port_t(port).bigEndian
+      return withUnsafePointer(to: &name) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
     }
   }
 

@@ -107,27 +107,17 @@
       } else if answer.contains("MIRRORLATE") {
         operation.outcome = .done
       } else if answer == "nil" || answer == ":0" {
-        return addRefused(operation)
+        // A watched key was changed since WATCH, perhaps before it was read; or a key was there. Neither says what is there at the end.
+        guard accesses.contains(where: { $0.condition != .always }) else {
+          return history.fail("process \(process)'s write without a condition was refused")
+        }
+        return
       } else if answer.first == "-" || answer.contains("[-") || answer.contains(" -") {
         return history.fail("process \(process) was answered '\(answer)'")
       } else {
         (operation.outcome, operation.replica) = (.done, host)
       }
       history.add(operation)
-    }
-
-    /// The condition did not hold at some moment of the call. Of a watched key that was absent it says less: one that was there
-    /// meanwhile is absent again.
-    private func addRefused(_ refused: Operation) {
-      let condition = refused.accesses[0].condition
-      guard case .equals(let value) = condition else {
-        return history.fail("process \(process)'s write without a condition was refused")
-      }
-      guard value != 0 else { return }
-      history.add(
-        Operation(
-          process: process, .single, begin: refused.begin, end: refused.end,
-          [.init(key: refused.accesses[0].key, .differs(value))]))
     }
 
     // MARK: - Reads

@@ -134,6 +134,43 @@ struct ConnectionTests {
     }
   }
 
+  /// Whoever watches an absent key, finds it there and stores what depends on that must not store it if the key has gone again.
+  @Test func aWatchedKeyThatCameAndWentEndsTheTransaction() async throws {
+    try await withServer { server, client throws in
+      func exec() throws -> String {
+        _ = try client.call("MULTI")
+        _ = try client.call("SET", "r", "x")
+        return try client.call("EXEC")
+      }
+      #expect(try client.call("WATCH", "k") == "+OK")
+      try server.table.set("k", "1")
+      #expect(try client.call("GET", "k") == "\"1\"")
+      try server.table.remove("k")
+      #expect(try exec() == "nil")
+      // Of several, and in another table's name.
+      #expect(try client.call("WATCH", "k", "r", "l") == "+OK")
+      try server.table.set("l", "1")
+      try server.table.remove("l")
+      #expect(try exec() == "nil")
+      // Others' keys, also with the same beginning, and the removal of what had expired before are no change of it.
+      try server.table.set("k", "1", expires: .after(.nanoseconds(1)))
+      #expect(eventually { (try? client.call("EXISTS", "k")) == ":0" })
+      #expect(try client.call("WATCH", "k") == "+OK")
+      try server.table.set("kk", "1")
+      try server.table.remove("k")
+      #expect(try exec() == "[+OK]")
+      // What the log has lost may have been it.
+      #expect(try client.call("WATCH", "k") == "+OK")
+      for number in 0..<20_000 { try server.table.set("other \(number % 10)", number) }
+      #expect(try exec() == "nil")
+      #expect(try client.call("WATCH", "k") == "+OK")
+      try server.table.set("k", "1")
+      try server.table.remove("k")
+      #expect(try client.call("UNWATCH") == "+OK")
+      #expect(try exec() == "[+OK]")
+    }
+  }
+
   // MARK: - Clients
 
   /// The fields that redis-py reads as numbers, and fails without.

@@ -38,7 +38,7 @@ extension Session {
     case .discard: try discard()
     case .watch: try watch(request, patience)
     case .unwatch:
-      watched = []
+      unwatch()
       reply.ok()
     case .subscribe: try subscribe(request, isPattern: false)
     case .psubscribe: try subscribe(request, isPattern: true)

@@ -42,7 +42,12 @@ extension Session {
 
   func leaveTransaction() {
     queue = nil
+    unwatch()
+  }
+
+  func unwatch() {
     watched = []
+    watchedAbsent = []
   }
 
   func watch(_ request: Request, _ patience: Duration) throws {
@@ -51,14 +56,17 @@ extension Session {
       throw CommandError("ERR too many keys are watched; at most \(1 << 20)")
     }
     let database = database
-    let seen = try table().read(timeout: patience) { view in
+    let table = try table()
+    let (version, seen) = try table.read(timeout: patience) { view in
       var seen: [WatchedKey] = []
       for index in 1..<request.count {
         let key = request[index]
         seen.append(WatchedKey(database: database, key: key.array, version: try view.version(key)))
       }
-      return seen
+      return (view.version, seen)
     }
+    let absent = seen.filter { $0.version == 0 }.map(\.key)
+    if !absent.isEmpty { watchedAbsent.append(AbsentWatch(absent, of: table, database, at: version)) }
     // A key that is watched already counts from its first WATCH on: both must hold.
     watched += seen
     reply.ok()
@@ -89,8 +97,9 @@ extension Session {
     leaveTransaction()
   }
 
-  /// Keys of other tables are looked at before the barrier.
+  /// Keys of other tables are looked at before the barrier, and most of the log in which absent ones would be.
   private func holdsElsewhere(_ patience: Duration) throws -> Bool {
+    for index in watchedAbsent.indices where try watchedAbsent[index].hasAnyCome() { return false }
     for watched in watched where watched.database !== database {
       let version = try watched.database.table().read(timeout: patience) { view in
         try watched.key.withBytes { try view.version($0) }
@@ -178,6 +187,9 @@ extension Session {
     for watched in watched where watched.database === database {
       let version = try watched.key.withBytes { try section.version($0) }
       if version != watched.version { return false }
+    }
+    for index in watchedAbsent.indices where watchedAbsent[index].database === database {
+      if try watchedAbsent[index].hasAnyCome() { return false }
     }
     return true
   }

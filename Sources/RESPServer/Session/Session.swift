@@ -45,6 +45,7 @@ final class Session: @unchecked Sendable {
     didSet { client.noteQueued(queue?.entries.count) }
   }
   var watched: [WatchedKey] = []
+  var watchedAbsent: [AbsentWatch] = []
   var subscriptions = Subscriptions()
   var tracking: Tracking?
   var suppression = ReplySuppression.none

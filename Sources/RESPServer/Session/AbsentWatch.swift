@@ -1,0 +1,33 @@
+import SharedTable
+
+/// Keys that were absent when WATCH named them. One that came and went meanwhile leaves no trace in the table, and whoever read it in
+/// between depends on what is no more: the table's change log tells.
+struct AbsentWatch {
+  let database: Database
+  private let keys: Set<[UInt8]>
+  private var scan: ChangeScan
+  private var hasCome = false
+
+  /// - Parameter version: that of the section in which the keys were absent.
+  init(_ keys: [[UInt8]], of table: Table, _ database: Database, at version: UInt64) {
+    self.database = database
+    self.keys = Set(keys)
+    scan =
+      keys.count == 1
+      ? ChangeScan(table, from: version, prefix: keys[0]) : ChangeScan(table, from: version)
+  }
+
+  /// Reads on in the log. Never blocks; the work is that of what was committed since the last call.
+  /// - Returns: whether one of the keys has come since, whatever became of it; also if the log has lost what happened.
+  mutating func hasAnyCome() throws -> Bool {
+    while !hasCome, let change = try scan.next() {
+      switch change {
+      case .set(let key, _): hasCome = keys.contains(key)
+      // By a sweep, too, of a key that had expired before.
+      case .removed: break
+      case .missed: hasCome = true
+      }
+    }
+    return hasCome
+  }
+}
