@@ -89,8 +89,8 @@ extension Table {
     return result
   }
 
-  /// The same for asynchronous code: waits for its turn as ``barrier(timeout:_:)`` does there, and suspends until the barrier is on the
-  /// disk.
+  /// The same for asynchronous code: waits for its turn as the awaited form of `barrier` does, and suspends until the barrier is
+  /// on the disk.
   /// - Throws: what an asynchronous barrier throws, with nothing changed. `notDurable` if the barrier *is committed* and not known to
   ///   be on the disk, also when the task was cancelled meanwhile.
   nonisolated(nonsending) public func barrier<R: Sendable>(

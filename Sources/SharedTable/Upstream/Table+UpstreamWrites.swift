@@ -3,7 +3,10 @@ extension Table.Upstream {
   /// Stores text.
   ///
   /// Blocks the calling thread: for a round trip of that store's, and while other writes of this host to the table are under way.
-  /// - Parameter timeout: for all of it; nil = the table's. What was sent until then is waited for two seconds more.
+  /// - Parameters:
+  ///   - key: without the prefix that the table mirrors.
+  ///   - value: any text.
+  ///   - timeout: for all of it; nil = the table's. What was sent until then is waited for two seconds more.
   /// - Throws: what ``Table/Upstream`` lists.
   @available(*, noasync, message: "blocks the thread; use the form that is awaited")
   public func set(_ key: some TableKey, _ value: String, timeout: Duration? = nil) throws(TableError) {
