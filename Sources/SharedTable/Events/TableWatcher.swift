@@ -3,11 +3,11 @@ import SharedMemory
 import Synchronization
 import TableEngine
 
-/// The thread that waits for commits, and for tables' stores, in the name of all who may not block: one a process, however many
+/// The thread that waits for commits, and for tables' stores, so that tasks and queues need not block theirs: one a process, however many
 /// sequences, sources and tables there are.
 ///
-/// It sleeps on the `committed` and `durable` words of all tables that somebody waits for, and on a word of its own by which it is
-/// told of changes to its list, in one system call (`FutexEvent.wait(whileAll:)`). It reads no table and calls nobody's
+/// It sleeps on the `committed` and `durable` words of all tables for which there is a ``Watch`` that waits, and on a word of its own, which
+/// watches change when they begin or end to wait, in one system call (`FutexEvent.wait(whileAll:)`). It reads no table and calls nobody's
 /// code but the few lines that make a task or a queue go on. Started by the first ``Watch``, it ends with the last; while
 /// there are only such as do not wait just now, it sleeps without end. In a child made by fork() nothing of the
 /// parent's is watched, and the first watch there starts a thread of the child's own.
@@ -241,7 +241,8 @@ private struct SeenWords {
   }
 }
 
-/// One who may wait for commits of a table, or for its store, without blocking. Gone with its last reference.
+/// By this a task, a queue or an event loop waits for commits of a table, or for its store, and blocks no thread. The wait ends with the last
+/// reference.
 package final class Watch: Sendable {
   /// What is waited for.
   package enum Goal: Sendable {

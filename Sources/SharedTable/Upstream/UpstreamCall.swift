@@ -169,7 +169,7 @@ struct UpstreamCall {
     return connection
   }
 
-  /// Whoever may write the table may write any path into it. Who listens there must be one who could have made the table.
+  /// A user who may write the table may write any path into it: nothing is sent unless the user who listens there could have made the table.
   private func checkPeer(_ connection: borrowing UpstreamConnection, _ path: String) throws(TableError) {
     let owner = try table.administration.rights().owner
     let peer = connection.peerUser

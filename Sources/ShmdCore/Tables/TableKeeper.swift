@@ -15,7 +15,7 @@ public actor TableKeeper {
   let mirrors: Mirrors
   nonisolated let counters = DaemonCounters()
 
-  /// - Parameter writeSocket: nil: nobody takes writes to mirrored tables.
+  /// - Parameter writeSocket: where this daemon takes writes to mirrored tables; nil: it takes none.
   init(log: Logger, writeSocket: WriteSocket? = nil) {
     self.log = log
     stores = Stores(log: log)
