@@ -113,7 +113,7 @@ let programs: [Target] = [
   .target(
     name: "RESPServer",
     dependencies: [
-      "SharedTable", "ToolSupport", "UpstreamWrites", .product(name: "NIOCore", package: "swift-nio"),
+      "SharedMemory", "SharedTable", "ToolSupport", "UpstreamWrites", .product(name: "NIOCore", package: "swift-nio"),
       .product(name: "NIOPosix", package: "swift-nio"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),

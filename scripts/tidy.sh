@@ -27,7 +27,7 @@ may_import() {
     CSQLite) ;;
     TableStore) echo CShims CSQLite SharedMemory TableEngine SharedTable ;;
     UpstreamWrites) ;;
-    RESPServer) echo SharedTable ToolSupport UpstreamWrites ;;
+    RESPServer) echo SharedMemory SharedTable ToolSupport UpstreamWrites ;;
     StatusServer) echo ToolSupport ;;
     CLibYAML) ;;
     TableMirror) echo SharedMemory TableEngine SharedTable ToolSupport UpstreamWrites ;;

@@ -7,6 +7,7 @@
 # asks for a command that shmd does not know is counted as such (redis-py-plugin.py); every other test that is not to pass is in
 # redis-py-skipped.txt, below its reason, and a line there that names no test, or one that passes, is an error.
 set -euo pipefail
+. "$(dirname "$0")/serve.sh"
 
 [ $# -ge 2 ] || { echo "redis-py-suite: which daemon, and which tree of redis-py 4.6? redis-py-suite.sh SHMD REDIS-PY [TEST...]" >&2; exit 64; }
 shmd=$(realpath "$1") tree=$(realpath "$2")
@@ -44,13 +45,7 @@ port=$("$python" -c 'import socket; listener = socket.create_server(("127.0.0.1"
   for number in 0 1 2 3 4 5 6 7 8 9 10; do echo "  - {name: $table-$number, capacity: 64MiB}"; done
   echo "resp: {socket: $directory/shmd.sock, listen: \"127.0.0.1:$port\"}"
 } >"$directory/shmd.yaml"
-"$shmd" --config "$directory/shmd.yaml" --runtime-directory "$directory" >"$directory/log" 2>&1 &
-daemon=$!
-for _ in $(seq 300); do
-  redis-cli -s "$directory/shmd.sock" ping >/dev/null 2>&1 && break
-  sleep 0.1
-done
-redis-cli -s "$directory/shmd.sock" ping >/dev/null || { cat "$directory/log" >&2; exit 1; }
+serve "$shmd" "$directory"
 
 cp -r "$tree" "$directory/redis-py"
 cd "$directory/redis-py"

@@ -6,6 +6,7 @@
 # SHMD is a build of the daemon, REDIS a tree of Redis 7.0's sources (only its tests are used, nothing is built). Tests that ask for
 # what shmd does not serve are in redis-suite-skipped.txt, each below its reason; a line there that skips nothing is an error. Needs tclsh.
 set -euo pipefail
+. "$(dirname "$0")/serve.sh"
 
 [ $# -ge 2 ] || { echo "redis-suite: which daemon, and which tree of Redis 7.0? redis-suite.sh SHMD REDIS [UNIT...]" >&2; exit 64; }
 shmd=$(realpath "$1") redis=$(realpath "$2")
@@ -33,13 +34,7 @@ interval: 20ms
 tables: [{name: ${tables[0]}, capacity: 256MiB}, {name: ${tables[1]}, capacity: 64MiB}]
 resp: {socket: $directory/shmd.sock, listen: "127.0.0.1:$port"}
 END
-"$shmd" --config "$directory/shmd.yaml" --runtime-directory "$directory" >"$directory/log" 2>&1 &
-daemon=$!
-for _ in $(seq 300); do
-  redis-cli -s "$directory/shmd.sock" ping >/dev/null 2>&1 && break
-  sleep 0.1
-done
-redis-cli -s "$directory/shmd.sock" ping >/dev/null || { cat "$directory/log" >&2; exit 1; }
+serve "$shmd" "$directory"
 
 # The suite writes beside its sources: into a copy of what it reads.
 mkdir -p "$directory/redis/src" "$directory/redis/tests/tmp"

@@ -35,15 +35,7 @@ public struct LocalSocket: ~Copyable {
   }
 
   /// The user who listened at the other end, as the kernel wrote it down; nil if it does not tell.
-  public var peerUser: UInt32? {
-    // The kernel's struct ucred, which is not imported: pid, uid, gid.
-    var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
-    var length = socklen_t(12)
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0, length == 12 else {
-      return nil
-    }
-    return credentials.1
-  }
+  public var peerUser: UInt32? { SocketCredentials(descriptor: descriptor)?.user }
 
   /// Sends all bytes. The process gets no SIGPIPE.
   /// - Throws: if the kernel has not taken them all: `ETIMEDOUT`, `EPIPE` and others.

@@ -188,6 +188,14 @@ extension FakeStore {
       }
     }
   }
+
+  /// Somebody else stores another value under a key before each commit is judged.
+  func changesBeforeEachCommit(_ key: String) {
+    let number = Atomic(0)
+    state.withLock { state in
+      state.beforeCommit = { _ in self.commit([(key, "\(number.add(1, ordering: .relaxed).newValue)")]) }
+    }
+  }
 }
 
 struct FakeSession: MirrorSession {

@@ -256,10 +256,7 @@ import UpstreamWrites
   @Test func whoNeverHasItsTurnIsTold() async throws {
     try await MirroredHost.with { host in
       let store = host.corner.store
-      let number = Atomic(0)
-      store.state.withLock { state in
-        state.beforeCommit = { _ in store.commit([("app/n", "\(number.add(1, ordering: .relaxed).newValue)")]) }
-      }
+      store.changesBeforeEachCommit("app/n")
       let answer = try await host.answer("INCR n")
       #expect(answer.hasPrefix("-MIRRORBUSY") && answer.hasSuffix("times; nothing was written, try again"))
     }

@@ -238,10 +238,7 @@ import UpstreamWrites
   @Test func whoNeverHasItsTurnIsTold() async throws {
     try await MirroredHost.with { host in
       let store = host.corner.store
-      let number = Atomic(0)
-      store.state.withLock { state in
-        state.beforeCommit = { _ in store.commit([("app/n", "\(number.add(1, ordering: .relaxed).newValue)")]) }
-      }
+      store.changesBeforeEachCommit("app/n")
       let single = await error { try await host.write { try $0.add("n", 1) } }
       #expect(single?.code == .timedOut && single?.message.hasSuffix("nothing was written, try again") == true)
       let several = await error {

@@ -14,9 +14,11 @@ final class ClientRecord: Sendable {
     var subscriptions = (channels: 0, patterns: 0)
     /// Nil: it tracks no keys.
     var tracking: TrackingTarget?
+
+    var kind: Kind { subscriptions.channels + subscriptions.patterns > 0 ? .subscriber : .normal }
   }
 
-  /// Who is told of keys that a client tracks.
+  /// Which client the server tells of changes to the keys that a client tracks.
   enum TrackingTarget: Sendable {
     case itself
     case other(Int)
@@ -99,11 +101,6 @@ final class ClientRecord: Sendable {
 // MARK: - CLIENT LIST
 
 extension ClientRecord {
-  var kind: Kind {
-    let counts = current.subscriptions
-    return counts.channels + counts.patterns > 0 ? .subscriber : .normal
-  }
-
   /// As `CLIENT LIST` writes it. Clients of Redis read some fields as numbers and fail where one is missing: of what is not counted
   /// here (buffers, memory) it says 0.
   var line: String {
@@ -132,7 +129,7 @@ extension ClientRecord {
 
   private func flags(_ now: Settings) -> String {
     var flags = ""
-    if case .subscriber = kind { flags += "P" }
+    if case .subscriber = now.kind { flags += "P" }
     if queued.load(ordering: .relaxed) >= 0 { flags += "x" }
     if now.tracking != nil { flags += "tB" }
     if peer != nil { flags += "U" }

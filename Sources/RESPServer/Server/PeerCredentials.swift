@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 
 /// Who is at the other end of a Unix socket, as the kernel wrote it down at connect(2).
 struct PeerCredentials: Sendable, Equatable, CustomStringConvertible {
@@ -10,14 +11,9 @@ struct PeerCredentials: Sendable, Equatable, CustomStringConvertible {
 
   /// - Returns: nil for a socket of another family.
   init?(descriptor: Int32, withGroups: Bool) {
-    // The kernel's struct ucred, which is not imported: pid, uid, gid.
-    var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
-    var length = socklen_t(12)
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0, length == 12,
-      credentials.0 > 0
-    else { return nil }
-    (process, user, group) = credentials
-    groups = [credentials.2] + (withGroups ? Self.supplementaryGroups(descriptor) : [])
+    guard let credentials = SocketCredentials(descriptor: descriptor), credentials.process > 0 else { return nil }
+    (process, user, group) = (credentials.process, credentials.user, credentials.group)
+    groups = [group] + (withGroups ? Self.supplementaryGroups(descriptor) : [])
   }
 
   /// As id(1) writes them, so many groups at most.

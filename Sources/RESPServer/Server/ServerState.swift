@@ -48,7 +48,7 @@ final class ServerState: Sendable {
 
   /// The table that SELECT names: by its place among those that are served, or by a slash and its name, which has none.
   func database(_ selected: Bytes) throws(CommandError) -> Database {
-    if selected.array.first == UInt8(ascii: "/") {
+    if selected.count > 0, selected[0] == UInt8(ascii: "/") {
       let name = selected.text.dropFirst()
       guard let database = databases.first(where: { $0.name == name }) else {
         throw CommandError("ERR no table of that name is served here; name it in 'resp: tables'")

@@ -53,7 +53,7 @@ enum ClientCommand {
         clients = clients.filter { wanted.contains($0.id) }
       } else if request[2].isWord("TYPE"), request.count == 4 {
         let kind = try ClientFilter.kind(request[3])
-        clients = clients.filter { $0.kind == kind }
+        clients = clients.filter { $0.current.kind == kind }
       } else {
         throw .syntax
       }

@@ -48,7 +48,7 @@ struct ClientFilter {
   func passes(_ client: ClientRecord, asking: ClientRecord) -> Bool {
     if skipsAsking, client === asking { return false }
     if let id, client.id != id { return false }
-    if let kind, client.kind != kind { return false }
+    if let kind, client.current.kind != kind { return false }
     if let address, client.address != address { return false }
     if let localAddress, client.localAddress != localAddress { return false }
     return true
