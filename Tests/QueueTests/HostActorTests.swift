@@ -184,8 +184,12 @@ private actor Visits: HostActor {
 
   @Test func ofADroppedTableEveryJobRuns() async throws {
     try await withTableName { (name: String) async throws -> Void in
-      let visits = try Visits(Table.create(name, .init(variant: .rcu, capacityBytes: 1 << 20)))
+      let table = try Table.create(name, .init(variant: .rcu, capacityBytes: 1 << 20))
+      let visits = try Visits(table)
+      let before = table.version
       #expect(try await visits.visit() == 1)
+      // A job that comes while the first one's barrier is open shares it, and that barrier began before the drop.
+      #expect(await comesTrue { table.version > before })
       try Table.drop(name)
       #expect(await error { try await visits.visit() }?.code == .unlinked)
       #expect(await visits.calls == 2)

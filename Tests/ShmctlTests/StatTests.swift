@@ -12,7 +12,7 @@ import Testing
     let explained = try table.run("stat", "--explain").text.split(separator: "\n")
     // Below each named figure, and what continues it, comes one line about it.
     let terms = plain.filter { !$0.hasPrefix(" ") }
-    #expect(explained.count == plain.count + terms.count)
+    #expect(explained.count == plain.count + terms.count, "\(plain)\n\(explained)")
     for (index, line) in explained.enumerated() where !line.hasPrefix(" ") {
       let about = explained[(index + 1)...].first { $0.hasPrefix("              ") }
       #expect((about?.count ?? 0) > 40, "\(line)")
