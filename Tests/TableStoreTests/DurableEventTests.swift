@@ -57,8 +57,8 @@ import Testing
         try await table.set("key", number)
         expected.append(.set(Array("key".utf8), version: table.version))
         try table.segment.publishDurable(table.version)
-        #expect(eventually { bySource.withLock { $0 } == expected })
-        #expect(eventually { byTask.withLock { $0 } == expected })
+        #expect(await comesTrue { bySource.withLock { $0 } == expected })
+        #expect(await comesTrue { byTask.withLock { $0 } == expected })
       }
       source.cancel()
       task.cancel()
@@ -118,7 +118,7 @@ import Testing
         let table = try Table.create(name, .init(capacityBytes: 4 << 20), timeout: .seconds(100))
         let keeper = try StoreKeeper(table, .everyBarrier, in: directory) { _ in }
         defer { keeper.stopAndWait() }
-        #expect(eventually { table.segment.keeping == .kept })
+        #expect(await comesTrue { table.segment.keeping == .kept })
         for number in 1...20 {
           let version = try await table.barrier(durable: true) { tx in
             try tx.set("a", number)
