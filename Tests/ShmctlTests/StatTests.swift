@@ -7,9 +7,16 @@ import Testing
 @Suite struct StatTests {
   @Test func eachTermIsExplained() throws {
     let table = try TestTable()
-    try table.open().set("k", "v")
-    let plain = try table.run("stat").text.split(separator: "\n")
-    let explained = try table.run("stat", "--explain").text.split(separator: "\n")
+    let opened = try table.open()
+    try opened.set("k", "v")
+    // Whoever has the table open is a line of `readers`. If this process let it go here, a fork in another test could keep it open for
+    // the first look, and no longer for the second.
+    let (plain, explained) = try withExtendedLifetime(opened) {
+      (
+        try table.run("stat").text.split(separator: "\n"),
+        try table.run("stat", "--explain").text.split(separator: "\n")
+      )
+    }
     // Below each named figure, and what continues it, comes one line about it.
     let terms = plain.filter { !$0.hasPrefix(" ") }
     #expect(explained.count == plain.count + terms.count, "\(plain)\n\(explained)")
