@@ -315,4 +315,48 @@ import Testing
       ctl.storeRelease(mask, before)
     }
   }
+
+  /// Between its two looks at the number of units the table drops several of them.
+  @Test(arguments: Table.Variant.allCases) func whoOpensATableThatShrinksFindsItWhole(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let segment = table.segment
+      let ctl = segment.controlMemory!
+      let value = [UInt8](repeating: 1, count: 8_000)
+      for index in 0..<600 { try table.set("key \(index)", value) }
+      for index in 0..<600 { try table.remove("key \(index)") }
+      let before = ctl.loadRelaxed(ControlLayout.units)
+      let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
+        var isUnfinished = true
+        while isUnfinished {
+          _ = try? table.administration.maintain()
+          isUnfinished = (try? table.administration.shrink())??.isUnfinished ?? false
+        }
+        return segment.geometry.controlBytes
+      }
+      try check.check()
+      #expect(ctl.loadRelaxed(ControlLayout.units) + 2 <= before)
+    }
+  }
+
+  /// Between the looks at the journal's size and at its length somebody's barrier makes both larger.
+  @Test func whoOpensATableBesideALargeBarrierFindsItWhole() throws {
+    try withTable(.rcu) { table throws in
+      let segment = table.segment
+      let ctl = segment.controlMemory!
+      let writer = try worker(table)
+      try writer.ask("barrier", expecting: "in")
+      let before = ctl.loadRelaxed(ControlLayout.journalAllocated)
+      var lengthsAsked = 0
+      let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
+        lengthsAsked += 1
+        // The second is the journal's: its size has just been looked at.
+        if lengthsAsked == 2 { try? writer.ask("fill key 6000", expecting: "ok") }
+        return segment.geometry.controlBytes
+      }
+      try check.check()
+      #expect(ctl.loadRelaxed(ControlLayout.journalAllocated) > before)
+      try writer.ask("commit", expecting: "ok")
+      try writer.finish()
+    }
+  }
 }

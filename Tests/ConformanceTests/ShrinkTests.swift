@@ -138,16 +138,19 @@ import Testing
       try worker.ask("open \(name)", expecting: "ok")
       try table.set("steady", value(1))
       let isOver = Atomic(false)
-      let wrong = Atomic(0)
+      let wrong = Mutex<[String]>([])
       let threads = [Table.Access.participant, .observer].map { access in
         startThread {
           while !isOver.load(ordering: .relaxed) {
             do {
               let own = try Table.open(name, access: access, timeout: .seconds(30))
-              for _ in 0..<20 where try own.get("steady") != value(1) { wrong.add(1, ordering: .relaxed) }
+              for _ in 0..<20 {
+                let read = try own.get("steady", as: [UInt8].self)
+                if read != value(1) { wrong.withLock { $0.append("\(access) read \(String(describing: read))") } }
+              }
               if access == .participant { _ = own.statistics }
             } catch {
-              wrong.add(1, ordering: .relaxed)
+              wrong.withLock { $0.append("\(access): \(error)") }
             }
           }
         }
@@ -161,7 +164,7 @@ import Testing
       }
       isOver.store(true, ordering: .relaxed)
       for thread in threads { pthread_join(thread, nil) }
-      #expect(wrong.load(ordering: .relaxed) == 0)
+      #expect(wrong.withLock { $0 } == [])
       #expect(try table.check() == [])
       try worker.finish()
     }

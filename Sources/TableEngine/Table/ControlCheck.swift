@@ -4,8 +4,9 @@ import SharedMemory
 /// What a participant does arithmetic with and never looks at again: checked once, when it attaches. From then on the
 /// control object is trusted; who can write it could misdirect its participants in ways that no check finds.
 ///
-/// Others may be at work meanwhile, so each rule is about one word, or about two of which the second only moves away
-/// from the first: the object is made longer before a word says so, so its length is asked for after each such word.
+/// Others may be at work meanwhile, and the table may grow and shrink. So a rule is about one word, or about a word and the object's
+/// length, which only grows, and does so before a word says it: it is asked for after the word. Two words that contradict each other
+/// are damage only if they are of one moment (``expectPair(_:_:isPossible:)``).
 package struct ControlCheck {
   let ctl: Memory
   let data: Memory
@@ -44,20 +45,42 @@ package struct ControlCheck {
 
   /// The published size may be one unit behind, if a writer died while the table grew.
   private func checkUnits() throws(EngineError) {
-    let units = try expect(ControlLayout.units, in: 1...UInt64(geometry.unitCount), "number of units")
-    try expectHeld(geometry.descriptor(Int(units)), "number of units")
-    if data.loadAcquire(DataLayout.publishedBytes) < UInt64(geometry.unitOffset(Int(units) - 1)) {
-      throw impossible("number of units")
+    let possible = 1...UInt64(geometry.unitCount)
+    try expectPair(ControlLayout.units, "number of units") { units throws(EngineError) in
+      guard possible.contains(units) else { return false }
+      try expectHeld(geometry.descriptor(Int(units)), "number of units")
+      return data.loadAcquire(DataLayout.publishedBytes) >= UInt64(geometry.unitOffset(Int(units) - 1))
     }
   }
 
   private func checkJournal() throws(EngineError) {
-    let records = ctl.loadAcquire(ControlLayout.journal + JournalLayout.count)
-    let allocated = try expect(
-      ControlLayout.journalAllocated, in: 0...UInt64(geometry.journalBytes), "journal's size")
-    try expectHeld(geometry.journalOffset + Int(allocated), "journal's size")
-    if records > allocated / UInt64(JournalLayout.recordBytes) { throw impossible("journal's length") }
+    let possible = 0...UInt64(geometry.journalBytes)
+    try expectPair(ControlLayout.journalAllocated, "journal's size") { allocated throws(EngineError) in
+      guard possible.contains(allocated) else { return false }
+      try expectHeld(geometry.journalOffset + Int(allocated), "journal's size")
+      let records = ctl.loadAcquire(ControlLayout.journal + JournalLayout.count)
+      return records <= allocated / UInt64(JournalLayout.recordBytes)
+    }
   }
+
+  /// Checks a word with a second one, which `isPossible` loads.
+  ///
+  /// Both change under W. What cannot be is damage if the first word did not change between, and W had no other owner: one owner
+  /// either grows the table or shrinks it. Else it is looked at anew.
+  private func expectPair(
+    _ offset: Int, _ what: String, isPossible: (UInt64) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    for _ in 0..<Self.attempts {
+      let turn = ctl.loadAcquire(ControlLayout.turns)
+      let first = ctl.loadAcquire(offset)
+      if try isPossible(first) { return }
+      if ctl.loadAcquire(offset) == first, ctl.loadAcquire(ControlLayout.turns) == turn { break }
+    }
+    throw impossible(what)
+  }
+
+  /// So many changes between two loads are no coincidence.
+  private static let attempts = 1000
 
   @discardableResult
   private func expect(_ offset: Int, in range: ClosedRange<UInt64>, _ what: String) throws(EngineError) -> UInt64 {
