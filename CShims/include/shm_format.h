@@ -64,6 +64,7 @@ struct shm_identity {
  *   384 durable, alone
  *   512 key_counts
  *  4096 root directory
+ * 12288 lost_prefixes
  * 16384 end: the change log begins
  */
 struct shm_data_header {
@@ -113,7 +114,12 @@ struct shm_data_header {
   /* Under W, release: directory words (SHM_DIRECTORY_...), by the hash's top ten bits. A split stores several; the
    * journal has the words from before. */
   uint64_t root[1 << SHM_ROOT_BITS];
-  uint64_t unused7[512];
+
+  /* Under W, before the log's tail passes the record: the version of the newest record pushed out whose key begins with n
+   * bytes of this hash (SHM_LOST_...), for each n. A crash before the tail moves leaves a loss that is none, which only
+   * makes a reader look at the table anew. */
+  uint64_t lost_prefixes[SHM_LOST_PREFIX_LENGTHS][1 << SHM_LOST_PREFIX_HASH_BITS];
+  uint64_t unused7[256];
 };
 
 /*

@@ -75,7 +75,10 @@
 #define SHM_LOG_CONSTANTS(C)                                                                                           \
   C(SHM_LOG_PADDING, 0) /* nothing: the ring's end */                                                                  \
   C(SHM_LOG_SET, 1)                                                                                                    \
-  C(SHM_LOG_REMOVE, 2)
+  C(SHM_LOG_REMOVE, 2)                                                                                                 \
+  /* It is noted which records were pushed out, by hashes, of so many bits, of their keys' first 3 and 7 bytes. */      \
+  C(SHM_LOST_PREFIX_LENGTHS, 2)                                                                                        \
+  C(SHM_LOST_PREFIX_HASH_BITS, 7)
 
 /* What becomes of versions above `durable`. */
 #define SHM_KEEPING_CONSTANTS(C)                                                                                       \

@@ -23,7 +23,7 @@
   F(s, identity) F(s, hash_seed) F(s, features) F(s, committed) F(s, unused1) F(s, reclaimed) F(s, unused2)            \
   F(s, wseq) F(s, unused3) F(s, published_bytes) F(s, unused4) F(s, log_end_position) F(s, log_end_ordinal)            \
   F(s, log_tail_position) F(s, unused5) F(s, durable) F(s, keeping) F(s, unused8) F(s, key_counts) F(s, unused6)      \
-  F(s, root) F(s, unused7)
+  F(s, root) F(s, lost_prefixes) F(s, unused7)
 #define SHM_LOG_RECORD_FIELDS(F, s)                                                                                    \
   F(s, version) F(s, byte_count) F(s, operation) F(s, ordinal) F(s, key_length)
 #define SHM_ENTRY_FIELDS(F, s)                                                                                         \

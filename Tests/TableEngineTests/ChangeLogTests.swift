@@ -122,6 +122,60 @@ import Testing
     }
   }
 
+  /// Of each prefix and each version it is known whether a record was lost, but for few that are said to be and are not.
+  @Test(arguments: Table.Variant.allCases)
+  func ofWhichPrefixesRecordsWereLostIsKnown(_ variant: Table.Variant) throws {
+    try withReaders(variant) { table, segment in
+      var random = SplitMix(seed: 7)
+      let families = ["a", "ab", "cacheA/", "cacheB/", "user.", "a family of keys/", "keys of another family/"]
+      var logged: [(key: [UInt8], version: UInt64)] = []
+      var keys = Set<[UInt8]>()
+      for round in 0..<12_000 {
+        // One family after the other: those of the first ones are lost.
+        let key = Array("\(families[round * families.count / 12_000])\(random.below(20))".utf8)
+        if random.below(3) == 0 {
+          guard try table.remove(key) else { continue }
+        } else {
+          try table.set(key, round)
+        }
+        keys.insert(key)
+        logged.append((key, table.version))
+      }
+      var cursor = ChangeCursor(after: 0)
+      let (left, missed) = try Self.readOn(segment, &cursor)
+      #expect(Int(missed) + left.count == logged.count && missed > 4_000 && left.count > 3_000)
+      let lost = logged.dropLast(left.count)
+      let prefixes = Set(keys.flatMap { key in (1...key.count).map { key.prefix($0) } })
+      var (falseAlarms, asked) = (0, 0)
+      for prefix in prefixes {
+        let newest = lost.last { $0.key.starts(with: prefix) }?.version ?? 0
+        for version in [0, newest &- 1, newest, lost.last!.version / 2, lost.last!.version]
+        where version <= table.version {
+          let mayBe = Array(prefix).withUnsafeBytes { segment.mayHaveLostChanges(of: $0, after: version) }
+          if newest > version { #expect(mayBe, "\(prefix) after \(version)") }
+          if prefix.count > 2 { (falseAlarms, asked) = (falseAlarms + (mayBe && newest <= version ? 1 : 0), asked + 1) }
+        }
+      }
+      #expect(asked > 500 && falseAlarms < asked / 5, "\(falseAlarms) of \(asked)")
+    }
+  }
+
+  /// A repair may give keys up without a record.
+  @Test(arguments: Table.Variant.allCases)
+  func afterARepairOfTheLogAnythingMayBeLost(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      try table.set("key", 1)
+      table.segment.data.storeRelaxed(
+        DataLayout.logTailPosition, table.segment.data.loadRelaxed(DataLayout.logTailPosition) + 8)
+      let seen = table.version
+      #expect(try !table.repair().problems.isEmpty)
+      let mayBeLost = unsafe [UInt8]("any".utf8).withUnsafeBytes {
+        unsafe table.segment.mayHaveLostChanges(of: $0, after: seen)
+      }
+      #expect(mayBeLost)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func aReaderBesideAWriterCountsEveryRecordOnce(_ variant: Table.Variant) throws {
     try withReaders(variant) { table, segment in

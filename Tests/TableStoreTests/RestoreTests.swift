@@ -83,6 +83,10 @@ import Testing
         #expect(try back.segment.readChanges(&cursor).missed > 0)
         var present = ChangeCursor(after: back.version)
         #expect(try back.segment.readChanges(&present).missed == 0)
+        let mayBeLost = [seen, back.version].map { version in
+          [UInt8]("any".utf8).withUnsafeBytes { back.segment.mayHaveLostChanges(of: $0, after: version) }
+        }
+        #expect(mayBeLost == [true, false])
       }
     }
   }

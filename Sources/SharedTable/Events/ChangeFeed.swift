@@ -25,8 +25,6 @@ struct ChangeFeed: Sendable {
   private var pending: [TableChange] = []
   private var delivered = 0
   private var isFirst = true
-  /// Every change up to this version was read, or is none of this reader's.
-  private var readVersion: UInt64
 
   /// - Parameter start: nil = from now.
   init(_ table: Table, from start: UInt64?, _ filter: Filter, durableOnly: Bool = false) {
@@ -34,8 +32,6 @@ struct ChangeFeed: Sendable {
     self.table = table
     self.filter = filter
     self.start = start
-    // Before the cursor: a version too low only means a loss that is told although it need not be.
-    readVersion = start ?? table.version
     cursor = start.map { ChangeCursor(after: $0) } ?? table.segment.changeCursor()
   }
 
@@ -72,10 +68,9 @@ struct ChangeFeed: Sendable {
 
   /// - Returns: nil if there are pending changes now.
   private mutating func read() throws(EngineError) -> Step? {
-    let filter = filter
+    let (filter, readVersion) = (filter, cursor.readVersion)
     let batch = try unsafe table.segment.readChanges(&cursor, limit: 512) { unsafe filter.admits($0) }
-    pending = batch.missed > 0 && mayHaveMissed() ? [.missed(batch.missed)] : []
-    if batch.isAtEnd { readVersion = batch.newest }
+    pending = batch.missed > 0 && mayHaveMissed(after: readVersion) ? [.missed(batch.missed)] : []
     for change in batch.changes {
       pending.append(
         change.isRemoval
@@ -91,18 +86,31 @@ struct ChangeFeed: Sendable {
     return .wait(.commit(after: batch.newest))
   }
 
-  /// Whether a wanted change may be among those that were lost. Known only of one key that is there: a change of it that was lost
-  /// would have given it a later version, or taken it away. Of a prefix a removed key leaves no trace.
-  private func mayHaveMissed() -> Bool {
+  /// Whether a wanted change that is newer than a version may be among those that were lost.
+  private func mayHaveMissed(after version: UInt64) -> Bool {
+    switch filter {
+    case .prefix(let prefix):
+      return unsafe prefix.withUnsafeBytes { unsafe table.segment.mayHaveLostChanges(of: $0, after: version) }
+    case .key(let key):
+      guard unsafe key.withUnsafeBytes({ unsafe table.segment.mayHaveLostChanges(of: $0, after: version) }) else {
+        return false
+      }
+      return isAbsent(key, orNewerThan: version)
+    }
+  }
+
+  /// Whether a key is not there, or its value is newer: a change of it that was lost would have given it a later version, or taken it
+  /// away.
+  private func isAbsent(_ key: [UInt8], orNewerThan version: UInt64) -> Bool {
     // In a section a look would show that section's version.
-    guard case .key(let key) = filter, table.segment.threadSection == .none else { return true }
-    let version = try? unsafe key.withKeyBytes { bytes throws(EngineError) -> UInt64? in
+    guard table.segment.threadSection == .none else { return true }
+    let found = try? unsafe key.withKeyBytes { bytes throws(EngineError) -> UInt64? in
       guard let start = bytes.baseAddress else { return nil }
       return try unsafe table.segment.withValue(
         start, bytes.count, timeoutNanoseconds: 0, clock: table.clock
       ) { $0.version }
     }
-    guard let version = version ?? nil else { return true }
-    return version > readVersion
+    guard let found = found ?? nil else { return true }
+    return found > version
   }
 }

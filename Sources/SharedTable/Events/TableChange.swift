@@ -9,9 +9,10 @@ public enum TableChange: Sendable, Equatable {
   /// For who fell behind the number is exact, but for changes of undone barriers. Where the log does not reach back to
   /// the version that was asked for, it is an upper bound: all that the log ever lost.
   ///
-  /// Who asked for the changes of one key (`changes(forKey:)`) is not told if that key was certainly not among them: it is there,
-  /// with a value that is older than the loss. Of a prefix nobody can know: what is overwritten may have been the removal of a key
-  /// that begins with it, which leaves no trace in the table. The same holds for one key that is absent.
+  /// Who asked for the changes of one key or of a prefix is told if one of those may be among them. The table remembers of which keys
+  /// changes were overwritten, by hashes of their first 3 and 7 bytes: so a loss that concerns only others is told where their keys
+  /// begin alike for so long, where hashes meet, or where the prefix has fewer than 3 bytes. One key that is there, with a value
+  /// older than the loss, is never told.
   case missed(UInt64)
 
   /// The key's bytes; nil if changes were missed.

@@ -9,9 +9,14 @@ public struct ChangeCursor: Sendable {
   var ordinal: UInt64 = 0
   /// False until the position means anything.
   var isPlaced = false
+  /// Every record up to this version was looked at, was told as missed, or is not for this reader.
+  public internal(set) var readVersion: UInt64
   /// Only records up to `start` were met so far: those that were pushed out meanwhile are none of this reader's.
   var isSearching = true
 
   /// Everything that was committed after a version.
-  public init(after version: UInt64) { start = version }
+  public init(after version: UInt64) {
+    start = version
+    readVersion = version
+  }
 }

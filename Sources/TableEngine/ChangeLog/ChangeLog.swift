@@ -40,6 +40,7 @@ struct ChangeLog {
   static let ordinalMask: UInt64 = (1 << 24) - 1
   static func lowOrdinal(_ header: UInt64) -> UInt64 { header >> UInt64(ordinalShift) }
   static func byteCount(_ header: UInt64) -> UInt64 { header & 0xffff_ffff }
+  static func isPadding(_ header: UInt64) -> Bool { header >> 32 & 0xff == Operation.padding.rawValue }
   static func operation(_ header: UInt64) -> Operation? { Operation(rawValue: header >> 32 & 0xff) }
 
   /// The ring's size is a power of two (``Geometry/logBytes``).
@@ -93,12 +94,21 @@ struct ChangeLog {
     if needed &- tailPosition > UInt64(truncatingIfNeeded: byteCount) { pushOut(upTo: needed) }
   }
 
+  /// So much more is pushed out at a time: a call costs as much as a few records do.
+  private static let pushedOutAhead: UInt64 = 1024
+
   private func pushOut(upTo needed: UInt64) {
     var tail = tailPosition
+    let lost = LostPrefixes(data: data)
+    // Ends at the log's end at the latest: a record and what is ahead of it are shorter than the ring.
     repeat {
-      tail &+= Self.byteCount(data.loadRelaxed(place(tail) &+ Self.header))
-      data.storeRelease(DataLayout.logTailPosition, tail)
-    } while needed &- tail > UInt64(truncatingIfNeeded: byteCount)
+      let place = place(tail)
+      let header = data.loadRelaxed(place &+ Self.header)
+      if !Self.isPadding(header) { lost.note(recordAt: place) }
+      tail &+= Self.byteCount(header)
+    } while needed &+ Self.pushedOutAhead &- tail > UInt64(truncatingIfNeeded: byteCount)
+    // PAIR lost-prefix. Other end: LostPrefixes.mayInclude. Release: what was noted before the tail that says that records are lost.
+    data.storeRelease(DataLayout.logTailPosition, tail)
     // PAIR log-tail. Other end: ChangeReader.hasPassed. The tail must be seen past a record before the
     // record is seen overwritten.
     shm_fence_release()
@@ -116,7 +126,9 @@ struct ChangeLog {
 
   /// Goes on as if everything up to here had been pushed out: who resumes from an earlier version is told that it missed
   /// something, also where nothing was ever appended.
-  func forgetAll() {
+  /// - Parameter version: the newest of which something may be lost.
+  func forgetAll(upTo version: UInt64) {
+    LostPrefixes(data: data).noteAll(version)
     let end = max(endPosition, UInt64(byteCount))
     let ordinal = max(endOrdinal, 1)
     data.storeRelease(DataLayout.logTailPosition, end)

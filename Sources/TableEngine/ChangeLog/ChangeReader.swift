@@ -73,16 +73,14 @@ struct ChangeReader {
     }
     guard cursor.position % 16 == 0 else { throw .damaged("its change log has a record at \(cursor.position)") }
     if cursor.position == end {
-      batch.isAtEnd = true
-      cursor.isSearching = false
+      finish(&cursor, &batch)
       return batch
     }
     let key = UnsafeMutableRawBufferPointer.allocate(byteCount: Entry.maximumKeyLength, alignment: 16)
     defer { unsafe key.deallocate() }
     for _ in 0..<max(1, limit) {
       guard cursor.position != end else {
-        batch.isAtEnd = true
-        cursor.isSearching = false
+        finish(&cursor, &batch)
         return batch
       }
       var change: LoggedChange?
@@ -94,8 +92,7 @@ struct ChangeReader {
       case .padding(let size):
         cursor.position += UInt64(size)
       case .future:
-        batch.isAtEnd = true
-        cursor.isSearching = false
+        finish(&cursor, &batch)
         return batch
       case .overrun:
         // What was read before the gap is handed over before it.
@@ -104,6 +101,13 @@ struct ChangeReader {
       }
     }
     return batch
+  }
+
+  /// All that is committed by `newest` has been looked at.
+  private func finish(_ cursor: inout ChangeCursor, _ batch: inout ChangeBatch) {
+    batch.isAtEnd = true
+    cursor.isSearching = false
+    cursor.readVersion = max(cursor.readVersion, batch.newest)
   }
 
   /// Looks at the record at the cursor.
@@ -140,6 +144,8 @@ struct ChangeReader {
     cursor.ordinal = Self.expand(ChangeLog.lowOrdinal(header), near: cursor.ordinal)
     if version > cursor.start {
       cursor.isSearching = false
+      // Of its own version more may follow.
+      cursor.readVersion = max(cursor.readVersion, version &- 1)
       let bytes = unsafe UnsafeRawBufferPointer(rebasing: key[..<keyLength])
       if unsafe isWanted(bytes) {
         change = LoggedChange(

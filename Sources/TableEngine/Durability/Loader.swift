@@ -48,7 +48,7 @@ public final class Loader {
   public func finish() -> UInt64 {
     commit()
     Collector(state: state).collectAll()
-    state.log.forgetAll()
+    state.log.forgetAll(upTo: state.committed)
     return state.committed
   }
 

@@ -22,6 +22,9 @@ public enum DataLayout {
   public static let keyCountSlots = SHM_KEY_COUNTS
   public static let root = shm_data_header_root_offset
   public static let rootBits = SHM_ROOT_BITS
+  public static let lostPrefixes = shm_data_header_lost_prefixes_offset
+  public static let lostPrefixLengths = SHM_LOST_PREFIX_LENGTHS
+  public static let lostPrefixHashBits = SHM_LOST_PREFIX_HASH_BITS
   /// Where the change log begins.
   public static let log = shm_data_header_size
 

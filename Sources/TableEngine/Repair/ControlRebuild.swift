@@ -25,7 +25,7 @@ struct ControlRebuild {
     state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
     state.ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     try state.allocator.rebuild(salvage.map)
-    if !state.log.isSound(committed: state.committed) { state.log.restart() }
+    if !state.log.isSound(committed: state.committed) { state.log.restart(after: state.committed) }
   }
 
   /// An empty sub-table for each part of the index that was lost.
@@ -41,8 +41,10 @@ struct ControlRebuild {
 }
 
 extension ChangeLog {
-  /// Forgets everything: a watcher finds that it missed what came before.
-  fileprivate func restart() {
+  /// Forgets everything: a watcher finds that it missed what came before, also one that had read all of it, for keys may have
+  /// been lost without a record.
+  fileprivate func restart(after committed: UInt64) {
+    LostPrefixes(data: data).noteAll(committed + 1)
     let possible: Range<UInt64> = 0..<(1 << 60)
     let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
     let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
