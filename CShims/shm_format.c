@@ -1,6 +1,7 @@
 /* What must hold of the format, and the table of all of it that the layout hash is computed from. */
 #include "shm_format_fields.h"
-#include "shm_lock.h"
+#include "shm_robust_mutex.h"
+#include "shm_rwlock.h"
 #include <string.h>
 
 /* The list is complete: the fields' sizes add up to the struct's, which so has no padding either. */
@@ -61,8 +62,8 @@ IS_AT(shm_slot, mutex, LINE, "apart from what its thread announces, which scans 
 
 HAS_SIZE(shm_bucket, LINE, "a lookup reads one line");
 HAS_SIZE(shm_sub_table, SHM_SLAB_BYTES, "a superframe: found without a search");
-HAS_SIZE(shm_lock_place, SHM_MUTEX_BYTES, "what shm_lock.h promises a mutex to need");
-HAS_SIZE(shm_lock_place, SHM_RWLOCK_BYTES, "what shm_lock.h promises a rwlock to need");
+HAS_SIZE(shm_lock_place, SHM_MUTEX_BYTES, "what shm_robust_mutex.h promises a mutex to need");
+HAS_SIZE(shm_lock_place, SHM_RWLOCK_BYTES, "what shm_rwlock.h promises a rwlock to need");
 
 IS_AT(shm_entry, value_length, 16, "with what follows it one word, the entry's meta");
 IS_AT(shm_entry, key_length_less_1, 20, "its bits 32 to 47");

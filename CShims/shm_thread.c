@@ -1,5 +1,5 @@
 /*
- * Thread records, and what must happen around fork.
+ * Thread records.
  *
  * The first SHM_THREAD_RECORDS records lie in the thread-local state itself; further ones in chunks that are
  * appended, never moved and never shrunk. When the thread ends, a key's destructor runs the function of
@@ -9,7 +9,6 @@
 #define _GNU_SOURCE 1
 #endif
 #include "shm_thread.h"
-#include "shm_urcu.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -146,67 +145,11 @@ shm_thread_record *shm_thread_next(const shm_thread_record *previous) {
   return r;
 }
 
-/* ---- fork ---- */
-
-/* Written only in a fork's child while it has one thread; atomic because threads it makes later read it. */
-uint64_t shm_fork_count = 1;
-static bool forked_inside_section;
-
-bool shm_rcu_synchronize(void) {
-  /* Inside a section it would wait for itself. */
-  if (shm_rcu_is_reading() || __atomic_load_n(&forked_inside_section, __ATOMIC_RELAXED)) return false;
-  urcu_bp_synchronize_rcu();
-  return true;
-}
-
-/*
- * Held over fork, so that no other thread is inside what it covers at that moment: in the child such a thread does not
- * go on, and its locks stay locked. Taken before liburcu's, as by those who wait for a grace period inside it.
- */
-static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void shm_fork_lock(void) { pthread_mutex_lock(&fork_lock); }
-void shm_fork_unlock(void) { pthread_mutex_unlock(&fork_lock); }
-
-/*
- * liburcu wants its lock held over fork, and its registry in the child pruned of threads that are not there.
- * But who forks inside a section must not wait for the lock: its holder may be waiting for that section to end.
- * So such a child gets no grace periods any more: it leaks what it would have freed.
- */
-static void before_fork(void) {
-  if (shm_rcu_is_reading()) return;
-  pthread_mutex_lock(&fork_lock);
-  urcu_bp_before_fork();
-}
-
-static void after_fork_in_parent(void) {
-  if (shm_rcu_is_reading()) return;
-  urcu_bp_after_fork_parent();
-  pthread_mutex_unlock(&fork_lock);
-}
-
-/*
- * The child's thread has a copy of its parent's records: they name slots that belong to the parent, whose robust
- * mutexes the child does not hold. It starts with none, so that its first use takes the slow path, where the
- * generation is compared. Only memory is written here: another thread may have held any lock at the fork.
- * A child made by clone() or _Fork() runs no handlers; one that execs needs none.
- */
-static void after_fork_in_child(void) {
-  if (shm_rcu_is_reading())
-    forked_inside_section = true;
-  else {
-    urcu_bp_after_fork_child();
-    pthread_mutex_unlock(&fork_lock);
-  }
-  __atomic_store_n(&shm_fork_count, shm_fork_count + 1, __ATOMIC_RELAXED);
+void shm_thread_forget(void) {
   memset(shm_thread.records, 0, sizeof shm_thread.records);
   shm_thread.observing = 0;
   shm_thread.outsideIn = 0;
   for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);
 }
 
-__attribute__((constructor)) static void load(void) {
-  has_end_key = pthread_key_create(&end_key, end_thread) == 0;
-  /* Without the handlers a child would write into its parent's slots: better not to start at all. */
-  if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
-}
+__attribute__((constructor)) static void make_end_key(void) { has_end_key = pthread_key_create(&end_key, end_thread) == 0; }

@@ -11,11 +11,15 @@
 #error "SharedTable needs Linux: robust process-shared mutexes, membarrier and futexes are Linux interfaces."
 #endif
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SHM_INLINE static inline __attribute__((always_inline))
+
+/* What a system call returned, as a result or -errno. */
+SHM_INLINE int shm_result(int returned) { return returned < 0 ? -errno : returned; }
 
 /*
  * SHM_OUTLINE=1 (given to C and to Swift's importer alike: -Xcc -DSHM_OUTLINE=1) is for the sanitizers. They do not

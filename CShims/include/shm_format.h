@@ -39,7 +39,8 @@
 
 #include "shm_format_constants.h"
 
-/* A place for a pthread_mutex_t or a pthread_rwlock_t of whatever size the C library gives it (shm_lock.h). */
+/* A place for a pthread_mutex_t or a pthread_rwlock_t of whatever size the C library gives it: shm_robust_mutex.h and
+ * shm_rwlock.h. */
 struct shm_lock_place {
   uint64_t words[8];
 };

@@ -7,6 +7,7 @@
 #define SHM_THREAD_H
 
 #include "shm_base.h"
+#include "shm_fork.h"
 #include <string.h>
 
 typedef struct {
@@ -71,6 +72,8 @@ void shm_thread_remove(uint64_t segment);
 /* The first record of this thread after `previous`, of all in use; NULL behind the last. Begins at NULL. Removing the one
  * that was returned last is allowed. */
 shm_thread_record *_Nullable shm_thread_next(const shm_thread_record *_Nullable previous);
+/* Forgets all that the calling thread knows of tables: it is another process's now. Only writes memory. */
+void shm_thread_forget(void);
 /* The function that each ending thread runs, if it has a record, before its records go: for what they name. Set it before
  * the first record is added. A destructor of the program that runs later may add a record: then it runs again, as often as
  * the C library repeats destructors. A thread that is killed together with its process runs nothing. */
@@ -92,11 +95,6 @@ static inline __attribute__((always_inline)) void *_Nullable shm_thread_scratch(
   return __builtin_expect(scratch != NULL, 1) ? scratch : shm_thread_make_scratch();
 }
 
-/* 1 in the process image that loaded the library, and one more with every fork since: handles compare it. Never 0. */
-extern uint64_t shm_fork_count;
-static inline __attribute__((always_inline)) uint64_t shm_fork_generation(void) {
-  return __atomic_load_n(&shm_fork_count, __ATOMIC_RELAXED);
-}
 /* Enters (+1) or leaves (-1) an observer's outermost section. */
 static inline __attribute__((always_inline)) void shm_thread_observe(int32_t change) {
   shm_thread.observing += (uint32_t)change;
@@ -107,8 +105,5 @@ static inline __attribute__((always_inline)) void shm_thread_observe(int32_t cha
 static inline __attribute__((always_inline)) bool shm_thread_observes_nothing(uint64_t generation) {
   return shm_thread.outsideIn == generation;
 }
-/* Keeps fork() out: for what a child must find unlocked and whole. Not recursive, and never for long. */
-void shm_fork_lock(void);
-void shm_fork_unlock(void);
 
 #endif

@@ -7,7 +7,7 @@
  * that can be relinked. Pointers are published and loaded with the compiler's atomics and not with uatomic_*,
  * which are no more than volatile in this release and which the thread sanitizer does not know.
  *
- * Forking: handlers in shm_thread.c hold the grace-period lock over fork, so that a child may go on using it.
+ * Forking: handlers in shm_fork.c hold the grace-period lock over fork, so that a child may go on using it.
  */
 #ifndef SHM_URCU_H
 #define SHM_URCU_H

@@ -1,9 +1,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "shm_lock.h"
-#include "shm_atomics.h"
-#include "shm_os.h"
+#include "shm_robust_mutex.h"
+#include "shm_clock.h"
+#include "shm_futex.h"
+#include "shm_process.h"
 
 #include <limits.h>
 #include <time.h>
@@ -64,14 +65,4 @@ int shm_mutex_lock(void *mutex, int64_t timeout_ns) {
     r = shm_lock_result(pthread_mutex_clocklock((pthread_mutex_t *)mutex, CLOCK_MONOTONIC, &t));
     if (r != SHM_LOCK_TIMED_OUT) return r;
   }
-}
-
-int shm_rwlock_init(void *rwlock) {
-  pthread_rwlockattr_t attributes;
-  int e = pthread_rwlockattr_init(&attributes);
-  if (e != 0) return -e;
-  e = pthread_rwlockattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  if (e == 0) e = pthread_rwlock_init((pthread_rwlock_t *)rwlock, &attributes);
-  pthread_rwlockattr_destroy(&attributes);
-  return -e;
 }

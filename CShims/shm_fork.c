@@ -1,0 +1,66 @@
+/*
+ * What must happen around fork: of a child's one thread nothing is what it was in its parent.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "shm_fork.h"
+#include "shm_thread.h"
+#include "shm_urcu.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Written only in a fork's child while it has one thread; atomic because threads it makes later read it. */
+uint64_t shm_fork_count = 1;
+static bool forked_inside_section;
+
+bool shm_forked_inside_section(void) { return __atomic_load_n(&forked_inside_section, __ATOMIC_RELAXED); }
+
+/*
+ * Held over fork, so that no other thread is inside what it covers at that moment: in the child such a thread does not
+ * go on, and its locks stay locked. Taken before liburcu's, as by those who wait for a grace period inside it.
+ */
+static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void shm_fork_lock(void) { pthread_mutex_lock(&fork_lock); }
+void shm_fork_unlock(void) { pthread_mutex_unlock(&fork_lock); }
+
+/*
+ * liburcu wants its lock held over fork, and its registry in the child pruned of threads that are not there.
+ * But who forks inside a section must not wait for the lock: its holder may be waiting for that section to end.
+ * So such a child gets no grace periods any more: it leaks what it would have freed.
+ */
+static void before_fork(void) {
+  if (shm_rcu_is_reading()) return;
+  pthread_mutex_lock(&fork_lock);
+  urcu_bp_before_fork();
+}
+
+static void after_fork_in_parent(void) {
+  if (shm_rcu_is_reading()) return;
+  urcu_bp_after_fork_parent();
+  pthread_mutex_unlock(&fork_lock);
+}
+
+/*
+ * The child's thread has a copy of its parent's records: they name slots that belong to the parent, whose robust
+ * mutexes the child does not hold. It starts with none, so that its first use takes the slow path, where the
+ * generation is compared. Only memory is written here: another thread may have held any lock at the fork.
+ * A child made by clone() or _Fork() runs no handlers; one that execs needs none.
+ */
+static void after_fork_in_child(void) {
+  if (shm_rcu_is_reading())
+    forked_inside_section = true;
+  else {
+    urcu_bp_after_fork_child();
+    pthread_mutex_unlock(&fork_lock);
+  }
+  __atomic_store_n(&shm_fork_count, shm_fork_count + 1, __ATOMIC_RELAXED);
+  shm_thread_forget();
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+  /* Without the handlers a child would write into its parent's slots: better not to start at all. */
+  if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
+}
