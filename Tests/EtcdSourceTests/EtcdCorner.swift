@@ -18,7 +18,11 @@
       try await withTableName { (name: String) async throws -> Void in
         var options = Table.Options(capacityBytes: capacityBytes)
         options.features = [.mirror]
-        try await body(EtcdCorner(table: try Table.create(name, options), server: server))
+        do {
+          try await body(EtcdCorner(table: try Table.create(name, options), server: server))
+        } catch {
+          throw Failure("\(error); etcd: \(server.story)")
+        }
       }
     }
 

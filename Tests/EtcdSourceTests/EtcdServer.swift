@@ -47,6 +47,13 @@
         "/bin/bash", ["-c", "exec /usr/bin/etcd \"$@\" >>\(directory)/log 2>&1", "etcd"] + all, timeoutSeconds: 600)
     }
 
+    /// How it fares, and the end of its log, for who could not get an answer.
+    var story: String {
+      let log = (try? Self.run("tail", ["-n", "5", "\(directory)/log"])) ?? "no log"
+      let isListening = (try? Self.isFree(port)) == false
+      return "\(process == nil ? "killed" : "started"), its port \(port) is \(isListening ? "taken" : "free"); \(log)"
+    }
+
     /// Ends it by SIGKILL and waits for that.
     func kill() throws {
       process?.kill(SIGKILL)
