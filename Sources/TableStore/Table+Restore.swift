@@ -8,7 +8,7 @@ extension Table {
   /// Nobody sees it before it is whole; whoever dies meanwhile leaves nothing. What has expired is left out. New versions are
   /// above every version that the table before ever had, also those that were lost.
   ///
-  /// Blocks for reading the store: some four seconds for a million keys with values of 100 bytes.
+  /// Blocks for reading the store: some three seconds for a million keys with values of 100 bytes.
   /// - Parameters:
   ///   - name: the table's.
   ///   - options: of the table to be made. Its capacity must have room for what the store holds.

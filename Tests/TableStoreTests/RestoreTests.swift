@@ -50,6 +50,27 @@ import Testing
     }
   }
 
+  /// While it is loaded the index grows in most transactions, and what that supersedes is freed in between.
+  @Test(arguments: Table.Variant.allCases) func aTableOfManyKeysComesBack(_ variant: Table.Variant) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let options = Table.Options(variant: variant, capacityBytes: 16 << 20)
+        let table = try Table.create(name, options)
+        let count = 20_000
+        for start in stride(from: 0, to: count, by: 1_000) {
+          try table.barrier { tx in for index in start..<start + 1_000 { try tx.set("key \(index)", index) } }
+        }
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        let back = try #require(try rebooted(name, from: directory, options))
+        #expect(back.count == count)
+        #expect(try (0..<count).allSatisfy { try back.get("key \($0)") == $0 })
+        #expect(try back.check() == [])
+      }
+    }
+  }
+
   @Test func whatHasExpiredIsLeftOut() throws {
     try withTableName { name in
       try withDirectory { directory in

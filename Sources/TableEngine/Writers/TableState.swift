@@ -102,8 +102,9 @@ final class TableState: @unchecked Sendable {
     turnWithRoom = ctl.loadRelaxed(ControlLayout.turns)
   }
 
-  /// Something else has moved the rings in this turn.
-  func forgetRoom() { turnWithRoom = .max }
+  /// Something else has moved the rings in this turn. Not told by the turn: a table that is still loaded has had none, and the one before it
+  /// would be any number that says so.
+  func forgetRoom() { recordsWithRoom = 0 }
 
   // MARK: - Versions
 
