@@ -151,7 +151,7 @@ import Testing
         let newest = lost.last { $0.key.starts(with: prefix) }?.version ?? 0
         for version in [0, newest &- 1, newest, lost.last!.version / 2, lost.last!.version]
         where version <= table.version {
-          let mayBe = Array(prefix).withUnsafeBytes { segment.mayHaveLostChanges(of: $0, after: version) }
+          let mayBe = segment.mayHaveLostChanges(of: Array(prefix), after: version)
           if newest > version { #expect(mayBe, "\(prefix) after \(version)") }
           if prefix.count > 2 { (falseAlarms, asked) = (falseAlarms + (mayBe && newest <= version ? 1 : 0), asked + 1) }
         }
@@ -169,10 +169,7 @@ import Testing
         DataLayout.logTailPosition, table.segment.data.loadRelaxed(DataLayout.logTailPosition) + 8)
       let seen = table.version
       #expect(try !table.repair().problems.isEmpty)
-      let mayBeLost = unsafe [UInt8]("any".utf8).withUnsafeBytes {
-        unsafe table.segment.mayHaveLostChanges(of: $0, after: seen)
-      }
-      #expect(mayBeLost)
+      #expect(table.segment.mayHaveLostChanges(of: Array("any".utf8), after: seen))
     }
   }
 

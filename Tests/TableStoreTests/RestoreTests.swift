@@ -104,9 +104,7 @@ import Testing
         #expect(try back.segment.readChanges(&cursor).missed > 0)
         var present = ChangeCursor(after: back.version)
         #expect(try back.segment.readChanges(&present).missed == 0)
-        let mayBeLost = [seen, back.version].map { version in
-          [UInt8]("any".utf8).withUnsafeBytes { back.segment.mayHaveLostChanges(of: $0, after: version) }
-        }
+        let mayBeLost = [seen, back.version].map { back.segment.mayHaveLostChanges(of: Array("any".utf8), after: $0) }
         #expect(mayBeLost == [true, false])
       }
     }

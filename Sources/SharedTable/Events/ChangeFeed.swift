@@ -89,13 +89,9 @@ struct ChangeFeed: Sendable {
   /// Whether a wanted change that is newer than a version may be among those that were lost.
   private func mayHaveMissed(after version: UInt64) -> Bool {
     switch filter {
-    case .prefix(let prefix):
-      return unsafe prefix.withUnsafeBytes { unsafe table.segment.mayHaveLostChanges(of: $0, after: version) }
+    case .prefix(let prefix): table.segment.mayHaveLostChanges(of: prefix, after: version)
     case .key(let key):
-      guard unsafe key.withUnsafeBytes({ unsafe table.segment.mayHaveLostChanges(of: $0, after: version) }) else {
-        return false
-      }
-      return isAbsent(key, orNewerThan: version)
+      table.segment.mayHaveLostChanges(of: key, after: version) && isAbsent(key, orNewerThan: version)
     }
   }
 

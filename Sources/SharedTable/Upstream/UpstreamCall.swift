@@ -169,7 +169,8 @@ struct UpstreamCall {
     return connection
   }
 
-  /// A user who may write the table may write any path into it: nothing is sent unless the user who listens there could have made the table.
+  /// Any process that may write the table can put the path of a socket of its own into it. So the library sends nothing unless the user who
+  /// listens there could have made the table.
   private func checkPeer(_ connection: borrowing UpstreamConnection, _ path: String) throws(TableError) {
     let owner = try table.administration.rights().owner
     let peer = connection.peerUser

@@ -6,7 +6,7 @@ import SharedMemory
 ///
 /// Others may be at work meanwhile, and the table may grow and shrink. So a rule is about one word, or about a word and the object's
 /// length, which only grows, and does so before a word says it: it is asked for after the word. Two words that contradict each other
-/// are damage only if they are of one moment (``expectPair(_:_:isPossible:)``).
+/// are damage only if they are of one moment (``expectPair(_:in:_:isPossible:)``).
 package struct ControlCheck {
   let ctl: Memory
   let data: Memory
@@ -46,8 +46,7 @@ package struct ControlCheck {
   /// The published size may be one unit behind, if a writer died while the table grew.
   private func checkUnits() throws(EngineError) {
     let possible = 1...UInt64(geometry.unitCount)
-    try expectPair(ControlLayout.units, "number of units") { units throws(EngineError) in
-      guard possible.contains(units) else { return false }
+    try expectPair(ControlLayout.units, in: possible, "number of units") { units throws(EngineError) in
       try expectHeld(geometry.descriptor(Int(units)), "number of units")
       return data.loadAcquire(DataLayout.publishedBytes) >= UInt64(geometry.unitOffset(Int(units) - 1))
     }
@@ -55,8 +54,7 @@ package struct ControlCheck {
 
   private func checkJournal() throws(EngineError) {
     let possible = 0...UInt64(geometry.journalBytes)
-    try expectPair(ControlLayout.journalAllocated, "journal's size") { allocated throws(EngineError) in
-      guard possible.contains(allocated) else { return false }
+    try expectPair(ControlLayout.journalAllocated, in: possible, "journal's size") { allocated throws(EngineError) in
       try expectHeld(geometry.journalOffset + Int(allocated), "journal's size")
       let records = ctl.loadAcquire(ControlLayout.journal + JournalLayout.count)
       return records <= allocated / UInt64(JournalLayout.recordBytes)
@@ -68,11 +66,11 @@ package struct ControlCheck {
   /// Both change under W. What cannot be is damage if the first word did not change between, and W had no other owner: one owner
   /// either grows the table or shrinks it. Else it is looked at anew.
   private func expectPair(
-    _ offset: Int, _ what: String, isPossible: (UInt64) throws(EngineError) -> Bool
+    _ offset: Int, in range: ClosedRange<UInt64>, _ what: String, isPossible: (UInt64) throws(EngineError) -> Bool
   ) throws(EngineError) {
     for _ in 0..<Self.attempts {
       let turn = ctl.loadAcquire(ControlLayout.turns)
-      let first = ctl.loadAcquire(offset)
+      let first = try expect(offset, in: range, what)
       if try isPossible(first) { return }
       if ctl.loadAcquire(offset) == first, ctl.loadAcquire(ControlLayout.turns) == turn { break }
     }

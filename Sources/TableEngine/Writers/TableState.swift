@@ -102,8 +102,9 @@ final class TableState: @unchecked Sendable {
     turnWithRoom = ctl.loadRelaxed(ControlLayout.turns)
   }
 
-  /// Something else has moved the rings in this turn. Not told by the turn: a table that is still loaded has had none, and the one before it
-  /// would be any number that says so.
+  /// Something else has moved the rings in this turn: the next transaction saves their positions anew.
+  ///
+  /// No value of ``turnWithRoom`` could say so. While a ``Loader`` fills a table the count of turns is 0, and the turn before is `.max`.
   func forgetRoom() { recordsWithRoom = 0 }
 
   // MARK: - Versions
