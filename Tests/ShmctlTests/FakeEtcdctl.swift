@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import ToolSupport
 
 /// A program in place of etcdctl, which gives the answers that a test has laid down, one a call, and notes how it was called.
@@ -49,10 +50,18 @@ final class FakeEtcdctl: Sendable {
   func words(_ call: Int) throws -> [String] { try text("words.\(call)").split(separator: "\n").map(String.init) }
   func variables(_ call: Int) throws -> String { String(try text("variables.\(call)").dropLast()) }
 
+  private func path(_ environment: [String: String]) -> [String: String] {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return ["PATH": "\(scratch.folder.path):\(path)"].merging(environment) { $1 }
+  }
+
   /// Runs a command that finds it.
   func run(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandRun {
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return try CommandRun(
-      arguments, environment: ["PATH": "\(scratch.folder.path):\(path)"].merging(environment) { $1 })
+    try CommandRun(arguments, environment: path(environment))
+  }
+
+  /// Starts a command that finds it.
+  func start(_ arguments: [String]) throws -> WorkerProcess {
+    try WorkerProcess(CommandRun.path, arguments, environment: path([:]), timeoutSeconds: 100)
   }
 }

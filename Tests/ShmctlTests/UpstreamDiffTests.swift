@@ -19,10 +19,12 @@ import Testing
 
   /// Makes the table what an etcd was at a revision, as a mirror does.
   private func mirror(
-    _ pairs: [(String, String)], revision: Int64 = 7, state: UpstreamStatus.State = .following, prefix: String = "app/"
+    _ pairs: [(String, String)], revision: Int64 = 7, state: UpstreamStatus.State = .following, problem: String = "",
+    prefix: String = "app/"
   ) throws {
     var status = UpstreamStatus(state, address: "etcd://db:2379,[::1]:2379/\(prefix)")
     (status.revision, status.cluster, status.contents) = (revision, 10_000_000_000_000_000_001, "string \(prefix)")
+    status.problem = problem
     let now = UpstreamStatus.Moment.now
     (status.asOf, status.asOfMonotonic) = (now.realtime, now.monotonic)
     try table.open().mirrorBarrier { tx throws(TableError) in
@@ -109,6 +111,18 @@ import Testing
     #expect(try (1...3).map { try etcdctl.words($0)[4] } == ["7", "0", "50"])
   }
 
+  /// The connection of a mirror may end at any moment, and is made anew.
+  @Test func aMirrorThatIsAwayForAMomentIsWaitedFor() throws {
+    try mirror([("a", "1")], state: .away)
+    try etcdctl.fail(1, "Error: etcdserver: mvcc: required revision has been compacted")
+    for call in 2...3 { try etcdctl.answer(call, revision: 50, [("app/a", "1")]) }
+    let diff = try etcdctl.start(["upstream", "diff", "-t", table.name, "--timeout", "60s"])
+    try diff.waitUntilAsleep(in: .futex)
+    try mirror([])
+    #expect(try diff.readToEnd().isEmpty)
+    #expect(try diff.wait() == .code(0), "\(diff.standardError)")
+  }
+
   /// Runs `body` beside a mirror to which nothing but its age happens.
   private func following(_ body: () throws -> CommandRun) throws -> CommandRun {
     let isOver = Counter()
@@ -123,12 +137,14 @@ import Testing
 
   @Test(arguments: [UpstreamStatus.State.away, .stopped])
   func aCompactedRevisionOfATableThatDoesNotFollowIsSaid(state: UpstreamStatus.State) throws {
-    try mirror([("a", "1")], state: state)
+    try mirror([("a", "1")], state: state, problem: "no answer")
     try etcdctl.fail(1, "Error: etcdserver: mvcc: required revision has been compacted")
     try etcdctl.answer(2, revision: 50, [("app/a", "1")])
-    let run = try diff()
+    // Who is stopped is not waited for, however long may be.
+    let run = try diff("--timeout", state == .away ? "300ms" : "600s")
     #expect(run.status == 7 && run.text.isEmpty)
     #expect(run.errors.contains("compacted revision 7") && run.errors.contains("ask again"), "\(run.errors)")
+    #expect(run.errors.contains("the mirror is \(state) (no answer)"), "\(run.errors)")
     #expect(run.errors.split(separator: "\n").count == 1)
   }
 

@@ -69,7 +69,7 @@ struct UpstreamDiff {
     return difference
   }
 
-  /// Looks when the table is known to be as new as etcd is at the call.
+  /// Looks when the table is known to be as new as etcd is at the call. A mirror that is away may follow again in time.
   private func lookWhenNew(_ before: UpstreamStatus) throws -> Seen {
     let now = UpstreamStatus.Moment.now
     let deadline = ContinuousClock.now + options.timeout.duration
@@ -78,15 +78,16 @@ struct UpstreamDiff {
       let status = try table.upstream.status()
       if let status, status.isAsNew(as: now) { return try look() }
       let left = deadline - ContinuousClock.now
-      guard status?.state == .following, left > .zero else { throw compacted(before, status?.state ?? before.state) }
+      guard let status, status.state != .stopped, left > .zero else { throw compacted(before, now: status ?? before) }
       _ = try table.waitForCommit(after: version, timeout: left)
     }
   }
 
-  private func compacted(_ before: UpstreamStatus, _ state: UpstreamStatus.State) -> Complaint {
-    Complaint(
+  private func compacted(_ before: UpstreamStatus, now: UpstreamStatus) -> Complaint {
+    let problem = now.problem.isEmpty ? "" : " (\(now.problem))"
+    return Complaint(
       .timedOut, table: table.name,
-      "etcd has compacted revision \(before.revision), which the table is, and the mirror is \(state.rawValue): it does not say that it is "
-        + "as new as etcd is now; ask again when it follows, or allow more --timeout")
+      "etcd has compacted revision \(before.revision), which the table is, and the mirror is \(now.state.rawValue)\(problem): it does not say "
+        + "that it is as new as etcd is now; ask again when it follows, or allow more --timeout")
   }
 }
