@@ -64,11 +64,23 @@ struct FrameTests {
     ("*x\r\n", "invalid multibulk length"), ("*2147483648\r\n", "invalid multibulk length"),
     ("*1\r\n:1\r\n", "expected '$', got ':'"), ("*1\r\n$-1\r\n", "invalid bulk length"),
     ("*1\r\n$4294967296\r\n", "invalid bulk length"), ("*1\r\n$01\r\n", "invalid bulk length"),
-    ("*1\r\n$01\r\na\r\n", "invalid bulk length"), ("*01\r\n$1\r\na\r\n", "invalid multibulk length"),
+    ("*1\r\n$01\r\na\r\n", "invalid bulk length"), ("*1\r\n$/\r\na\r\n", "invalid bulk length"),
+    ("*1\r\n$:\r\naaaaaaaaaaaaaaaaaaaa\r\n", "invalid bulk length"),
+    ("*1\r\n$1:\r\naaaaaaaaaaaaaaaaaaaa\r\n", "invalid bulk length"),
+    ("*1\r\n$1/\r\naaaaaaaaaaaaaaaaaaaa\r\n", "invalid bulk length"),
+    ("*01\r\n$1\r\na\r\n", "invalid multibulk length"),
     ("SET \"a\r\n", "unbalanced quotes in request"), ("SET \"a\"b\r\n", "unbalanced quotes in request"),
   ])
   func damageIsNamedAsRedisNamesIt(_ text: String, _ message: String) {
     #expect(whole(text) == [.failed(message)])
+  }
+
+  @Test(arguments: [0, 1, 9, 10, 11, 99, 100, 101, 999, 1000])
+  func argumentsHaveTheLengthThatTheirLineTells(_ length: Int) {
+    let word = String(repeating: "a", count: length)
+    #expect(whole("*2\r\n$4\r\nECHO\r\n$\(length)\r\n\(word)\r\n") == [command("ECHO", word)])
+    // Redis passes over the byte behind a carriage return, whatever it is.
+    #expect(whole("*2\r\n$4\r_ECHO\r\n$\(length)\r_\(word)\r\n") == [command("ECHO", word)])
   }
 
   @Test func linesWithoutAnEndAreRefused() {

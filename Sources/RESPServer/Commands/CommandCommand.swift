@@ -7,7 +7,7 @@ enum CommandCommand {
       for command in all { describe(command, &reply) }
       return
     }
-    let names = (2..<request.count).map { CommandTable.shared.find(request[$0]) }
+    let names = (2..<request.count).map { unsafe CommandTable.shared.find(request[$0])?.takeUnretainedValue() }
     if request[1].isWord("COUNT") {
       reply.integer(all.count)
     } else if request[1].isWord("INFO") {
@@ -51,7 +51,7 @@ enum CommandCommand {
   }
 
   private static func keys(_ request: Request, _ reply: inout Reply) throws(CommandError) {
-    guard let command = CommandTable.shared.find(request[2]) else {
+    guard let command = unsafe CommandTable.shared.find(request[2])?.takeUnretainedValue() else {
       throw CommandError("ERR Invalid command specified")
     }
     let count = request.count - 2

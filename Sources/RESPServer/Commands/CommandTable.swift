@@ -1,57 +1,77 @@
 /// All commands, found by name without making a string of it.
+@safe
 struct CommandTable: Sendable {
   static let shared = CommandTable()
 
   let commands: [Command]
-  /// By hash of the name, with open addressing.
-  private let slots: [Slot]
+  /// By hash of the name, with open addressing. Never freed, as the commands: no look counts a reference to either.
+  private nonisolated(unsafe) let slots: UnsafeMutablePointer<Slot>
 
-  /// A name in upper case, and its command.
+  @safe
   private struct Slot {
-    let name: Name
-    let command: Command?
+    var name = Name()
+    var command: Unmanaged<Command>?
   }
 
-  /// A command's name in upper case, in two words: the longest has 12 letters.
+  /// A command's name in two words, the first letter lowest, and its length in the highest byte: the longest has 12 letters.
+  ///
+  /// Without their bit of case two bytes are equal if they are the same letter, and no other byte becomes a letter so. The names of
+  /// commands have nothing but letters.
   private struct Name: Equatable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
-    static let longest = 16
+    static let longest = 15
+    private static let withoutCase: UInt64 = 0xDFDF_DFDF_DFDF_DFDF
+
+    init() {}
 
     init(_ name: Bytes) {
-      for index in 0..<min(name.count, 8) { low = low << 8 | UInt64(ASCII.upper(name[index])) }
-      for index in 8..<max(8, name.count) { high = high << 8 | UInt64(ASCII.upper(name[index])) }
+      let raw = unsafe name.raw
+      low = unsafe Self.word(raw.baseAddress!, min(raw.count, 8)) & Self.withoutCase
+      if raw.count > 8 { high = unsafe Self.word(raw.baseAddress! + 8, raw.count - 8) & Self.withoutCase }
+      high |= UInt64(truncatingIfNeeded: raw.count) << 56
     }
 
-    var slot: Int { Int(truncatingIfNeeded: ((low ^ high &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask }
+    /// From 1 to 8 bytes as a word, by loads that overlap.
+    @inline(__always)
+    private static func word(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 {
+      func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> UInt64 {
+        UInt64(unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))) << UInt64(offset &* 8)
+      }
+      if count >= 4 { return load(0, as: UInt32.self) | load(count &- 4, as: UInt32.self) }
+      return load(0, as: UInt8.self) | load(count / 2, as: UInt8.self) | load(count &- 1, as: UInt8.self)
+    }
+
+    var slot: Int { Int(truncatingIfNeeded: ((low ^ high &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 54) }
   }
 
-  private static let mask = 1023
+  /// As many as ten bits tell.
+  private static let slotCount = 1024
 
   private init() {
     commands = Self.list
-    let empty = Slot(name: Array("".utf8).withBytes { Name($0) }, command: nil)
-    var slots = [Slot](repeating: empty, count: Self.mask + 1)
+    unsafe slots = .allocate(capacity: Self.slotCount)
+    unsafe slots.initialize(repeating: Slot(), count: Self.slotCount)
     for command in commands {
       let name = Array(command.name.utf8).withBytes { bytes in
-        precondition(bytes.count <= Name.longest)
+        precondition(1...Name.longest ~= bytes.count && command.name.utf8.allSatisfy { 97...122 ~= $0 })
         return Name(bytes)
       }
       var slot = name.slot
-      while slots[slot].command != nil { slot = (slot + 1) & Self.mask }
-      slots[slot] = Slot(name: name, command: command)
+      while unsafe slots[slot].command != nil { slot = (slot + 1) % Self.slotCount }
+      unsafe slots[slot] = Slot(name: name, command: .passRetained(command))
     }
-    self.slots = slots
   }
 
-  func find(_ name: Bytes) -> Command? {
-    guard name.count <= Name.longest, !name.isEmpty else { return nil }
+  /// - Returns: without a reference that is counted, since commands are never freed.
+  func find(_ name: Bytes) -> Unmanaged<Command>? {
+    guard 1...Name.longest ~= name.count else { return nil }
     let name = Name(name)
     var slot = name.slot
-    while let command = slots[slot].command {
-      if slots[slot].name == name { return command }
-      slot = (slot + 1) & Self.mask
+    while let command = unsafe slots[slot].command {
+      if unsafe slots[slot].name == name { return unsafe command }
+      slot = (slot &+ 1) & (Self.slotCount &- 1)
     }
     return nil
   }

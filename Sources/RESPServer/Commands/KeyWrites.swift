@@ -52,11 +52,11 @@ enum KeyWrites {
   }
 
   static func expire<S: WriteSection & ~Copyable & ~Escapable>(
-    _ request: Request, unit: Int, isRelative: Bool, _ tx: inout S, _ reply: inout Reply, _ name: String
+    _ request: Request, unit: Int, isRelative: Bool, _ tx: inout S, _ reply: inout Reply
   ) throws {
     let condition = try ExpiryCondition(request)
     guard let number = request[2].integer else { throw CommandError.notAnInteger }
-    let end = try Instant.milliseconds(number, unit: unit, isRelative: isRelative, now: tx.now, name)
+    let end = try Instant.milliseconds(number, of: request, unit: unit, isRelative: isRelative, now: tx.now)
     guard let value = try tx.value(request[1]) else { return reply.integer(0) }
     guard condition.admits(end, current: value.expiry.map { Int($0 / 1_000_000) }) else { return reply.integer(0) }
     if end <= 0 {

@@ -8,7 +8,7 @@ enum SeenEntry: ~Escapable {
   case drafted(RawSpan)
 
   var bytes: RawSpan {
-    @_lifetime(copy self)
+    @inline(__always) @_lifetime(copy self)
     get {
       switch self {
       case .stored(let entry): entry.bytes
@@ -19,9 +19,12 @@ enum SeenEntry: ~Escapable {
 
   /// Nil for a type that this release does not know.
   var type: ValueType? {
-    switch self {
-    case .stored(let entry): entry.type
-    case .drafted: .bytes
+    @inline(__always)
+    get {
+      switch self {
+      case .stored(let entry): entry.type
+      case .drafted: .bytes
+      }
     }
   }
 

@@ -67,19 +67,19 @@ enum Instant {
   /// Milliseconds since 1970.
   /// - Throws: if it is no time that SET takes.
   static func parse(
-    _ argument: Bytes, unit: Int, isRelative: Bool, now: UInt64, _ command: String
+    _ argument: Int, of request: Request, unit: Int, isRelative: Bool, now: UInt64
   ) throws(CommandError) -> Int {
-    guard let number = argument.integer else { throw .notAnInteger }
-    guard number > 0 else { throw .invalidExpiry(command) }
-    return try milliseconds(number, unit: unit, isRelative: isRelative, now: now, command)
+    guard let number = request[argument].integer else { throw .notAnInteger }
+    guard number > 0 else { throw .invalidExpiry(request.name) }
+    return try milliseconds(number, of: request, unit: unit, isRelative: isRelative, now: now)
   }
 
   static func milliseconds(
-    _ number: Int, unit: Int, isRelative: Bool, now: UInt64, _ command: String
+    _ number: Int, of request: Request, unit: Int, isRelative: Bool, now: UInt64
   ) throws(CommandError) -> Int {
     let (scaled, overflow) = number.multipliedReportingOverflow(by: unit)
     let (sum, overflow2) = scaled.addingReportingOverflow(isRelative ? Int(now / 1_000_000) : 0)
-    if overflow || overflow2 { throw .invalidExpiry(command) }
+    if overflow || overflow2 { throw .invalidExpiry(request.name) }
     return sum
   }
 

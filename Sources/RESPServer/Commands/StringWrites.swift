@@ -5,7 +5,7 @@ enum StringWrites {
   static let longest = 512 << 20
 
   static func set<S: WriteSection & ~Copyable & ~Escapable>(
-    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
   ) throws {
     let key = request[1]
     guard request.count > 3 else {
@@ -16,7 +16,7 @@ enum StringWrites {
     var expiry: UInt64?
     if case .time(let argument, let unit, let isRelative) = options.expiry {
       expiry = Instant.nanoseconds(
-        try Instant.parse(request[argument], unit: unit, isRelative: isRelative, now: tx.now, name))
+        try Instant.parse(argument, of: request, unit: unit, isRelative: isRelative, now: tx.now))
     }
     let old = try tx.value(key)
     if options.answersOld, let old, !old.isText { throw CommandError.wrongType }
@@ -33,22 +33,22 @@ enum StringWrites {
   }
 
   static func setWithExpiry<S: WriteSection & ~Copyable & ~Escapable>(
-    _ request: Request, unit: Int, _ tx: inout S, _ reply: inout Reply, _ name: String
+    _ request: Request, unit: Int, _ tx: inout S, _ reply: inout Reply
   ) throws {
-    let end = try Instant.parse(request[2], unit: unit, isRelative: true, now: tx.now, name)
+    let end = try Instant.parse(2, of: request, unit: unit, isRelative: true, now: tx.now)
     try tx.store(request[1], request[3], expiry: Instant.nanoseconds(end))
     reply.ok()
   }
 
   static func getex<S: WriteSection & ~Copyable & ~Escapable>(
-    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
   ) throws {
     let key = request[1]
     let options = try SetOptions(request, from: 2, isRead: true)
     guard let value = try tx.text(key) else { return reply.null() }
     switch options.expiry {
     case .time(let argument, let unit, let isRelative):
-      let end = try Instant.parse(request[argument], unit: unit, isRelative: isRelative, now: tx.now, name)
+      let end = try Instant.parse(argument, of: request, unit: unit, isRelative: isRelative, now: tx.now)
       try KeyWrites.setExpiry(key, Instant.nanoseconds(end), &tx)
     case .persist where value.expiry != nil:
       _ = try unsafe tx.copy(key.raw, to: key.raw, expiry: nil)
@@ -64,9 +64,9 @@ enum StringWrites {
   }
 
   static func msetnx<S: WriteSection & ~Copyable & ~Escapable>(
-    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
   ) throws {
-    if request.count % 2 == 0 { throw CommandError.arity(name) }
+    if request.count % 2 == 0 { throw CommandError.arity(request.name) }
     for index in stride(from: 1, to: request.count, by: 2) where try tx.contains(request[index]) {
       return reply.integer(0)
     }

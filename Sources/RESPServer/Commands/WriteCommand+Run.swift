@@ -2,18 +2,17 @@ import SharedTable
 
 extension WriteCommand {
   /// Carries it out in a barrier, or on a draft. If it throws, what it had changed is taken back.
-  /// - Parameter name: the command's, as it is called in errors.
   func run<S: WriteSection & ~Copyable & ~Escapable>(
-    _ request: Request, _ tx: inout S, _ reply: inout Reply, _ name: String
+    _ request: Request, _ tx: inout S, _ reply: inout Reply
   ) throws {
     switch self {
-    case .set: try StringWrites.set(request, &tx, &reply, name)
+    case .set: try StringWrites.set(request, &tx, &reply)
     case .setnx:
       let isNew = try !tx.contains(request[1])
       if isNew { try tx.store(request[1], request[2], expiry: nil) }
       reply.integer(isNew ? 1 : 0)
-    case .setex: try StringWrites.setWithExpiry(request, unit: 1000, &tx, &reply, name)
-    case .psetex: try StringWrites.setWithExpiry(request, unit: 1, &tx, &reply, name)
+    case .setex: try StringWrites.setWithExpiry(request, unit: 1000, &tx, &reply)
+    case .psetex: try StringWrites.setWithExpiry(request, unit: 1, &tx, &reply)
     case .getset:
       reply.text(try tx.text(request[1])?.text)
       try tx.store(request[1], request[2], expiry: nil)
@@ -21,12 +20,12 @@ extension WriteCommand {
       let old = try tx.text(request[1])
       if old != nil { _ = try unsafe tx.take(request[1].raw) }
       reply.text(old?.text)
-    case .getex: try StringWrites.getex(request, &tx, &reply, name)
+    case .getex: try StringWrites.getex(request, &tx, &reply)
     case .mset:
-      if request.count % 2 == 0 { throw CommandError.arity(name) }
+      if request.count % 2 == 0 { throw CommandError.arity(request.name) }
       try tx.withSavepoint { tx in try StringWrites.storePairs(request, &tx) }
       reply.ok()
-    case .msetnx: try StringWrites.msetnx(request, &tx, &reply, name)
+    case .msetnx: try StringWrites.msetnx(request, &tx, &reply)
     case .append: try StringWrites.append(request, &tx, &reply)
     case .setrange: try StringWrites.setrange(request, &tx, &reply)
     case .incr: try NumberWrites.add(1, request[1], &tx, &reply)
@@ -44,10 +43,10 @@ extension WriteCommand {
     case .copy: try KeyWrites.copy(request, &tx, &reply)
     case .rename: try KeyWrites.rename(request, &tx, &reply)
     case .renamenx: try KeyWrites.renamenx(request, &tx, &reply)
-    case .expire: try KeyWrites.expire(request, unit: 1000, isRelative: true, &tx, &reply, name)
-    case .pexpire: try KeyWrites.expire(request, unit: 1, isRelative: true, &tx, &reply, name)
-    case .expireat: try KeyWrites.expire(request, unit: 1000, isRelative: false, &tx, &reply, name)
-    case .pexpireat: try KeyWrites.expire(request, unit: 1, isRelative: false, &tx, &reply, name)
+    case .expire: try KeyWrites.expire(request, unit: 1000, isRelative: true, &tx, &reply)
+    case .pexpire: try KeyWrites.expire(request, unit: 1, isRelative: true, &tx, &reply)
+    case .expireat: try KeyWrites.expire(request, unit: 1000, isRelative: false, &tx, &reply)
+    case .pexpireat: try KeyWrites.expire(request, unit: 1, isRelative: false, &tx, &reply)
     case .persist: try KeyWrites.persist(request[1], &tx, &reply)
     case .flushdb:
       try KeyWrites.checkFlush(request)

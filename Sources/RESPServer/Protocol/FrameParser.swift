@@ -70,18 +70,22 @@ struct FrameParser: ~Copyable {
   /// to come, and numbers of more than nine digits.
   /// - Returns: false if it is left, and nothing has happened.
   private mutating func readAtOnce(_ bytes: Bytes) -> Bool {
+    guard bytes[0] == UInt8(ascii: "*") else { return false }
+    let available = bytes.count
     var end = 1
-    guard bytes[0] == UInt8(ascii: "*"), let count = Self.shortNumber(bytes, &end), count > 0,
-      count <= limits.arguments
-    else { return false }
+    let count = Self.shortNumber(bytes, &end)
+    guard count > 0, count <= limits.arguments else { return false }
     for _ in 0..<count {
-      guard end < bytes.count, bytes[end] == UInt8(ascii: "$") else { return leaveRest() }
-      end += 1
-      guard let length = Self.shortNumber(bytes, &end), length <= limits.argument, end + length <= limits.frame,
-        bytes.count - end >= length + 2
-      else { return leaveRest() }
-      arguments.append(PlaceList.Place(start: UInt32(end), count: UInt32(length)))
-      end += length + 2
+      guard end < available, bytes[end] == UInt8(ascii: "$") else { return leaveRest() }
+      let length = Self.length(bytes, &end)
+      // Numbers of nine digits, in a buffer of at most 4 GiB: no sum overflows.
+      guard length >= 0, length <= limits.argument, end &+ length <= limits.frame, end &+ length &+ 2 <= available
+      else {
+        return leaveRest()
+      }
+      arguments.append(
+        PlaceList.Place(start: UInt32(truncatingIfNeeded: end), count: UInt32(truncatingIfNeeded: length)))
+      end &+= length &+ 2
     }
     consumed = end
     outstanding = 0
@@ -93,22 +97,49 @@ struct FrameParser: ~Copyable {
     return false
   }
 
-  /// A number of at most nine digits with the end of its line; moves `place` behind that.
+  /// The length that the line at `place` tells behind its `$`; moves `place` behind the line.
+  /// - Returns: -1 if it is left to ``look(at:)``.
   @inline(__always)
-  private static func shortNumber(_ bytes: Bytes, _ place: inout Int) -> Int? {
-    var end = place
-    let last = min(bytes.count, place + 9)
-    var number = 0
-    while end < last {
-      let digit = bytes[end] &- ASCII.zero
+  private static func length(_ bytes: Bytes, _ place: inout Int) -> Int {
+    if bytes.count &- place >= 5, let base = unsafe bytes.raw.baseAddress {
+      // One or two digits and the end of the line, as they lie in a word: of nearly all commands and keys, and of most values.
+      let word = unsafe UInt32(littleEndian: (base + place).loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+      let lineEnd: UInt32 = 0x0A0D
+      let first = word & 0xFF &- 0x30
+      let second = word >> 8 & 0xFF &- 0x30
+      if word >> 8 & 0xFFFF == lineEnd, first <= 9 {
+        place &+= 4
+        return Int(first)
+      }
+      if word >> 16 == lineEnd, first &- 1 <= 8, second <= 9 {
+        place &+= 5
+        return Int(first &* 10 &+ second)
+      }
+    }
+    place &+= 1
+    return shortNumber(bytes, &place)
+  }
+
+  /// A number of at most nine digits with the end of its line; moves `place` behind that.
+  /// - Returns: -1 if it is none, and nothing has moved.
+  @inline(__always)
+  private static func shortNumber(_ bytes: Bytes, _ place: inout Int) -> Int {
+    // Behind the digits there are two bytes.
+    let most = min(bytes.count &- place &- 2, 9)
+    guard most > 0, let base = unsafe bytes.raw.baseAddress else { return -1 }
+    let text = unsafe base.assumingMemoryBound(to: UInt8.self) + place
+    var number = unsafe Int(text[0] &- ASCII.zero)
+    guard number <= 9 else { return -1 }
+    var digits = 1
+    // No number begins with a zero but zero.
+    while digits < most, number != 0 {
+      let digit = unsafe text[digits] &- ASCII.zero
       if digit > 9 { break }
       number = number &* 10 &+ Int(digit)
-      end += 1
+      digits &+= 1
     }
-    guard end > place, end + 1 < bytes.count, bytes[end] == ASCII.carriageReturn else { return nil }
-    // No number begins with a zero but zero.
-    if bytes[place] == ASCII.zero, end - place > 1 { return nil }
-    place = end + 2
+    guard unsafe text[digits] == ASCII.carriageReturn else { return -1 }
+    place &+= digits &+ 2
     return number
   }
 

@@ -72,10 +72,10 @@ struct Reply {
 
   mutating func bulk(_ bytes: UnsafeRawBufferPointer) {
     let count = bytes.count
-    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count + 28) { target in
+    unsafe write(most: count + 28) { target in
       var index = unsafe Self.header(UInt8(ascii: "$"), count, target)
       if let source = bytes.baseAddress {
-        unsafe (target.baseAddress! + index).copyMemory(from: source, byteCount: count)
+        unsafe UnsafeMutableRawPointer(target + index).copyMemory(from: source, byteCount: count)
       }
       index += count
       unsafe target[index] = ASCII.carriageReturn
@@ -95,12 +95,23 @@ struct Reply {
 
   // MARK: -
 
+  /// Appends what `body` writes, at most so many bytes: it returns how many. Without the slices of `writeWithUnsafeMutableBytes`.
+  @inline(__always)
+  private mutating func write(most: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
+    buffer.reserveCapacity(minimumWritableBytes: most)
+    let start = buffer.writerIndex
+    let count = unsafe buffer.withVeryUnsafeMutableBytes { storage in
+      unsafe body((storage.baseAddress! + start).assumingMemoryBound(to: UInt8.self))
+    }
+    buffer.moveWriterIndex(forwardBy: count)
+  }
+
   /// A whole line, without the calls of `writeStaticString`.
   @inline(__always)
   private mutating func literal(_ line: StaticString) {
     let count = line.utf8CodeUnitCount
-    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
-      unsafe target.baseAddress!.copyMemory(from: line.utf8Start, byteCount: count)
+    unsafe write(most: count) { target in
+      unsafe target.update(from: line.utf8Start, count: count)
       return count
     }
   }
@@ -112,11 +123,11 @@ struct Reply {
   }
 
   private mutating func header(_ type: UInt8, _ number: Int) {
-    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 24) { unsafe Self.header(type, number, $0) }
+    unsafe write(most: 24) { unsafe Self.header(type, number, $0) }
   }
 
   /// The type, the number and the end of the line.
-  private static func header(_ type: UInt8, _ number: Int, _ target: UnsafeMutableRawBufferPointer) -> Int {
+  private static func header(_ type: UInt8, _ number: Int, _ target: UnsafeMutablePointer<UInt8>) -> Int {
     unsafe target[0] = type
     var index = 1
     if number < 0 {

@@ -13,11 +13,17 @@ struct Request {
 
   var count: Int { unsafe places.count }
 
+  /// The command's name, as errors call it.
+  var name: String { self[0].text.lowercased() }
+
   subscript(index: Int) -> Bytes {
-    precondition(index >= 0 && index < count, "a request has no such argument")
-    let place = unsafe places[index]
-    return unsafe Bytes(
-      UnsafeRawBufferPointer(start: base.baseAddress.map { unsafe $0 + Int(place.start) }, count: Int(place.count)))
+    @inline(__always)
+    get {
+      precondition(index >= 0 && index < count, "a request has no such argument")
+      let place = unsafe places[index]
+      return unsafe Bytes(
+        UnsafeRawBufferPointer(start: base.baseAddress.map { unsafe $0 + Int(place.start) }, count: Int(place.count)))
+    }
   }
 
   /// A copy that outlives the buffer.

@@ -8,7 +8,7 @@ extension Session {
     case queued(Command)
     case connection(ConnectionCommand, Command)
     case read(ReadCommand)
-    case write(WriteCommand, String)
+    case write(WriteCommand)
   }
 
   /// So many commands, and about so long, share a barrier.
@@ -41,15 +41,15 @@ extension Session {
       }
     case .read(let command):
       return attempt(patience, finishes: false) { try readBurst(command, request, bytes, patience) }
-    case .write(let command, let name) where isForwarded:
+    case .write(let command) where isForwarded:
       if patience == .zero { return database.forwarding }
-      return attempt(patience) { try forward(command, name, request, patience) }
-    case .write(.flushdb, _):
+      return attempt(patience) { try forward(command, request, patience) }
+    case .write(.flushdb):
       // As long as the table has keys: nothing for the event loop.
       if patience == .zero { return database.lane }
       return attempt(patience) { try flush(database, request, patience) }
-    case .write(let command, let name):
-      return attempt(patience, finishes: false) { try batch(command, name, request, bytes, patience) }
+    case .write(let command):
+      return attempt(patience, finishes: false) { try batch(command, request, bytes, patience) }
     }
   }
 
@@ -79,7 +79,11 @@ extension Session {
   }
 
   func plan(_ request: Request) -> Plan {
-    guard let command = commands.find(request[0]) else { return .refused(.unknown(request)) }
+    guard let command = unsafe commands.find(request[0]) else { return .refused(.unknown(request)) }
+    return unsafe command._withUnsafeGuaranteedRef { plan($0, request) }
+  }
+
+  private func plan(_ command: Command, _ request: Request) -> Plan {
     client.begin(command)
     guard command.takes(request.count) else { return .refused(.arity(command.name)) }
     if case .connection = command.kind {
@@ -88,7 +92,7 @@ extension Session {
     if reply.version == 2, subscriptions.count > 0, !command.isForSubscribers {
       return .refused(
         CommandError(
-          "ERR Can't execute '\(request[0].text.lowercased())': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
+          "ERR Can't execute '\(request.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
             + "RESET are allowed in this context"))
     }
     if let access = client.access, let error = access.refusal(of: command, request, in: database.index) {
@@ -98,7 +102,7 @@ extension Session {
     return switch command.kind {
     case .connection(let kind): .connection(kind, command)
     case .read(let kind): .read(kind)
-    case .write(let kind): .write(kind, command.name)
+    case .write(let kind): .write(kind)
     }
   }
 
@@ -148,18 +152,18 @@ extension Session {
 
   /// One barrier for a write and what follows it in the input, as long as that needs nothing but the same table.
   private func batch(
-    _ first: WriteCommand, _ name: String, _ request: Request, _ bytes: Bytes?, _ patience: Duration
+    _ first: WriteCommand, _ request: Request, _ bytes: Bytes?, _ patience: Duration
   ) throws {
     noteWrite(database)
     try table().barrier(timeout: patience) { tx in
-      guard answer(first, name, request, &tx) else { return }
+      guard answer(first, request, &tx) else { return }
       finish()
       guard let bytes else { return }
       shareSection(bytes) { next in
         switch plan(next) {
         case .read(let command): answer(command, next, tx)
-        case .write(.flushdb, _): return false
-        case .write(let command, let name): return answer(command, name, next, &tx)
+        case .write(.flushdb): return false
+        case .write(let command): return answer(command, next, &tx)
         case .refused, .queued, .connection: return false
         }
         return true
@@ -169,9 +173,9 @@ extension Session {
 
   /// - Returns: false if the table was full and the command is to be tried once more in a barrier of its own, which
   ///   begins with gc.
-  private func answer(_ command: WriteCommand, _ name: String, _ request: Request, _ tx: inout Transaction) -> Bool {
+  private func answer(_ command: WriteCommand, _ request: Request, _ tx: inout Transaction) -> Bool {
     do {
-      try command.run(request, &tx, &reply, name)
+      try command.run(request, &tx, &reply)
     } catch let error as TableError where error.mayFitAfterReclaiming && !isSecondAttempt {
       reply.rollBack(to: replyStart)
       isSecondAttempt = true

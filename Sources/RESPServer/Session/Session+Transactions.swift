@@ -153,8 +153,8 @@ extension Session {
         do {
           switch entry.command.kind {
           case .read(let command): try command.run(request, tx, &reply, visible: visibleKeys)
-          case .write(let command): try command.run(request, &tx, &reply, entry.command.name)
-          case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply, entry.command.name)
+          case .write(let command): try command.run(request, &tx, &reply)
+          case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply)
           case .connection(.dbsize):
             var count = 0
             try tx.forEachKey { _ in

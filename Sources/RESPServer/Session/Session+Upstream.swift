@@ -11,9 +11,9 @@ extension Session {
   }
 
   /// Carries out a command that writes.
-  func forward(_ command: WriteCommand, _ name: String, _ request: Request, _ patience: Duration) throws {
+  func forward(_ command: WriteCommand, _ request: Request, _ patience: Duration) throws {
     _ = try forward(to: database, patience) { section in
-      do { try command.run(request, &section, &reply, name) } catch { fail(error) }
+      do { try command.run(request, &section, &reply) } catch { fail(error) }
       return true
     }
   }

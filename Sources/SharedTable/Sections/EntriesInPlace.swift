@@ -1,17 +1,17 @@
 import TableEngine
 
-/// Entries whatever their type, in place: for servers that carry values without knowing them.
-extension TableSection where Self: ~Copyable & ~Escapable {
+// Entries whatever their type, in place: for servers that carry values without knowing them. They are written for each kind of section:
+// what is generic over them would not be specialised for a server's module.
+
+extension ReadView {
   /// Shows a key's entry.
   /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
   package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
-    guard unsafe isKey(key), let found = try found(unsafe RawKey(key)) else { return false }
+    guard unsafe isKey(key), let found = try find(unsafe RawKey(key)) else { return false }
     body(EntryView(found))
     return true
   }
-}
 
-extension ReadView {
   /// Visits one sub-table and moves the cursor, which begins at 0, behind it.
   /// - Returns: where to go on; 0 at the end. A key that is there throughout is visited exactly once.
   package func scan(
@@ -25,7 +25,15 @@ extension TableEntry {
 }
 
 extension Transaction {
-  /// The same as this barrier sees it; `body` must not write.
+  /// Shows a key's entry as this barrier sees it; `body` must not write.
+  /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
+  package func show(_ key: UnsafeRawBufferPointer, _ body: (EntryView) -> Void) throws(TableError) -> Bool {
+    guard unsafe isKey(key), let found = try find(unsafe RawKey(key)) else { return false }
+    body(EntryView(found))
+    return true
+  }
+
+  /// Visits one sub-table as this barrier sees it; `body` must not write.
   package func scan(
     from cursor: UInt64, _ body: (_ key: UnsafeRawBufferPointer, _ entry: EntryView) -> Bool
   ) throws(TableError) -> UInt64 { try unsafe scanStep(from: cursor, body) }

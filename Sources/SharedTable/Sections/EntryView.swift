@@ -1,20 +1,20 @@
-import TableEngine
+public import TableEngine
 
 /// One entry during an iteration; valid during the call it was passed to.
 @safe
 public struct EntryView: ~Escapable {
-  let found: FoundEntry
+  @usableFromInline let found: FoundEntry
 
-  @_lifetime(immortal)
+  @inlinable @_lifetime(immortal)
   init(_ found: FoundEntry) { self.found = found }
 
   /// The value's bytes in place.
   public var bytes: RawSpan {
-    @_lifetime(copy self) @inline(__always)
+    @inlinable @inline(__always) @_lifetime(copy self)
     get { unsafe _overrideLifetime(RawSpan(_unsafeBytes: found.value), copying: self) }
   }
   /// Nil for a type that this release does not know.
-  public var type: ValueType? { ValueType(rawValue: found.meta.type) }
+  @inlinable public var type: ValueType? { ValueType(rawValue: found.meta.type) }
   /// Of the barrier that stored it.
   public var version: UInt64 { found.version }
   /// Distinguishes layouts of one type: see ``TableValue/tableFingerprint``.
