@@ -82,6 +82,7 @@ store-faults-bounded: ## a sample of it, for `make verify`
 	STORE_FAULTS=bounded scripts/swift-test.sh $(SWIFT) $(FLAGS) --filter TableStoreTests.FaultTests
 
 store-probe: ## measure what storing costs, and how long a table takes to come back (STORES=/directory/on/the/disk)
+	@scripts/setup.sh redis-server redis-tools
 	$(RELIABILITY_SWIFT) build -c release --product store-probe $(FLAGS)
 	$$($(SWIFT) build -c release $(FLAGS) --show-bin-path)/store-probe $(STORES)
 

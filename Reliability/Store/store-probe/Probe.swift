@@ -14,38 +14,60 @@ struct Probe {
   func run() throws {
     defer { removeStores() }
     try measureEveryBarrier()
+    try measureBesideRedis()
     try measureRelaxed()
     try measureMillion()
   }
 
   // MARK: - Measurements
 
-  /// A writer that waits for the disk after each barrier, and beside it an append with fdatasync to a file.
+  /// A writer that waits for the disk after each barrier; beside it an append with fdatasync to a file, and the same done for it by another
+  /// thread, which costs the two wake-ups that a keeper's thread costs, too.
   private func measureEveryBarrier() throws {
     try withTable(capacityBytes: 64 << 20) { table in
       let keeper = try keeper(table, .everyBarrier)
       defer { keeper.stopAndWait() }
-      let file = unsafe open("\(directory.path)/raw", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-      defer {
-        close(file)
-        unsafe unlink("\(directory.path)/raw")
-      }
-      var (stored, raw): ([Double], [Double]) = ([], [])
+      let file = RawFile(directory.path + "/raw")
+      var (stored, raw, helped): ([Double], [Double], [Double]) = ([], [], [])
       for round in 0..<1000 {
         stored.append(
           try microseconds {
             try table.set(key(round), Self.value)
             try table.waitUntilDurable(table.version)
           })
-        raw.append(
-          microseconds {
-            _ = unsafe write(file, Self.value, Self.value.count)
-            fdatasync(file)
-          })
+        raw.append(microseconds { file.append(Self.value) })
+        helped.append(microseconds { file.appendElsewhere(Self.value) })
       }
       print(
         "every-barrier, one writer: median \(shown(median(stored))) µs; append and fdatasync \(shown(median(raw))) µs; "
-          + "above it \(shown(median(stored) - median(raw))) µs (bar 60)")
+          + "above it \(shown(median(stored) - median(raw))) µs (bar 60); by another thread \(shown(median(helped))) µs"
+      )
+    }
+  }
+
+  /// Writers that wait for the disk after each barrier, as threads that block and as tasks, and clients of a redis-server with
+  /// `appendfsync always`.
+  private func measureBesideRedis() throws {
+    guard RedisServer.isInstalled else {
+      return print("beside Redis: not measured, as there is no redis-server; install redis-server and redis-tools")
+    }
+    try withTable(capacityBytes: 64 << 20) { table in
+      let keeper = try keeper(table, .everyBarrier)
+      defer { keeper.stopAndWait() }
+      let redis = try RedisServer(in: directory.path)
+      defer { redis.end() }
+      for (count, barriers, bar) in [(1, 2000, 1.0), (50, 20_000, 1.5)] {
+        let writers = DurableWriters(table: table, count: count, barriers: barriers, value: Self.value)
+        var (threads, tasks, theirs): ([Double], [Double], [Double]) = ([], [], [])
+        for _ in 0..<5 {
+          threads.append(try writers.rateOfThreads())
+          tasks.append(try writers.rateOfTasks())
+          theirs.append(try redis.rate(clients: count, sets: barriers, valueBytes: Self.value.count))
+        }
+        print(
+          "durable sets a second, \(count) at a time ÷ Redis' \(shown(median(theirs))): threads "
+            + "\(shown(median(threads) / median(theirs))), tasks \(shown(median(tasks) / median(theirs))) (bar \(bar))")
+      }
     }
   }
 
@@ -190,7 +212,7 @@ private func writtenBytes() -> Int {
   return 0
 }
 
-private func microseconds(_ body: () throws -> Void) rethrows -> Double {
+func microseconds(_ body: () throws -> Void) rethrows -> Double {
   try ContinuousClock().measure(body) / .microseconds(1)
 }
 
