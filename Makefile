@@ -184,7 +184,7 @@ redis-suite: setup-verify ## Redis' own tests against the daemon (REDIS=/path/to
 
 redis-py-suite: setup-verify ## redis-py's own tests against the daemon (REDIS_PY=/path/to/a/tree/of/redis-py-4.6)
 	@[ -n "$(REDIS_PY)" ] || { echo "make redis-py-suite: give a tree of redis-py 4.6's sources: REDIS_PY=/path" >&2; exit 64; }
-	@scripts/setup.sh python3-pytest python3-pytest-asyncio
+	@scripts/setup.sh python3-pytest python3-pytest-asyncio python3-async-timeout
 	$(SWIFT) build --product shmd $(FLAGS)
 	@Reliability/RESP/redis-py-suite.sh "$$($(SWIFT) build $(FLAGS) --show-bin-path)/shmd" '$(REDIS_PY)' $(TESTS)
 

@@ -15,8 +15,8 @@ shift 2
 [ -e "$tree/tests/test_commands.py" ] || { echo "redis-py-suite: $tree has no tests/test_commands.py; give a tree of redis-py 4.6's sources" >&2; exit 64; }
 # Debian's, which has the packages, whatever else is in PATH.
 python=/usr/bin/python3
-"$python" -c 'import pytest, pytest_asyncio' 2>/dev/null \
-  || { echo "redis-py-suite: install Debian's packages python3-pytest and python3-pytest-asyncio" >&2; exit 69; }
+"$python" -c 'import pytest, pytest_asyncio, async_timeout' 2>/dev/null \
+  || { echo "redis-py-suite: install Debian's packages python3-pytest, python3-pytest-asyncio and python3-async-timeout" >&2; exit 69; }
 here=$(dirname "$(realpath "$0")")
 tests=("$@")
 if [ $# = 0 ]; then
