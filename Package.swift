@@ -265,7 +265,8 @@ let tests: [Target] = [
     swiftSettings: testSettings),
   // The pages of the documentation: what they show is compiled, and does what they say.
   .testTarget(
-    name: "DocumentationTests", dependencies: ["SharedTable", "SharedTableTesting", "TableTestSupport", "TestSupport"],
+    name: "DocumentationTests",
+    dependencies: ["SharedTable", "SharedTableFoundation", "SharedTableTesting", "TableTestSupport", "TestSupport"],
     swiftSettings: testSettings),
   // Values, dictionaries, sets and arrays.
   .testTarget(

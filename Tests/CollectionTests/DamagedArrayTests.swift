@@ -129,7 +129,7 @@ import Testing
 
   /// What is read of a leaf that is to be changed lies within it.
   @Test func aLeafWhoseEndsDoNotFitItsLengthIsNotChanged() throws {
-    let good = ArrayLeaf(["ab", "", "cde", "f"]).bytes
+    let good = try ArrayLeaf(["ab", "", "cde", "f"]).bytes
     func changes(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
       guard let node = ArrayNodeSpan(bytes.span.bytes) else { return false }
       return ArrayLeafChange(node, range, length: 3, alignment: 1) != nil

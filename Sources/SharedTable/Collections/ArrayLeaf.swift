@@ -12,9 +12,10 @@ struct ArrayLeaf {
 
   init(alignment: Int) { self.alignment = alignment }
 
-  init<Element: TableValue>(_ elements: some Sequence<Element>) {
+  /// - Throws: what an element throws that cannot be written.
+  init<Element: TableValue>(_ elements: some Sequence<Element>) throws(TableError) {
     alignment = Self.alignment(of: Element.self)
-    for element in elements { append(element) }
+    for element in elements { try append(element) }
   }
 
   /// One element.
@@ -57,8 +58,8 @@ struct ArrayLeaf {
 
   // MARK: - Changes
 
-  mutating func append<Element: TableValue>(_ element: Element) {
-    unsafe element.withTableBytes { bytes in unsafe append(bytes) }
+  private mutating func append<Element: TableValue>(_ element: Element) throws(TableError) {
+    try unsafe element.withTableBytes { bytes throws(TableError) in unsafe append(bytes) }
   }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -7,6 +7,8 @@ public protocol TableValue: Sendable {
   /// Base-2 logarithm of the alignment that the stored bytes need; 0 where they are only copied.
   static var tableAlignmentShift: Int { get }
   /// Calls `body` with the bytes to store, valid during the call.
+  ///
+  /// A value that cannot be written throws a `TableError` with the code `invalid` instead: whatever writes to a table throws such.
   func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
   /// A value from stored bytes of its type and fingerprint; nil if they are none.
   init?(tableBytes: UnsafeRawBufferPointer)
