@@ -29,6 +29,24 @@ import Testing
     }
   }
 
+  /// A barrier that makes the index larger has more to retire than what it superseded. Its journal says then where the ring of superseded
+  /// versions begins, and a block that it took is not in the ring any more.
+  @Test func aBlockThatABarrierTookIsNotTakenAgain() throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+      let before = table.segment.work!.blocksRecycled
+      for round in 0..<100 {
+        try table.barrier { tx throws in
+          for index in 0..<20 { try tx.set("k\(index)", round) }
+          for index in 0..<30 { try tx.set("new\(round)/\(index)", round) }
+        }
+        for index in 0..<20 { #expect(try table.get("k\(index)") == round) }
+      }
+      for round in 0..<100 { for index in 0..<30 { #expect(try table.get("new\(round)/\(index)") == round) } }
+      #expect(table.segment.work!.blocksRecycled - before > 1000)
+      #expect(try table.check() == [])
+    }
+  }
+
   /// Keys that are removed leave the index without a transaction: no version is spent on it, and what they took comes back.
   @Test func removedKeysLeaveTheIndexWithoutATransaction() throws {
     try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
