@@ -18,11 +18,12 @@ final class RedisServer {
   init(in directory: String) throws {
     self.directory = directory
     process = try WorkerProcess(
-      "/usr/bin/redis-server",
+      // Ends with this process, however that ends.
+      "/usr/bin/setpriv",
       [
-        "--port", "0", "--unixsocket", "\(directory)/redis.sock", "--dir", directory, "--save", "", "--appendonly",
-        "yes",
-        "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0",
+        "--pdeathsig", "KILL", "/usr/bin/redis-server", "--port", "0", "--unixsocket", "\(directory)/redis.sock",
+        "--dir", directory, "--save", "", "--appendonly", "yes", "--appendfsync", "always",
+        "--auto-aof-rewrite-percentage", "0",
       ])
     for _ in 0..<100 {
       let answer = try WorkerProcess.run("/usr/bin/redis-cli", ["-s", "\(directory)/redis.sock", "ping"])
