@@ -49,6 +49,8 @@ struct CommandTable: Sendable {
   /// As many as ten bits tell.
   private static let slotCount = 1024
 
+  private static func slot(after slot: Int) -> Int { (slot &+ 1) & (slotCount &- 1) }
+
   private init() {
     commands = Self.list
     unsafe slots = .allocate(capacity: Self.slotCount)
@@ -59,7 +61,7 @@ struct CommandTable: Sendable {
         return Name(bytes)
       }
       var slot = name.slot
-      while unsafe slots[slot].command != nil { slot = (slot + 1) % Self.slotCount }
+      while unsafe slots[slot].command != nil { slot = Self.slot(after: slot) }
       unsafe slots[slot] = Slot(name: name, command: .passRetained(command))
     }
   }
@@ -71,7 +73,7 @@ struct CommandTable: Sendable {
     var slot = name.slot
     while let command = unsafe slots[slot].command {
       if unsafe slots[slot].name == name { return unsafe command }
-      slot = (slot &+ 1) & (Self.slotCount &- 1)
+      slot = Self.slot(after: slot)
     }
     return nil
   }

@@ -72,12 +72,12 @@ struct FrameParser: ~Copyable {
   private mutating func readAtOnce(_ bytes: Bytes) -> Bool {
     guard bytes[0] == UInt8(ascii: "*") else { return false }
     let available = bytes.count
-    var end = 1
-    let count = Self.shortNumber(bytes, &end)
+    var end = 0
+    let count = Self.lineNumber(bytes, &end)
     guard count > 0, count <= limits.arguments else { return false }
     for _ in 0..<count {
       guard end < available, bytes[end] == UInt8(ascii: "$") else { return leaveRest() }
-      let length = Self.length(bytes, &end)
+      let length = Self.lineNumber(bytes, &end)
       // Numbers of nine digits, in a buffer of at most 4 GiB: no sum overflows.
       guard length >= 0, length <= limits.argument, end &+ length <= limits.frame, end &+ length &+ 2 <= available
       else {
@@ -97,12 +97,12 @@ struct FrameParser: ~Copyable {
     return false
   }
 
-  /// The length that the line at `place` tells behind its `$`; moves `place` behind the line.
+  /// The number that the line at `place` tells behind its first byte; moves `place` behind the line.
   /// - Returns: -1 if it is left to ``look(at:)``.
   @inline(__always)
-  private static func length(_ bytes: Bytes, _ place: inout Int) -> Int {
+  private static func lineNumber(_ bytes: Bytes, _ place: inout Int) -> Int {
     if bytes.count &- place >= 5, let base = unsafe bytes.raw.baseAddress {
-      // One or two digits and the end of the line, as they lie in a word: of nearly all commands and keys, and of most values.
+      // One or two digits and the end of the line, as they lie in a word: of nearly all frames, commands and keys, and of most values.
       let word = unsafe UInt32(littleEndian: (base + place).loadUnaligned(fromByteOffset: 1, as: UInt32.self))
       let lineEnd: UInt32 = 0x0A0D
       let first = word & 0xFF &- 0x30
