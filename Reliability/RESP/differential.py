@@ -109,6 +109,8 @@ def command(r):
         lambda: [b"SCAN", r.choice([b"0", b"0", b"x"])] + r.choice([[], [b"COUNT", b"100"], [b"COUNT", b"0"], [b"MATCH", b"k*"],
                                                                     [b"TYPE", b"string"], [b"foo", b"bar"]]),
         lambda: [r.choice([b"nosuch", b"NO\r\nSUCH"]), v, k], lambda: [b"FLUSHDB"] if r.random() < 0.05 else [b"GET", k],
+        lambda: [b"CLIENT", b"KILL", r.choice([b"TYPE", b"USER"]), v], lambda: [b"CONFIG", b"SET", v, b"x"],
+        lambda: [r.choice([b"CLIENT", b"PUBSUB", b"CONFIG"]), r.choice([v, b"\xc5\xbfETNAME"]), b"x"], lambda: [b"HELLO", b"3", v],
         lambda: [b"HELLO", r.choice([b"1", b"x"])], lambda: [b"AUTH", b"default", b"x"], lambda: [b"AUTH", b"x"],
         lambda: [b"AUTH", b"nobody", b"x"],
     ])()
@@ -163,7 +165,7 @@ def damaged(r):
         words = command(r)
     frame = bytearray(encode(words))
     for _ in range(r.randint(1, 3)):
-        frame[r.randrange(len(frame))] = r.choice(b"*$\r\n0123-x:")
+        frame[r.randrange(len(frame))] = r.choice(b"*$\r\n0123-x:\0\xc3\xff")
     return bytes(frame) + r.choice([b"", b"\r\n", b"*1\r\n$4\r\nPING\r\n"])
 
 
@@ -247,6 +249,9 @@ def main():
             if b"$0\r" in frame or b"\r$0" in frame:
                 # D4: an empty key that the damage has made is one to Redis.
                 continue
+            if b"\nSCARD" in frame:
+                # D11: what damage leaves of DISCARD is a command of sets.
+                continue
             answers = [until_closed(path, frame) for path in paths]
             if answers[0] != answers[1] and not same_damage(answers):
                 print(f"damaged {frame}\n  ours   {answers[0]}\n  theirs {answers[1]}")
@@ -268,6 +273,7 @@ def main():
 
 def same_damage(answers):
     """Times, and lists of keys in another order, that a damaged frame happened to ask for."""
+    answers = [re.sub(rb"\*2\r\n\$10\r\n\d{10}\r\n\$\d\r\n\d{1,6}\r\n", b"TIME", answer) for answer in answers]
     if sorted(answers[0].split(b"\r\n")) == sorted(answers[1].split(b"\r\n")):
         return True
     return all(re.fullmatch(rb":\d{2,}\r\n.*", answer, re.S) for answer in answers)

@@ -225,6 +225,15 @@ struct ConnectionTests {
     }
   }
 
+  @Test func settingsAreNamedInPairs() async throws {
+    try await withServer { _, client throws in
+      #expect(try client.call("CONFIG", "SET", "save", "", "timeout") == "-ERR syntax error")
+      #expect(
+        try client.call("CONFIG", "SET", "NoSuch", "1")
+          == "-ERR Unknown option or number of arguments for CONFIG SET - 'NoSuch'")
+    }
+  }
+
   @Test func clientsAreKilledByFilters() async throws {
     try await withServer { server, client throws in
       let listener = try server.client()
@@ -238,6 +247,9 @@ struct ConnectionTests {
       #expect(try client.call("CLIENT", "KILL", "LADDR", "\(server.socket):0", "ID", String(id)) == ":1")
       #expect(try client.call("CLIENT", "KILL", "USER", "default", "ADDR", "\(server.socket):0") == ":0")
       #expect(try client.call("CLIENT", "KILL", "USER", "somebody", "ID", "1") == "-ERR No such user 'somebody'")
+      // They are read one by one: what is wrong with the first is told, though the second lacks its value.
+      #expect(try client.call("CLIENT", "KILL", "USER", "somebody", "ID") == "-ERR No such user 'somebody'")
+      #expect(try client.call("CLIENT", "KILL", "TYPE", "normal", "ID") == "-ERR syntax error")
       #expect(try client.call("CLIENT", "KILL", "TYPE", "caster", "ID", "1") == "-ERR Unknown client type 'caster'")
       #expect(try client.call("CLIENT", "KILL", "ID", "0") == "-ERR client-id should be greater than 0")
       #expect(try client.call("CLIENT", "KILL", "ID", "1", "SKIPME") == "-ERR syntax error")

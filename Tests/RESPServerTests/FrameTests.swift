@@ -8,7 +8,7 @@ struct FrameTests {
   enum Outcome: Equatable {
     case command([[UInt8]])
     case nothing
-    case failed(String)
+    case failed(ProtocolError)
   }
 
   /// Feeds the bytes so that they arrive up to each of the given places in turn.
@@ -25,7 +25,7 @@ struct FrameTests {
           case .nothing:
             consumed = parser.consumed
             return .nothing
-          case .failed(let message): return .failed(message)
+          case .failed(let error): return .failed(error)
           case .frame:
             consumed = parser.consumed
             if let inline = parser.inline { return .command(inline.withRequest(words)) }
@@ -72,7 +72,25 @@ struct FrameTests {
     ("SET \"a\r\n", "unbalanced quotes in request"), ("SET \"a\"b\r\n", "unbalanced quotes in request"),
   ])
   func damageIsNamedAsRedisNamesIt(_ text: String, _ message: String) {
-    #expect(whole(text) == [.failed(message)])
+    #expect(whole(text) == [.failed(ProtocolError(message))])
+  }
+
+  @Test(arguments: [1, 9, 0x24 ^ 1, 0x7F, 0x80, 0xC3, 0xFF] as [UInt8])
+  func aByteInPlaceOfALengthIsQuotedAsItIs(_ byte: UInt8) {
+    let outcomes = parse(Array("*1\r\n".utf8) + [byte] + Array("1\r\na\r\n".utf8), arrivingAt: [])
+    #expect(outcomes == [.failed(.expectedLength(got: byte))])
+    let reply = ProtocolError.expectedLength(got: byte).reply
+    #expect(reply == Array("ERR Protocol error: expected '$', got '".utf8) + [byte, UInt8(ascii: "'")])
+  }
+
+  /// Bytes that are no text come back as they were sent; a zero byte ends what is shown, as Redis prints it as a C string.
+  @Test func anErrorQuotesWhatWasSent() {
+    func quoting(_ sent: [UInt8], most: Int = .max) -> [UInt8] {
+      sent.withBytes { CommandError("ERR '", quoting: $0, most: most, "'").bytes }
+    }
+    #expect(quoting([0xC3, 0x28, 0xFF]) == Array("ERR '".utf8) + [0xC3, 0x28, 0xFF] + Array("'".utf8))
+    #expect(quoting(Array("ab\0c".utf8)) == Array("ERR 'ab'".utf8))
+    #expect(quoting(Array("abcd".utf8), most: 3) == Array("ERR 'abc'".utf8))
   }
 
   @Test(arguments: [0, 1, 9, 10, 11, 99, 100, 101, 999, 1000])
@@ -85,9 +103,9 @@ struct FrameTests {
 
   @Test func linesWithoutAnEndAreRefused() {
     let long = String(repeating: "1", count: 70_000)
-    #expect(whole(long) == [.failed("too big inline request")])
-    #expect(whole("*" + long) == [.failed("too big mbulk count string")])
-    #expect(whole("*1\r\n$" + long) == [.failed("too big bulk count string")])
+    #expect(whole(long) == [.failed(.tooBigInlineRequest)])
+    #expect(whole("*" + long) == [.failed(.tooBigMultibulkCount)])
+    #expect(whole("*1\r\n$" + long) == [.failed(.tooBigBulkCount)])
   }
 
   /// A batch looks at what follows it, and leaves it to others.
@@ -128,17 +146,17 @@ struct FrameTests {
 
   @Test func limitsHold() {
     let limits = FrameParser.Limits(argument: 10, arguments: 3, frame: 40)
-    #expect(whole("*4\r\n", limits) == [.failed("invalid multibulk length")])
-    #expect(whole("*1\r\n$11\r\n", limits) == [.failed("invalid bulk length")])
+    #expect(whole("*4\r\n", limits) == [.failed(.invalidMultibulkLength)])
+    #expect(whole("*1\r\n$11\r\n", limits) == [.failed(.invalidBulkLength)])
     // What has arrived whole is judged likewise.
-    #expect(whole("*1\r\n$11\r\n12345678901\r\n", limits) == [.failed("invalid bulk length")])
+    #expect(whole("*1\r\n$11\r\n12345678901\r\n", limits) == [.failed(.invalidBulkLength)])
     #expect(
       whole("*3\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n", limits)
-        == [.failed("too big request")])
+        == [.failed(.tooBigRequest)])
     #expect(
       whole("*4\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n", limits)
-        == [.failed("invalid multibulk length")])
-    #expect(whole("*3\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n$9\r\n", limits) == [.failed("too big request")])
+        == [.failed(.invalidMultibulkLength)])
+    #expect(whole("*3\r\n$9\r\n123456789\r\n$9\r\n123456789\r\n$9\r\n", limits) == [.failed(.tooBigRequest)])
   }
 
   /// Wherever a stream is cut, the same commands come out of it; damaged ones too.

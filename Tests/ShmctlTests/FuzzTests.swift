@@ -21,7 +21,9 @@ import Testing
     for line in run.errors.split(separator: "\n") {
       #expect(line.hasPrefix("shmctl: ") && !line.utf8.contains { $0 < 0x20 || $0 == 0x7f }, "\(what()): \(line)")
     }
-    if run.status == 2 { #expect(run.errors.split(separator: "\n").count == 1, "\(what()): \(run.errors)") }
+    // Keys of standard input are dealt with as they come: a bad one may follow others that were looked for and are not there.
+    let complaints = run.errors.split(separator: "\n").filter { !$0.contains(": no key '") }
+    if run.status == 2 { #expect(complaints.count == 1, "\(what()): \(run.errors)") }
   }
 
   // Nothing that waits for ever, writes files or touches other tables.

@@ -9,6 +9,11 @@ struct CommandError: Error, Equatable {
   init(_ message: String) { bytes = Array(message.utf8) }
   init(bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Words around what a client sent, which is told as it came.
+  init(_ before: String, quoting sent: Bytes, most: Int = .max, _ after: String = "") {
+    bytes = before.utf8 + sent.quoted(most: most) + after.utf8
+  }
+
   static let wrongType = CommandError("WRONGTYPE Operation against a key holding the wrong kind of value")
   static let syntax = CommandError("ERR syntax error")
   static let notAnInteger = CommandError("ERR value is not an integer or out of range")

@@ -26,8 +26,9 @@ enum CommandWords {
   /// - Throws: if the second word is none, or takes another number of arguments.
   static func check(_ command: Command, _ request: Request) throws(CommandError) {
     guard request.count > 1, let words = forms[command.name] else { return }
-    guard let (least, most, _) = words[request[1].text.uppercased()] else {
-      throw CommandError("ERR unknown subcommand '\(request[1].text)'. Try \(command.name.uppercased()) HELP.")
+    guard let (least, most, _) = words[request[1].uppercased] else {
+      throw CommandError(
+        "ERR unknown subcommand '", quoting: request[1], most: 128, "'. Try \(command.name.uppercased()) HELP.")
     }
     if request.count < least || request.count > most {
       throw .arity(name(of: command, request))
@@ -39,13 +40,13 @@ enum CommandWords {
     guard case .connection = command.kind, request.count > 1, let words = forms[command.name] else {
       return command.access
     }
-    return words[request[1].text.uppercased()]?.access ?? command.access
+    return words[request[1].uppercased]?.access ?? command.access
   }
 
   /// With its second word, if it is told apart by it.
   static func name(of command: Command, _ request: Request) -> String {
     guard request.count > 1, forms[command.name] != nil else { return command.name }
-    return "\(command.name)|\(request[1].text.lowercased())"
+    return "\(command.name)|\(request[1].lowercased)"
   }
 
   /// The second words of a command; none if it is not told apart by them.

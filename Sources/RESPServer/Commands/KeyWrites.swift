@@ -119,7 +119,7 @@ private struct ExpiryCondition {
       } else if option.isWord("LT") {
         onlyIfEarlier = true
       } else {
-        throw CommandError(bytes: Array("ERR Unsupported option ".utf8) + option.array.prefix { $0 != 0 })
+        throw CommandError("ERR Unsupported option ", quoting: option)
       }
     }
     if onlyIfNone, onlyIfSome || onlyIfLater || onlyIfEarlier {

@@ -25,7 +25,7 @@ struct ScanRequest {
       } else if request[index].isWord("MATCH") {
         pattern = value.array
       } else if request[index].isWord("TYPE") {
-        type = value.text.lowercased()
+        type = value.lowercased
       } else {
         throw .syntax
       }

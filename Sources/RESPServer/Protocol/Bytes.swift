@@ -12,6 +12,11 @@ struct Bytes: TableKey {
   var isEmpty: Bool { unsafe raw.isEmpty }
   var array: [UInt8] { unsafe [UInt8](raw) }
   var text: String { unsafe String(decoding: raw, as: UTF8.self) }
+  /// The text with the case of ASCII letters, as Redis looks for words: no other letter becomes one of them.
+  var lowercased: String { String(decoding: array.map(ASCII.lower), as: UTF8.self) }
+  var uppercased: String { String(decoding: array.map(ASCII.upper), as: UTF8.self) }
+  /// As C prints a string: up to a zero byte, and at most so many bytes. They need not be text.
+  func quoted(most: Int = .max) -> [UInt8] { Array(array.prefix(most).prefix { $0 != 0 }) }
 
   subscript(index: Int) -> UInt8 { unsafe raw[index] }
 
@@ -71,4 +76,5 @@ enum ASCII {
   static let space = UInt8(ascii: " ")
 
   static func upper(_ byte: UInt8) -> UInt8 { byte &- 97 < 26 ? byte & 0xDF : byte }
+  static func lower(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 0x20 : byte }
 }

@@ -10,8 +10,8 @@ struct FrameParser: ~Copyable {
     /// A frame without a command, which Redis passes over: `*0`, or an empty line.
     case nothing
     case needsMore
-    /// The client cannot be understood any more. The message is Redis'.
-    case failed(String)
+    /// The client cannot be understood any more.
+    case failed(ProtocolError)
   }
 
   /// What a client may send.
@@ -147,18 +147,18 @@ struct FrameParser: ~Copyable {
     if outstanding == nil {
       guard bytes[0] == UInt8(ascii: "*") else { return readInline(bytes) }
       consumed = 1
-      switch readNumber(bytes, "too big mbulk count string") {
+      switch readNumber(bytes, .tooBigMultibulkCount) {
       case .number(let count) where count <= 0:
         return .nothing
       case .number(let count) where count <= limits.arguments:
         outstanding = count
       case .number, .invalid:
-        return .failed("invalid multibulk length")
+        return .failed(.invalidMultibulkLength)
       case .needsMore:
         consumed = 0
         return .needsMore
-      case .failed(let message):
-        return .failed(message)
+      case .failed(let error):
+        return .failed(error)
       }
     }
     while outstanding! > 0 {
@@ -175,26 +175,26 @@ struct FrameParser: ~Copyable {
       guard bytes[start] == UInt8(ascii: "$") else {
         // Redis looks for the end of the line first.
         defer { consumed = start }
-        switch readNumber(bytes, "too big bulk count string") {
+        switch readNumber(bytes, .tooBigBulkCount) {
         case .needsMore: return .needsMore
-        case .failed(let message): return .failed(message)
+        case .failed(let error): return .failed(error)
         case .number, .invalid:
-          return .failed("expected '$', got '\(String(UnicodeScalar(bytes[start])))'")
+          return .failed(.expectedLength(got: bytes[start]))
         }
       }
       consumed += 1
-      switch readNumber(bytes, "too big bulk count string") {
+      switch readNumber(bytes, .tooBigBulkCount) {
       case .number(let count) where count >= 0 && count <= limits.argument:
         length = count
       case .number, .invalid:
-        return .failed("invalid bulk length")
+        return .failed(.invalidBulkLength)
       case .needsMore:
         consumed = start
         return .needsMore
-      case .failed(let message):
-        return .failed(message)
+      case .failed(let error):
+        return .failed(error)
       }
-      if consumed + length! > limits.frame { return .failed("too big request") }
+      if consumed + length! > limits.frame { return .failed(.tooBigRequest) }
     }
     // The two bytes behind an argument are passed over unseen, as Redis does it.
     guard bytes.count - consumed >= length! + 2 else { return .needsMore }
@@ -209,11 +209,11 @@ struct FrameParser: ~Copyable {
     case number(Int)
     case invalid
     case needsMore
-    case failed(String)
+    case failed(ProtocolError)
   }
 
   /// The rest of the line as a number; moves behind it.
-  private mutating func readNumber(_ bytes: Bytes, _ tooLong: String) -> Number {
+  private mutating func readNumber(_ bytes: Bytes, _ tooLong: ProtocolError) -> Number {
     var end = consumed
     let last = min(bytes.count, consumed + Limits.line)
     // Redis looks for the end of a string: behind a zero byte there is none.
@@ -230,13 +230,13 @@ struct FrameParser: ~Copyable {
     let last = min(bytes.count, Limits.line)
     while consumed < last, bytes[consumed] != ASCII.lineFeed, bytes[consumed] != 0 { consumed += 1 }
     if consumed == last || bytes[consumed] == 0 {
-      return bytes.count > Limits.line ? .failed("too big inline request") : .needsMore
+      return bytes.count > Limits.line ? .failed(.tooBigInlineRequest) : .needsMore
     }
     var end = consumed
     consumed += 1
     if end > 0, bytes[end - 1] == ASCII.carriageReturn { end -= 1 }
     let line = unsafe [UInt8](UnsafeRawBufferPointer(rebasing: bytes.raw[0..<end]))
-    guard let words = InlineCommand.words(of: line) else { return .failed("unbalanced quotes in request") }
+    guard let words = InlineCommand.words(of: line) else { return .failed(.unbalancedQuotes) }
     if words.isEmpty { return .nothing }
     inline = RetainedRequest(words)
     return .frame

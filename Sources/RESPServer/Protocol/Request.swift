@@ -14,7 +14,7 @@ struct Request {
   var count: Int { unsafe places.count }
 
   /// The command's name, as errors call it.
-  var name: String { self[0].text.lowercased() }
+  var name: String { self[0].lowercased }
 
   subscript(index: Int) -> Bytes {
     @inline(__always)

@@ -12,7 +12,8 @@ struct ServerConfiguration: Sendable {
     ]
   }
 
-  mutating func set(_ name: String, _ value: String) throws(CommandError) {
+  mutating func set(_ sent: [UInt8], _ value: String) throws(CommandError) {
+    let name = sent.withBytes { $0.lowercased }
     switch name {
     case "notify-keyspace-events":
       guard let flags = NotificationFlags(value) else {
@@ -28,7 +29,9 @@ struct ServerConfiguration: Sendable {
         "ERR CONFIG SET failed (possibly related to argument '\(name)') - can't set immutable config; shmd's "
           + "configuration file says how tables are kept")
     default:
-      throw CommandError("ERR Unknown option or number of arguments for CONFIG SET - '\(name)'")
+      throw sent.withBytes {
+        CommandError("ERR Unknown option or number of arguments for CONFIG SET - '", quoting: $0, "'")
+      }
     }
   }
 }

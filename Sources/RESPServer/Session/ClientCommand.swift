@@ -1,7 +1,7 @@
 /// `CLIENT …`
 enum ClientCommand {
   static func carryOut(_ request: Request, _ session: Session) throws(CommandError) {
-    let word = request[1].text.uppercased()
+    let word = request[1].uppercased
     switch word {
     case "ID": session.reply.integer(session.client.id)
     case "GETNAME":
@@ -29,14 +29,14 @@ enum ClientCommand {
   private static func setInfo(_ request: Request, _ session: Session) throws(CommandError) {
     let value = request[3].text
     guard value.utf8.allSatisfy({ (33...126).contains($0) }) else {
-      throw CommandError("ERR \(request[2].text) cannot contain spaces, newlines or special characters.")
+      throw CommandError("ERR ", quoting: request[2], " cannot contain spaces, newlines or special characters.")
     }
     if request[2].isWord("LIB-NAME") {
       session.client.update { $0.library = value }
     } else if request[2].isWord("LIB-VER") {
       session.client.update { $0.libraryVersion = value }
     } else {
-      throw CommandError("ERR Unrecognized option '\(request[2].text)'")
+      throw CommandError("ERR Unrecognized option '", quoting: request[2], "'")
     }
     session.reply.ok()
   }

@@ -9,8 +9,10 @@ struct ClientFilter {
 
   /// - Parameter first: the place of the first filter's name.
   init(_ request: Request, from first: Int) throws(CommandError) {
-    guard (request.count - first).isMultiple(of: 2) else { throw .syntax }
-    for place in stride(from: first, to: request.count, by: 2) { try read(request[place], request[place + 1]) }
+    for place in stride(from: first, to: request.count, by: 2) {
+      guard place + 1 < request.count else { throw .syntax }
+      try read(request[place], request[place + 1])
+    }
   }
 
   private mutating func read(_ name: Bytes, _ value: Bytes) throws(CommandError) {
@@ -23,7 +25,7 @@ struct ClientFilter {
       kind = .some(try Self.kind(value))
     } else if name.isWord("USER") {
       // All clients are that user's.
-      guard value.text == ClientRecord.userName else { throw CommandError("ERR No such user '\(value.text)'") }
+      guard value.text == ClientRecord.userName else { throw CommandError("ERR No such user '", quoting: value, "'") }
     } else if name.isWord("ADDR") {
       address = value.text
     } else if name.isWord("LADDR") {
@@ -37,11 +39,11 @@ struct ClientFilter {
 
   /// - Returns: nil for masters and replicas, of which there are none.
   static func kind(_ name: Bytes) throws(CommandError) -> ClientRecord.Kind? {
-    switch name.text.lowercased() {
+    switch name.lowercased {
     case "normal": .normal
     case "pubsub": .subscriber
     case "master", "replica", "slave": nil
-    default: throw CommandError("ERR Unknown client type '\(name.text)'")
+    default: throw CommandError("ERR Unknown client type '", quoting: name, "'")
     }
   }
 

@@ -15,7 +15,7 @@ struct InfoReport {
   }
 
   func answer(_ request: Request, _ reply: inout Reply) throws {
-    var wanted = Set((1..<request.count).map { request[$0].text.lowercased() })
+    var wanted = Set((1..<request.count).map { request[$0].lowercased })
     if wanted.isEmpty || !wanted.isDisjoint(with: ["all", "default", "everything"]) {
       wanted = ["server", "clients", "stats", "replication", "cluster", "keyspace", "persistence", "memory"]
     }

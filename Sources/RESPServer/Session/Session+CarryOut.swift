@@ -206,13 +206,12 @@ extension Session {
 extension CommandError {
   /// The words of Redis, with as much of the arguments as it shows.
   static func unknown(_ request: Request) -> CommandError {
-    func shown(_ bytes: Bytes, _ most: Int) -> [UInt8] { Array(bytes.array.prefix(most).prefix { $0 != 0 }) }
     var arguments: [UInt8] = []
     for index in 1..<max(1, request.count) where arguments.count < 128 {
-      arguments += Array("'".utf8) + shown(request[index], 128 - arguments.count) + Array("' ".utf8)
+      arguments += Array("'".utf8) + request[index].quoted(most: 128 - arguments.count) + Array("' ".utf8)
     }
     return CommandError(
-      bytes: Array("ERR unknown command '".utf8) + shown(request[0], 128) + Array("', with args beginning with: ".utf8)
+      bytes: "ERR unknown command '".utf8 + request[0].quoted(most: 128) + "', with args beginning with: ".utf8
         + arguments)
   }
 }

@@ -97,7 +97,7 @@ extension Session {
         name = request[index + 1]
         index += 2
       } else {
-        throw CommandError("ERR Syntax error in HELLO option '\(request[index].text)'")
+        throw CommandError("ERR Syntax error in HELLO option '", quoting: request[index], "'")
       }
     }
     if let name { try setName(name) }
@@ -153,7 +153,7 @@ extension Session {
 
   private func config(_ request: Request) throws(CommandError) {
     if request[1].isWord("GET") {
-      let patterns = (2..<request.count).map { Array(request[$0].text.lowercased().utf8) }
+      let patterns = (2..<request.count).map { Array(request[$0].lowercased.utf8) }
       let values = server.configuration.values(server.options, tables: server.databases.count).filter { value in
         patterns.contains { Glob.matches($0, Array(value.name.utf8)) }
       }
@@ -162,10 +162,9 @@ extension Session {
         reply.bulk(name)
         reply.bulk(value)
       }
-    } else if request[1].isWord("SET"), request.count % 2 == 0 {
-      let pairs = stride(from: 2, to: request.count, by: 2).map {
-        (request[$0].text.lowercased(), request[$0 + 1].text)
-      }
+    } else if request[1].isWord("SET") {
+      guard request.count % 2 == 0 else { throw .syntax }
+      let pairs = stride(from: 2, to: request.count, by: 2).map { (request[$0].array, request[$0 + 1].text) }
       do {
         try server.configure { configuration in
           var changed = configuration
@@ -176,11 +175,10 @@ extension Session {
         throw error as? CommandError ?? .syntax
       }
       reply.ok()
-    } else if request[1].isWord("RESETSTAT") {
+    } else {
+      // RESETSTAT: no other second word passes the check.
       server.forgetCounts()
       reply.ok()
-    } else {
-      throw .arity("config|set")
     }
   }
 

@@ -131,8 +131,8 @@ final class Session: @unchecked Sendable {
       switch parse(bytes) {
       case .needsMore: return .needsInput
       case .nothing: passOver()
-      case .failed(let message):
-        reply.error("ERR Protocol error: \(message)")
+      case .failed(let error):
+        reply.error(error.reply)
         return .close
       case .frame:
         replyStart = reply.position

@@ -23,7 +23,7 @@ enum TrackingRequest {
         tracking.redirect = target.id
       } else if option.isWord("NOLOOP") || option.isWord("OPTIN") || option.isWord("OPTOUT") {
         throw CommandError(
-          "ERR CLIENT TRACKING with \(option.text) is not supported: the change log does not tell who wrote")
+          "ERR CLIENT TRACKING with \(option.uppercased) is not supported: the change log does not tell who wrote")
       } else {
         throw .syntax
       }
@@ -64,9 +64,10 @@ enum TrackingRequest {
     _ prefix: [UInt8], _ others: some Sequence<[UInt8]>, _ which: String
   ) throws(CommandError) {
     guard let other = others.first(where: { prefix.starts(with: $0) || $0.starts(with: prefix) }) else { return }
-    let (shown, second) = (String(decoding: prefix, as: UTF8.self), String(decoding: other, as: UTF8.self))
+    let (shown, second) = (prefix.withBytes { $0.quoted() }, other.withBytes { $0.quoted() })
     throw CommandError(
-      "ERR Prefix '\(shown)' overlaps with \(which) '\(second)'. Prefixes for a single client must not overlap.")
+      bytes: "ERR Prefix '".utf8 + shown + "' overlaps with \(which) '".utf8 + second
+        + "'. Prefixes for a single client must not overlap.".utf8)
   }
 }
 
