@@ -83,6 +83,12 @@ struct FrameTests {
     #expect(reply == Array("ERR Protocol error: expected '$', got '".utf8) + [byte, UInt8(ascii: "'")])
   }
 
+  @Test func aWordEndsAtAZeroByte() {
+    func isEX(_ sent: String) -> Bool { Array(sent.utf8).withBytes { $0.isWord("EX") } }
+    #expect(isEX("ex") && isEX("EX\0T") && isEX("EX\0"))
+    #expect(!isEX("EXT") && !isEX("E") && !isEX("E\0X") && !isEX(""))
+  }
+
   /// Bytes that are no text come back as they were sent; a zero byte ends what is shown, as Redis prints it as a C string.
   @Test func anErrorQuotesWhatWasSent() {
     func quoting(_ sent: [UInt8], most: Int = .max) -> [UInt8] {

@@ -24,10 +24,11 @@ struct Bytes: TableKey {
     try unsafe body(raw)
   }
 
-  /// Whether it is this word, which is given in upper case, in any case.
+  /// Whether it is this word, which is given in upper case, in any case. A zero byte ends it: Redis compares C strings.
   func isWord(_ word: StaticString) -> Bool {
-    guard unsafe raw.count == word.utf8CodeUnitCount else { return false }
-    for index in 0..<count where unsafe ASCII.upper(raw[index]) != word.utf8Start[index] { return false }
+    let length = word.utf8CodeUnitCount
+    guard count == length || count > length && self[length] == 0 else { return false }
+    for index in 0..<length where unsafe ASCII.upper(raw[index]) != word.utf8Start[index] { return false }
     return true
   }
 
