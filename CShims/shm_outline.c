@@ -1,5 +1,6 @@
 /* The functions that access memory plainly, out of line under SHM_OUTLINE; see shm_base.h. Empty otherwise. */
 #define SHM_OUTLINE_DEFINE 1
+#include "shm_bytes.h"
 #include "shm_hash.h"
 
 #ifdef SHM_OUTLINE

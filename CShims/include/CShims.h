@@ -5,6 +5,8 @@
 #include "shm_format_fields.h"
 #include "shm_atomics.h"
 #include "shm_hash.h"
+#include "shm_bucket.h"
+#include "shm_bytes.h"
 #include "shm_fork.h"
 #include "shm_thread.h"
 #include "shm_object.h"
@@ -18,6 +20,6 @@
 #include "shm_lock_result.h"
 #include "shm_robust_mutex.h"
 #include "shm_rwlock.h"
-#include "shm_probe.h"
+#include "shm_usdt.h"
 #include "shm_urcu.h"
 #endif

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #endif
 #include "floor.h"
+#include "shm_bucket.h"
+#include "shm_bytes.h"
 #include "shm_hash.h"
 
 #include <stdio.h>

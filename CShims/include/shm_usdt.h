@@ -8,8 +8,8 @@
  *
  *   bpftrace -e 'usdt:./program:sharedtable:barrier__wait { @[arg0] = count(); }'
  */
-#ifndef SHM_PROBE_H
-#define SHM_PROBE_H
+#ifndef SHM_USDT_H
+#define SHM_USDT_H
 
 #include "shm_base.h"
 

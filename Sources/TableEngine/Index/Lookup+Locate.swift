@@ -1,0 +1,60 @@
+import CShims
+
+extension Lookup {
+  /// The writer's search: goes on to the end of the key's window, so that a key that lies behind a deleted word is
+  /// not inserted twice. Under W.
+  @inline(__always)
+  func locate(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64) -> Location {
+    let directory = directoryWord(hash: hash).word
+    var location = Location(subTable: directory.offset, deep: directory.isDeep)
+    let home = SubTable.bucket(directory.offset, hash: hash, step: 0)
+    if unsafe matchWord(key, keyLength, tag: BucketWord.tag(hash: hash), bucket: home, &location) { return location }
+    return unsafe locateFurther(key, keyLength, hash: hash, location)
+  }
+
+  /// The search for a key that its home bucket does not hold; it begins there, for a vacant word.
+  @inline(never)
+  private func locateFurther(
+    _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, _ home: Location
+  ) -> Location {
+    var location = home
+    let tag = BucketWord.tag(hash: hash)
+    let steps = location.deep ? SubTable.bucketCount : SubTable.window
+    var isHome = true
+    while true {
+      for step in 0..<steps {
+        let bucket = SubTable.bucket(location.subTable, hash: hash, step: step)
+        if !isHome, unsafe matchWord(key, keyLength, tag: tag, bucket: bucket, &location) { return location }
+        isHome = false
+        let empty = unsafe shm_match_tag(data.pointer(bucket), 0)
+        if location.vacancy == 0 {
+          let vacant = unsafe empty | shm_match_tag(data.pointer(bucket), 1)
+          if vacant != 0 { location.vacancy = bucket + vacant.trailingZeroBitCount * 8 }
+        }
+        if empty != 0 { return location }
+      }
+      guard location.deep else { return location }
+      let next = Int(data.loadRelaxed(location.subTable + SubTable.link))
+      if next == 0 { return location }
+      location.subTable = next
+    }
+  }
+
+  @inline(__always)
+  private func matchWord(
+    _ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int, _ location: inout Location
+  ) -> Bool {
+    var candidates = unsafe shm_match_tag(data.pointer(bucket), tag)
+    while candidates != 0 {
+      let offset = bucket &+ candidates.trailingZeroBitCount &* 8
+      let word = data.loadRelaxed(offset)
+      if unsafe keyEquals(key, keyLength, entry: BucketWord.offset(word)) {
+        location.wordOffset = offset
+        location.word = word
+        return true
+      }
+      candidates &= candidates &- 1
+    }
+    return false
+  }
+}
