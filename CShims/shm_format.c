@@ -1,5 +1,5 @@
 /* What must hold of the format, and the table of all of it that the layout hash is computed from. */
-#include "shm_format_fields.h"
+#include "shm_format_offsets.h"
 #include "shm_robust_mutex.h"
 #include "shm_rwlock.h"
 #include <string.h>

@@ -83,7 +83,7 @@ done
 # compiler sees to that.)
 format=CShims/include/shm_format
 for struct in $(sed -n -E 's/^struct (shm_[a-z_]+) \{$/\1/p' "$format.h"); do
-  grep -q "S($struct, " "${format}_fields.h" || violation "$format.h: struct $struct is not in SHM_FORMAT_STRUCTS"
+  grep -q "S($struct, " "${format}_offsets.h" || violation "$format.h: struct $struct is not in SHM_FORMAT_STRUCTS"
 done
 for constant in $(sed -n -E 's/^#define (SHM_[A-Z0-9_]+) .*/\1/p' "$format.h" "${format}_constants.h"); do
   violation "$format: $constant is not in a list of ${format}_constants.h"

@@ -2,7 +2,7 @@
 #ifndef CSHIMS_H
 #define CSHIMS_H
 #include "shm_base.h"
-#include "shm_format_fields.h"
+#include "shm_format_offsets.h"
 #include "shm_atomics.h"
 #include "shm_hash.h"
 #include "shm_bucket.h"

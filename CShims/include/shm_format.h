@@ -1,6 +1,6 @@
 /*
  * The format: what lies where in the two shared objects of a table. The one definition of it: Swift takes its offsets
- * from here (shm_format_fields.h), and so does the layout hash, by which a peer with another format is refused.
+ * from here (shm_format_offsets.h), and so does the layout hash, by which a peer with another format is refused.
  *
  *   /shmtable.NAME.data                       /shmtable.NAME.ctl
  *   every reader maps it, most read-only      only participants map it, and trust it
@@ -29,7 +29,7 @@
  * An offset is a position in *data*, in bytes, 0 for none; a version is the number of a commit, below 2^61. Every field
  * is little-endian, as both supported machines are. `unused` fields are 0, and no one loads them.
  *
- * To change something, and what then checks it: see shm_format_fields.h.
+ * To change something, and what then checks it: see shm_format_offsets.h.
  */
 #ifndef SHM_FORMAT_H
 #define SHM_FORMAT_H
@@ -51,7 +51,7 @@ struct shm_lock_place {
 struct shm_identity {
   uint64_t magic;               /* SHM_MAGIC. Stored last, release: 0 in an object that its creator left half-made */
   uint64_t version_and_variant; /* SHM_LAYOUT_VERSION | SHM_VARIANT_... << 32 */
-  uint64_t layout_hash;         /* of everything in the list of shm_format_fields.h */
+  uint64_t layout_hash;         /* of everything in the list of shm_format_offsets.h */
   uint64_t uuid[2];             /* says that the two objects are of one table */
   uint64_t capacity;            /* bytes for entries and index: whole units */
 };

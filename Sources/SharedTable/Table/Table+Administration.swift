@@ -6,7 +6,7 @@ extension Table {
   /// Permission bits, owner and group.
   public typealias Rights = Segment.Rights
   /// What ``Administration/shrink()`` has come to.
-  public typealias Shrinking = Maintenance.Shrinking
+  public typealias Shrinking = IdleMaintenance.Shrinking
 
   /// Where a round of removing expired keys stands.
   public struct ExpirySweep: Sendable {
@@ -84,7 +84,7 @@ extension Table.Administration {
   /// Does not wait for a running barrier. Writers wait for it, in the rwlock variant readers too: some milliseconds.
   /// - Returns: nil if a barrier was running.
   public func shrink() throws(TableError) -> Table.Shrinking? {
-    do { return try Maintenance(segment).shrink() } catch { throw table.named(error) }
+    do { return try IdleMaintenance(segment).shrink() } catch { throw table.named(error) }
   }
 
   /// Backs by huge pages what the table has grown by and nobody has backed so yet, at most 32 MiB, if it is to be
@@ -92,7 +92,7 @@ extension Table.Administration {
   /// - Returns: the bytes that are backed so since; 0 where there is nothing to do, and where the kernel refuses.
   @discardableResult
   public func backByHugePages() throws(TableError) -> Int {
-    do { return try Maintenance(segment).backByHugePages() } catch { throw table.named(error) }
+    do { return try IdleMaintenance(segment).backByHugePages() } catch { throw table.named(error) }
   }
 
   /// What the table has claimed of its capacity, as its statistics say; costs a load.
@@ -108,7 +108,7 @@ extension Table.Administration {
   /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
   @discardableResult
   public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
-    do { return try Maintenance(segment).run(passes: passes) } catch { throw table.named(error) }
+    do { return try IdleMaintenance(segment).run(passes: passes) } catch { throw table.named(error) }
   }
 
   /// Withdraws what dead threads of killed processes still announce, and tells who they were. Never blocks.

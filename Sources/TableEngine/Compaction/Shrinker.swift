@@ -32,8 +32,8 @@ struct Shrinker {
   /// - Parameter usedBytes: ``Allocator/usedBytes`` of a moment ago. Counting them grows with the table, so it is not done
   ///   under W.
   /// - Returns: what was given back, and whether another call would go on.
-  func run(usedBytes: Int) -> Maintenance.Shrinking {
-    var outcome = Maintenance.Shrinking()
+  func run(usedBytes: Int) -> IdleMaintenance.Shrinking {
+    var outcome = IdleMaintenance.Shrinking()
     guard state.ctl.loadRelaxed(ControlLayout.keepsMemory) == 0, !observers.isObserved else { return outcome }
     // First: an empty sub-table is not moved.
     let isMerging = mergeSubTables()
@@ -77,7 +77,7 @@ struct Shrinker {
 
   /// Moves what lies in the window to the units before; makes room there if there is none.
   /// - Returns: whether nothing is left in it.
-  private func empty(_ window: FrameWindow, _ outcome: inout Maintenance.Shrinking) -> Bool {
+  private func empty(_ window: FrameWindow, _ outcome: inout IdleMaintenance.Shrinking) -> Bool {
     let units = 0..<allocator.unitCount - 1
     var evacuation = Evacuation(state, window, units: units)
     evacuation.moveAll(atMost: Self.movedBytesPerCall)

@@ -9,8 +9,8 @@
  * If a field is forgotten, or a byte moves that should not, the assertions in shm_format.c do not compile. The hash changes
  * by itself: peers of another build are refused.
  */
-#ifndef SHM_FORMAT_FIELDS_H
-#define SHM_FORMAT_FIELDS_H
+#ifndef SHM_FORMAT_OFFSETS_H
+#define SHM_FORMAT_OFFSETS_H
 
 #include "shm_base.h"
 #include "shm_format.h"

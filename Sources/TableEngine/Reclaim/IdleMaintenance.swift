@@ -2,7 +2,7 @@ import CShims
 import SharedMemory
 
 /// What a daemon does for a table in its idle moments.
-public struct Maintenance {
+public struct IdleMaintenance {
   let segment: Segment
 
   public init(_ segment: Segment) { self.segment = segment }
