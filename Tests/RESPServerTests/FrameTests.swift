@@ -83,6 +83,22 @@ struct FrameTests {
     #expect(reply == Array("ERR Protocol error: expected '$', got '".utf8) + [byte, UInt8(ascii: "'")])
   }
 
+  @Test func bytesAreJudgedToBeUTF8WhereverTheyAreNoASCII() {
+    for length in 0...40 {
+      let ascii = [UInt8](repeating: 0x7F, count: length)
+      #expect(ascii.withBytes(UTF8Check.isValid))
+      for place in 0..<length {
+        var bytes = ascii
+        bytes[place] = 0xC3
+        // The first byte of two, without and with the second.
+        #expect(!bytes.withBytes(UTF8Check.isValid), "\(place) of \(length)")
+        guard place + 1 < length else { continue }
+        bytes[place + 1] = 0xA9
+        #expect(bytes.withBytes(UTF8Check.isValid), "\(place) of \(length)")
+      }
+    }
+  }
+
   @Test func aWordEndsAtAZeroByte() {
     func isEX(_ sent: String) -> Bool { Array(sent.utf8).withBytes { $0.isWord("EX") } }
     #expect(isEX("ex") && isEX("EX\0T") && isEX("EX\0"))
@@ -105,6 +121,17 @@ struct FrameTests {
     #expect(whole("*2\r\n$4\r\nECHO\r\n$\(length)\r\n\(word)\r\n") == [command("ECHO", word)])
     // Redis passes over the byte behind a carriage return, whatever it is.
     #expect(whole("*2\r\n$4\r_ECHO\r\n$\(length)\r_\(word)\r\n") == [command("ECHO", word)])
+  }
+
+  /// Of few arguments the places lie in memory that is kept, of many in memory that is made as they come.
+  @Test(arguments: [1, 15, 16, 17, 33, 1024, 1025, 3000])
+  func framesHaveAsManyArgumentsAsTheyTell(_ count: Int) {
+    let words = (0..<count).map { Array("argument \($0)".utf8) }
+    let frame = Array("*\(count)\r\n".utf8) + words.flatMap { Array("$\($0.count)\r\n".utf8) + $0 + Array("\r\n".utf8) }
+    let frames = frame + Array("PING\r\n".utf8) + frame
+    let expected: [Outcome] = [.command(words), command("PING"), .command(words)]
+    #expect(parse(frames, arrivingAt: []) == expected)
+    #expect(parse(frames, arrivingAt: [1, frame.count / 2, frame.count - 1, frame.count + 3]) == expected)
   }
 
   @Test func linesWithoutAnEndAreRefused() {

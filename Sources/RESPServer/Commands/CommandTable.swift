@@ -27,20 +27,10 @@ struct CommandTable: Sendable {
     init() {}
 
     init(_ name: Bytes) {
-      let raw = unsafe name.raw
-      low = unsafe Self.word(raw.baseAddress!, min(raw.count, 8)) & Self.withoutCase
-      if raw.count > 8 { high = unsafe Self.word(raw.baseAddress! + 8, raw.count - 8) & Self.withoutCase }
-      high |= UInt64(truncatingIfNeeded: raw.count) << 56
-    }
-
-    /// From 1 to 8 bytes as a word, by loads that overlap.
-    @inline(__always)
-    private static func word(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt64 {
-      func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> UInt64 {
-        UInt64(unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))) << UInt64(offset &* 8)
-      }
-      if count >= 4 { return load(0, as: UInt32.self) | load(count &- 4, as: UInt32.self) }
-      return load(0, as: UInt8.self) | load(count / 2, as: UInt8.self) | load(count &- 1, as: UInt8.self)
+      let count = name.count
+      low = name.word(at: 0, min(count, 8)) & Self.withoutCase
+      if count > 8 { high = name.word(at: 8, count &- 8) & Self.withoutCase }
+      high |= UInt64(truncatingIfNeeded: count) << 56
     }
 
     var slot: Int { Int(truncatingIfNeeded: ((low ^ high &* 31) &* 0x9E37_79B9_7F4A_7C15) >> 54) }

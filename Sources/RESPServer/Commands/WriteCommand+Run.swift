@@ -60,7 +60,7 @@ extension WriteSection where Self: ~Copyable & ~Escapable {
   /// Stores what a client sent: as a string if it is UTF-8, so that programs read it as their strings; else as bytes.
   /// - Parameter expiry: nanoseconds since 1970; nil for never.
   mutating func store(_ key: Bytes, _ value: Bytes, expiry: UInt64?) throws(TableError) {
-    try unsafe put(key.raw, value.raw, UTF8Check.isValid(value.raw) ? .string : .bytes, expiry: expiry)
+    try unsafe put(key.raw, value.raw, UTF8Check.isValid(value) ? .string : .bytes, expiry: expiry)
   }
 
   mutating func store(_ key: Bytes, _ value: [UInt8], expiry: UInt64?) throws {
@@ -71,20 +71,5 @@ extension WriteSection where Self: ~Copyable & ~Escapable {
 extension Reply {
   mutating func text(_ text: [UInt8]?) {
     if let text { bulk(text) } else { null() }
-  }
-}
-
-enum UTF8Check {
-  static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    // Most are ASCII: eight bytes at a time.
-    var index = 0
-    while index + 8 <= bytes.count {
-      if unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
-      index += 8
-    }
-    while index < bytes.count, unsafe bytes[index] < 0x80 { index += 1 }
-    if index == bytes.count { return true }
-    let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[index...]).assumingMemoryBound(to: UInt8.self)
-    return (try? unsafe UTF8Span(validating: rest.span)) != nil
   }
 }

@@ -20,6 +20,18 @@ struct Bytes: TableKey {
 
   subscript(index: Int) -> UInt8 { unsafe raw[index] }
 
+  /// So many bytes from an offset, 1 to 8, as a word, the first one lowest: by loads that overlap.
+  @inline(__always)
+  func word(at offset: Int, _ count: Int) -> UInt64 {
+    let bytes = unsafe raw.baseAddress! + offset
+    @inline(__always) func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> UInt64 {
+      UInt64(unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))) << UInt64(offset &* 8)
+    }
+    if count == 8 { return load(0, as: UInt64.self) }
+    if count >= 4 { return load(0, as: UInt32.self) | load(count &- 4, as: UInt32.self) }
+    return load(0, as: UInt8.self) | load(count / 2, as: UInt8.self) | load(count &- 1, as: UInt8.self)
+  }
+
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try unsafe body(raw)
   }

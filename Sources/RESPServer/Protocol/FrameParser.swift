@@ -51,6 +51,17 @@ struct FrameParser: ~Copyable {
     length = nil
   }
 
+  /// Whether a request of ``arguments`` follows: ``step(_:)`` in one look for nearly all.
+  @inline(__always)
+  mutating func findsRequest(_ bytes: Bytes) -> Bool {
+    if isUntouched, !bytes.isEmpty, readAtOnce(bytes) { return true }
+    guard case .frame = step(bytes) else { return false }
+    return inline == nil
+  }
+
+  /// Nothing of the frame has been looked at.
+  private var isUntouched: Bool { outstanding == nil && inline == nil && verdict == nil }
+
   /// A frame that was found is found again until ``reset()``.
   /// - Parameter bytes: from the start of the frame, at least as many as before.
   mutating func step(_ bytes: Bytes) -> Step {
@@ -67,34 +78,30 @@ struct FrameParser: ~Copyable {
   }
 
   /// Reads a frame of the usual kind that has arrived whole: nearly all are. What is rare is left to ``look(at:)``: errors, what is still
-  /// to come, and numbers of more than nine digits.
+  /// to come, numbers of more than nine digits, and more arguments than there is room for.
   /// - Returns: false if it is left, and nothing has happened.
   private mutating func readAtOnce(_ bytes: Bytes) -> Bool {
     guard bytes[0] == UInt8(ascii: "*") else { return false }
-    let available = bytes.count
     var end = 0
     let count = Self.lineNumber(bytes, &end)
     guard count > 0, count <= limits.arguments else { return false }
-    for _ in 0..<count {
-      guard end < available, bytes[end] == UInt8(ascii: "$") else { return leaveRest() }
+    // Behind the last argument there are two bytes, which are none of the frame's.
+    let most = min(bytes.count, limits.frame &+ 2)
+    let longest = UInt(truncatingIfNeeded: limits.argument)
+    guard let places = unsafe arguments.room(for: count) else { return false }
+    for index in 0..<count {
+      guard end < most, bytes[end] == UInt8(ascii: "$") else { return false }
+      // Of nine digits at most: no sum overflows. What is no number is too long.
       let length = Self.lineNumber(bytes, &end)
-      // Numbers of nine digits, in a buffer of at most 4 GiB: no sum overflows.
-      guard length >= 0, length <= limits.argument, end &+ length <= limits.frame, end &+ length &+ 2 <= available
-      else {
-        return leaveRest()
-      }
-      arguments.append(
-        PlaceList.Place(start: UInt32(truncatingIfNeeded: end), count: UInt32(truncatingIfNeeded: length)))
+      guard UInt(bitPattern: length) <= longest, end &+ length &+ 2 <= most else { return false }
+      unsafe places[index] = PlaceList.Place(
+        start: UInt32(truncatingIfNeeded: end), count: UInt32(truncatingIfNeeded: length))
       end &+= length &+ 2
     }
+    arguments.hasFilled(count)
     consumed = end
     outstanding = 0
     return true
-  }
-
-  private mutating func leaveRest() -> Bool {
-    arguments.removeAll()
-    return false
   }
 
   /// The number that the line at `place` tells behind its first byte; moves `place` behind the line.

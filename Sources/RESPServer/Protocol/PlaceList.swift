@@ -18,14 +18,28 @@ struct PlaceList: ~Copyable {
 
   deinit { unsafe memory?.deallocate() }
 
+  /// Where the first places of an empty list go. Nil if they are so many that room is made for those alone that have come.
+  @unsafe
+  mutating func room(for places: Int) -> UnsafeMutablePointer<Place>? {
+    if places > capacity {
+      if places > Self.mostKept { return nil }
+      grow(to: places)
+    }
+    return unsafe memory
+  }
+
+  /// So many places have been stored into ``room(for:)``.
+  mutating func hasFilled(_ places: Int) { count = places }
+
   mutating func append(_ place: Place) {
-    if count == capacity { grow() }
+    if count == capacity { grow(to: count + 1) }
     unsafe (memory! + count).initialize(to: place)
     count += 1
   }
 
-  private mutating func grow() {
-    let larger = max(16, capacity * 2)
+  @inline(never)
+  private mutating func grow(to least: Int) {
+    let larger = max(16, capacity * 2, least)
     let target = UnsafeMutablePointer<Place>.allocate(capacity: larger)
     if let memory = unsafe memory {
       unsafe target.moveInitialize(from: memory, count: count)

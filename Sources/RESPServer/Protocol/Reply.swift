@@ -2,33 +2,58 @@ import NIOCore
 import SharedTable
 
 /// What a connection is to be sent, in its version of the protocol.
-struct Reply {
+@safe
+struct Reply: ~Copyable {
   /// More than this is answered to no command: a buffer holds 4 GiB.
   static let largest = 1 << 30
 
-  var buffer = ByteBuffer()
+  /// Holds the memory, and knows of what is in it when ``buffer`` is asked for.
+  private var storage = ByteBuffer()
+  /// The storage's memory, and how many bytes it has: most replies are a few bytes, and its own methods look at each write whether the
+  /// memory is shared. From ``makeRoom(_:)`` until ``buffer`` is asked for nobody shares or moves it; else this is nil, and there is no room.
+  private var memory: UnsafeMutablePointer<UInt8>?
+  private var room = 0
+  private(set) var count = 0
   /// 2 or 3.
   var version = 2
 
-  var count: Int { buffer.readableBytes }
   /// Where the next reply begins: for ``rollBack(to:)``.
-  var position: Int { buffer.writerIndex }
+  var position: Int { count }
 
-  mutating func rollBack(to position: Int) { buffer.moveWriterIndex(to: position) }
+  mutating func rollBack(to position: Int) {
+    precondition(position >= 0 && position <= count)
+    count = position
+  }
+
+  /// All of it, to be sent.
+  var buffer: ByteBuffer {
+    mutating get {
+      storage.moveWriterIndex(to: count)
+      unsafe memory = nil
+      room = 0
+      return storage
+    }
+  }
 
   /// More room than this is not kept for the replies to come: each idle connection has it.
   private static let mostKept = 4 << 10
 
   /// Begins anew, in the same memory unless it is much, or the socket has not taken all that is in it.
   mutating func clear() {
-    if buffer.storageCapacity > Self.mostKept { buffer = ByteBuffer() } else { buffer.clear(minimumCapacity: 512) }
+    unsafe memory = nil
+    room = 0
+    count = 0
+    if storage.storageCapacity > Self.mostKept { storage = ByteBuffer() } else { storage.clear(minimumCapacity: 512) }
   }
 
-  mutating func append(_ other: Reply) { _ = buffer.writeImmutableBuffer(other.buffer) }
+  mutating func append(_ other: borrowing Reply) {
+    guard let source = unsafe other.memory else { return }
+    unsafe append(UnsafeRawBufferPointer(start: source, count: other.count))
+  }
 
   // MARK: - Lines
 
-  mutating func simple(_ text: StaticString) { line(UInt8(ascii: "+"), text.description) }
+  mutating func simple(_ text: StaticString) { simple(text.description) }
 
   mutating func ok() { literal("+OK\r\n") }
 
@@ -39,13 +64,10 @@ struct Reply {
     // What a client sent may be in it.
     var message = message
     while let last = message.last, last == 10 || last == 13 { message.removeLast() }
-    let oneLine = message.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 }
-    buffer.writeInteger(UInt8(ascii: "-"))
-    buffer.writeBytes(oneLine)
-    buffer.writeStaticString("\r\n")
+    line(UInt8(ascii: "-"), message.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 })
   }
 
-  mutating func simple(_ text: String) { line(UInt8(ascii: "+"), text) }
+  mutating func simple(_ text: String) { line(UInt8(ascii: "+"), Array(text.utf8)) }
 
   mutating func integer(_ value: Int) { header(UInt8(ascii: ":"), value) }
 
@@ -57,7 +79,7 @@ struct Reply {
   mutating func push(_ count: Int) { header(UInt8(ascii: version == 3 ? ">" : "*"), count) }
 
   mutating func null() { if version == 3 { literal("_\r\n") } else { literal("$-1\r\n") } }
-  mutating func nullArray() { buffer.writeStaticString(version == 3 ? "_\r\n" : "*-1\r\n") }
+  mutating func nullArray() { literal(version == 3 ? "_\r\n" : "*-1\r\n") }
 
   // MARK: - Strings
 
@@ -88,25 +110,40 @@ struct Reply {
   mutating func verbatim(_ text: String) {
     guard version == 3 else { return bulk(text) }
     header(UInt8(ascii: "="), text.utf8.count + 4)
-    buffer.writeStaticString("txt:")
-    buffer.writeString(text)
-    buffer.writeStaticString("\r\n")
+    literal("txt:")
+    var text = text
+    text.withUTF8 { unsafe append(UnsafeRawBufferPointer($0)) }
+    literal("\r\n")
   }
 
   // MARK: -
 
-  /// Appends what `body` writes, at most so many bytes: it returns how many. Without the slices of `writeWithUnsafeMutableBytes`.
+  /// Appends what `body` writes, at most so many bytes: it returns how many.
   @inline(__always)
   private mutating func write(most: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
-    buffer.reserveCapacity(minimumWritableBytes: most)
-    let start = buffer.writerIndex
-    let count = unsafe buffer.withVeryUnsafeMutableBytes { storage in
-      unsafe body((storage.baseAddress! + start).assumingMemoryBound(to: UInt8.self))
-    }
-    buffer.moveWriterIndex(forwardBy: count)
+    if room &- count < most { makeRoom(most) }
+    count &+= unsafe body(memory! + count)
   }
 
-  /// A whole line, without the calls of `writeStaticString`.
+  @inline(never)
+  private mutating func makeRoom(_ most: Int) {
+    storage.moveWriterIndex(to: count)
+    storage.reserveCapacity(minimumWritableBytes: most)
+    unsafe storage.withVeryUnsafeMutableBytes { bytes in
+      unsafe memory = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
+      room = bytes.count
+    }
+  }
+
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 0, let source = bytes.baseAddress else { return }
+    unsafe write(most: bytes.count) { target in
+      unsafe UnsafeMutableRawPointer(target).copyMemory(from: source, byteCount: bytes.count)
+      return bytes.count
+    }
+  }
+
+  /// What stands in the program.
   @inline(__always)
   private mutating func literal(_ line: StaticString) {
     let count = line.utf8CodeUnitCount
@@ -116,10 +153,13 @@ struct Reply {
     }
   }
 
-  private mutating func line(_ type: UInt8, _ text: String) {
-    buffer.writeInteger(type)
-    buffer.writeString(text)
-    buffer.writeStaticString("\r\n")
+  private mutating func line(_ type: UInt8, _ text: [UInt8]) {
+    unsafe write(most: 1) { target in
+      unsafe target[0] = type
+      return 1
+    }
+    unsafe text.withUnsafeBytes { unsafe append($0) }
+    literal("\r\n")
   }
 
   private mutating func header(_ type: UInt8, _ number: Int) {

@@ -84,26 +84,48 @@ extension Session {
   }
 
   private func plan(_ command: Command, _ request: Request) -> Plan {
-    client.begin(command)
-    guard command.takes(request.count) else { return .refused(.arity(command.name)) }
-    if case .connection = command.kind {
-      do throws(CommandError) { try CommandWords.check(command, request) } catch { return .refused(error) }
-    }
-    if reply.version == 2, subscriptions.count > 0, !command.isForSubscribers {
-      return .refused(
-        CommandError(
-          "ERR Can't execute '\(request.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
-            + "RESET are allowed in this context"))
-    }
-    if let access = client.access, let error = access.refusal(of: command, request, in: database.index) {
-      return .refused(error)
-    }
+    if let error = refusal(of: command, request) { return .refused(error) }
     if queue != nil, !command.isOfTransactions { return .queued(command) }
     return switch command.kind {
     case .connection(let kind): .connection(kind, command)
     case .read(let kind): .read(kind)
     case .write(let kind): .write(kind)
     }
+  }
+
+  /// How a request is carried out that needs a section of the table and nothing else; nil for any other. What ``plan(_:)`` finds, for the
+  /// many that come one behind the other.
+  @inline(__always)
+  private func planInSection(_ request: Request) -> Command.Kind? {
+    guard let command = unsafe commands.find(request[0]) else { return nil }
+    return unsafe command._withUnsafeGuaranteedRef { command in
+      guard isUnrestricted, command.takes(request.count) else { return judged(command, request) }
+      client.begin(command)
+      return command.kind
+    }
+  }
+
+  /// Whether the client may give any command that is right in itself, and it is carried out at once.
+  private var isUnrestricted: Bool { client.access == nil && queue == nil && subscriptions.count == 0 }
+
+  @inline(never)
+  private func judged(_ command: Command, _ request: Request) -> Command.Kind? {
+    queue == nil && refusal(of: command, request) == nil ? command.kind : nil
+  }
+
+  /// Why a command is not carried out; nil if it is.
+  private func refusal(of command: Command, _ request: Request) -> CommandError? {
+    client.begin(command)
+    guard command.takes(request.count) else { return .arity(command.name) }
+    if case .connection = command.kind {
+      do throws(CommandError) { try CommandWords.check(command, request) } catch { return error }
+    }
+    if reply.version == 2, subscriptions.count > 0, !command.isForSubscribers {
+      return CommandError(
+        "ERR Can't execute '\(request.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / "
+          + "RESET are allowed in this context")
+    }
+    return client.access?.refusal(of: command, request, in: database.index)
   }
 
   func answer<S: Section & ~Copyable & ~Escapable>(_ command: ReadCommand, _ request: Request, _ section: borrowing S) {
@@ -122,7 +144,7 @@ extension Session {
       finish()
       guard let bytes, !first.visitsManyKeys else { return }
       shareSection(bytes) { next in
-        guard case .read(let command) = plan(next), !command.visitsManyKeys else { return false }
+        guard case .read(let command)? = planInSection(next), !command.visitsManyKeys else { return false }
         answer(command, next, view)
         return true
       }
@@ -160,11 +182,11 @@ extension Session {
       finish()
       guard let bytes else { return }
       shareSection(bytes) { next in
-        switch plan(next) {
+        switch planInSection(next) {
         case .read(let command): answer(command, next, tx)
         case .write(.flushdb): return false
         case .write(let command): return answer(command, next, &tx)
-        case .refused, .queued, .connection: return false
+        case .connection, nil: return false
         }
         return true
       }

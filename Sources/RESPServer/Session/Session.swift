@@ -154,10 +154,7 @@ final class Session: @unchecked Sendable {
   func parse(_ bytes: Bytes) -> FrameParser.Step { parser.step(bytes.suffix(from: served)) }
 
   /// Whether what follows is a frame whose request lies in `bytes`.
-  func findsRequest(in bytes: Bytes) -> Bool {
-    guard case .frame = parse(bytes) else { return false }
-    return parser.inline == nil
-  }
+  func findsRequest(in bytes: Bytes) -> Bool { parser.findsRequest(bytes.suffix(from: served)) }
 
   func request(in bytes: Bytes) -> Request {
     unsafe Request(bytes.suffix(from: served).raw, parser.arguments.places)
