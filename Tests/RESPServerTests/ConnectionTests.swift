@@ -6,51 +6,8 @@ import Testing
 
 @testable import RESPServer
 
-/// Connections: bursts, transactions, channels, waiting, who may connect.
+/// Connections: transactions, channels, waiting, who may connect.
 struct ConnectionTests {
-  @Test func aBurstIsAnsweredInOrder() async throws {
-    try await withServer { server, client throws in
-      let before = server.table.version
-      var burst: [UInt8] = []
-      for index in 0..<200 {
-        burst += RedisClient.encode([Array("SET".utf8), Array("k\(index)".utf8), Array("\(index)".utf8)])
-        burst += RedisClient.encode([Array("GET".utf8), Array("k\(index)".utf8)])
-      }
-      try client.send(burst)
-      for index in 0..<200 {
-        #expect(try client.answer() == "+OK")
-        #expect(try client.answer() == "\"\(index)\"")
-      }
-      // Barriers are shared: 200 writes took far fewer.
-      #expect(server.table.version - before < 100)
-    }
-  }
-
-  /// Reads that follow each other share a section; an error takes back its own answer, and what is no such read ends the section.
-  @Test(arguments: [Table.Variant.rcu, .rwlock]) func aBurstOfReadsIsAnsweredInOrder(_ variant: Table.Variant)
-    async throws
-  {
-    try await withServer(variant: variant) { server, client throws in
-      try server.table.set("k", "v")
-      try server.table.set("point", UInt64(7))
-      let long = String(repeating: "x", count: 600_000)
-      try server.table.set("long", long)
-      let words = [
-        "GET k", "GET none", "GET point", "STRLEN k", "KEYS k", "EXISTS k none k", "GET", "TYPE k", "PING", "GET long",
-        "GET long", "GET k", "SET k w", "GET k", "MGET k point none", "GET k",
-      ]
-      var burst: [UInt8] = []
-      for line in words { burst += RedisClient.encode(line.split(separator: " ").map { Array($0.utf8) }) }
-      try client.send(burst + Array("GET k\r\n".utf8))
-      let wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value"
-      let answers = [
-        "\"v\"", "nil", wrongType, ":1", "[\"k\"]", ":2", "-ERR wrong number of arguments for 'get' command", "+string",
-        "+PONG", "\"\(long)\"", "\"\(long)\"", "\"v\"", "+OK", "\"w\"", "[\"w\" nil nil]", "\"w\"", "\"w\"",
-      ]
-      for (word, answer) in zip(words + ["inline GET k"], answers) { #expect(try client.answer() == answer, "\(word)") }
-    }
-  }
-
   @Test func damageEndsTheConnectionWithRedisWords() async throws {
     try await withServer { _, client throws in
       try client.send("PING\r\n*1\r\n$x\r\n")

@@ -1,0 +1,78 @@
+import SharedTable
+import TestSupport
+import Testing
+
+@testable import RESPServer
+
+/// Commands that come together: in order, and in one section or barrier.
+struct BurstTests {
+  @Test func aBurstIsAnsweredInOrder() async throws {
+    try await withServer { server, client throws in
+      let before = server.table.version
+      var burst: [UInt8] = []
+      for index in 0..<200 {
+        burst += RedisClient.encode([Array("SET".utf8), Array("k\(index)".utf8), Array("\(index)".utf8)])
+        burst += RedisClient.encode([Array("GET".utf8), Array("k\(index)".utf8)])
+      }
+      try client.send(burst)
+      for index in 0..<200 {
+        #expect(try client.answer() == "+OK")
+        #expect(try client.answer() == "\"\(index)\"")
+      }
+      // Barriers are shared: 200 writes took far fewer.
+      #expect(server.table.version - before < 100)
+    }
+  }
+
+  /// Reads that follow each other share a section; an error takes back its own answer, and what is no such read ends the section.
+  @Test(arguments: [Table.Variant.rcu, .rwlock]) func aBurstOfReadsIsAnsweredInOrder(_ variant: Table.Variant)
+    async throws
+  {
+    try await withServer(variant: variant) { server, client throws in
+      try server.table.set("k", "v")
+      try server.table.set("point", UInt64(7))
+      let long = String(repeating: "x", count: 600_000)
+      try server.table.set("long", long)
+      let words = [
+        "GET k", "GET none", "GET point", "STRLEN k", "KEYS k", "EXISTS k none k", "GET", "TYPE k", "PING", "GET long",
+        "GET long", "GET k", "SET k w", "GET k", "MGET k point none", "GET k",
+      ]
+      var burst: [UInt8] = []
+      for line in words { burst += RedisClient.encode(line.split(separator: " ").map { Array($0.utf8) }) }
+      try client.send(burst + Array("GET k\r\n".utf8))
+      let wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value"
+      let answers = [
+        "\"v\"", "nil", wrongType, ":1", "[\"k\"]", ":2", "-ERR wrong number of arguments for 'get' command", "+string",
+        "+PONG", "\"\(long)\"", "\"\(long)\"", "\"v\"", "+OK", "\"w\"", "[\"w\" nil nil]", "\"w\"", "\"w\"",
+      ]
+      for (word, answer) in zip(words + ["inline GET k"], answers) { #expect(try client.answer() == answer, "\(word)") }
+    }
+  }
+
+  /// They share a section, so that all of them are of one moment, though another thread writes all the while.
+  @Test func readsOfABurstAreOfOneMoment() async throws {
+    try await withServer { server, client throws in
+      let table = server.table
+      try table.set("text", "0")
+      let writer = TestThread {
+        var number = 0
+        while try !table.contains("end") {
+          number += 1
+          try table.set("text", "\(number)")
+        }
+      }
+      defer {
+        _ = try? table.set("end", true)
+        writer.joinQuietly()
+      }
+      let burst = Array(repeatElement(RedisClient.encode([Array("GET".utf8), Array("text".utf8)]), count: 50).joined())
+      var seen: Set<String> = []
+      while seen.count < 50 {
+        try client.send(burst)
+        let first = try client.answer()
+        for _ in 1..<50 { #expect(try client.answer() == first) }
+        seen.insert(first)
+      }
+    }
+  }
+}
