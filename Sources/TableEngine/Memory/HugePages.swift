@@ -19,8 +19,8 @@ struct HugePages {
   /// Smaller tables mostly fit into the TLB's reach as they are.
   static let smallestTable = 16 << 20
 
-  /// The most that a thread does after its barrier: a table that grew by more in one waits for the next growth, or the daemon.
-  static let bytesAfterABarrier = 32 << 20
+  /// The most that a daemon does at once.
+  static let bytesInAnIdleMoment = 32 << 20
 
   private static let pageBytes = Int(SHMOS_HUGE_BYTES)
 
@@ -33,7 +33,7 @@ struct HugePages {
   /// Up to where the data object was backed by huge pages.
   static func bytes(_ ctl: Memory) -> Int { Int(clamping: ctl.loadRelaxed(ControlLayout.hugeBytes)) }
 
-  /// Backs what has become part of the table since the last time, at most `limit` bytes: some 100 µs for each 2 MiB. Stops where
+  /// Backs what has become part of the table since the last time, at most `limit` bytes: some hundreds of µs for each 2 MiB. Stops where
   /// the kernel refuses.
   /// - Returns: the bytes that it backed.
   @discardableResult
@@ -43,11 +43,18 @@ struct HugePages {
     guard end >= Self.smallestTable else { return 0 }
     let start = Self.bytes(ctl) & ~(Self.pageBytes - 1)
     var done = start
-    while done < end, done - start < limit, mapping.collapse(from: done, count: Self.pageBytes) == Self.pageBytes {
+    while done < end, done - start <= limit - Self.pageBytes {
+      guard mapping.collapse(from: done, count: Self.pageBytes) == Self.pageBytes else { break }
       done += Self.pageBytes
     }
     if done > start { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(done)) }
     return max(0, done - start)
+  }
+
+  /// What a thread does after its barrier: as much as the barrier has made the table grow, and one page of what is left over from
+  /// before, so that a small write waits for little.
+  func catchUp(afterGrowthFrom size: Int) {
+    catchUp(atMost: max(0, Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) - size) + Self.pageBytes)
   }
 
   /// Backs all of the table, whatever its size and options, wherever the kernel does not refuse.

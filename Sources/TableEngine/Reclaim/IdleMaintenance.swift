@@ -32,7 +32,7 @@ public struct IdleMaintenance {
   /// - Returns: the bytes that are backed so since.
   public func backByHugePages() throws(EngineError) -> Int {
     guard segment.isOfThisProcess else { throw .forked }
-    return HugePages(segment).catchUp(atMost: HugePages.bytesAfterABarrier)
+    return HugePages(segment).catchUp(atMost: HugePages.bytesInAnIdleMoment)
   }
 
   /// What ``shrink()`` has come to.

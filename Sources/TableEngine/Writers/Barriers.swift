@@ -131,10 +131,10 @@ struct Barriers {
       Collector(state: state).collect(sparing: true)
     }
     unsafe record.pointee.inBarrier = 0
-    let mayHaveGrown = state.mayHaveGrown
-    state.mayHaveGrown = false
+    let sizeBeforeGrowth = state.sizeBeforeGrowth
+    state.sizeBeforeGrowth = 0
     participant.lock.unlock()
-    if mayHaveGrown { HugePages(segment).catchUp(atMost: HugePages.bytesAfterABarrier) }
+    if sizeBeforeGrowth > 0 { HugePages(segment).catchUp(afterGrowthFrom: sizeBeforeGrowth) }
     shm_probe_barrier_exit(segment.uuid.0, version, committed)
   }
 

@@ -36,8 +36,9 @@ final class TableState: @unchecked Sendable {
   var keyRecords = 0
   /// Negative whatever is added to it: something in the transaction in flight makes its commit go by the journal.
   static let noKeyRecords = Int.min / 2
-  /// A block was sought that no slab had: the table may have grown.
-  var mayHaveGrown = false
+  /// The published size when the transaction in flight first sought a block that no slab had: the table may have grown since. 0 if it
+  /// sought none.
+  var sizeBeforeGrowth = 0
   /// How many records the transaction in flight may have without asking for room.
   var recordsWithRoom = 0
   /// The turn of W after which the journal and ``recordsWithRoom`` say of the rings what is so.

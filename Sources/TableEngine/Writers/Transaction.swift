@@ -237,7 +237,6 @@ struct Transaction {
     return block
   }
 
-  /// A block that no bit says is in use.
   /// A free block; its bits are not set yet.
   /// - Parameter previous: the entry whose place it is for, or 0.
   @inline(never)
@@ -245,7 +244,9 @@ struct Transaction {
     code: Int, for purpose: Allocator.Purpose, replacing previous: Int
   ) throws(EngineError) -> BlockRef {
     if let block = state.allocator.findInRecentSlab(code) { return block }
-    state.mayHaveGrown = true
+    if state.sizeBeforeGrowth == 0 {
+      state.sizeBeforeGrowth = Int(clamping: data.loadRelaxed(DataLayout.publishedBytes))
+    }
     while true {
       do throws(EngineError) {
         return try state.allocator.find(code: code, for: purpose)
