@@ -90,7 +90,7 @@ func recoveryContest() throws -> Contest {
     contestants: try sizes.map { keyCount, changes in
       let ours = try OurTable(Workload(keyCount: keyCount))
       return Contestant(
-        "\(shown(Double(changes))) key\(changes == 1 ? "" : "s"), table of \(shown(Double(keyCount)))",
+        "\(changes == 1 ? "1 key" : "\(shown(Double(changes))) keys"), table of \(shown(Double(keyCount)))",
         beside: nil,
         measuring: { _ in
           let victim = try ChildProcess(ownPath, ["worker", "barrier", ours.table.name, "\(changes)"])

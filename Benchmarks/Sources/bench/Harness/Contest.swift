@@ -17,6 +17,7 @@ struct Contest {
     name: String, work: String, reference: String, unit: String = "Nanoseconds", mostRounds: Int = .max,
     contestants: [Contestant]
   ) {
+    precondition(contestants.contains { $0.name == reference }, "\(name): no contestant is called '\(reference)'")
     self.name = name
     self.work = work
     self.reference = reference
