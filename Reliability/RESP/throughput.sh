@@ -87,5 +87,5 @@ for operation in get set; do
   contest "$operation-1" 0.9 -t $operation -c 1 -n $((commands / 2))
   contest "$operation-50" 1.0 -t $operation -c 50 -n "$commands"
 done
-contest get-pipelined 1.5 -t get -c 50 -P 100 -n $((commands * 10))
-contest set-pipelined 2.0 -t set -c 50 -P 100 -n $((commands * 10))
+contest get-pipelined 1.5 -t get -c 50 -P 100 -n $((commands * 30))
+contest set-pipelined 2.0 -t set -c 50 -P 100 -n $((commands * 30))

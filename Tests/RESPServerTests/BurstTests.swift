@@ -49,6 +49,28 @@ struct BurstTests {
     }
   }
 
+  /// What has arrived is looked at ahead of its turn: wherever it ends, the rest comes to the same.
+  @Test func aBurstThatComesInPiecesIsAnsweredAlike() async throws {
+    try await withServer { server, client throws in
+      let words = ["SET k 1", "INCR n", "GET k", "GET", "APPEND k 2", "GET k", "PING", "GET none", "DEL k n"]
+      var burst: [UInt8] = []
+      for line in words { burst += RedisClient.encode(line.split(separator: " ").map { Array($0.utf8) }) }
+      burst += Array("*0\r\nSET k inline\r\n\r\n".utf8) + RedisClient.encode([Array("GETDEL".utf8), Array("k".utf8)])
+      let answers = [
+        "+OK", ":1", "\"1\"", "-ERR wrong number of arguments for 'get' command", ":2", "\"12\"", "+PONG", "nil", ":2",
+        "+OK",
+        "\"inline\"",
+      ]
+      let other = try server.client()
+      for end in 1..<burst.count {
+        try client.send(Array(burst[..<end]))
+        _ = try other.call("PING")
+        try client.send(Array(burst[end...]))
+        for answer in answers { #expect(try client.answer() == answer, "cut at \(end)") }
+      }
+    }
+  }
+
   /// They share a section, so that all of them are of one moment, though another thread writes all the while.
   @Test func readsOfABurstAreOfOneMoment() async throws {
     try await withServer { server, client throws in

@@ -35,6 +35,8 @@ final class Session: @unchecked Sendable {
 
   private(set) var input = ByteBuffer()
   private var parser: FrameParser
+  /// Of the frame behind the one that ``parser`` has found: takes its place when that is passed over, as far as it has come.
+  private var ahead: FrameParser
   /// Of `input`, dealt with.
   private var served = 0
   /// Where the answer to the running command begins.
@@ -65,6 +67,7 @@ final class Session: @unchecked Sendable {
     database = server.databases[0]
     tableAccess = client.access?.tables[0]
     parser = FrameParser(server.options.frames)
+    ahead = FrameParser(server.options.frames)
     hasWritten = server.databases.map { _ in false }
   }
 
@@ -156,6 +159,12 @@ final class Session: @unchecked Sendable {
   /// Whether what follows is a frame whose request lies in `bytes`.
   func findsRequest(in bytes: Bytes) -> Bool { parser.findsRequest(bytes.suffix(from: served)) }
 
+  /// The request behind the one that was found, if it has arrived. It may be asked for again.
+  func requestAhead(in bytes: Bytes) -> Request? {
+    let rest = bytes.suffix(from: served &+ parser.consumed)
+    return ahead.findsRequest(rest) ? unsafe Request(rest.raw, ahead.arguments.places) : nil
+  }
+
   func request(in bytes: Bytes) -> Request {
     unsafe Request(bytes.suffix(from: served).raw, parser.arguments.places)
   }
@@ -163,6 +172,7 @@ final class Session: @unchecked Sendable {
   private func passOver() {
     served += parser.consumed
     parser.reset()
+    swap(&parser, &ahead)
   }
 
   /// The running command was answered.

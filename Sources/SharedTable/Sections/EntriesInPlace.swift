@@ -3,6 +3,11 @@ import TableEngine
 // Entries whatever their type, in place: for servers that carry values without knowing them. They are written for each kind of section:
 // what is generic over them would not be specialised for a server's module.
 
+extension Table {
+  /// Tells that a key is about to be looked up or stored, so that the cache miss with which that begins is over by then.
+  package func prefetch(_ key: UnsafeRawBufferPointer) { unsafe segment.prefetch(key) }
+}
+
 extension ReadView {
   /// Shows a key's entry.
   /// - Returns: whether there is one; no key of no bytes, or of too many, has any.
