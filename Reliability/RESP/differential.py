@@ -121,7 +121,9 @@ def command(r):
         words = words[:-1]
     elif chance < 0.10:
         words = [words[0].lower()] + words[1:]
-    return words
+    # D22: a value whose time is soon over, or was, is counted here until it is swept; what an argument too many has made.
+    soon = any(option in (b"EX", b"PX", b"EXAT", b"PXAT") and time in (b"1", b"10") for option, time in zip(words, words[1:]))
+    return [b"PING"] if soon else words
 
 
 def near(left, right, tolerance):
