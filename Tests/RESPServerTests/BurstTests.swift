@@ -71,8 +71,31 @@ struct BurstTests {
     }
   }
 
-  /// They share a section, so that all of them are of one moment, though another thread writes all the while.
-  @Test func readsOfABurstAreOfOneMoment() async throws {
+  /// A write that finds no room is tried once more in a barrier of its own, and what is behind it, which was looked at already, follows.
+  @Test func aBurstThatFillsTheTableIsAnsweredWhole() async throws {
+    try await withServer(capacityBytes: 1 << 20) { server, client throws in
+      let value = [UInt8](repeating: 0x78, count: 10_000)
+      var burst: [UInt8] = []
+      for index in 0..<200 {
+        burst += RedisClient.encode([Array("SET".utf8), Array("k\(index)".utf8), value])
+        burst += RedisClient.encode([Array("EXISTS".utf8), Array("k\(index)".utf8)])
+      }
+      try client.send(burst)
+      var stored = 0
+      for _ in 0..<200 {
+        let answer = try client.answer()
+        if answer == "+OK" { stored += 1 } else { #expect(answer.hasPrefix("-OOM")) }
+        #expect(try client.answer() == (answer == "+OK" ? ":1" : ":0"))
+      }
+      #expect(stored > 40 && stored < 110)
+      #expect(server.table.count == stored)
+      #expect(try client.call("GET", "k0") == "\"\(String(repeating: "x", count: 10_000))\"")
+    }
+  }
+
+  /// They share a section, though another thread writes all the while. One that lasts a millisecond ends, and the clock is looked at after
+  /// sixteen reads behind the first one: fifty reads are of three moments at most, even if the server does not get on between them.
+  @Test func readsOfABurstAreOfFewMoments() async throws {
     try await withServer { server, client throws in
       let table = server.table
       try table.set("text", "0")
@@ -91,9 +114,10 @@ struct BurstTests {
       var seen: Set<String> = []
       while seen.count < 50 {
         try client.send(burst)
-        let first = try client.answer()
-        for _ in 1..<50 { #expect(try client.answer() == first) }
-        seen.insert(first)
+        var answers: Set<String> = []
+        for _ in 0..<50 { answers.insert(try client.answer()) }
+        #expect(answers.count <= 3)
+        seen.formUnion(answers)
       }
     }
   }
