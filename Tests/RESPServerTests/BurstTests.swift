@@ -6,15 +6,15 @@ import Testing
 
 /// Commands that come together: in order, and in one section or barrier.
 struct BurstTests {
+  /// Commands, a line each, as clients send them.
+  private func encode(_ lines: [String]) -> [UInt8] {
+    lines.flatMap { RedisClient.encode($0.split(separator: " ").map { Array($0.utf8) }) }
+  }
+
   @Test func aBurstIsAnsweredInOrder() async throws {
     try await withServer { server, client throws in
       let before = server.table.version
-      var burst: [UInt8] = []
-      for index in 0..<200 {
-        burst += RedisClient.encode([Array("SET".utf8), Array("k\(index)".utf8), Array("\(index)".utf8)])
-        burst += RedisClient.encode([Array("GET".utf8), Array("k\(index)".utf8)])
-      }
-      try client.send(burst)
+      try client.send(encode((0..<200).flatMap { ["SET k\($0) \($0)", "GET k\($0)"] }))
       for index in 0..<200 {
         #expect(try client.answer() == "+OK")
         #expect(try client.answer() == "\"\(index)\"")
@@ -37,9 +37,7 @@ struct BurstTests {
         "GET k", "GET none", "GET point", "STRLEN k", "KEYS k", "EXISTS k none k", "GET", "TYPE k", "PING", "GET long",
         "GET long", "GET k", "SET k w", "GET k", "MGET k point none", "GET k",
       ]
-      var burst: [UInt8] = []
-      for line in words { burst += RedisClient.encode(line.split(separator: " ").map { Array($0.utf8) }) }
-      try client.send(burst + Array("GET k\r\n".utf8))
+      try client.send(encode(words) + Array("GET k\r\n".utf8))
       let wrongType = "-WRONGTYPE Operation against a key holding the wrong kind of value"
       let answers = [
         "\"v\"", "nil", wrongType, ":1", "[\"k\"]", ":2", "-ERR wrong number of arguments for 'get' command", "+string",
@@ -53,9 +51,7 @@ struct BurstTests {
   @Test func aBurstThatComesInPiecesIsAnsweredAlike() async throws {
     try await withServer { server, client throws in
       let words = ["SET k 1", "INCR n", "GET k", "GET", "APPEND k 2", "GET k", "PING", "GET none", "DEL k n"]
-      var burst: [UInt8] = []
-      for line in words { burst += RedisClient.encode(line.split(separator: " ").map { Array($0.utf8) }) }
-      burst += Array("*0\r\nSET k inline\r\n\r\n".utf8) + RedisClient.encode([Array("GETDEL".utf8), Array("k".utf8)])
+      let burst = encode(words) + Array("*0\r\nSET k inline\r\n\r\n".utf8) + encode(["GETDEL k"])
       let answers = [
         "+OK", ":1", "\"1\"", "-ERR wrong number of arguments for 'get' command", ":2", "\"12\"", "+PONG", "nil", ":2",
         "+OK",
@@ -74,13 +70,8 @@ struct BurstTests {
   /// A write that finds no room is tried once more in a barrier of its own, and what is behind it, which was looked at already, follows.
   @Test func aBurstThatFillsTheTableIsAnsweredWhole() async throws {
     try await withServer(capacityBytes: 1 << 20) { server, client throws in
-      let value = [UInt8](repeating: 0x78, count: 10_000)
-      var burst: [UInt8] = []
-      for index in 0..<200 {
-        burst += RedisClient.encode([Array("SET".utf8), Array("k\(index)".utf8), value])
-        burst += RedisClient.encode([Array("EXISTS".utf8), Array("k\(index)".utf8)])
-      }
-      try client.send(burst)
+      let value = String(repeating: "x", count: 10_000)
+      try client.send(encode((0..<200).flatMap { ["SET k\($0) \(value)", "EXISTS k\($0)"] }))
       var stored = 0
       for _ in 0..<200 {
         let answer = try client.answer()
@@ -89,7 +80,7 @@ struct BurstTests {
       }
       #expect(stored > 40 && stored < 110)
       #expect(server.table.count == stored)
-      #expect(try client.call("GET", "k0") == "\"\(String(repeating: "x", count: 10_000))\"")
+      #expect(try client.call("GET", "k0") == "\"\(value)\"")
     }
   }
 
@@ -110,7 +101,7 @@ struct BurstTests {
         _ = try? table.set("end", true)
         writer.joinQuietly()
       }
-      let burst = Array(repeatElement(RedisClient.encode([Array("GET".utf8), Array("text".utf8)]), count: 50).joined())
+      let burst = encode(Array(repeating: "GET text", count: 50))
       var seen: Set<String> = []
       while seen.count < 50 {
         try client.send(burst)

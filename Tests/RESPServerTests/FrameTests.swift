@@ -127,7 +127,7 @@ struct FrameTests {
   @Test(arguments: [1, 15, 16, 17, 33, 1024, 1025, 3000])
   func framesHaveAsManyArgumentsAsTheyTell(_ count: Int) {
     let words = (0..<count).map { Array("argument \($0)".utf8) }
-    let frame = Array("*\(count)\r\n".utf8) + words.flatMap { Array("$\($0.count)\r\n".utf8) + $0 + Array("\r\n".utf8) }
+    let frame = RedisClient.encode(words)
     let frames = frame + Array("PING\r\n".utf8) + frame
     let expected: [Outcome] = [.command(words), command("PING"), .command(words)]
     #expect(parse(frames, arrivingAt: []) == expected)

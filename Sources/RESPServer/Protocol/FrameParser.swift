@@ -51,24 +51,29 @@ struct FrameParser: ~Copyable {
     length = nil
   }
 
-  /// Whether a request of ``arguments`` follows: ``step(_:)`` in one look for nearly all.
+  /// Whether a request of ``arguments`` follows: what ``step(_:)`` tells, without its cases.
   @inline(__always)
   mutating func findsRequest(_ bytes: Bytes) -> Bool {
-    if isUntouched, !bytes.isEmpty, readAtOnce(bytes) { return true }
-    guard case .frame = step(bytes) else { return false }
+    guard !bytes.isEmpty else { return false }
+    if isUntouched, readAtOnce(bytes) { return true }
+    guard case .frame = stepFurther(bytes) else { return false }
     return inline == nil
   }
-
-  /// Nothing of the frame has been looked at.
-  private var isUntouched: Bool { outstanding == nil && inline == nil && verdict == nil }
 
   /// A frame that was found is found again until ``reset()``.
   /// - Parameter bytes: from the start of the frame, at least as many as before.
   mutating func step(_ bytes: Bytes) -> Step {
     guard !bytes.isEmpty else { return .needsMore }
+    return isUntouched && readAtOnce(bytes) ? .frame : stepFurther(bytes)
+  }
+
+  /// Nothing of the frame has been looked at.
+  private var isUntouched: Bool { outstanding == nil && inline == nil && verdict == nil }
+
+  /// The same for a frame that cannot be read at once.
+  private mutating func stepFurther(_ bytes: Bytes) -> Step {
     if inline != nil { return .frame }
     if let verdict { return verdict }
-    if outstanding == nil, readAtOnce(bytes) { return .frame }
     let step = look(at: bytes)
     switch step {
     case .nothing, .failed: verdict = step

@@ -53,7 +53,11 @@ struct Reply: ~Copyable {
 
   // MARK: - Lines
 
-  mutating func simple(_ text: StaticString) { simple(text.description) }
+  mutating func simple(_ text: StaticString) {
+    literal("+")
+    literal(text)
+    literal("\r\n")
+  }
 
   mutating func ok() { literal("+OK\r\n") }
 
@@ -64,10 +68,16 @@ struct Reply: ~Copyable {
     // What a client sent may be in it.
     var message = message
     while let last = message.last, last == 10 || last == 13 { message.removeLast() }
-    line(UInt8(ascii: "-"), message.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 })
+    literal("-")
+    unsafe message.map { $0 == 10 || $0 == 13 ? ASCII.space : $0 }.withUnsafeBytes { unsafe append($0) }
+    literal("\r\n")
   }
 
-  mutating func simple(_ text: String) { line(UInt8(ascii: "+"), Array(text.utf8)) }
+  mutating func simple(_ text: String) {
+    literal("+")
+    append(text)
+    literal("\r\n")
+  }
 
   mutating func integer(_ value: Int) { header(UInt8(ascii: ":"), value) }
 
@@ -111,8 +121,7 @@ struct Reply: ~Copyable {
     guard version == 3 else { return bulk(text) }
     header(UInt8(ascii: "="), text.utf8.count + 4)
     literal("txt:")
-    var text = text
-    text.withUTF8 { unsafe append(UnsafeRawBufferPointer($0)) }
+    append(text)
     literal("\r\n")
   }
 
@@ -135,6 +144,11 @@ struct Reply: ~Copyable {
     }
   }
 
+  private mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { unsafe append(UnsafeRawBufferPointer($0)) }
+  }
+
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 0, let source = bytes.baseAddress else { return }
     unsafe write(most: bytes.count) { target in
@@ -151,15 +165,6 @@ struct Reply: ~Copyable {
       unsafe target.update(from: line.utf8Start, count: count)
       return count
     }
-  }
-
-  private mutating func line(_ type: UInt8, _ text: [UInt8]) {
-    unsafe write(most: 1) { target in
-      unsafe target[0] = type
-      return 1
-    }
-    unsafe text.withUnsafeBytes { unsafe append($0) }
-    literal("\r\n")
   }
 
   private mutating func header(_ type: UInt8, _ number: Int) {
