@@ -50,7 +50,7 @@ test: ## what every change must pass: build, lint, tidy, tests, a minute of tort
 	$(call run-phases,setup build lint tidy unit torture-brief)
 
 verify: ## the rest that must hold: documentation, counts, models, samples of torture, fuzzing and sanitizers
-	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential soak-brief store-faults-bounded etcd-sample torture-bounded fuzz-bounded sanitize-bounded)
+	$(call run-phases,setup-verify tidy-test docs runtime-calls counts growth room metrics terminal models-bounded cross resp-differential-sample soak-brief store-faults-bounded etcd-sample torture-bounded fuzz-bounded sanitize-bounded)
 
 lint: ## check the formatting
 	$(SWIFT) format lint --strict -r $(SOURCES)
@@ -162,6 +162,10 @@ BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu image
 resp-differential: setup-verify ## random commands to the daemon beside a redis-server, in RESP2 and RESP3 (COMMANDS=100000, SEED=...)
 	@$(SWIFT) build --product shmd
 	@python3 Reliability/RESP/differential.py "$$($(SWIFT) build --show-bin-path)/shmd" $(or $(COMMANDS),100000) $(SEED)
+
+# Each commit has a seed of its own: the same commit is judged by the same commands, wherever it is tried.
+resp-differential-sample: ## of it those that this commit draws, for `make verify`
+	@$(MAKE) --no-print-directory resp-differential SEED=$$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1)))
 
 resp-throughput: setup-verify ## measure the daemon beside a redis-server, by redis-benchmark over Unix sockets (ROUNDS=5)
 	@$(MAKE) --no-print-directory $(RELEASE_DIR)/shmd

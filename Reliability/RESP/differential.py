@@ -69,6 +69,11 @@ def key(r):
     return r.choice(KEYS)
 
 
+def compared(r):
+    """A time that is compared with the one a key has: it differs from all others by more than the servers' clocks do."""
+    return r.choice([b"-1", b"0", b"x", b"9223372036854775807", b"%d" % r.randint(1_000_000, 100_000_000)])
+
+
 def options(r):
     words = []
     for _ in range(r.choice([0, 0, 1, 1, 2, 3])):
@@ -100,8 +105,9 @@ def command(r):
         lambda: [b"RENAMENX", k, key(r)], lambda: [b"KEYS", r.choice([b"*", b"k*", b"[ab]", b"key:?", b"\\a", b"[^a]", b"zz"])],
         lambda: [b"TYPE", k], lambda: [b"TTL", k], lambda: [b"PTTL", k], lambda: [b"EXPIRETIME", k],
         lambda: [b"PEXPIRETIME", k], lambda: [b"PERSIST", k], lambda: [b"DBSIZE"],
-        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, r.choice(TIMES)] + r.choice([[], [b"NX"], [b"XX"], [b"GT"], [b"LT"],
-                                                                                   [b"NX", b"XX"], [b"GT", b"LT"], [b"foo"]]),
+        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, r.choice(TIMES)] + r.choice([[], [b"NX"], [b"XX"], [b"NX", b"XX"],
+                                                                                   [b"GT", b"LT"], [b"foo"]]),
+        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, compared(r), r.choice([b"GT", b"LT"])],
         lambda: [b"EXPIREAT", k, r.choice([b"4000000000", b"1", b"x"])], lambda: [b"MULTI"], lambda: [b"EXEC"],
         lambda: [b"DISCARD"], lambda: [b"WATCH", k], lambda: [b"UNWATCH"], lambda: [b"PING"], lambda: [b"PING", v],
         lambda: [b"ECHO", v], lambda: [b"SELECT", r.choice([b"0", b"99", b"x"])], lambda: [b"PUBLISH", k, v],
@@ -185,6 +191,15 @@ def until_closed(path, frame):
     return answer
 
 
+def remove_what_expires(paths):
+    """Keys to which damage has given a time that is over before this run ends: the servers' clocks need not agree when."""
+    times = b"".join(encode([b"PTTL", k]) for k in KEYS)
+    answers = [re.findall(rb":(-?\d+)", until_closed(path, times)) for path in paths]
+    soon = [k for k, *left in zip(KEYS, *answers) if any(0 <= int(time) < 300_000 for time in left)]
+    for path in paths if soon else []:
+        until_closed(path, encode([b"DEL"] + soon))
+
+
 def coming_and_going(r):
     """A transaction that depends on a key which comes and goes, or goes and comes: chance hardly ever draws one."""
     k, v = key(r), r.choice(WORDS)
@@ -255,6 +270,8 @@ def main():
                 # D4: an empty key that the damage has made is one to Redis.
                 continue
             answers = [until_closed(path, frame) for path in paths]
+            if re.search(rb"EX|PX", frame.upper()):
+                remove_what_expires(paths)
             if any(name.lower() in served_there for name in re.findall(rb"-ERR unknown command '(\w+)'", answers[0])):
                 # D11: damage makes SCARD of DISCARD, and XDEL of DEL.
                 continue

@@ -103,6 +103,19 @@ struct StringTests {
     }
   }
 
+  @Test func noExpiryIsLaterThanTheLastOfTheTablesClock() async throws {
+    try await withServer { _, client throws in
+      _ = try client.call("SET", "k", "v", "EX", "100")
+      #expect(try client.call("PEXPIRE", "k", "9999999999999999", "GT") == ":1")
+      let last = try client.call("PEXPIRETIME", "k")
+      #expect(last == ":\(UInt64.max / 1_000_000)")
+      #expect(try client.call("PEXPIRE", "k", "9999999999999999", "GT") == ":0")
+      #expect(try client.call("PEXPIREAT", "k", "9223372036854775807", "GT") == ":0")
+      #expect(try client.call("PEXPIREAT", "k", "9223372036854775807") == ":1")
+      #expect(try client.call("PEXPIRETIME", "k") == last)
+    }
+  }
+
   @Test func scanShowsEachKeyOnce() async throws {
     try await withServer(capacityBytes: 16 << 20) { _, client throws in
       for first in stride(from: 0, to: 10_000, by: 500) {

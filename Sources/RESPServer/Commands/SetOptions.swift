@@ -80,12 +80,15 @@ enum Instant {
     let (scaled, overflow) = number.multipliedReportingOverflow(by: unit)
     let (sum, overflow2) = scaled.addingReportingOverflow(isRelative ? Int(now / 1_000_000) : 0)
     if overflow || overflow2 { throw .invalidExpiry(request.name) }
-    return sum
+    return min(sum, last)
   }
 
-  /// For the table; what its clock cannot count to (the year 2554) is its last instant.
+  /// The last that the table's clock counts to, in the year 2554; what is later is that. Otherwise a key that lasts until then would be given a
+  /// later time, told as changed, again and again.
+  private static let last = Int(UInt64.max / 1_000_000)
+
+  /// For the table, of milliseconds up to the last.
   static func nanoseconds(_ milliseconds: Int) -> UInt64 {
-    let (product, overflow) = UInt64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? .max : max(1, product)
+    max(1, UInt64(clamping: milliseconds) * 1_000_000)
   }
 }
