@@ -34,12 +34,7 @@ extension Segment {
     result.limboBudgetBytes = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
     result.evictions = ctl.loadRelaxed(ControlLayout.evictionCount)
-    result.barrierWaits = Statistics.BarrierWaits(
-      none: ctl.loadRelaxed(ControlLayout.barriersUnwaited),
-      byLogarithm: (0..<ControlLayout.barrierWaitBuckets).map { index in
-        ctl.loadRelaxed(ControlLayout.barrierWaits + index * 8)
-      },
-      mostTurns: ctl.loadRelaxed(ControlLayout.mostTurnsWaited))
+    result.barrierWaits = BarrierWaitCounts(ctl: ctl).now
     result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
     let sequence = data.loadAcquire(DataLayout.wseq)
     result.writer = participant.lock.holder

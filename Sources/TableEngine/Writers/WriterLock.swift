@@ -11,6 +11,7 @@ struct WriterLock {
   let slots: Slots
 
   private var mutex: RobustMutex { unsafe RobustMutex(at: ctl.pointer(ControlLayout.writerMutex)) }
+  private var waitCounts: BarrierWaitCounts { BarrierWaitCounts(ctl: ctl) }
 
   enum Outcome {
     case acquired
@@ -30,7 +31,7 @@ struct WriterLock {
   ) throws(EngineError) -> Outcome {
     let result = WriterLockWait.mayTry(ctl) ? mutex.tryLock() : .busy
     guard result == .acquired else { return try lock(slot, timeoutNanoseconds, now, after: result) }
-    increment(ControlLayout.barriersUnwaited)
+    waitCounts.countUnwaited()
     noteOwner(slot, since: now)
     return .acquired
   }
@@ -47,9 +48,9 @@ struct WriterLock {
       let turn = ctl.loadRelaxed(ControlLayout.turns)
       result = WriterLockWait(ctl: ctl, mutex: mutex, slot: slot).run(timeoutNanoseconds: timeoutNanoseconds)
       since = HostClock.monotonicNanoseconds
-      if result.isAcquired { count(waitedNanoseconds: since &- start, since: turn) }
+      if result.isAcquired { waitCounts.count(waitedNanoseconds: since &- start, since: turn) }
     } else if result.isAcquired {
-      increment(ControlLayout.barriersUnwaited)
+      waitCounts.countUnwaited()
     }
     switch result {
     case .acquired:
@@ -73,7 +74,7 @@ struct WriterLock {
   /// - Returns: nil if W is not to be had at once.
   func lockAtOnce(slot: Int) -> Outcome? {
     guard WriterLockWait.mayTry(ctl), let outcome = tryLock(slot: slot) else { return nil }
-    increment(ControlLayout.barriersUnwaited)
+    waitCounts.countUnwaited()
     return outcome
   }
 
@@ -108,22 +109,10 @@ struct WriterLock {
     CommitSignal(ctl: ctl, data: data).post()
   }
 
-  /// A thread that waited in vain is not counted: only the owner may store.
-  /// - Parameter turn: the count of turns when its wait began.
-  private func count(waitedNanoseconds: UInt64, since turn: UInt64) {
-    let bucket = UInt64.bitWidth - 1 - max(1, waitedNanoseconds).leadingZeroBitCount
-    increment(ControlLayout.barrierWaits + min(bucket, ControlLayout.barrierWaitBuckets - 1) * 8)
-    let turns = ctl.loadRelaxed(ControlLayout.turns) &- turn
-    if turns > ctl.loadRelaxed(ControlLayout.mostTurnsWaited) { ctl.storeRelaxed(ControlLayout.mostTurnsWaited, turns) }
-  }
-
-  /// By the owner of W alone, so plain; a death between load and store costs a count.
-  @inline(__always)
-  private func increment(_ word: Int) { ctl.storeRelaxed(word, ctl.loadRelaxed(word) &+ 1) }
-
   @inline(__always)
   private func noteOwner(_ slot: Int, since: UInt64) {
-    increment(ControlLayout.turns)
+    // Only the owner stores it, so it is no atomic addition; a death between load and store costs a count.
+    ctl.storeRelaxed(ControlLayout.turns, ctl.loadRelaxed(ControlLayout.turns) &+ 1)
     // ORDER unfinished-owner. TableExclusion.isOpen: an owner that dies right after it has put its slot over the dead one's leaves
     // the mark that the dead one's work is not looked after.
     if ctl.loadRelaxed(ControlLayout.writerSlot) != 0 { ctl.storeRelaxed(ControlLayout.unfinished, 1) }
