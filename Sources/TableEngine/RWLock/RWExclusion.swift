@@ -8,8 +8,8 @@ import SharedMemory
 ///   a fresh one, already write-locked, and moves the generation on.
 /// - A slot names the generation its thread is about to lock (`intent`) or holds (`held`). An instance is made fresh
 ///   only if no living slot names it, at any generation, and a writer waits until no living slot is inside an older one.
-/// - Readers that were waiting when a barrier ended go before the next one (`wait` stamp), new readers after a
-///   waiting writer (`writerWaiting`): nobody starves.
+/// - Readers that were waiting when a barrier ended go before the next one (`RWExclusion+WaitingReaders.swift`), new readers
+///   after a waiting writer (`writerWaiting`): nobody starves.
 /// - What a death leaves is stored before anything else is done about it: `abandoned` outlives its finder. What is done then is in
 ///   `RWExclusion+Recovery.swift`.
 ///
@@ -28,7 +28,7 @@ struct RWExclusion {
   /// How often to try before sleeping: a barrier is usually over sooner than a thread switch.
   private static let spins = 2000
   /// How long to sleep at most before looking for the dead.
-  private static let sliceNanoseconds: UInt64 = 20_000_000
+  static let sliceNanoseconds: UInt64 = 20_000_000
 
   // MARK: - State in ctl
 
@@ -119,36 +119,6 @@ struct RWExclusion {
     instance(generation).unlock()
     ctl.storeRelease(RWLayout.writerWaiting, 0)
     wakeSleepers()
-  }
-
-  /// PAIR rw-polite. Other end: SharedGate.beginWait. Readers whose wait began before the last barrier ended enter before
-  /// this one does. One that does not come within a slice is stopped: this writer marks its stamp, and no later one waits
-  /// for that stamp again. Without the mark each write would take a slice while one reader is stopped. Fairness, not safety.
-  private func letWaitersGoFirst(deadline: UInt64) {
-    guard ctl.loadAcquire(RWLayout.hint) != 0 else { return }
-    ctl.storeRelease(RWLayout.hint, 0)
-    // One slice for all of them: it passes for each reader alike.
-    var patience: UInt64?
-    for slot in 0..<slots.highWater {
-      let stamp = slots.offset(slot) + SlotLayout.wait
-      let seen = ctl.loadAcquire(stamp)
-      if seen == 0 || WaitStamp.isGivenUp(seen) { continue }
-      guard gate.waitedThroughBarrier(slot) else {
-        ctl.storeRelease(RWLayout.hint, 1)
-        continue
-      }
-      let end = patience ?? min(deadline, HostClock.monotonicNanoseconds &+ Self.sliceNanoseconds)
-      patience = end
-      do throws(EngineError) {
-        try wait(deadline: end, slot: slot) { ctl.loadAcquire(stamp) != seen }
-      } catch {
-        work.readersGivenUp += 1
-        // Compared, so that a reader which comes at this moment keeps what it stores.
-        _ = ctl.compareAndSwap(stamp, expected: seen, desired: WaitStamp.givenUp(seen))
-      }
-      let left = ctl.loadAcquire(stamp)
-      if left != 0, !WaitStamp.isGivenUp(left) { ctl.storeRelease(RWLayout.hint, 1) }
-    }
   }
 
   /// PAIR rw-exclusive. Other end: SharedGate.tryEnter. Write-locks the current instance, or a fresh one if the dead hold it.

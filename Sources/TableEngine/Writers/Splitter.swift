@@ -10,8 +10,8 @@ struct Splitter {
   let transaction: Transaction
 
   private var state: TableState { transaction.state }
-  private var data: Memory { transaction.state.data }
-  private var journal: Journal { transaction.state.journal }
+  var data: Memory { transaction.state.data }
+  var journal: Journal { transaction.state.journal }
 
   /// Makes a vacancy for a key whose window is full: a split, or at the deepest level a deep or linked sub-table.
   func makeRoom(hash: UInt64, _ location: Location) throws(EngineError) {
@@ -156,26 +156,5 @@ struct Splitter {
     journal.append(.fill, offset: first, count: count, value: old.raw)
     for index in 0..<count { data.storeRelease(first + index * 8, new.raw) }
     state.work.wordsMoved += count
-  }
-
-  // MARK: - Deep sub-tables
-
-  /// Rebuilds a sub-table so that its keys may lie in any of its buckets.
-  private func rebuildDeep(_ old: DirectoryWord, hash: UInt64) throws(EngineError) {
-    let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
-    data.zero(block.offset, count: SubTable.deepByteCount)
-    forEachWord(in: old.offset) { word, hash in
-      _ = insert(word, hash: hash, into: block.offset, steps: SubTable.bucketCount)
-    }
-    replace(old, hash: hash, by: DirectoryWord(subTable: block.offset, depth: old.bits, deep: true))
-    transaction.retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
-  }
-
-  /// Hangs an empty deep sub-table behind a full one.
-  private func linkFurther(_ subTable: Int) throws(EngineError) {
-    let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
-    data.zero(block.offset, count: SubTable.deepByteCount)
-    journal.append(.fill, offset: subTable + SubTable.link, count: 1, value: 0)
-    data.storeRelease(subTable + SubTable.link, UInt64(block.offset))
   }
 }

@@ -1,0 +1,22 @@
+/// Room for keys whose hashes agree in so many bits that their sub-table cannot be split any further: crafted ones, or a directory at its
+/// deepest. Such a search passes over whole sub-tables, one behind the other (``Lookup/newestDeep(_:_:hash:subTable:)``).
+extension Splitter {
+  /// Rebuilds a sub-table of the greatest depth so that its keys may lie in any of its buckets.
+  func rebuildDeep(_ old: DirectoryWord, hash: UInt64) throws(EngineError) {
+    let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
+    data.zero(block.offset, count: SubTable.deepByteCount)
+    forEachWord(in: old.offset) { word, hash in
+      _ = insert(word, hash: hash, into: block.offset, steps: SubTable.bucketCount)
+    }
+    replace(old, hash: hash, by: DirectoryWord(subTable: block.offset, depth: old.bits, deep: true))
+    transaction.retire(BlockRef(offset: old.offset, code: SizeClasses.code(byteCount: SubTable.byteCount)))
+  }
+
+  /// Hangs an empty deep sub-table behind a full one.
+  func linkFurther(_ subTable: Int) throws(EngineError) {
+    let block = try transaction.allocate(byteCount: SubTable.deepByteCount)
+    data.zero(block.offset, count: SubTable.deepByteCount)
+    journal.append(.fill, offset: subTable + SubTable.link, count: 1, value: 0)
+    data.storeRelease(subTable + SubTable.link, UInt64(block.offset))
+  }
+}
