@@ -161,6 +161,9 @@ extension Session {
     let begin = ContinuousClock.now
     // The clock is looked at once for so many arguments: a command may have many.
     var untimed = 0
+    // Of the next request's key, if it has one. A search for a key begins with two cache misses. The first, at its bucket, is over when that
+    // command's turn comes; the second, at its entry, when the command behind it has been looked for.
+    var hash: UInt64?
     for _ in 1..<Self.batchCommands {
       if untimed >= 32 {
         if ContinuousClock.now - begin > Self.batchTime { return }
@@ -168,8 +171,8 @@ extension Session {
       }
       guard reply.count < Self.replyLimit, findsRequest(in: bytes) else { return }
       let next = request(in: bytes)
-      // A key of commands that have one. A cache miss takes a third of a command's time, and is over when the next one's turn comes.
-      if let ahead = requestAhead(in: bytes), ahead.count > 1 { unsafe table.prefetch(ahead[1].raw) }
+      if let hash { table.prefetchEntry(hash: hash) }
+      hash = requestAhead(in: bytes).flatMap { $0.count > 1 ? unsafe table.prefetchBucket(of: $0[1].raw) : nil }
       untimed += next.count
       guard body(next) else { return }
       finish()

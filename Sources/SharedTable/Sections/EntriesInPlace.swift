@@ -4,8 +4,12 @@ import TableEngine
 // what is generic over them would not be specialised for a server's module.
 
 extension Table {
-  /// Tells that a key is about to be looked up or stored, so that the cache miss with which that begins is over by then.
-  package func prefetch(_ key: UnsafeRawBufferPointer) { unsafe segment.prefetch(key) }
+  /// Tells, in a section of the table, that a key is about to be looked up or stored: the cache miss with which that begins is over by then.
+  /// - Returns: what ``prefetchEntry(hash:)`` takes; nil if nothing was asked for.
+  package func prefetchBucket(of key: UnsafeRawBufferPointer) -> UInt64? { unsafe segment.prefetchBucket(of: key) }
+
+  /// The same for the cache miss that follows, some time later.
+  package func prefetchEntry(hash: UInt64) { segment.prefetchEntry(hash: hash) }
 }
 
 extension ReadView {

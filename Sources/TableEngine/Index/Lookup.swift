@@ -61,6 +61,15 @@ struct Lookup {
     return 0
   }
 
+  /// The entry of the first word of a bucket that has the hash's tag: nearly always the key's, if that lies in this
+  /// bucket. 0 if no word has it.
+  @inline(__always)
+  func likelyEntry(hash: UInt64, bucket: Int) -> Int {
+    let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hash))
+    // PAIR publish-entry. Other end: Transaction.publish. Acquire, as in `match`.
+    return place < 0 ? 0 : BucketWord.offset(data.loadAcquire(bucket &+ place))
+  }
+
   @inlinable @inline(__always)
   func keyEquals(_ key: UnsafeRawPointer, _ keyLength: Int, entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))

@@ -101,18 +101,15 @@ extension Segment {
   private func fetchEntries(
     _ count: Int, _ hashes: UnsafeMutablePointer<UInt64>, _ places: UnsafeMutablePointer<UInt64>
   ) {
+    let lookup = Lookup(data: data)
     for index in 0..<count {
       let bucket = unsafe Int(truncatingIfNeeded: places[index])
-      let place = unsafe shm_first_tag(data.pointer(bucket), BucketWord.tag(hash: hashes[index]))
-      guard place >= 0 else {
-        unsafe places[index] = 0
-        continue
-      }
-      let entry = BucketWord.offset(data.loadAcquire(bucket &+ place))
+      let entry = lookup.likelyEntry(hash: unsafe hashes[index], bucket: bucket)
+      unsafe places[index] = UInt64(truncatingIfNeeded: entry)
+      guard entry != 0 else { continue }
       unsafe shm_prefetch_l2(data.pointer(entry))
       unsafe shm_prefetch_l2(data.pointer(entry &+ 64))
       unsafe shm_prefetch_l2(data.pointer(entry &+ 128))
-      unsafe places[index] = UInt64(truncatingIfNeeded: entry)
     }
   }
 

@@ -3,9 +3,6 @@
 /// Functions of the segment and not of a value that refers to it: a value would count a reference in the caller's module,
 /// which costs a `set` a twentieth of its instructions.
 extension Segment {
-  /// Asks the processor for the cache line in which a search for a key begins. Nothing is followed, and nothing changes.
-  public func prefetch(_ key: UnsafeRawBufferPointer) { unsafe Barriers(segment: self).prefetch(key) }
-
   @inline(__always)
   var barriers: Barriers { Barriers(segment: self) }
   @inline(__always)
