@@ -166,6 +166,21 @@ final class Corner {
     guard chmod(directory, 0o755) == 0 else { throw Failure("chmod: error \(errno)") }
   }
 
+  /// Gives the directory to a user who is not root, if the test's own user is.
+  /// - Returns: that user, or the test's own.
+  func giveAway() throws -> UInt32 {
+    guard geteuid() == 0 else { return geteuid() }
+    let user: UInt32 = 54_322
+    guard chown(directory, user, user) == 0 else { throw Failure("chown: error \(errno)") }
+    return user
+  }
+
+  /// A prelude by which the daemon is another user's.
+  func running(as user: UInt32) -> String {
+    if user == geteuid() { return ":" }
+    return "set -- --reuid=\(user) --regid=\(user) --clear-groups \"$0\" \"$@\"; BASH_ARGV0=/usr/bin/setpriv"
+  }
+
   /// Checks the configuration, or another that is written first; as the tests' own user unless told otherwise.
   func check(as user: String = "root", _ tables: String? = nil) throws -> LoggingProcess {
     if let tables { try configure(tables) }

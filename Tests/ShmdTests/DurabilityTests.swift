@@ -114,6 +114,39 @@ import Testing
     #expect(try daemon.wait() == .code(0))
   }
 
+  /// What the daemon may not do is found out on the host, once the file is read: nothing has changed then, the stores neither.
+  @Test func aRefusedReloadLeavesTheStoresWhereTheyAre() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let stores = try corner.storeTable(name)
+    defer { stores.remove() }
+    let user = try corner.giveAway()
+    let daemon = try corner.start(prelude: corner.running(as: user))
+    try daemon.waitForLine("ready tables=")
+    let table = try Table.open(name, trusting: .users([user]))
+    try table.set("k", "stays")
+    let isStored = eventually { table.durableVersion >= table.version }
+    #expect(isStored)
+    let other = StoreCorner(directory: corner.directory + "/other", table: name)
+    defer { other.remove() }
+    try corner.write(
+      """
+      interval: 20ms
+      store-directory: \(other.directory)
+      tables:
+        - {name: \(name), capacity: 4MiB, durability: every-barrier, owner: \(user + 1)}
+      """)
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("configuration refused, nothing has changed")
+    removeObjects(ofTable: name)
+    let isBack = eventually { (try? Table.open(name, trusting: .users([user]))) != nil }
+    #expect(isBack)
+    #expect(try Table.open(name, trusting: .users([user]), timeout: .seconds(60)).get("k", as: String.self) == "stays")
+    #expect(access(other.directory, F_OK) != 0)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
   /// A store that cannot be kept stands in the status line until what it says was done.
   @Test func aStoreThatFailsStandsInTheStatusLine() throws {
     let corner = try Corner()

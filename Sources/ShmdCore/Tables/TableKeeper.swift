@@ -50,8 +50,8 @@ public actor TableKeeper {
   /// - Throws: ``Refusal``, if the file asks for what can never be; then nothing has changed.
   public func apply(_ configuration: Configuration, beat: @Sendable () -> Void = {}) throws(Refusal) {
     let plan = Plan(configuration, access: .participant, beat: beat)
-    stores.use(configuration.storeDirectory)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
+    stores.use(configuration.storeDirectory)
     for warning in plan.warnings { log.warning("\(warning)") }
     var (next, waiting) = carryOut(plan, beat)
     for index in next.indices {
