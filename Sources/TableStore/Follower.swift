@@ -103,20 +103,25 @@ public final class Follower {
   /// Brings the store to the newest version, and says that it is durable.
   ///
   /// Blocks for the disk. What fails has changed nothing, neither in the store nor in what is said to be durable, and may be
-  /// tried again. After `inputOutput` a new file is written.
+  /// tried again. After `inputOutput` and `damaged` a new file is written.
   public func sync() throws(StoreError) {
     do throws(StoreError) {
       try storeChanges()
       try tell(.kept)
     } catch {
-      if error.code == .inputOutput || error.code == .damaged && store != nil {
-        // What a failed sync has left on the disk nobody knows: not a byte of it is relied upon, or written, again.
-        store?.close(isBroken: true)
-        store = nil
-      }
-      try? tell(.failed)
+      giveUp(after: error)
       throw error
     }
+  }
+
+  /// Says that the table is not stored, and leaves a file that proves nothing any more: the next sync writes another.
+  private func giveUp(after error: StoreError) {
+    if error.code == .inputOutput || error.code == .damaged {
+      // What a failed sync has left on the disk nobody knows: not a byte of it is relied upon, or written, again.
+      store?.close(isBroken: true)
+      store = nil
+    }
+    try? tell(.failed)
   }
 
   private func storeChanges() throws(StoreError) {
@@ -130,8 +135,18 @@ public final class Follower {
   }
 
   /// Does a part of what makes the store smaller, if that is due: some tens of milliseconds.
+  ///
+  /// What fails is treated as in ``sync()``: after `inputOutput`, or `damaged` for a row that is not whole any more, the next
+  /// sync writes a new file from memory.
   /// - Returns: whether there is more to do.
-  public func tidy() throws(StoreError) -> Bool { try store?.fold(keyCount: segment.keyCount) ?? false }
+  public func tidy() throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      return try store?.fold(keyCount: segment.keyCount) ?? false
+    } catch {
+      giveUp(after: error)
+      throw error
+    }
+  }
 
   /// What happened since the last call.
   public func takeEvents() -> [Event] {

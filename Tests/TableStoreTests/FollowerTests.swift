@@ -94,6 +94,35 @@ import Testing
     }
   }
 
+  @Test func afterADamagedRowIsMetByFoldingANewFileIsWritten() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        // As many rows of `recent` as there must be for folding, told by the log in one piece.
+        let table = try Table.create(name, .init(capacityBytes: 64 << 20))
+        let count = 4200
+        let first = try Follower(table, in: directory)
+        for value in 1...2 {
+          try table.barrier { transaction in for index in 0..<count { try transaction.set("\(index)", value) } }
+          try first.sync()
+        }
+        first.close()
+        try run("UPDATE recent SET version = version - 1 WHERE seq = 2000", on: "\(directory.path)/\(name).1.sqlite")
+        let second = try Follower(table, in: directory)
+        try second.sync()
+        let error = storeError { while try second.tidy() {} }
+        #expect(error?.code == .damaged)
+        #expect(table.segment.keeping == .failed)
+        try second.sync()
+        #expect(second.takeEvents() == [.newFile])
+        #expect(table.segment.keeping == .kept)
+        let before = try contents(table)
+        second.close()
+        #expect(names(in: directory.path) == ["\(name).2.sqlite"])
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
   @Test func aLaterFormatAndAStrangersFileAreRefused() throws {
     try withTableName { name in
       try withDirectory { directory in
