@@ -97,9 +97,9 @@ extension Store {
       }
       for row in rows {
         statement.bind(1, row.sequence)
+        defer { statement.reset() }
         guard try explaining(path, { () throws(SQLiteError) in try statement.step() }) else { continue }
         try merge(try Row(statement, of: .recent, path).entry)
-        statement.reset()
       }
     }
     folding.step = end == folding.rows.count ? .deleting : .merging(next: end)

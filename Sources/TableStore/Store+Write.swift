@@ -25,7 +25,7 @@ extension Store {
       unsafe statement.bind(3, key)
       if let value = unsafe value { unsafe statement.bind(4, value) } else { statement.bindNull(4) }
       statement.bind(5, numbers, checksum: unsafe numbers.checksum(key, value))
-      try explaining(path) { () throws(SQLiteError) in try statement.run() }
+      try explaining(path, key: entry.key) { () throws(SQLiteError) in try statement.run() }
     }
   }
 
@@ -33,7 +33,7 @@ extension Store {
   func merge(_ entry: StoredEntry) throws(StoreError) {
     let numbers = RowNumbers(entry, applied: 0, sequence: 0)
     try unsafe entry.withBytes { key, value throws(StoreError) in
-      try explaining(path) { () throws(SQLiteError) in
+      try explaining(path, key: entry.key) { () throws(SQLiteError) in
         guard let value = unsafe value else {
           unsafe statements.remove.bind(1, key)
           return try statements.remove.run()

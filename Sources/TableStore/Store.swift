@@ -187,6 +187,9 @@ final class Store {
 }
 
 /// Gives SQLite's error the file's name and advice.
-func explaining<R>(_ path: String, _ body: () throws(SQLiteError) -> R) throws(StoreError) -> R {
-  do throws(SQLiteError) { return try body() } catch { throw StoreError(error, path) }
+/// - Parameter key: of the entry that is written; nil: none is.
+func explaining<R>(
+  _ path: String, key: [UInt8]? = nil, _ body: () throws(SQLiteError) -> R
+) throws(StoreError) -> R {
+  do throws(SQLiteError) { return try body() } catch { throw StoreError(error, path, key: key) }
 }

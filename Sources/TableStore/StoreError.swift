@@ -18,6 +18,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case readOnly
     /// No room on the file system (or a quota, or a limit on file sizes). Nothing changed; tried again.
     case noSpace
+    /// An entry is larger than SQLite stores (10^9 bytes). Nothing changed; tried again.
+    case tooLarge
     /// The disk failed. The file proves nothing any more: a new one is written from memory.
     case inputOutput
     /// The directory is on a network file system, which does not keep what a sync promises.
@@ -61,7 +63,8 @@ extension StoreError {
     "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty"
 
   /// Gives SQLite's error a kind and advice.
-  init(_ error: SQLiteError, _ path: String) {
+  /// - Parameter key: of the entry that was written; nil: none was.
+  init(_ error: SQLiteError, _ path: String, key: [UInt8]? = nil) {
     let said = error.message
     switch error.kind {
     case SQLITE_FULL:
@@ -85,6 +88,12 @@ extension StoreError {
           "the disk failed (\(said), \(Self.describe(error.errno))); look at the disk: a new file is written from memory"
         )
       }
+    case SQLITE_TOOBIG:
+      let name = key.map { "key '\(String(decoding: $0.prefix(64), as: UTF8.self))'" } ?? "a key"
+      self.init(
+        .tooLarge, path,
+        "\(name) with its value is larger than the \(error.mostBytes) bytes that SQLite stores; the table goes on in memory, and "
+          + "nothing of it is stored until that value is smaller or removed")
     default:
       self.init(.system, path, "SQLite: \(said) (\(error.code))")
     }

@@ -78,10 +78,13 @@ struct SQLiteError: Error {
   let message: String
   /// The system call's error number, 0 if there was none.
   let errno: Int32
+  /// How many bytes a value, or a row, of the connection has at most.
+  let mostBytes: Int32
 
   init(_ code: Int32, _ handle: OpaquePointer?) {
     self.code = code
     errno = unsafe handle.map { unsafe sqlite3_system_errno($0) } ?? 0
+    mostBytes = unsafe handle.map { unsafe sqlite3_limit($0, SQLITE_LIMIT_LENGTH, -1) } ?? 0
     message = unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
   }
 
