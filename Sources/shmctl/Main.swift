@@ -6,6 +6,9 @@ import SharedTable
 enum Main {
   static func main() {
     Descriptor.openStandard()
+    // A parent that ignores it hands that down: the kernel would reap our children, waitpid(2) fail, and no signal tell of
+    // a command's end, for which `barrier` waits while it holds the table.
+    _ = signal(SIGCHLD, SIG_DFL)
     exit(run(CommandWords.ofProcess).rawValue)
   }
 

@@ -55,6 +55,19 @@ import Testing
     #expect(run.text == "2\n")
   }
 
+  @Test(arguments: ["read", "barrier"])
+  func theCommandsEndIsSeenWhereTheParentIgnoresIt(section: String) throws {
+    let table = try TestTable()
+    let run = try CommandRun(
+      shell: #"""
+        env --ignore-signal=CHLD grep -c 'SigIgn:.*[13579bdf]....$' /proc/self/status
+        timeout 30 env --ignore-signal=CHLD "$SHMCTL" -t "$T" $S -- sh -c 'sleep 0.1; exit 9'
+        echo $?
+        """#, environment: ["T": table.name, "S": section])
+    // The first line: what env starts does ignore it, the 17th signal.
+    #expect(run.text == "1\n9\n", "\(run.errors)")
+  }
+
   @Test(arguments: ["INT", "TERM", "HUP"])
   func aSignalEndsTheCommandAndThenTheSection(signal: String) throws {
     let table = try TestTable()
