@@ -82,6 +82,28 @@ import Testing
     #expect(table.administration.isNamed)
   }
 
+  /// Rights of a table that lives: what the start would refuse, the check refuses too.
+  @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to check as another user"))
+  func checkingRefusesRightsThatTheServicesUserCannotGive() throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let group = try #require(getpwnam("nobody")).pointee.pw_gid
+    _ = try Table.create(name, Table.Options(capacityBytes: 2 << 20, mode: 0o660, group: group))
+    try corner.openToAll()
+    let same = try corner.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\"}")
+    #expect(try same.wait() == .code(0), "\(same.transcript)")
+    let other = try corner.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0640\"}")
+    #expect(try other.wait() == .code(78), "\(other.transcript)")
+    #expect(
+      other.lines == [
+        "\(corner.configurationFile):4: table '\(name)': belongs to user 0, so its rights cannot be changed; set them as "
+          + "they are, or run as root"
+      ])
+    let owned = try corner.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\", owner: 1}")
+    #expect(try owned.wait() == .code(78), "\(owned.transcript)")
+    #expect(owned.transcript.contains("only root may give a table to user 1"))
+  }
+
   @Test func tablesLargerThanSharedMemoryAreWarnedOf() throws {
     let corner = try Corner()
     let name = corner.tableName()

@@ -191,8 +191,9 @@ struct Plan {
         + "shmctl load -t \(name) \(name).dump")
   }
 
+  /// Whether this user may give a living table the rights that the file says.
   private mutating func checkRights(of found: Table, _ table: TableConfiguration) {
-    guard !found.isObserver, let rights = try? found.administration.rights() else { return }
+    guard let rights = try? found.administration.rights() else { return }
     checkAccounts(table, owner: rights.owner, group: rights.group)
     if rights != table.options.rights(insteadOf: rights), !Accounts.isRoot, rights.owner != Accounts.effectiveUser {
       complain(
