@@ -18,6 +18,7 @@ import Testing
     try #require(objects.count == 2)
     #expect(objects[0]?["valueBytes"] as? Int == 2 && objects[0]?["operation"] as? String == "set")
     #expect(objects[1]?["operation"] as? String == "remove" && objects[1]?["version"] as? UInt64 == handle.version)
+    #expect(try table.run("log", "-n", "\(Int.max)").text.split(separator: "\n").count == 4)
     #expect(try table.run("log", "b").text.split(separator: "\n").count == 2)
     let version = try #require(objects[0]?["version"] as? UInt64)
     #expect(try table.run("log", "--from", "\(version)").text.split(separator: "\n").count == 1)

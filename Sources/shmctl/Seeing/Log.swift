@@ -36,8 +36,8 @@ struct Log: TableCommand {
     var recent: [TableChange] = []
     while let change = try scan.next() {
       recent.append(change)
-      // Halved at times, so that a long log costs no more than its last lines.
-      if number > 0, from == nil, recent.count >= 2 * number + 1024 { recent.removeFirst(recent.count - number) }
+      // Halved at times, so that a long log costs no more than its last lines. No sum of `number`: it may be the largest.
+      if number > 0, from == nil, (recent.count - 1024) / 2 >= number { recent.removeFirst(recent.count - number) }
     }
     if number > 0, from == nil { recent = recent.suffix(number) }
     // What the log lost before it begins is news only to who asked for a version.
