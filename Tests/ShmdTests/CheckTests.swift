@@ -26,7 +26,7 @@ import Testing
     #expect(try check.wait() == .code(78))
     let tail =
       "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
-      + "shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
+      + "systemctl reload shmd && shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
       + "shmctl load -t \(name) \(name).dump"
     let start = "\(corner.configurationFile)"
     #expect(

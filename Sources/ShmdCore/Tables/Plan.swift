@@ -169,7 +169,8 @@ struct Plan {
       refusals.append(
         problem(
           table, .upstream,
-          "\(difference); it stays as it is. To make it anew, empty, run: shmctl drop \(table.name) && systemctl reload shmd"
+          "\(difference); it stays as it is. To make it anew, empty, run: systemctl reload shmd && shmctl drop \(table.name) && "
+            + "systemctl reload shmd"
         ))
     }
     let unit = Geometry.unitBytes
@@ -182,12 +183,14 @@ struct Plan {
   }
 
   /// A change that no living table can take: processes that have it open would use the old one without knowing.
+  ///
+  /// The commands begin with a reload: the daemon makes a dropped table at its next turn, as the file in force says.
   private func refusal(_ table: TableConfiguration, _ key: TableKeyword, _ difference: String) -> Problem {
     let name = table.name
     return problem(
       table, key,
       difference + "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
-        + "shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
+        + "systemctl reload shmd && shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
         + "shmctl load -t \(name) \(name).dump")
   }
 
