@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import SharedTable
 import TestSupport
 import Testing
@@ -145,6 +146,33 @@ import Testing
     #expect(access(other.directory, F_OK) != 0)
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
+  }
+
+  /// Each try fills what room there is: a store that did not fit is read again after a minute, or a reload.
+  @Test func aStoreThatDoesNotFitIsNotReadEachTurn() async throws {
+    let corner = try Corner()
+    let name = corner.tableName()
+    let files = StoreCorner(directory: corner.directory + "/stores", table: name)
+    defer { files.remove() }
+    let stores = Stores(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    stores.use(files.directory)
+    var configuration = TableConfiguration(
+      file: "f", name: name, options: Table.Options(capacityBytes: 8 << 20), durability: .everyBarrier, lines: [:])
+    let table = try Table.create(name, configuration.options)
+    for index in 0..<32 { try await table.set("key \(index)", [UInt8](repeating: 7, count: 100_000)) }
+    stores.follow([(configuration, table)])
+    let isStored = await comesTrue { table.durableVersion >= table.version }
+    #expect(isStored)
+    await stores.stop()
+    removeObjects(ofTable: name)
+    configuration.options.capacityBytes = 1 << 20
+    #expect(throws: TableError.self) { try stores.restore(configuration) }
+    // It would be seen that it is gone, if it were looked at.
+    files.remove()
+    let again = #expect(throws: TableError.self) { try stores.restore(configuration) }
+    #expect(again?.code == .full)
+    stores.use(files.directory)
+    #expect(try stores.restore(configuration) == nil)
   }
 
   /// A store that cannot be kept stands in the status line until what it says was done.

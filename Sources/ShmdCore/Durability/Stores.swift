@@ -12,8 +12,8 @@ public final class Stores: Sendable {
   private struct State {
     var directory = StoreDirectory(Configuration.defaultStoreDirectory)
     var keepers: [String: StoreKeeper] = [:]
-    /// Stores that could not be read, and until when they are not tried again: a table that cannot be had is tried for each
-    /// turn, and reading a large store to its damaged row takes seconds.
+    /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
+    /// be had is tried for each turn, and reading a large store to its damaged row, or until /dev/shm is full, takes seconds.
     var unreadable: [String: (error: TableError, until: ContinuousClock.Instant)] = [:]
   }
 
@@ -22,7 +22,7 @@ public final class Stores: Sendable {
 
   public init(log: Logger) { self.log = log }
 
-  /// From here on stores lie in `directory`; one that could not be read is tried again at once.
+  /// From here on stores lie in `directory`; one that could not be read, or did not fit, is tried again at once.
   func use(_ directory: String) {
     state.withLock { state in
       state.directory = StoreDirectory(directory)
@@ -31,6 +31,8 @@ public final class Stores: Sendable {
   }
 
   /// A durable table that is to be made, from its store.
+  ///
+  /// A store that could not be read, or did not fit, is not looked at again for a minute: the error of then is thrown.
   /// - Returns: nil if it has none yet, or is not durable.
   func restore(_ configuration: TableConfiguration) throws(TableError) -> Table? {
     guard configuration.durability.mode != nil else { return nil }
@@ -47,8 +49,9 @@ public final class Stores: Sendable {
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
       return table
     } catch {
-      if let error = error.tableError { throw error }
-      let failure = TableError(.system, table: configuration.name, "its store: \(error)")
+      // What else the table stands against is told before a row is read.
+      if let error = error.tableError, error.code != .full { throw error }
+      let failure = error.tableError ?? TableError(.system, table: configuration.name, "its store: \(error)")
       let until = ContinuousClock.now + Self.pauseAfterFailure
       state.withLock { $0.unreadable[configuration.name] = (failure, until) }
       throw failure
