@@ -1,4 +1,6 @@
+import Glibc
 import SharedTable
+import TestSupport
 import Testing
 
 @Suite struct SectionTests {
@@ -66,6 +68,37 @@ import Testing
         """#, environment: ["T": table.name, "S": section])
     // The first line: what env starts does ignore it, the 17th signal.
     #expect(run.text == "1\n9\n", "\(run.errors)")
+  }
+
+  @Test(arguments: ["read", "barrier"], [SIGINT, SIGTERM, SIGHUP])
+  func aSignalEndsTheWaitForTheTable(section: String, signal: Int32) throws {
+    let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))
+    try table.open().barrier { _ in
+      let words = ["-t", table.name, "--timeout", "20s", section, "--", "echo", "started"]
+      let waiting = try Self.start(words)
+      try waiting.waitUntilAsleep(in: .futex)
+      waiting.kill(signal)
+      #expect(try waiting.readToEnd() == "" && waiting.wait() == .signal(signal))
+    }
+  }
+
+  @Test func aSignalThatWasIgnoredDoesNotEndTheWait() throws {
+    let table = try TestTable()
+    let waiting = try table.open().barrier { _ in
+      let words = ["-t", table.name, "--timeout", "60s", "barrier", "--", "echo", "started"]
+      let waiting = try Self.start(words, ignoring: "HUP")
+      try waiting.waitUntilAsleep(in: .futex)
+      waiting.kill(SIGHUP)
+      return waiting
+    }
+    #expect(try waiting.readToEnd() == "started\n" && waiting.wait() == .code(0))
+  }
+
+  /// Starts the command with no signal blocked. The threads that run tests have most of them blocked, and hand that down.
+  private static func start(_ words: [String], ignoring ignored: String? = nil) throws -> WorkerProcess {
+    let ignore = ignored.map { "$SIG{\($0)} = 'IGNORE'; " } ?? ""
+    let script = "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new); \(ignore)exec @ARGV"
+    return try WorkerProcess("/usr/bin/perl", ["-e", script, CommandRun.path] + words, timeoutSeconds: 100)
   }
 
   @Test(arguments: ["INT", "TERM", "HUP"])

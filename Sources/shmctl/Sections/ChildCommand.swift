@@ -6,13 +6,8 @@ struct ChildCommand {
 
   init(_ process: ChildProcess) { self.process = process }
 
-  /// Signals that would end this process while it holds what it must give back. They are blocked for all its threads,
-  /// also those to come: called before a table is opened.
-  static func holdSignals() {
-    var set = held
-    _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-  }
-
+  /// Signals that would end this process before its command has ended. This thread alone could take them: the library's own
+  /// threads have all signals blocked.
   private static var held: sigset_t {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -20,12 +15,16 @@ struct ChildCommand {
     return set
   }
 
-  /// Runs it to its end. What the terminal sends at Ctrl-C goes to the command too, and is its to obey; what another
-  /// process sends here is passed on.
+  /// Runs it to its end. Called inside the section: until here, while the table is waited for, signals do what they always
+  /// do. From here on what the terminal sends at Ctrl-C goes to the command too, and is its to obey; what another process
+  /// sends here is passed on.
   /// - Returns: its exit status, as the shell counts.
+  /// - Throws: `CannotStart`; a complaint if it cannot be waited for.
   func run() throws -> Int32 {
-    let child = try process.start()
     var set = Self.held
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    let child = try process.start()
+    passOn(&set, to: child)
     while true {
       var status: Int32 = 0
       let ended = unsafe waitpid(child, &status, WNOHANG)
@@ -36,6 +35,16 @@ struct ChildCommand {
       guard signal > 0, signal != SIGCHLD else { continue }
       let isOfTerminal = unsafe info.si_code == Self.ofKernel && (signal == SIGINT || signal == SIGQUIT)
       if !isOfTerminal { kill(child, signal) }
+    }
+  }
+
+  /// What came while the command was being started, which may have been too early for it to have it from the terminal.
+  private func passOn(_ set: inout sigset_t, to child: pid_t) {
+    var atOnce = timespec()
+    while true {
+      let signal = unsafe sigtimedwait(&set, nil, &atOnce)
+      if signal <= 0 { return }
+      if signal != SIGCHLD { kill(child, signal) }
     }
   }
 

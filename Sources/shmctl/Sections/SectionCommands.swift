@@ -22,7 +22,6 @@ struct Read: ParsableCommand {
   func validate() throws { try SectionRun.check(command, "read") }
 
   func run() throws {
-    ChildCommand.holdSignals()
     let table = try options.open()
     let child = SectionRun.child(command, table)
     try SectionRun.end { try table.read { _ in try child.run() } }
@@ -60,7 +59,6 @@ struct Barrier: ParsableCommand {
   func validate() throws { try SectionRun.check(command, "barrier") }
 
   func run() throws {
-    ChildCommand.holdSignals()
     let table = try options.open()
     let child = SectionRun.child(command, table)
     let claimed =
@@ -75,10 +73,10 @@ struct Barrier: ParsableCommand {
 /// What `read` and `barrier` have in common.
 enum SectionRun {
   static let common = """
-    The wait for the table lasts --timeout at most (exit 7, naming who holds it). The exit status is the command's, or \
-    128 and the number of the signal that ended it; 126 and 127 if it cannot be run. $SHM_TABLE is the table for it. \
-    Ctrl-C and SIGTERM end the command, then the section. If shmctl itself is killed (SIGKILL), the table is free at once \
-    though the command goes on.
+    The wait for the table lasts --timeout at most (exit 7, naming who holds it), and Ctrl-C and SIGTERM end it with \
+    shmctl. The exit status is the command's, or 128 and the number of the signal that ended it; 126 and 127 if it \
+    cannot be run. $SHM_TABLE is the table for it. Once it runs, Ctrl-C and SIGTERM end the command, then the section. If \
+    shmctl itself is killed (SIGKILL), the table is free at once though the command goes on.
     """
 
   static func check(_ command: [RawArgument], _ name: String) throws {
