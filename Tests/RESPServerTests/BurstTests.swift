@@ -6,11 +6,6 @@ import Testing
 
 /// Commands that come together: in order, and in one section or barrier.
 struct BurstTests {
-  /// Commands, a line each, as clients send them.
-  private func encode(_ lines: [String]) -> [UInt8] {
-    lines.flatMap { RedisClient.encode($0.split(separator: " ").map { Array($0.utf8) }) }
-  }
-
   @Test func aBurstIsAnsweredInOrder() async throws {
     try await withServer { server, client throws in
       let before = server.table.version

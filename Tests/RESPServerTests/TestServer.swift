@@ -56,3 +56,8 @@ func withServer(
   }
   await server.stop()
 }
+
+/// Commands, a line each, as clients send them.
+func encode(_ lines: [String]) -> [UInt8] {
+  lines.flatMap { RedisClient.encode($0.split(separator: " ").map { Array($0.utf8) }) }
+}

@@ -31,7 +31,9 @@ enum NumberWrites {
     guard let number = old.map({ Float80Text.parse($0.text) }) ?? 0, let amount = Float80Text.parse(request[2].array)
     else { throw CommandError.notAFloat }
     let sum = number + amount
-    guard sum.isFinite else { throw CommandError("ERR increment would produce NaN or Infinity") }
+    guard sum.isFinite, old?.type != .double || Double(sum).isFinite else {
+      throw CommandError("ERR increment would produce NaN or Infinity")
+    }
     let text = Float80Text.decimal(sum)
     if old?.type == .double {
       try tx.set(key, Double(sum), expires: old?.expiry.map { .at($0) } ?? .never)

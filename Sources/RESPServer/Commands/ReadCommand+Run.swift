@@ -77,7 +77,9 @@ private enum Reads {
     if start < 0 { start = max(0, start + text.count) }
     if end < 0 { end = max(0, end + text.count) }
     end = min(end, text.count - 1)
-    reply.bulk(start > end ? [] : Array(text[start...end]))
+    if start > end { return reply.bulk([]) }
+    try reply.room(for: end - start + 1)
+    reply.bulk(Array(text[start...end]))
   }
 
   static func keys<S: Section & ~Copyable & ~Escapable>(
@@ -85,12 +87,13 @@ private enum Reads {
   ) throws {
     var found: [[UInt8]] = []
     var bytes = 0
+    let limit = reply.limit
     try section.forEachKey { key in
       if Glob.matches(pattern, key), visible?.mayRead(key) ?? true {
         found.append(key.array)
         bytes += key.count + 32
       }
-      return bytes <= Reply.largest
+      return bytes <= limit
     }
     try reply.room(for: bytes)
     reply.array(found.count)

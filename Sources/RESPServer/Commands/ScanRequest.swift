@@ -37,6 +37,7 @@ struct ScanRequest {
     _ section: borrowing S, _ reply: inout Reply, _ visible: TableAccess?
   ) throws {
     var found: [[UInt8]] = []
+    var bytes = 0
     var visited = 0
     var next = cursor
     repeat {
@@ -46,10 +47,14 @@ struct ScanRequest {
         let typeName = StoredValue.isText(entry.type) ? "string" : entry.type?.name ?? "unknown"
         if let visible, !visible.mayRead(name) { return true }
         let isWanted = pattern.map { Glob.matches($0, name) } ?? true
-        if isWanted, type == nil || type == typeName { found.append(unsafe [UInt8](key)) }
+        if isWanted, type == nil || type == typeName {
+          found.append(unsafe [UInt8](key))
+          bytes += key.count + 32
+        }
         return true
       }
-    } while next != 0 && visited < count
+    } while next != 0 && visited < count && bytes <= reply.limit
+    try reply.room(for: bytes)
     reply.array(2)
     reply.bulk("\(next)")
     reply.array(found.count)

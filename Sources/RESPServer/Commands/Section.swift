@@ -91,6 +91,6 @@ extension Reply {
 
   /// A reply that a buffer cannot hold is refused before it is made.
   func room(for count: Int) throws(CommandError) {
-    if self.count + count > Self.largest { throw .replyTooLarge }
+    if self.count + count > limit { throw .replyTooLarge }
   }
 }

@@ -14,12 +14,12 @@ extension WriteCommand {
     case .setex: try StringWrites.setWithExpiry(request, unit: 1000, &tx, &reply)
     case .psetex: try StringWrites.setWithExpiry(request, unit: 1, &tx, &reply)
     case .getset:
-      reply.text(try tx.text(request[1])?.text)
+      try reply.text(try tx.text(request[1])?.text)
       try tx.store(request[1], request[2], expiry: nil)
     case .getdel:
       let old = try tx.text(request[1])
+      try reply.text(old?.text)
       if old != nil { _ = try unsafe tx.take(request[1].raw) }
-      reply.text(old?.text)
     case .getex: try StringWrites.getex(request, &tx, &reply)
     case .mset:
       if request.count % 2 == 0 { throw CommandError.arity(request.name) }
@@ -36,10 +36,14 @@ extension WriteCommand {
       if amount == .min { throw CommandError("ERR decrement would overflow") }
       try NumberWrites.add(-amount, request[1], &tx, &reply)
     case .incrbyfloat: try NumberWrites.addFloat(request, &tx, &reply)
+    case .del where request.count == 2: reply.integer(try unsafe tx.take(request[1].raw) ? 1 : 0)
     case .del:
-      var removed = 0
-      for index in 1..<request.count where try unsafe tx.take(request[index].raw) { removed += 1 }
-      reply.integer(removed)
+      reply.integer(
+        try tx.withSavepoint { tx throws(TableError) in
+          var removed = 0
+          for index in 1..<request.count where try unsafe tx.take(request[index].raw) { removed += 1 }
+          return removed
+        })
     case .copy: try KeyWrites.copy(request, &tx, &reply)
     case .rename: try KeyWrites.rename(request, &tx, &reply)
     case .renamenx: try KeyWrites.renamenx(request, &tx, &reply)
@@ -69,7 +73,9 @@ extension WriteSection where Self: ~Copyable & ~Escapable {
 }
 
 extension Reply {
-  mutating func text(_ text: [UInt8]?) {
-    if let text { bulk(text) } else { null() }
+  mutating func text(_ text: [UInt8]?) throws(CommandError) {
+    guard let text else { return null() }
+    try room(for: text.count)
+    bulk(text)
   }
 }

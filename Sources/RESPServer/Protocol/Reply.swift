@@ -4,7 +4,7 @@ import SharedTable
 /// What a connection is to be sent, in its version of the protocol.
 @safe
 struct Reply: ~Copyable {
-  /// More than this is answered to no command: a buffer holds 4 GiB.
+  /// A buffer holds 4 GiB.
   static let largest = 1 << 30
 
   /// Holds the memory, and knows of what is in it when ``buffer`` is asked for.
@@ -16,6 +16,8 @@ struct Reply: ~Copyable {
   private(set) var count = 0
   /// 2 or 3.
   var version = 2
+  /// More bytes than this are answered to no command, nor to a transaction: ``room(for:)``.
+  var limit = Self.largest
 
   /// Where the next reply begins: for ``rollBack(to:)``.
   var position: Int { count }

@@ -48,4 +48,6 @@ public struct ServerOptions: Sendable, Equatable {
 
   /// Limits of what one client may make the server hold.
   var frames = FrameParser.Limits()
+  /// Bytes that are answered to one command, or to one transaction.
+  var largestReply = Reply.largest
 }

@@ -16,6 +16,8 @@ final class Database: Sendable {
 
   private let trusting: [UInt32]
   private let current = Mutex<Table?>(nil)
+  /// Why the table could not be opened, and until when that is the answer: see ``table()``.
+  private let failure = Mutex<(error: TableError, until: ContinuousClock.Instant)?>(nil)
   private let generationCount = Atomic<UInt64>(0)
 
   init(index: Int, _ served: ServerOptions.ServedTable) {
@@ -29,13 +31,30 @@ final class Database: Sendable {
   /// Grows when the table is let go: sessions look at it before they use the handle that they know.
   var generation: UInt64 { generationCount.load(ordering: .acquiring) }
 
+  /// How long opening may wait for who makes the table at the moment. The event loop waits meanwhile.
+  private static let patience = Duration.milliseconds(100)
+  /// One that is stopped while it makes the table holds up the event loop by a tenth of the time, whatever clients ask.
+  private static let pauseAfterWait = Duration.seconds(1)
+
   /// The table, opened if it is not open.
   func table() throws(TableError) -> Table {
     if let table = current.withLock({ $0 }) { return table }
-    let opened = try Table.open(name, trusting: .users(trusting), timeout: .seconds(1))
+    if let failure = failure.withLock({ $0 }), ContinuousClock.now < failure.until { throw failure.error }
+    let opened = try open()
     return current.withLock { table in
       if table == nil { table = opened }
       return table!
+    }
+  }
+
+  private func open() throws(TableError) -> Table {
+    let begin = ContinuousClock.now
+    do throws(TableError) {
+      return try Table.open(name, trusting: .users(trusting), timeout: Self.patience)
+    } catch {
+      let now = ContinuousClock.now
+      if now - begin >= Self.patience { failure.withLock { $0 = (error, now + Self.pauseAfterWait) } }
+      throw error
     }
   }
 

@@ -5,6 +5,9 @@ extension Session {
   /// What a request comes to, found without changing anything.
   enum Plan {
     case refused(CommandError)
+    /// It is a line of HTTP. A page in somebody's browser may send that to a port of this host, with commands behind it: nothing of it is
+    /// carried out, as in Redis.
+    case foreign
     case queued(Command)
     case connection(ConnectionCommand, Command)
     case read(ReadCommand)
@@ -28,6 +31,10 @@ extension Session {
       } else {
         fail(error)
       }
+      finish()
+      return nil
+    case .foreign:
+      endsConnection = true
       finish()
       return nil
     case .queued(let command):
@@ -79,7 +86,9 @@ extension Session {
   }
 
   func plan(_ request: Request) -> Plan {
-    guard let command = unsafe commands.find(request[0]) else { return .refused(.unknown(request)) }
+    guard let command = unsafe commands.find(request[0]) else {
+      return request[0].isWord("POST") || request[0].isWord("HOST:") ? .foreign : .refused(.unknown(request))
+    }
     return unsafe command._withUnsafeGuaranteedRef { plan($0, request) }
   }
 
@@ -191,10 +200,10 @@ extension Session {
       guard let bytes else { return }
       shareSection(table, bytes) { next in
         switch planInSection(next) {
-        case .read(let command): answer(command, next, tx)
+        case .read(let command) where !command.visitsManyKeys: answer(command, next, tx)
         case .write(.flushdb): return false
         case .write(let command): return answer(command, next, &tx)
-        case .connection, nil: return false
+        case .read, .connection, nil: return false
         }
         return true
       }
@@ -216,7 +225,8 @@ extension Session {
     return true
   }
 
-  /// Removes all keys of a table: in one barrier if they are not too many for one.
+  /// Removes all keys of a table: in one barrier if they are not too many for one. Each removal takes room until its barrier has ended, of
+  /// which a full table has hardly any: then there are more barriers, of fewer keys.
   func flush(_ database: Database, _ request: Request, _ patience: Duration) throws {
     try KeyWrites.checkFlush(request)
     if try isForwarded(database) {
@@ -226,8 +236,13 @@ extension Session {
     noteWrite(database)
     let table = try database.table()
     var isEmpty = false
+    var portion = 50_000
     while !isEmpty {
-      isEmpty = try table.barrier(timeout: patience) { tx in try tx.removeAll(most: 50_000) }
+      do {
+        isEmpty = try table.barrier(timeout: patience) { [portion] tx in try tx.removeAll(most: portion) }
+      } catch let error as TableError where error.mayFitAfterReclaiming && portion > 1 {
+        portion /= 2
+      }
     }
     reply.ok()
   }

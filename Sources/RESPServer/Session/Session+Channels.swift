@@ -90,7 +90,7 @@ extension Reply {
   fileprivate mutating func confirm(_ word: String, _ channel: [UInt8]?, _ count: Int) {
     push(3)
     bulk(word)
-    text(channel)
+    if let channel { bulk(channel) } else { null() }
     integer(count)
   }
 }

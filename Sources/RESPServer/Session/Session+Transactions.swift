@@ -121,7 +121,10 @@ extension Session {
         for entry in queue.entries {
           guard case .read(let command) = entry.command.kind else { continue }
           entry.request.withRequest { request in
-            answerPart { try command.run(request, view, &reply, visible: visibleKeys) }
+            answerPart {
+              try reply.room(for: 0)
+              try command.run(request, view, &reply, visible: visibleKeys)
+            }
           }
         }
         return true
@@ -151,6 +154,7 @@ extension Session {
       try entry.request.withRequest { request in
         replyStart = reply.position
         do {
+          try reply.room(for: 0)
           switch entry.command.kind {
           case .read(let command): try command.run(request, tx, &reply, visible: visibleKeys)
           case .write(let command): try command.run(request, &tx, &reply)

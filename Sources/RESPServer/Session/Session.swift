@@ -69,6 +69,7 @@ final class Session: @unchecked Sendable {
     parser = FrameParser(server.options.frames)
     ahead = FrameParser(server.options.frames)
     hasWritten = server.databases.map { _ in false }
+    reply.limit = server.options.largestReply
   }
 
   // MARK: - Bytes
