@@ -34,7 +34,8 @@ final class Broker: Sendable {
       guard let target else { return tellOfBrokenRedirection() }
       if target.current.version == 3 {
         target.deliver(.invalidate(keys))
-      } else if tracking.redirect != nil {
+      } else if tracking.redirect != nil, target.current.kind == .subscriber {
+        // Who listens to nothing would take it for the answer to its next command.
         target.deliver(.invalidateMessage(keys))
       }
     }
@@ -88,6 +89,17 @@ final class Broker: Sendable {
     if let change { told = told.filter { $0.0.mayRead(change.key, of: change.table) } }
     for (client, push) in told { client.deliver(push) }
     return told.count
+  }
+
+  /// Whether a client that gets its answers in RESP2 still expects a message. What has been on its way to one that has ended its subscription
+  /// meanwhile would be taken for the answer to its next command.
+  func isExpected(_ push: ClientRecord.Push, by client: ClientRecord) -> Bool {
+    switch push {
+    case .message(let channel, _): state.withLock { $0.channels[channel]?[client.id] != nil }
+    case .patternMessage(let pattern, _, _): state.withLock { $0.patterns[pattern]?[client.id] != nil }
+    case .invalidateMessage: client.current.kind == .subscriber
+    case .invalidate, .redirectionBroken: true
+    }
   }
 
   func channels(matching pattern: [UInt8]?) -> [[UInt8]] {
@@ -151,6 +163,11 @@ final class Broker: Sendable {
   private func adjustRelays() {
     let isWanted = state.withLock { $0.notifications.isOn || !$0.trackers.isEmpty }
     for relay in relays { isWanted ? relay.start(self) : relay.stop() }
+  }
+
+  /// Has the logs read of tables that were not there when somebody began to listen. For a clock.
+  func awaitTables() {
+    for relay in relays where relay.isWaiting { relay.start(self) }
   }
 
   func stop() {

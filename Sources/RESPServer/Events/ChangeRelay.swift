@@ -6,16 +6,27 @@ import Synchronization
 final class ChangeRelay: Sendable {
   private let database: Database
   private let queue = DispatchQueue(label: "shmd.resp.changes")
-  private let source = Mutex<TableSource?>(nil)
+  private let state = Mutex(State())
   /// Who caches is about to be told. Of the queue alone.
   private let isTelling = Atomic(false)
 
+  private struct State {
+    var source: TableSource?
+    /// It was to begin, and there was no table.
+    var isWaiting = false
+  }
+
   init(_ database: Database) { self.database = database }
 
-  /// Begins with what is committed from now on. Nothing happens if it has begun.
+  /// Begins with what is committed from now on. Nothing happens if it has begun. If there is no table, it is to be called again when
+  /// there may be one: who caches is told then that changes were missed.
   func start(_ broker: Broker) {
-    source.withLock { source in
-      guard source == nil, let table = try? database.table() else { return }
+    let hasMissed = state.withLock { state in
+      guard state.source == nil else { return false }
+      guard let table = try? database.table() else {
+        state.isWaiting = true
+        return false
+      }
       let made = table.makeChangeSource(queue: queue)
       made.setEventHandler { [weak self, weak broker, database] change in
         guard let broker else { return }
@@ -25,15 +36,20 @@ final class ChangeRelay: Sendable {
       made.setCancelHandler { [weak self, weak broker, database] error in
         // Whatever was in a table that is gone, clients must not go on with.
         guard let self, let broker, error != nil else { return }
-        self.source.withLock { $0 = nil }
+        self.state.withLock { $0.source = nil }
         broker.tell(.missed(1), of: database)
         database.refresh()
-        if (try? database.table()) != nil { self.start(broker) }
+        self.start(broker)
       }
       made.activate()
-      source = made
+      defer { state = State(source: made) }
+      return state.isWaiting
     }
+    if hasMissed { broker.tell(.missed(1), of: database) }
   }
+
+  /// It was to begin, and there was no table.
+  var isWaiting: Bool { state.withLock { $0.isWaiting } }
 
   /// Once what the log has now is read: the source hands that out in one run of the queue.
   private func tellTrackers(_ broker: Broker) {
@@ -45,9 +61,9 @@ final class ChangeRelay: Sendable {
   }
 
   func stop() {
-    let old = source.withLock { source in
-      defer { source = nil }
-      return source
+    let old = state.withLock { state in
+      defer { state = State() }
+      return state.source
     }
     old?.cancel()
   }

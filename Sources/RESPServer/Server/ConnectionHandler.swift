@@ -183,7 +183,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func deliver(_ push: ClientRecord.Push) {
     guard let context, !isEnding else { return }
-    let bytes = push.encoded(version: session.client.current.version)
+    let (client, version) = (session.client, session.client.current.version)
+    guard version == 3 || session.server.broker.isExpected(push, by: client) else { return }
+    let bytes = push.encoded(version: version)
     let count = bytes.readableBytes
     unread += count
     guard unread <= Self.mostUnread else { return context.close(promise: nil) }

@@ -39,6 +39,7 @@ public final class RESPServer: Sendable {
     }
     group.next().scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [state] _ in
       for database in state.databases { database.refresh() }
+      state.broker.awaitTables()
     }
   }
 
