@@ -4,17 +4,28 @@ import SharedTable
 /// between depends on what is no more: the table's change log tells.
 struct AbsentWatch {
   let database: Database
-  private let keys: Set<[UInt8]>
+  let table: Table
+  /// With the versions at which they were absent.
+  private var keys: [[UInt8]: UInt64]
+  private let first: UInt64
   private var scan: ChangeScan
   private var hasCome = false
 
   /// - Parameter version: that of the section in which the keys were absent.
   init(_ keys: [[UInt8]], of table: Table, _ database: Database, at version: UInt64) {
     self.database = database
-    self.keys = Set(keys)
+    self.table = table
+    self.keys = Dictionary(keys.map { ($0, version) }) { first, _ in first }
+    first = version
     scan =
       keys.count == 1
       ? ChangeScan(table, from: version, prefix: keys[0]) : ChangeScan(table, from: version)
+  }
+
+  /// - Parameter version: not less than that of the first keys. The log has not been read yet.
+  mutating func add(_ more: [[UInt8]], at version: UInt64) {
+    for key in more { keys[key] = version }
+    scan = ChangeScan(table, from: first)
   }
 
   /// Reads on in the log. Never blocks; the work is that of what was committed since the last call.
@@ -22,7 +33,7 @@ struct AbsentWatch {
   mutating func hasAnyCome() throws -> Bool {
     while !hasCome, let change = try scan.next() {
       switch change {
-      case .set(let key, _): hasCome = keys.contains(key)
+      case .set(let key, let version): hasCome = keys[key].map { version > $0 } ?? false
       // By a sweep, too, of a key that had expired before.
       case .removed: break
       case .missed: hasCome = true

@@ -38,9 +38,17 @@ struct CommandQueue {
   }
 }
 
+struct WatchedName: Hashable {
+  /// Its place.
+  let database: Int
+  let key: [UInt8]
+}
+
 /// A key on which EXEC depends.
 struct WatchedKey {
   let database: Database
+  /// Of the database's, in which the key has been seen.
+  let generation: UInt64
   let key: [UInt8]
   /// 0: it was absent.
   let version: UInt64

@@ -74,7 +74,7 @@ extension Session {
     } catch let error as NeedsLane {
       reply.rollBack(to: replyStart)
       return error.lane
-    } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && database.refresh() {
+    } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && hasTableMoved {
       reply.rollBack(to: replyStart)
       isSecondAttempt = true
       return nil

@@ -47,6 +47,7 @@ extension Session {
 
   func unwatch() {
     watched = []
+    watchedNames = []
     watchedAbsent = []
   }
 
@@ -56,20 +57,33 @@ extension Session {
       throw CommandError("ERR too many keys are watched; at most \(1 << 20)")
     }
     let database = database
+    let generation = database.generation
     let table = try table()
     let (version, seen) = try table.read(timeout: patience) { view in
       var seen: [WatchedKey] = []
       for index in 1..<request.count {
         let key = request[index]
-        seen.append(WatchedKey(database: database, key: key.array, version: try view.version(key)))
+        seen.append(
+          WatchedKey(
+            database: database, generation: generation, key: key.array, version: try view.version(key)))
       }
       return (view.version, seen)
     }
-    let absent = seen.filter { $0.version == 0 }.map(\.key)
-    if !absent.isEmpty { watchedAbsent.append(AbsentWatch(absent, of: table, database, at: version)) }
-    // A key that is watched already counts from its first WATCH on: both must hold.
-    watched += seen
+    // A key that is watched already counts from its first WATCH on.
+    let new = seen.filter { watchedNames.insert(WatchedName(database: database.index, key: $0.key)).inserted }
+    watched += new
+    watchAbsent(new.filter { $0.version == 0 }.map(\.key), of: table, at: version)
     reply.ok()
+  }
+
+  /// A table's log is read once for all of its keys, however many WATCHes have named them.
+  private func watchAbsent(_ keys: [[UInt8]], of table: Table, at version: UInt64) {
+    if keys.isEmpty { return }
+    if let index = watchedAbsent.firstIndex(where: { $0.table === table }) {
+      watchedAbsent[index].add(keys, at: version)
+    } else {
+      watchedAbsent.append(AbsentWatch(keys, of: table, database, at: version))
+    }
   }
 
   func exec(_ patience: Duration) throws {
@@ -86,6 +100,9 @@ extension Session {
       throw error
     } catch let error as NeedsLane {
       throw error
+    } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && hasTableMoved {
+      // Still to be carried out, in the table that has the name now if there is one.
+      throw error
     } catch {
       leaveTransaction()
       throw error
@@ -99,6 +116,8 @@ extension Session {
 
   /// Keys of other tables are looked at before the barrier, and most of the log in which absent ones would be.
   private func holdsElsewhere(_ patience: Duration) throws -> Bool {
+    // Versions of a table that was made anew say nothing of those before.
+    if watched.contains(where: { $0.generation != $0.database.generation }) { return false }
     for index in watchedAbsent.indices where try watchedAbsent[index].hasAnyCome() { return false }
     for watched in watched where watched.database !== database {
       let version = try watched.database.table().read(timeout: patience) { view in

@@ -47,6 +47,9 @@ final class Session: @unchecked Sendable {
     didSet { client.noteQueued(queue?.entries.count) }
   }
   var watched: [WatchedKey] = []
+  /// Those of ``watched``.
+  var watchedNames: Set<WatchedName> = []
+  /// One a table.
   var watchedAbsent: [AbsentWatch] = []
   var subscriptions = Subscriptions()
   var tracking: Tracking?
@@ -200,6 +203,10 @@ final class Session: @unchecked Sendable {
     handle = (table, generation)
     return table
   }
+
+  /// Whether the name of the table that the running command has used leads to another one by now, or to none. Then the command is tried once
+  /// more.
+  var hasTableMoved: Bool { database.refresh() || handle.map { $0.generation != database.generation } ?? false }
 
   /// Before a barrier that stores: whether it did is known to who waits for the disk alone.
   func noteWrite(_ database: Database) { hasWritten[database.index] = true }
