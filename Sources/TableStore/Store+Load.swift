@@ -5,10 +5,12 @@ import TableEngine
 extension Store {
   /// Puts all that the store holds into a table that nobody can see yet, and makes this the store of it.
   ///
-  /// - Parameter now: what has expired by then is left out.
-  func load(into loader: Loader, now: UInt64) throws(Failure) {
-    try loadKeys(into: loader, now)
-    try loadRecent(into: loader, now)
+  /// - Parameters:
+  ///   - now: what has expired by then is left out.
+  ///   - beat: called at times.
+  func load(into loader: Loader, now: UInt64, _ beat: () -> Void) throws(Failure) {
+    try loadKeys(into: loader, now, beat)
+    try loadRecent(into: loader, now, beat)
     do throws(StoreError) {
       try database.inTransaction { () throws(StoreError) in try bind(to: loader.uuid, applied: loader.finish()) }
     } catch {
@@ -25,9 +27,9 @@ extension Store {
     case table(EngineError)
   }
 
-  private func loadKeys(into loader: Loader, _ now: UInt64) throws(Failure) {
+  private func loadKeys(into loader: Loader, _ now: UInt64, _ beat: () -> Void) throws(Failure) {
     var last: [UInt8] = []
-    try forEach("SELECT * FROM kv ORDER BY key", .kv) { row throws(Failure) in
+    try forEach("SELECT * FROM kv ORDER BY key", .kv, beat) { row throws(Failure) in
       let isInOrder = unsafe last.isEmpty || row.key.isBehind(last)
       guard isInOrder, let value = unsafe row.value else { throw .store(outOfOrder) }
       unsafe last.replaceSubrange(0..., with: row.key)
@@ -40,9 +42,9 @@ extension Store {
     }
   }
 
-  private func loadRecent(into loader: Loader, _ now: UInt64) throws(Failure) {
+  private func loadRecent(into loader: Loader, _ now: UInt64, _ beat: () -> Void) throws(Failure) {
     var next = firstSequence
-    try forEach("SELECT * FROM recent ORDER BY seq", .recent) { row throws(Failure) in
+    try forEach("SELECT * FROM recent ORDER BY seq", .recent, beat) { row throws(Failure) in
       guard row.sequence == next else { throw .store(outOfOrder) }
       next += 1
       do throws(EngineError) {
@@ -61,7 +63,12 @@ extension Store {
     StoreError(.damaged, path, "damaged: its rows are not in order; \(StoreError.moveAway)")
   }
 
-  private func forEach(_ sql: String, _ place: Row.Place, _ body: (Row) throws(Failure) -> Void) throws(Failure) {
+  /// So many rows take some milliseconds.
+  private static let rowsABeat = 4096
+
+  private func forEach(
+    _ sql: String, _ place: Row.Place, _ beat: () -> Void, _ body: (Row) throws(Failure) -> Void
+  ) throws(Failure) {
     func store<R>(_ body: () throws(StoreError) -> R) throws(Failure) -> R {
       do throws(StoreError) { return try body() } catch { throw .store(error) }
     }
@@ -69,7 +76,10 @@ extension Store {
     let rows = try store { () throws(StoreError) in
       try explaining(path) { () throws(SQLiteError) in try database.prepare(sql) }
     }
+    var count = 0
     while try store({ () throws(StoreError) in try explaining(path) { () throws(SQLiteError) in try rows.step() } }) {
+      count += 1
+      if count % Self.rowsABeat == 0 { beat() }
       try body(try store { () throws(StoreError) in try Row(rows, of: place, path) })
     }
   }

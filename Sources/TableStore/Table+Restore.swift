@@ -14,10 +14,20 @@ extension Table {
   ///   - options: of the table to be made. Its capacity must have room for what the store holds.
   ///   - directory: where stores lie.
   ///   - disk: the name of an SQLite VFS; nil: the system's. For tests.
+  ///   - beat: called at times while rows are read: a sign of life for who waits.
   /// - Returns: nil if the table has no store.
   public static func restore(
     _ name: String, _ options: Options = Options(), from directory: StoreDirectory, timeout: Duration = defaultTimeout,
-    disk: String? = nil
+    disk: String? = nil, beat: () -> Void = {}
+  ) throws(StoreError) -> Table? {
+    try withoutActuallyEscaping(beat) { beat throws(StoreError) in
+      try restore(name, options, from: directory, timeout: timeout, disk: disk, beats: beat)
+    }
+  }
+
+  private static func restore(
+    _ name: String, _ options: Options, from directory: StoreDirectory, timeout: Duration, disk: String?,
+    beats beat: @escaping () -> Void
   ) throws(StoreError) -> Table? {
     try directory.prepare()
     guard let store = try Store.open(name, in: directory, disk: disk) else { return nil }
@@ -29,7 +39,7 @@ extension Table {
         name, options,
         load: TableLoad(base: store.base) { loader throws(EngineError) in
           do throws(Store.Failure) {
-            try store.load(into: loader, now: now)
+            try store.load(into: loader, now: now, beat)
           } catch {
             switch error {
             case .table(let error): throw error

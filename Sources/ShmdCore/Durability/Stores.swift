@@ -33,8 +33,9 @@ public final class Stores: Sendable {
   /// A durable table that is to be made, from its store.
   ///
   /// A store that could not be read, or did not fit, is not looked at again for a minute: the error of then is thrown.
+  /// - Parameter beat: called at times while the store is read.
   /// - Returns: nil if it has none yet, or is not durable.
-  func restore(_ configuration: TableConfiguration) throws(TableError) -> Table? {
+  func restore(_ configuration: TableConfiguration, _ beat: () -> Void = {}) throws(TableError) -> Table? {
     guard configuration.durability.mode != nil else { return nil }
     if let failure = state.withLock({ $0.unreadable[configuration.name] }), ContinuousClock.now < failure.until {
       throw failure.error
@@ -43,7 +44,7 @@ public final class Stores: Sendable {
     // Its name was taken away: what was in it goes into the store before it comes back.
     before?.stopAndWait()
     do throws(StoreError) {
-      guard let table = try Table.restore(configuration.name, configuration.options, from: directory) else {
+      guard let table = try Table.restore(configuration.name, configuration.options, from: directory, beat: beat) else {
         return nil
       }
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])

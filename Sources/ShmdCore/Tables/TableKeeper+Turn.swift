@@ -16,9 +16,9 @@ extension TableKeeper {
   /// Looks after every table once.
   /// - Parameter beat: called after each table: a sign that the loop really turns.
   public func turn(beat: @Sendable () -> Void) {
-    takeFreedNames()
+    takeFreedNames(beat)
     for index in tables.indices {
-      lookAfter(&tables[index])
+      lookAfter(&tables[index], beat)
       beat()
     }
     followTables()
@@ -29,9 +29,9 @@ extension TableKeeper {
   /// Nothing but a sign of life of the thread.
   func beat(_ beat: @Sendable () -> Void) { beat() }
 
-  private func lookAfter(_ managed: inout ManagedTable) {
+  private func lookAfter(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) {
     do throws(TableError) {
-      if !managed.table.administration.isNamed { try restore(&managed) }
+      if !managed.table.administration.isNamed { try restore(&managed, beat) }
       try noticeDead(managed)
       try repair(&managed)
       try expire(&managed)
@@ -50,13 +50,13 @@ extension TableKeeper {
   }
 
   /// Makes, or attaches to, the tables that could not be had so far.
-  private func takeFreedNames() {
+  private func takeFreedNames(_ beat: @Sendable () -> Void) {
     blocked = blocked.compactMap { waiting in
       let configuration = waiting.configuration
       do throws(TableError) {
         var found = try attachOther(configuration)
         try found?.adjust(to: configuration, log)
-        if found == nil { found = ManagedTable(configuration, try create(configuration)) }
+        if found == nil { found = ManagedTable(configuration, try create(configuration, beat)) }
         tables += found.map { [$0] } ?? []
         return nil
       } catch {
@@ -69,7 +69,7 @@ extension TableKeeper {
   // MARK: - Steps
 
   /// Someone outside removed or replaced one of the table's names.
-  private func restore(_ managed: inout ManagedTable) throws(TableError) {
+  private func restore(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
     let configuration = managed.configuration
     // Said at the first turn, and not at each until a stranger lets go of the name.
     if managed.trouble?.code != .foreign {
@@ -82,7 +82,7 @@ extension TableKeeper {
       return
     }
     do throws(TableError) {
-      managed = ManagedTable(configuration, try create(configuration))
+      managed = ManagedTable(configuration, try create(configuration, beat))
     } catch {
       guard error.code == .exists else { throw error }
       // Only half of it was removed, or someone was quicker than we.
@@ -91,7 +91,7 @@ extension TableKeeper {
         return
       }
       try Table.drop(configuration.name)
-      managed = ManagedTable(configuration, try create(configuration))
+      managed = ManagedTable(configuration, try create(configuration, beat))
     }
   }
 

@@ -71,7 +71,7 @@ public actor TableKeeper {
   }
 
   /// The tables of a plan, the missing ones created as far as they can be.
-  private func carryOut(_ plan: Plan, _ beat: () -> Void) -> ([ManagedTable], [BlockedTable]) {
+  private func carryOut(_ plan: Plan, _ beat: @Sendable () -> Void) -> ([ManagedTable], [BlockedTable]) {
     var next: [ManagedTable] = []
     var waiting: [BlockedTable] = []
     for step in plan.steps {
@@ -81,7 +81,7 @@ public actor TableKeeper {
       case .wait(let configuration, let error): waiting.append(wait(for: configuration, Trouble(error)))
       case .create(let configuration):
         do throws(TableError) {
-          next.append(ManagedTable(configuration, try create(configuration)))
+          next.append(ManagedTable(configuration, try create(configuration, beat)))
         } catch {
           waiting.append(wait(for: configuration, Trouble(error)))
         }
@@ -111,8 +111,9 @@ public actor TableKeeper {
     return ManagedTable(configuration, table, refused: refused)
   }
 
-  func create(_ configuration: TableConfiguration) throws(TableError) -> Table {
-    if let table = try stores.restore(configuration) { return table }
+  /// - Parameter beat: called at times while a store is read, which may take longer than the watchdog waits.
+  func create(_ configuration: TableConfiguration, _ beat: @Sendable () -> Void) throws(TableError) -> Table {
+    if let table = try stores.restore(configuration, beat) { return table }
     let table = try Table.create(configuration.name, configuration.options)
     log.info("table created", metadata: describe(configuration))
     return table
