@@ -18,8 +18,12 @@ final class FakeEtcdctl: Sendable {
       cat answer.$n
       """
     try write("0\n", "calls")
-    try write(script, "etcdctl")
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.file("etcdctl"))
+    try write(script, "script")
+    // Another process writes what is run: a child that another test starts meanwhile inherits, until it is executed, a file that this process
+    // has open for writing, and such a file cannot be run (ETXTBSY).
+    let copy = try WorkerProcess(
+      "/usr/bin/install", ["-m", "755", scratch.file("script"), scratch.file("etcdctl")], timeoutSeconds: 60)
+    try copy.finish()
   }
 
   private func write(_ text: String, _ name: String) throws {

@@ -75,7 +75,7 @@ import Testing
     let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))
     try table.open().barrier { _ in
       let words = ["-t", table.name, "--timeout", "20s", section, "--", "echo", "started"]
-      let waiting = try Self.start(words)
+      let waiting = try WorkerProcess(CommandRun.path, words, timeoutSeconds: 100)
       try waiting.waitUntilAsleep(in: .futex)
       waiting.kill(signal)
       #expect(try waiting.readToEnd() == "" && waiting.wait() == .signal(signal))
@@ -86,19 +86,13 @@ import Testing
     let table = try TestTable()
     let waiting = try table.open().barrier { _ in
       let words = ["-t", table.name, "--timeout", "60s", "barrier", "--", "echo", "started"]
-      let waiting = try Self.start(words, ignoring: "HUP")
+      let waiting = try WorkerProcess(
+        "/usr/bin/env", ["--ignore-signal=HUP", CommandRun.path] + words, timeoutSeconds: 100)
       try waiting.waitUntilAsleep(in: .futex)
       waiting.kill(SIGHUP)
       return waiting
     }
     #expect(try waiting.readToEnd() == "started\n" && waiting.wait() == .code(0))
-  }
-
-  /// Starts the command with no signal blocked. The threads that run tests have most of them blocked, and hand that down.
-  private static func start(_ words: [String], ignoring ignored: String? = nil) throws -> WorkerProcess {
-    let ignore = ignored.map { "$SIG{\($0)} = 'IGNORE'; " } ?? ""
-    let script = "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new); \(ignore)exec @ARGV"
-    return try WorkerProcess("/usr/bin/perl", ["-e", script, CommandRun.path] + words, timeoutSeconds: 100)
   }
 
   @Test(arguments: ["INT", "TERM", "HUP"])

@@ -66,6 +66,15 @@ public final class WorkerProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, outputPair.child, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
 
+    // A test's thread may have signals blocked, which a child inherits.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
     // The backtracer would inherit the pipes and keep whoever reads them waiting.
     var variables = Self.ownEnvironment
     variables["SWIFT_BACKTRACE"] = "enable=no"
@@ -75,7 +84,7 @@ public final class WorkerProcess: Sendable {
     let argv = ([path] + arguments).map { strdup($0) } + [nil]
     let envp = variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for pointer in argv + envp { free(pointer) } }
-    let failure = posix_spawn(&child, path, &actions, nil, argv, envp)
+    let failure = posix_spawn(&child, path, &actions, &attributes, argv, envp)
     close(inputPair.child)
     close(outputPair.child)
     guard failure == 0 else {
