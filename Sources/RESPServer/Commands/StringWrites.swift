@@ -21,12 +21,11 @@ enum StringWrites {
     let old = try tx.value(key)
     if options.answersOld, let old, !old.isText { throw CommandError.wrongType }
     if options.expiry == .keep { expiry = old?.expiry }
-    if options.answersOld, let old { try reply.room(for: old.text.count) }
+    if options.answersOld { try reply.text(old?.text) }
     let isRefused = options.onlyIfAbsent && old != nil || options.onlyIfPresent && old == nil
     if !isRefused { try tx.store(key, request[2], expiry: expiry) }
-    if options.answersOld {
-      try reply.text(old?.text)
-    } else if isRefused {
+    if options.answersOld { return }
+    if isRefused {
       reply.null()
     } else {
       reply.ok()
@@ -47,7 +46,7 @@ enum StringWrites {
     let key = request[1]
     let options = try SetOptions(request, from: 2, isRead: true)
     guard let value = try tx.text(key) else { return reply.null() }
-    try reply.room(for: value.text.count)
+    try reply.text(value.text)
     switch options.expiry {
     case .time(let argument, let unit, let isRelative):
       let end = try Instant.parse(argument, of: request, unit: unit, isRelative: isRelative, now: tx.now)
@@ -56,7 +55,6 @@ enum StringWrites {
       _ = try unsafe tx.copy(key.raw, to: key.raw, expiry: nil)
     default: break
     }
-    reply.bulk(value.text)
   }
 
   static func storePairs<S: WriteSection & ~Copyable & ~Escapable>(_ request: Request, _ tx: inout S) throws {

@@ -92,7 +92,7 @@ struct Barriers {
   /// Stores nothing and follows nothing: without W, what the directory says may be of the past. To hash a long key takes
   /// longer than the miss.
   @inline(__always)
-  func prefetch(_ key: UnsafeRawBufferPointer) {
+  private func prefetch(_ key: UnsafeRawBufferPointer) {
     guard let start = key.baseAddress, key.count <= 256 else { return }
     prefetch(hash: unsafe shm_hash(start, key.count, segment.hashSeed))
   }
