@@ -70,7 +70,8 @@ def key(r):
 
 
 def compared(r):
-    """A time that is compared with the one a key has: it differs from all others by more than the servers' clocks do."""
+    """A time for GT and LT, which compare it with the one a key has: it differs from all others by more than the servers' clocks do.
+    A time that two commands share is the later one only where a clock went on between them."""
     return r.choice([b"-1", b"0", b"x", b"9223372036854775807", b"%d" % r.randint(1_000_000, 100_000_000)])
 
 
@@ -105,9 +106,8 @@ def command(r):
         lambda: [b"RENAMENX", k, key(r)], lambda: [b"KEYS", r.choice([b"*", b"k*", b"[ab]", b"key:?", b"\\a", b"[^a]", b"zz"])],
         lambda: [b"TYPE", k], lambda: [b"TTL", k], lambda: [b"PTTL", k], lambda: [b"EXPIRETIME", k],
         lambda: [b"PEXPIRETIME", k], lambda: [b"PERSIST", k], lambda: [b"DBSIZE"],
-        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, r.choice(TIMES)] + r.choice([[], [b"NX"], [b"XX"], [b"NX", b"XX"],
-                                                                                   [b"GT", b"LT"], [b"foo"]]),
-        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, compared(r), r.choice([b"GT", b"LT"])],
+        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, r.choice(TIMES)] + r.choice([[], [b"NX"], [b"XX"], [b"NX", b"XX"], [b"foo"]]),
+        lambda: [r.choice([b"EXPIRE", b"PEXPIRE"]), k, compared(r)] + r.choice([[b"GT"], [b"LT"], [b"GT", b"LT"]]),
         lambda: [b"EXPIREAT", k, r.choice([b"4000000000", b"1", b"x"])], lambda: [b"MULTI"], lambda: [b"EXEC"],
         lambda: [b"DISCARD"], lambda: [b"WATCH", k], lambda: [b"UNWATCH"], lambda: [b"PING"], lambda: [b"PING", v],
         lambda: [b"ECHO", v], lambda: [b"SELECT", r.choice([b"0", b"99", b"x"])], lambda: [b"PUBLISH", k, v],
