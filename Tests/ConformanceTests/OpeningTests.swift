@@ -303,7 +303,7 @@ import Testing
       let mask = ControlLayout.retained + 16
       let before = ctl.loadRelaxed(mask)
       var byteCount = segment.geometry.retainedOffset + (Int(before) + 1) * RetainedRing.recordBytes
-      let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
+      let check = ControlAttachmentCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
         defer {
           ctl.storeRelease(mask, ctl.loadRelaxed(mask) * 2 + 1)
           byteCount = segment.geometry.retainedOffset + (Int(ctl.loadRelaxed(mask)) + 1) * RetainedRing.recordBytes
@@ -325,7 +325,7 @@ import Testing
       for index in 0..<600 { try table.set("key \(index)", value) }
       for index in 0..<600 { try table.remove("key \(index)") }
       let before = ctl.loadRelaxed(ControlLayout.units)
-      let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
+      let check = ControlAttachmentCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
         var isUnfinished = true
         while isUnfinished {
           _ = try? table.administration.maintain()
@@ -347,7 +347,7 @@ import Testing
       try writer.ask("barrier", expecting: "in")
       let before = ctl.loadRelaxed(ControlLayout.journalAllocated)
       var lengthsAsked = 0
-      let check = ControlCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
+      let check = ControlAttachmentCheck(ctl: ctl, data: segment.data, geometry: segment.geometry) {
         lengthsAsked += 1
         // The second is the journal's: its size has just been looked at.
         if lengthsAsked == 2 { try? writer.ask("fill key 6000", expecting: "ok") }

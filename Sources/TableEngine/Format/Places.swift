@@ -3,7 +3,7 @@ import CShims
 /// Where in *data* something may lie: the one answer for all who look at an offset that they do not believe yet (recovery,
 /// check, salvage, statistics). It says nothing of what does lie there.
 ///
-/// Observers bound what they read by ``ObserverWalk/require(_:_:alignment:_:)``: their end of the table is what they have
+/// Observers bound what they read by ``ObserverLookup/require(_:_:alignment:_:)``: their end of the table is what they have
 /// seen published, and moves.
 struct Places {
   let geometry: Geometry

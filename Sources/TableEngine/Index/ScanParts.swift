@@ -43,9 +43,9 @@ package final class ScanParts: Sendable {
   /// Of the sub-table that holds a hash. An observer's may be any number: it is damage for the walk to find, or stale.
   private func depth(at hash: UInt64) -> Int {
     if segment.access == .participant { return Lookup(data: segment.data).directoryWord(hash: hash).word.bits }
-    var walk = ObserverWalk(segment, snapshot: shared.snapshot, sequence: shared.sequence)
-    do throws(ObserverWalk.Inconsistent) {
-      return min(try walk.directoryWord(hash: hash).bits, SubTable.maximumDepth)
+    var lookup = ObserverLookup(segment, snapshot: shared.snapshot, sequence: shared.sequence)
+    do throws(ObserverLookup.Inconsistent) {
+      return min(try lookup.directoryWord(hash: hash).bits, SubTable.maximumDepth)
     } catch {
       return DataLayout.rootBits
     }

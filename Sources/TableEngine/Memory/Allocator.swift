@@ -401,7 +401,7 @@ final class Allocator: Sendable {
 
   /// Tells those who map only *data* of all units. Idempotent.
   ///
-  /// PAIR published-size. Other end: ObserverWalk.require. An observer that follows an offset into the new unit must find
+  /// PAIR published-size. Other end: ObserverLookup.require. An observer that follows an offset into the new unit must find
   /// the size that covers it; it loads the size after the offset.
   func publishUnits() { data.storeRelease(DataLayout.publishedBytes, UInt64(geometry.unitOffset(unitCount))) }
 }

@@ -9,24 +9,24 @@ final class Observation {
   let snapshot: UInt64
   private let data: Memory
   // One thread's, in methods that do not call each other: checking that at each access is a good part of a look.
-  @exclusivity(unchecked) private var walk: ObserverWalk
+  @exclusivity(unchecked) private var lookup: ObserverLookup
   @exclusivity(unchecked) private var copies: [UnsafeMutableRawPointer] = unsafe []
 
   /// - Throws: `busy` if the rwlock variant's barrier does not end in time.
   init(_ segment: Segment, timeoutNanoseconds: UInt64) throws(EngineError) {
-    unsafe walk = try ObserverWalk(segment, timeoutNanoseconds: timeoutNanoseconds)
-    snapshot = unsafe walk.snapshot
+    unsafe lookup = try ObserverLookup(segment, timeoutNanoseconds: timeoutNanoseconds)
+    snapshot = unsafe lookup.snapshot
     data = segment.data
   }
 
   /// Joins the snapshot of an outer section.
   init(_ segment: Segment, snapshot: UInt64, sequence: UInt64) {
-    unsafe walk = ObserverWalk(segment, snapshot: snapshot, sequence: sequence)
+    unsafe lookup = ObserverLookup(segment, snapshot: snapshot, sequence: sequence)
     self.snapshot = snapshot
     data = segment.data
   }
 
-  var sequence: UInt64 { unsafe walk.sequence }
+  var sequence: UInt64 { unsafe lookup.sequence }
 
   deinit {
     unsafe copies.forEach { unsafe $0.deallocate() }
@@ -35,14 +35,14 @@ final class Observation {
   /// The version of a key that the snapshot sees, be it a tombstone or expired.
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> FoundEntry? {
     var copy: FoundEntry?
-    let result: Result<Void, ObserverWalk.Inconsistent>
-    do throws(ObserverWalk.Inconsistent) {
-      if let (entry, meta) = try unsafe walk.find(key, hash: hash) { copy = unsafe self.copy(entry, meta, &copies) }
+    let result: Result<Void, ObserverLookup.Inconsistent>
+    do throws(ObserverLookup.Inconsistent) {
+      if let (entry, meta) = try unsafe lookup.find(key, hash: hash) { copy = unsafe self.copy(entry, meta, &copies) }
       result = .success(())
     } catch {
       result = .failure(error)
     }
-    try unsafe walk.settle(result)
+    try unsafe lookup.settle(result)
     return copy
   }
 
@@ -53,14 +53,14 @@ final class Observation {
     var found: [FoundEntry] = []
     var copies: [UnsafeMutableRawPointer] = unsafe []
     defer { unsafe copies.forEach { unsafe $0.deallocate() } }
-    let result: Result<Int, ObserverWalk.Inconsistent>
-    do throws(ObserverWalk.Inconsistent) {
+    let result: Result<Int, ObserverLookup.Inconsistent>
+    do throws(ObserverLookup.Inconsistent) {
       result = .success(
-        try unsafe walk.visit(hash: position) { entry, meta in unsafe found.append(copy(entry, meta, &copies)) })
+        try unsafe lookup.visit(hash: position) { entry, meta in unsafe found.append(copy(entry, meta, &copies)) })
     } catch {
       result = .failure(error)
     }
-    cursor.advance(past: position, depth: try unsafe walk.settle(result))
+    cursor.advance(past: position, depth: try unsafe lookup.settle(result))
     for entry in found where !body(entry) { return }
   }
 

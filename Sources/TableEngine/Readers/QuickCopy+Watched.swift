@@ -140,10 +140,10 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
   ) -> Int {
     let key = unsafe UnsafeRawBufferPointer(start: key, count: keyLength)
-    var walk = ObserverWalk(self, snapshot: committed, sequence: 0)
+    var lookup = ObserverLookup(self, snapshot: committed, sequence: 0)
     var length = QuickCopy.absent
-    do throws(ObserverWalk.Inconsistent) {
-      if let (entry, meta) = try unsafe walk.find(key, hash: hash(key)), !meta.isTombstone {
+    do throws(ObserverLookup.Inconsistent) {
+      if let (entry, meta) = try unsafe lookup.find(key, hash: hash(key)), !meta.isTombstone {
         guard meta.isUnconditional(type: type) else { return QuickCopy.undecided }
         length = meta.valueLength
         if length <= capacity {
@@ -153,6 +153,6 @@ extension Segment {
     } catch {
       return QuickCopy.undecided
     }
-    return walk.isStillValid ? length : QuickCopy.undecided
+    return lookup.isStillValid ? length : QuickCopy.undecided
   }
 }

@@ -4,7 +4,7 @@ import SharedMemory
 /// The reader slots in *ctl*: who reads, at which snapshot, and whether it still lives.
 ///
 /// A slot belongs to a thread for as long as that thread holds the slot's robust mutex, which it does until the
-/// table is let go (`SegmentEnd`) or it ends: the kernel marks the mutex then, however it ends. Nobody polls, nobody times out, and a recycled pid
+/// table is let go (`SlotRelease`) or it ends: the kernel marks the mutex then, however it ends. Nobody polls, nobody times out, and a recycled pid
 /// cannot deceive anyone.
 struct Slots {
   let ctl: Memory

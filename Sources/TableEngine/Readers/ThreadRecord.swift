@@ -17,7 +17,7 @@ extension Segment {
   @inline(never)
   private func makeThreadRecord() throws(EngineError) -> ThreadRecord {
     guard isOfThisProcess else { throw .forked }
-    SegmentEnd.giveBackEnded()
+    SlotRelease.giveBackEnded()
     var slot = -1
     if let participant { slot = try participant.slots.claim() }
     guard let record = unsafe shm_thread_add(id) else {

@@ -5,7 +5,7 @@ import SharedMemory
 ///
 /// Unmapping memory that holds a locked robust mutex cuts the kernel's list of the thread that locked it, and silently
 /// cancels the robustness of what that thread had locked before. So a thread that holds a mutex in this memory beyond a
-/// section holds a reference as well, until after its unlock: `SegmentEnd` lists them. A table that is opened again while there are
+/// section holds a reference as well, until after its unlock: `SlotRelease` lists them. A table that is opened again while there are
 /// references finds its mapping, its number and its threads' slots.
 final class ControlAttachment: Sendable {
   /// Process-unique, never reused: the key of threads' records.

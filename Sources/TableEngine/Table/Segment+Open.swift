@@ -211,7 +211,7 @@ extension Segment {
         "it was made in another PID namespace (another container); run this process in the same one, such as by --pid")
     }
     let object = participant!.object
-    let check = ControlCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
+    let check = ControlAttachmentCheck(ctl: ctl, data: data, geometry: geometry) { () throws(SystemError) in
       try object.status().size
     }
     try check.check()

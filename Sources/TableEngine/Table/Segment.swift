@@ -121,11 +121,11 @@ public final class Segment: Sendable {
   }
 
   /// Takes the registry's lock, and that of the thread which holds slots: no reference to a segment may be dropped under
-  /// either, nor under ForkLock. The rest of the end is at `SegmentEnd`.
+  /// either, nor under ForkLock. The rest of the end is at `SlotRelease`.
   deinit {
     guard participant != nil else { return }
     SegmentRegistry.shared.forget(ObjectIdentifier(self), over: id)
-    if isOfThisProcess { SegmentEnd.giveBack(id) }
+    if isOfThisProcess { SlotRelease.giveBack(id) }
   }
 
   /// Why this process observes although it would have taken part; nil where it was asked to.

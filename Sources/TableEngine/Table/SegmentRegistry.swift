@@ -9,7 +9,7 @@ import Synchronization
 final class SegmentRegistry: Sendable {
   static let shared: SegmentRegistry = {
     // Before any thread has a slot that its end could give back.
-    shm_thread_at_end { SegmentEnd.giveBackAll() }
+    shm_thread_at_end { SlotRelease.giveBackAll() }
     return SegmentRegistry()
   }()
 

@@ -119,7 +119,7 @@ final class TableState: @unchecked Sendable {
     DataLayout.keyCounts + Int(version % UInt64(DataLayout.keyCountSlots)) * 8
   }
 
-  /// PAIR wseq-data. Other end: ObserverWalk.isStillValid, SharedGate.isWriting, Recoverer.recover. Release on both edges, with a
+  /// PAIR wseq-data. Other end: ObserverLookup.isStillValid, SharedGate.isWriting, Recoverer.recover. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
     data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) &+ 1)

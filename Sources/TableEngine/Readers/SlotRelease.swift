@@ -1,7 +1,8 @@
 import CShims
 import SharedMemory
 
-/// How a table that this process lets go gives everything back: "The end of a segment" in DESIGN.md.
+/// How the threads give back their slots of a table that this process lets go, and the last of them its mapping: "The end of a
+/// segment" in DESIGN.md.
 ///
 /// ```
 /// last reference to the Segment:  registry forgets it; `ends` += 1
@@ -19,7 +20,7 @@ import SharedMemory
 ///
 /// How many are waited for is bounded: a thread takes a slot in `threadRecord()` only, and gives back there first what it has
 /// in segments that ended. So what an idle thread holds are tables that were open together when it last took a slot.
-enum SegmentEnd {
+enum SlotRelease {
   /// Gives back this thread's slots of segments that have ended since it last did. One load if none has.
   static func giveBackEnded() {
     guard shm_thread_learn_ends(SegmentRegistry.shared.ends) else { return }

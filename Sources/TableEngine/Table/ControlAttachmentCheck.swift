@@ -7,7 +7,7 @@ import SharedMemory
 /// Others may be at work meanwhile, and the table may grow and shrink. So a rule is about one word, or about a word and the object's
 /// length, which only grows, and does so before a word says it: it is asked for after the word. Two words that contradict each other
 /// are damage only if they are of one moment (``expectPair(_:in:_:isPossible:)``).
-package struct ControlCheck {
+package struct ControlAttachmentCheck {
   let ctl: Memory
   let data: Memory
   let geometry: Geometry

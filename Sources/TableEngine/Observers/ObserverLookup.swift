@@ -1,7 +1,7 @@
 public import CShims
 import SharedMemory
 
-/// A read by someone who stores nothing anywhere and trusts nothing it reads (G8).
+/// An observer's lookup and scan: it stores nothing anywhere and trusts nothing it reads (G8).
 ///
 /// RCU variant: take S = `committed`, walk, copy out, fence, and if `reclaimed` has passed S, what was walked may
 /// have been reused meanwhile: throw the result away. rwlock variant: a seqlock reader on `wseq`.
@@ -11,7 +11,7 @@ import SharedMemory
 /// the table, so one that has met more bytes than there are goes in circles: that bounds chains and links. A scan meets a
 /// sub-table once, and an entry at most once a level of the directory, if splits are undone under it: that bounds it all.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
-struct ObserverWalk {
+struct ObserverLookup {
   let data: Memory
   let mappedBytes: Int
   let variant: Variant
