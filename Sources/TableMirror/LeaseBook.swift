@@ -46,6 +46,8 @@ struct LeaseBook {
     var entry = leases.removeValue(forKey: lease) ?? Lease(stored: expiry)
     entry.keys.insert(key)
     if entry.stored != expiry { entry.isUneven = true }
+    // As long as nobody has asked, the nearest expiry of its keys is what is known of its end.
+    if entry.end == nil, let expiry { entry.stored = min(entry.stored ?? expiry, expiry) }
     leases[lease] = entry
   }
 

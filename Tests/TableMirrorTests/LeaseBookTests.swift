@@ -119,4 +119,15 @@ import Testing
     #expect(moves(10).isEmpty)
     #expect(tell(18) == [21])
   }
+
+  /// Whichever of its keys is met first: one that was stored without an expiry, as its value is new, tells nothing.
+  @Test(arguments: [["a", "b"], ["b", "a"]])
+  mutating func theNearestExpiryOfALeasesKeysIsWhatIsKnownOfIt(order: [String]) {
+    for key in order { set(key, 1, expiry: key == "a" ? nil : 1_000_006 * Self.second) }
+    set("c", 1, expiry: 1_000_020 * Self.second)
+    book.assumeEnds(now: moment(0), grace: Self.grace)
+    #expect(moves(2).first?.keys.count == 3)
+    #expect(tell(2) == [6] && tell(2).isEmpty)
+    #expect(tell(5) == [8])
+  }
 }
