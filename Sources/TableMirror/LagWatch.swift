@@ -19,13 +19,15 @@ struct LagWatch {
   private(set) var overtaken = 0
 
   /// A look was taken, and the table holds events up to `applied`.
+  /// - Parameter asks: if the table is not known to be so new, the stream is asked for this look. It stays the one that answers are
+  ///   about until it is asked for another: one that is newer than the answer would never be known.
   /// - Returns: the look, if the table is known to be so new already.
-  mutating func look(_ look: Look, applied: Int64) -> Look? {
+  mutating func look(_ look: Look, applied: Int64, asks: Bool = true) -> Look? {
     if look.revision <= applied {
       (asked, answered) = (nil, nil)
       return look
     }
-    asked = look
+    if asks { asked = look }
     return nil
   }
 

@@ -29,6 +29,9 @@ public actor Mirror {
   private var followsSince: ContinuousClock.Instant?
 
   private static let mostReads = 5
+  /// Progress is asked for no more often, however often the store is looked at: each request goes on the stream of events, and a
+  /// connection on which much is asked is cut ("The session" in EtcdSource/DESIGN.md).
+  static let leastRequestInterval = Duration.milliseconds(500)
 
   /// - Parameters:
   ///   - table: was made to be a mirror.
@@ -99,7 +102,9 @@ public actor Mirror {
     do throws(TableError) { replica = try TableReplica(table, settings) } catch {
       throw MirrorFailure(error, "the mirror's state")
     }
-    if replica!.isOfOtherSettings || replica!.status.revision == 0 { mustRead = true }
+    let status = replica!.status
+    // The revision at which a mirror stopped is told again by events, whatever was done about it since. A read passes it over.
+    if replica!.isOfOtherSettings || status.revision == 0 || status.state == .stopped { mustRead = true }
     publish()
   }
 
@@ -139,7 +144,7 @@ public actor Mirror {
   /// Looks whether the store is the one that the table is of, and no older. If not, it is to be read, or the mirror stops.
   private func compare(_ taken: TakenLook) throws(MirrorFailure) {
     let (status, position) = (replica!.status, taken.position)
-    if status.revision == 0 || takesOther || replica!.isOfOtherSettings { return }
+    if status.revision == 0 || takesOther { return }
     let difference: String
     if position.cluster != status.cluster {
       difference =
@@ -200,15 +205,18 @@ public actor Mirror {
   // MARK: - Looks
 
   private func keepLooking(_ session: any MirrorSession) async throws {
+    var lastRequest: ContinuousClock.Instant?
     while true {
       try await Task.sleep(for: settings.checkInterval)
       let taken = try await take(session)
       try compare(taken)
       if mustRead { throw MirrorFailure.away("the other store is not the one that the table is of; it is read anew") }
-      if let known = lagWatch.look(taken.look, applied: replica!.status.revision) {
+      let asks = lastRequest.map { .now - $0 >= Self.leastRequestInterval } ?? true
+      if let known = lagWatch.look(taken.look, applied: replica!.status.revision, asks: asks) {
         try replica!.note(asOf: known, term: taken.position.term)
         publish()
-      } else {
+      } else if asks {
+        lastRequest = .now
         await session.requestProgress()
       }
     }

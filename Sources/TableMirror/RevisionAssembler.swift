@@ -1,6 +1,7 @@
 /// Makes whole revisions of the answers on a stream of events.
 ///
-/// A revision counts as whole when the answer that ends it has come: one without `isFragment`. What an answer says of where the sender
+/// A revision counts as whole when an event of a later one has come, or the answer that ends it: one without `isFragment`. A sender that
+/// catches up puts many revisions into one batch of fragments: those that are whole are not kept back until its end. What an answer says of where the sender
 /// is moves nothing here: with releases of etcd up to 3.4.24 and 3.5.7 it may be ahead of events that are still to come, and who
 /// resumed from it would lose them.
 struct RevisionAssembler {
@@ -14,9 +15,10 @@ struct RevisionAssembler {
   /// - Throws: `stopped` if the events are in no order that there can be.
   mutating func add(_ answer: WatchAnswer) throws(MirrorFailure) -> [SourceRevision] {
     fragments += answer.events
-    if answer.isFragment { return [] }
-    let events = fragments
-    fragments = []
+    let newest = fragments.last?.revision ?? last
+    let whole = answer.isFragment ? fragments.prefix { $0.revision < newest }.count : fragments.count
+    let events = fragments[..<whole]
+    defer { fragments.removeFirst(whole) }
     var revisions: [SourceRevision] = []
     for event in events {
       guard event.revision > 0 else { throw Self.malformed("an event of revision \(event.revision)") }

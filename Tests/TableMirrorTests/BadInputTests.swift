@@ -5,8 +5,10 @@ import Testing
 
 /// What no table can hold, or no store can send, stops the mirror; readers keep the last whole revision.
 @Suite struct BadInputTests {
+  /// - Parameter mend: what somebody does about it over there; the mirror that is begun then goes on.
   private func stops(
-    _ expected: String, _ change: @Sendable (FakeStore) -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    _ expected: String, mendedBy mend: [(key: String, value: String?)] = [], _ change: @Sendable (FakeStore) -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     try await MirrorCorner.with { corner in
       corner.store.commit([("app/a", "1")])
@@ -21,6 +23,13 @@ import Testing
         #expect(try corner.contents == ["a": "1"], sourceLocation: sourceLocation)
       }
       #expect(report.state == .stopped, sourceLocation: sourceLocation)
+      if mend.isEmpty { return }
+      let last = corner.store.commit(mend)
+      let (next, _) = try await corner.mirroring {
+        try await corner.wait { $0.state == .following && $0.revision == last }
+      }
+      #expect(next.status?.revision == last && next.reads == 1, "\(next)", sourceLocation: sourceLocation)
+      #expect(try corner.contents["b"] == "2", sourceLocation: sourceLocation)
     }
   }
 
@@ -48,25 +57,28 @@ import Testing
   }
 
   @Test func theKeyThatTheTableKeepsForItself() async throws {
-    try await stops("#upstream") { store in store.commit([("app/b", "2"), ("app/#upstream", "3")]) }
+    try await stops("#upstream", mendedBy: [("app/#upstream", nil)]) { store in
+      store.commit([("app/b", "2"), ("app/#upstream", "3")])
+    }
   }
 
   @Test func aValueThatIsTooLarge() async throws {
-    try await stops("key 'large'") { store in
+    try await stops("key 'large'", mendedBy: [("app/large", nil)]) { store in
       store.commit([("app/b", "2"), ("app/large", String(repeating: "x", count: 2 << 20))])
     }
   }
 
   @Test func aKeyThatIsTooLong() async throws {
-    try await stops("key 'kkk") { store in
-      store.commit([("app/b", "2"), ("app/" + String(repeating: "k", count: 70_000), "1")])
+    let key = "app/" + String(repeating: "k", count: 70_000)
+    try await stops("key 'kkk", mendedBy: [(key, nil)]) { store in
+      store.commit([("app/b", "2"), (key, "1")])
     }
   }
 
   @Test func moreThanTheTableHasRoomFor() async throws {
-    try await stops("does not fit") { store in
+    try await stops("does not fit", mendedBy: (0..<10).map { ("app/k\($0)", nil) }) { store in
       let value = String(repeating: "x", count: 900_000)
-      store.commit((0..<10).map { ("app/k\($0)", value) })
+      store.commit([("app/b", "2")] + (0..<10).map { ("app/k\($0)", value) })
     }
   }
 

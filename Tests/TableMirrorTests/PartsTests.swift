@@ -85,6 +85,29 @@ import Testing
   }
 }
 
+@Suite struct RevisionAssemblerTests {
+  private func answer(_ revisions: [Int64], isFragment: Bool) -> WatchAnswer {
+    WatchAnswer(
+      position: SourcePosition(cluster: 1, revision: 9, term: 1),
+      events: revisions.map { SourceEvent(key: [UInt8(truncatingIfNeeded: $0)], value: [], revision: $0) },
+      isFragment: isFragment)
+  }
+
+  private func numbers(_ revisions: [SourceRevision]) -> [Int64] {
+    revisions.flatMap { revision in revision.events.map { _ in revision.number } }
+  }
+
+  /// One who catches up is sent thousands of revisions in one batch.
+  @Test func aRevisionIsWholeWhenALaterOneComesInTheSameBatch() throws {
+    var assembler = RevisionAssembler(after: 2)
+    #expect(numbers(try assembler.add(answer([2, 3, 3], isFragment: true))) == [])
+    #expect(numbers(try assembler.add(answer([3, 4, 5], isFragment: true))) == [3, 3, 3, 4])
+    #expect(numbers(try assembler.add(answer([], isFragment: true))) == [])
+    #expect(numbers(try assembler.add(answer([5], isFragment: false))) == [5, 5])
+    #expect(numbers(try assembler.add(answer([5, 6], isFragment: false))) == [6])
+  }
+}
+
 @Suite struct LagWatchTests {
   private func look(_ revision: Int64) -> LagWatch.Look {
     LagWatch.Look(revision: revision, realtime: UInt64(revision) * 10, monotonic: 0)
@@ -102,6 +125,16 @@ import Testing
     #expect(watch.look(look(9), applied: 5) == nil)
     #expect(watch.progress(9) == nil)
     #expect(watch.look(look(11), applied: 5) == nil)
+    #expect(watch.progress(11) == look(9))
+  }
+
+  /// In a store that is busy elsewhere each look is newer than the answer that was asked for before it.
+  @Test func aLookThatNothingWasAskedForDoesNotTakeTheAskedOnesPlace() {
+    var watch = LagWatch()
+    _ = watch.look(look(9), applied: 5)
+    #expect(watch.progress(9) == nil)
+    _ = watch.look(look(11), applied: 5)
+    _ = watch.look(look(12), applied: 5, asks: false)
     #expect(watch.progress(11) == look(9))
   }
 
@@ -184,6 +217,17 @@ import Testing
         #expect(try corner.table.upstream.lag != nil)
       }
     }
+  }
+
+  @Test func whereNoClockTellsTheAgeIsUnknown() {
+    var status = UpstreamStatus(.following, address: "etcd://a:1/p")
+    (status.revision, status.asOf, status.asOfMonotonic) = (1, 1000, 100)
+    #expect(status.lag(now: 1005, monotonic: 110) == .nanoseconds(10))
+    // The calendar was set back.
+    #expect(status.lag(now: 900, monotonic: 110) == .nanoseconds(10))
+    // The host was started again, with its calendar behind, and with one that goes on.
+    #expect(status.lag(now: 900, monotonic: 5) == nil)
+    #expect(status.lag(now: 1500, monotonic: 5) == .nanoseconds(500))
   }
 
   @Test func aTableOfItsOwnHasNoAgeToAskFor() throws {
