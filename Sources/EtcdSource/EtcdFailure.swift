@@ -40,6 +40,7 @@
       guard let error = error as? RPCError else { return .unsure("\(peer): \(error)") }
       let words = "\(peer): \(error.message)"
       switch error.code {
+      case .invalidArgument where error.isAboutToken: return .away(words)
       // Too many keys, too large, no room: said before anything is changed.
       case .invalidArgument, .resourceExhausted, .failedPrecondition, .outOfRange, .unimplemented:
         return .refused(words)
@@ -61,7 +62,9 @@
   }
 
   extension RPCError {
-    /// The token is none, or has expired.
-    var isAboutToken: Bool { code == .unauthenticated }
+    /// The token is none, has expired, or is of users and roles as they were before they were changed.
+    var isAboutToken: Bool {
+      code == .unauthenticated || (code == .invalidArgument && message.contains("revision of auth store is old"))
+    }
   }
 #endif

@@ -24,19 +24,20 @@
       values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// They hold if no client of etcd has written the key since the revision. A key that a client has removed since has modification
-    /// revision 0, as a key that never was. So for a key that the table showed, etcd is asked too whether it is there.
+    /// They hold if the key is over there what the table showed. A key that it did not show must not be there, whenever it was written:
+    /// one with a lease may have expired in the table and live over there. For one that it showed, no client may have written it since
+    /// the revision; and as a key that was removed since has modification revision 0, it must be there, too.
     private static func comparisons(_ key: Data, _ isPresent: Bool, _ revision: Int64) -> [Etcdserverpb_Compare] {
+      let presence = Etcdserverpb_Compare.with {
+        $0.key = key
+        ($0.target, $0.result, $0.createRevision) = (.create, isPresent ? .greater : .equal, 0)
+      }
+      guard isPresent else { return [presence] }
       let isUnchanged = Etcdserverpb_Compare.with {
         $0.key = key
         ($0.target, $0.result, $0.modRevision) = (.mod, .less, revision + 1)
       }
-      guard isPresent else { return [isUnchanged] }
-      let isThere = Etcdserverpb_Compare.with {
-        $0.key = key
-        ($0.target, $0.result, $0.createRevision) = (.create, .greater, 0)
-      }
-      return [isUnchanged, isThere]
+      return [isUnchanged, presence]
     }
 
     private static func operations(

@@ -157,7 +157,7 @@ extension FakeStore.State {
       let last = history.last { $0.events.contains { $0.key == prefix + key } }?.number ?? 0
       // Of a key that was removed nothing is known.
       let isThere = values[prefix + key] != nil
-      if isThere ? last > commit.revision : isPresent { return .conflict }
+      if isThere != isPresent || (isThere && last > commit.revision) { return .conflict }
     }
     var changes = commit.changes.map { (key: prefix + $0.key, value: $0.value) }
     if commit.removesOthers {

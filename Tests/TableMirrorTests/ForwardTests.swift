@@ -132,6 +132,33 @@ import UpstreamWrites
     }
   }
 
+  /// As one with a lease that has expired in the table, and lives over there.
+  @Test func aKeyThatTheTableDoesNotShowIsNotTakenForFree() async throws {
+    try await MirroredHost.with { host in
+      let store = host.corner.store
+      try await host.corner.wait(for: store.commit([("app/lock", "theirs")]))
+      try host.corner.table.mirrorBarrier { tx throws(TableError) in
+        _ = try unsafe Array("lock".utf8).withKeyBytes { key throws(TableError) in try unsafe tx.removeKey(key) }
+      }
+      let answer = try await host.answer("SETNX lock mine")
+      #expect(answer.hasPrefix("-MIRRORBUSY"), "\(answer)")
+      #expect(store.value("app/lock") == "theirs")
+    }
+  }
+
+  /// Its mirror may be another's by now, to which nothing of what this table shows is known.
+  @Test func aTableThatHasLostItsNameWritesNothing() async throws {
+    try await MirroredHost.with { host in
+      let store = host.corner.store
+      try await host.expect(["SET k v": "+OK"])
+      let before = store.state.withLock(\.commits.count)
+      try Table.drop(host.corner.table.name)
+      let answer = try await host.answer("SET k w")
+      #expect(answer.hasPrefix("-ERR"), "\(answer)")
+      #expect(store.state.withLock(\.commits.count) == before)
+    }
+  }
+
   @Test func aTransactionIsOneRevisionAndSeesItself() async throws {
     try await MirroredHost.with { host in
       let store = host.corner.store

@@ -26,6 +26,11 @@ struct Forwarding {
     while true {
       guard left > .zero else { throw busy(tries) }
       let session = try session()
+      // The session is that of the mirror that the name leads to now.
+      guard table.administration.isNamed else {
+        throw TableError(
+          .unlinked, table: table.name, "its name was removed or taken by another table; nothing was written")
+      }
       let drafted = Draft(of: table)
       let goesOn = try table.read(timeout: left) { view in
         drafted.begin(at: try revision(view))
