@@ -299,7 +299,8 @@ let programTests: [Target] = [
   .testTarget(
     name: "TableMirrorTests",
     dependencies: [
-      "RESPServer", "SharedMemory", "SharedTable", "TableMirror", "TableTestSupport", "TestSupport", "UpstreamWrites",
+      "RESPServer", "SharedMemory", "SharedTable", "TableEngine", "TableMirror", "TableTestSupport", "TestSupport",
+      "UpstreamWrites",
     ], swiftSettings: testSettings),
   .testTarget(
     name: "ShmctlTests",

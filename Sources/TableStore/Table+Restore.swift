@@ -34,6 +34,7 @@ extension Table {
     defer { store.close() }
     var failure: StoreError?
     let now = HostClock.realtimeNanoseconds
+    let table: Table
     do throws(EngineError) {
       let segment = try Segment.create(
         name, options,
@@ -52,9 +53,20 @@ extension Table {
         })
       try segment.publishDurable(store.applied)
       try segment.setKeeping(.kept)
-      return Table(segment, timeout: timeout, clock: WallClock())
+      table = Table(segment, timeout: timeout, clock: WallClock())
     } catch {
       throw failure ?? StoreError(TableError(error, table: name), store.path)
     }
+    do throws(TableError) { try table.forgetUpstream() } catch { throw StoreError(error, store.path) }
+    return table
+  }
+
+  /// Removes what a mirror said of itself, if the table is none any more: its keys become this host's own. Were it kept, a later mirror
+  /// would take them for the other store's.
+  private func forgetUpstream() throws(TableError) {
+    guard !isMirror, let entry = try entry(Upstream.key), entry.type == .string,
+      let text = try get(Upstream.key, as: String.self), UpstreamStatus(text: text) != nil
+    else { return }
+    try remove(Upstream.key)
   }
 }

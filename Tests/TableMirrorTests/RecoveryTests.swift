@@ -1,4 +1,5 @@
 import SharedTable
+import TableEngine
 import TableMirror
 import TableTestSupport
 import TestSupport
@@ -100,6 +101,43 @@ import Testing
         #expect(try corner.contents == ["z": "9"])
       }
       #expect(taken.contains { if case .otherStore = $0 { true } else { false } })
+    }
+  }
+
+  /// The settings are others, too: the whole prefix is to be read, and still not of any store.
+  @Test func anotherStoreIsNotTakenBecauseTheSettingsChanged() async throws {
+    try await MirrorCorner.with { corner in
+      corner.store.commit([("app/a", "1")])
+      try await corner.mirroring { try await corner.wait(for: .following) }
+      corner.store.state.withLock { $0.cluster = 8 }
+      corner.store.commit([("app/a", "other")])
+      try await corner.mirroring({ $0.valueForm = .bytes }) {
+        try await corner.wait { $0.state == .stopped || $0.revision == corner.store.position.revision }
+        #expect(try corner.contents == ["a": "1"])
+      }
+      #expect(try corner.table.upstream.status()!.state == .stopped)
+    }
+  }
+
+  /// A repair gives keys up of which no event tells.
+  @Test(arguments: Table.Variant.allCases)
+  func afterARepairEverythingIsRead(variant: Table.Variant) async throws {
+    try await MirrorCorner.with(variant) { corner in
+      corner.store.commit((0..<100).map { ("app/k\($0)", "v") })
+      try await corner.mirroring { try await corner.wait(for: .following) }
+      // The first live word of the first sub-table leads nowhere from now on.
+      let data = corner.table.segment.data
+      let subTable = Int(data.loadRelaxed(DataLayout.root) & (1 << 48 - 1))
+      let place = try #require(
+        stride(from: subTable, to: subTable + 16384, by: 8).first { data.loadRelaxed($0) & (1 << 48 - 1) != 0 })
+      data.storeRelaxed(place, data.loadRelaxed(place) | 0xffff_ffff_fff0)
+      #expect(try corner.table.repair().isRepaired)
+      #expect(try corner.contents.count < 100)
+      let (report, _) = try await corner.mirroring {
+        try await corner.wait(for: .following)
+        #expect(try corner.contents.count == 100)
+      }
+      #expect(report.reads == 1)
     }
   }
 

@@ -50,6 +50,43 @@ import Testing
     }
   }
 
+  /// A mirror's table that comes back as one of its own: a later mirror must not take for the other store's what was written meanwhile.
+  @Test func whatAMirrorSaidOfItselfIsForgottenByATableOfItsOwn() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        var options = Table.Options(capacityBytes: 16 << 20)
+        options.features = [.mirror]
+        let mirror = try Table.create(name, options)
+        var status = UpstreamStatus(.following, address: "etcd://db:2379/app/")
+        status.revision = 100
+        let text = status.text
+        try mirror.mirrorBarrier { tx throws(TableError) in
+          for (key, value) in [(Table.Upstream.key, text), ("a", "theirs")] {
+            try unsafe key.withKeyBytes { key throws(TableError) in
+              try unsafe value.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, type: .string) }
+            }
+          }
+        }
+        func store(_ table: Table) throws {
+          let follower = try Follower(table, in: directory)
+          try follower.sync()
+          follower.close()
+        }
+        try store(mirror)
+        let back = try #require(try rebooted(name, from: directory, options))
+        #expect(try back.upstream.status()?.revision == 100)
+        let own = try #require(try rebooted(name, from: directory))
+        #expect(try !own.contains(Table.Upstream.key))
+        try own.set("a", "ours")
+        // What only looks so is a value as any.
+        try own.set(Table.Upstream.key, "mine")
+        try store(own)
+        #expect(try #require(try rebooted(name, from: directory)).get(Table.Upstream.key, as: String.self) == "mine")
+        try own.remove(Table.Upstream.key)
+      }
+    }
+  }
+
   /// While it is loaded the index grows in most transactions, and what that supersedes is freed in between.
   @Test(arguments: Table.Variant.allCases) func aTableOfManyKeysComesBack(_ variant: Table.Variant) throws {
     try withTableName { name in

@@ -27,7 +27,8 @@ extension Table {
   ///
   /// For damage that no crash explains: after a crash nobody needs it. Writers wait meanwhile, in the rwlock variant
   /// readers too; in the RCU variant readers go on, but long snapshots end. A death in the middle leaves a table to be
-  /// repaired again. Of a value's bytes nobody can tell whether they were changed.
+  /// repaired again. Of a value's bytes nobody can tell whether they were changed. A mirror's ``Upstream/key`` is given up with whatever
+  /// else is: shmd then reads all of the other store anew.
   /// - Parameters:
   ///   - timeout: for the wait for other barriers, not for the work.
   ///   - dryRun: change nothing, and say what would be given up.
@@ -37,7 +38,9 @@ extension Table {
     timeout: Duration = .seconds(60), dryRun: Bool = false, force: Bool = false
   ) throws(TableError) -> RepairReport {
     do {
-      return try Repairer(segment).run(timeoutNanoseconds: nanoseconds(timeout), dryRun: dryRun, force: force)
+      return try Repairer(segment).run(
+        timeoutNanoseconds: nanoseconds(timeout), dryRun: dryRun, force: force,
+        voucher: isMirror ? Array(Upstream.key.utf8) : nil)
     } catch {
       throw named(error)
     }

@@ -15,6 +15,8 @@ struct EntrySalvage {
         salvage.stores[offset] = BucketWord.deleted
       case .lost(let why):
         drop(word, at: offset, why)
+      case .whole(let kept) where salvage.isVoucher(kept):
+        drop(word, at: offset, "it says of the others what may not hold any more")
       case .whole(let kept):
         enter(kept, word, at: offset, &keys)
       }

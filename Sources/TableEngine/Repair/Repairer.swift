@@ -15,12 +15,14 @@ public struct Repairer {
   ///
   /// Recovers after a dead writer first. Writers wait meanwhile; in the rwlock variant readers too. In the RCU variant
   /// readers go on, but repair waits for the sections that are open, and ends every long snapshot.
-  /// - Parameter dryRun: only say what would be given up.
-  /// - Parameter force: even if that is more than half of the keys.
+  /// - Parameters:
+  ///   - dryRun: only say what would be given up.
+  ///   - force: even if that is more than half of the keys.
+  ///   - voucher: a key whose value says what the others are: it is given up with whatever else is, in the same step.
   /// - Throws: what ``Checker/run(timeoutNanoseconds:)`` throws; at once `timedOut` naming the thread that runs a barrier of
   ///   some keys; `damaged` if it would give up more than half, or cannot repair; `full` where /dev/shm has no room.
   public func run(
-    timeoutNanoseconds: UInt64, dryRun: Bool = false, force: Bool = false
+    timeoutNanoseconds: UInt64, dryRun: Bool = false, force: Bool = false, voucher: [UInt8]? = nil
   ) throws(EngineError) -> RepairReport {
     try Checker(segment).inspect(timeoutNanoseconds: timeoutNanoseconds) { inspection throws(EngineError) in
       let participant = inspection.participant
@@ -34,7 +36,7 @@ public struct Repairer {
       }
       let salvage: Salvage
       do throws(SystemError) {
-        salvage = Salvage(segment, byteCount: try segment.dataObject.status().size)
+        salvage = Salvage(segment, byteCount: try segment.dataObject.status().size, voucher: voucher)
       } catch {
         throw .system(error)
       }

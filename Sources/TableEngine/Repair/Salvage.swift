@@ -51,12 +51,16 @@ final class Salvage {
   /// Share of the hash's space whose directory words are beyond repair, in 2^22nds.
   var lostPrefixes = 0
   private(set) var losses: [String] = []
+  private let voucher: [UInt8]?
   private var votes: [Int: [UInt8: Int]] = [:]
 
   static let maximumLosses = 10_000
 
-  /// - Parameter byteCount: how much of the data object there is.
-  init(_ segment: Segment, byteCount: Int) {
+  /// - Parameters:
+  ///   - byteCount: how much of the data object there is.
+  ///   - voucher: a key that is given up: its value says of the others what does not hold after a repair.
+  init(_ segment: Segment, byteCount: Int, voucher: [UInt8]?) {
+    self.voucher = voucher
     data = segment.data
     variant = segment.variant
     hashSeed = segment.hashSeed
@@ -97,11 +101,18 @@ final class Salvage {
     }
   }
 
+  func isVoucher(_ kept: Whole) -> Bool {
+    guard let voucher else { return false }
+    return unsafe key(kept).elementsEqual(voucher)
+  }
+
+  private func key(_ kept: Whole) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: data.pointer(kept.entry + kept.meta.keyOffset), count: kept.meta.keyLength)
+  }
+
   /// A key for people.
   func name(_ kept: Whole) -> String {
-    let key = unsafe UnsafeRawBufferPointer(
-      start: data.pointer(kept.entry + kept.meta.keyOffset), count: kept.meta.keyLength)
-    return "key '\(unsafe String(decoding: key.prefix(64), as: UTF8.self))'"
+    "key '\(unsafe String(decoding: key(kept).prefix(64), as: UTF8.self))'"
   }
 
   /// As far as it is known which key a word that is given up was.
