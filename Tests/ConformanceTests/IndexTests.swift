@@ -3,6 +3,8 @@ import TableTestSupport
 import TestSupport
 import Testing
 
+@testable import TableEngine
+
 /// The index as it grows, and under keys made against it.
 @Suite struct IndexTests {
   /// The lower 42 bits of a hash: different buckets, tags and upper bits.
@@ -38,6 +40,67 @@ import Testing
       for (index, key) in keys.enumerated() { try table.set(key, -index) }
       for (index, key) in keys.enumerated() { #expect(try reader.get(key) == -index) }
       #expect(reader.count == 5000)
+    }
+  }
+
+  /// Hashes below four root words, whose nodes get four words and more.
+  private func hashBelowNodes(_ number: UInt64) -> UInt64 {
+    (number & 3) << 54 | ((number &* 0x9e37_79b9_7f4a_7c15) >> 52) << 42 | spread(number)
+  }
+
+  /// Node after node comes down to one sub-table, and merges with what is beside it: what is left is found, and the index grows again.
+  @Test(arguments: Setting.all) func nodesAreDissolvedAsTheTableEmpties(_ setting: Setting) throws {
+    try setting.with(capacityBytes: 32 << 20) { table, reader throws in
+      let forge = try table.forge
+      let keys = (0..<24_000).map { forge.key(hash: hashBelowNodes($0)) }
+      let root = table.segment.data
+      func rootWord(_ index: Int) -> DirectoryWord { DirectoryWord(root.loadRelaxed(DataLayout.root + index * 8)) }
+      for round in 0..<2 {
+        for (index, key) in keys.enumerated() { try table.set(key, index + round) }
+        #expect((0..<4).allSatisfy { rootWord($0).isNode && rootWord($0).bits > 1 })
+        for (index, key) in keys.enumerated() where index % 200 != 0 { try table.remove(key) }
+        for _ in 0..<300 where rootWord(0).isNode || rootWord(0).bits > 3 {
+          try table.administration.maintain()
+          _ = try table.administration.shrink()
+        }
+        #expect(try table.check() == [])
+        // In the rwlock variant an idle moment does not merge: readers would wait.
+        if setting.variant == .rcu { #expect(!rootWord(0).isNode && rootWord(0).bits <= 3) }
+        for (index, key) in keys.enumerated() {
+          #expect(try reader.get(key, as: Int.self) == (index % 200 == 0 ? index + round : nil))
+        }
+      }
+    }
+  }
+
+  /// A node whose words all name one sub-table, of the root words' depth, is what merges leave.
+  @Test(arguments: Table.Variant.allCases)
+  func aRepairKeepsWhatIsBelowANodeOfOneSubTable(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 32 << 20) { table in
+      let forge = try table.forge
+      let keys = (0..<24_000).map { forge.key(hash: hashBelowNodes($0)) }
+      let data = table.segment.data
+      var node: DirectoryWord { DirectoryWord(data.loadRelaxed(DataLayout.root)) }
+      var first: DirectoryWord { DirectoryWord(data.loadRelaxed(node.offset)) }
+      for (index, key) in keys.enumerated() { try table.set(key, index) }
+      // Only of the first root word: with what is beside it, which stays full, its last sub-table cannot merge.
+      let removed = keys.indices.filter { $0 % 4 == 0 && $0 % 200 != 0 }
+      for index in removed { try table.remove(keys[index]) }
+      for _ in 0..<300 where first.bits > DataLayout.rootBits {
+        try table.administration.maintain()
+        _ = try table.administration.shrink()
+      }
+      #expect(node.isNode && first.bits == DataLayout.rootBits)
+      let subTable = first.offset
+      // One live word in it leads nowhere from now on.
+      let place = try #require(
+        stride(from: subTable, to: subTable + SubTable.byteCount, by: 8).first {
+          data.loadRelaxed($0) & (1 << 48 - 1) != 0
+        })
+      data.storeRelaxed(place, data.loadRelaxed(place) | 0xffff_ffff_fff0)
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+      #expect(table.count == keys.count - removed.count - 1)
     }
   }
 

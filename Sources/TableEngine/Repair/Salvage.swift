@@ -14,8 +14,8 @@ final class Salvage {
     let bits: Int
     let above: Int
     let prefix: UInt64
-    /// Least depth of a sub-table here.
-    var lowest: Int { above == 0 ? 0 : above + 1 }
+    /// Least depth of a sub-table here. Merges leave a node whose words all name one sub-table, of the root words' depth.
+    var lowest: Int { above }
     /// Bits of the hash that a word stands for.
     var depth: Int { above + bits }
   }

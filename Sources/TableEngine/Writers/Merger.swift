@@ -2,7 +2,8 @@
 /// those two and the directory words of their prefix; its work does not grow with the table.
 ///
 /// A merge is a transaction of its own that commits as a tick. To readers it is what a split is: those that came before
-/// find all they could find in the old sub-tables, which go to limbo. Nodes of the directory stay as large as they are.
+/// find all they could find in the old sub-tables, which go to limbo. Nodes of the directory stay as large as they are, until all below
+/// one is a single sub-table that merges with what is beside the node: then the root's words name the merged one, and the node goes.
 struct Merger {
   let state: TableState
   private var vacancies: Vacancies

@@ -123,6 +123,9 @@ struct Splitter {
       let count = 1 << (DataLayout.rootBits - word.bits)
       return (DataLayout.root + (rootIndex & ~(count - 1)) * 8, count)
     }
+    // Below a node no sub-table is shallower than the root's words: `replace` dissolves the node first. Else these would be more
+    // words than it has.
+    assert(word.bits >= DataLayout.rootBits)
     let count = 1 << (root.bits - (word.bits - DataLayout.rootBits))
     let index = root.index(ofHash: hash)
     return (root.offset + (index & ~(count - 1)) * 8, count)
@@ -148,13 +151,30 @@ struct Splitter {
     }
   }
 
-  /// Has all words of the old sub-table's prefix name another one that holds the same keys.
+  /// Has all words of the old sub-table's prefix name another one, which holds its keys: of the same depth, or of one less.
   ///
   /// PAIR publish-directory. Other end: Lookup.directoryWord. Release: the new one's words must be visible first.
   func replace(_ old: DirectoryWord, hash: UInt64, by new: DirectoryWord) {
+    if new.bits < DataLayout.rootBits, dissolveNode(hash: hash, into: new) { return }
     let (first, count) = prefixWords(old, hash: hash)
     journal.append(.fill, offset: first, count: count, value: old.raw)
     for index in 0..<count { data.storeRelease(first + index * 8, new.raw) }
     state.work.wordsMoved += count
+  }
+
+  /// Has a root word that is a node name a sub-table instead, which holds all that is below the node. Its own prefix is shorter than
+  /// the root word's, and shared with the root word beside it.
+  ///
+  /// PAIR publish-directory. Other end: Lookup.directoryWord.
+  /// - Returns: false if the root word is no node; nothing has happened.
+  private func dissolveNode(hash: UInt64, into new: DirectoryWord) -> Bool {
+    let rootOffset = DataLayout.root + Int(hash >> 54) * 8
+    let root = DirectoryWord(data.loadRelaxed(rootOffset))
+    guard root.isNode else { return false }
+    journal.append(.fill, offset: rootOffset, count: 1, value: root.raw)
+    data.storeRelease(rootOffset, new.raw)
+    state.work.wordsMoved += 1
+    transaction.retire(BlockRef(offset: root.offset, code: SizeClasses.code(byteCount: 8 << root.bits)))
+    return true
   }
 }

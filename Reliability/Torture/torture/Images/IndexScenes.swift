@@ -20,6 +20,20 @@ extension Scene {
     return putting(next, Self.value(1, round: 50))
   }
 
+  /// Below a root word is a node of two sub-tables, most of whose keys were removed: they merge, and then what is below the node with
+  /// what is beside it, and so on up to the whole index.
+  mutating func dissolvingANode() throws -> () throws -> Void {
+    let prefix: UInt64 = 0b10_1100_1011
+    let keys = (0..<33).map { key($0, prefix: prefix << 1 | UInt64($0 & 1), bits: 11) }
+    for key in keys { try put(key) }
+    for key in keys.dropFirst() {
+      _ = try table.remove(key)
+      model[key] = nil
+    }
+    let table = table
+    return { _ = try table.administration.maintain(passes: 1) }
+  }
+
   /// A sub-table at the deepest level has no room: it is rebuilt deep.
   mutating func deepening() throws -> () throws -> Void {
     try putDownToTheDeepest()

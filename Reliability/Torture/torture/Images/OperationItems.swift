@@ -111,7 +111,7 @@ private struct RecoveryChoice {
 
 extension ImageOperation {
   func isFor(_ variant: Table.Variant) -> Bool {
-    variant == .rcu || ![.gc, .free, .merge, .recycle, .recycleAborted, .rings].contains(self)
+    variant == .rcu || ![.gc, .free, .merge, .dissolve, .recycle, .recycleAborted, .rings].contains(self)
   }
 }
 

@@ -5,7 +5,7 @@ import SharedTable
 /// What a traced writer does between the markers.
 enum ImageOperation: String, CaseIterable {
   case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
-  case compaction, merge, shrink
+  case compaction, merge, dissolve, shrink
   /// A put for which the rings double: a snapshot keeps as much as they hold.
   case rings
   /// Puts that take the blocks of superseded versions, of sizes that fit and others; a part is taken back, or all.
@@ -122,6 +122,7 @@ struct Scene {
     case .expiry: return try expiring()
     case .compaction: return try compacting()
     case .merge: return try merging()
+    case .dissolve: return try dissolvingANode()
     case .shrink: return try shrinking()
     case .rings: return try doublingRings()
     case .recycle: return try recycling(aborted: false)
