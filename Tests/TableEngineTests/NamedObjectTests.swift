@@ -22,6 +22,23 @@ import Testing
     }
   }
 
+  /// Who drops a table does not wait for ever for one who makes it, and then it may be made by another.
+  @Test func aCreatorThatWasOvertakenLeavesTheOthersTableAlone() throws {
+    try withTableName { (name: String) throws -> Void in
+      let options = SegmentOptions(capacityBytes: 1 << 20)
+      var other: Segment?
+      let load = TableLoad(base: 1) { _ throws(EngineError) in
+        try Segment.drop(name)
+        other = try Segment.create(name, options)
+      }
+      #expect(throws: EngineError.self) { _ = try Segment.create(name, options, load: load) }
+      let anew = try #require(other)
+      #expect(anew.isNamed)
+      try Segment.drop(name)
+      #expect(!anew.isNamed)
+    }
+  }
+
   @Test func theOwnersThatNeedNotBeNamed() {
     let me = geteuid()
     for use in [TrustedOwners.Use.takingPart, .observing, .dropping] {

@@ -35,11 +35,18 @@ extension Segment {
       try segment.publish(options, control)
       return segment
     } catch {
-      // Ours alone while the lock is held and ready is 0. What has the data object's name may be a stranger's.
-      if data != nil { try? SharedObject.unlink(name: ObjectName.data(name)) }
-      try? SharedObject.unlink(name: ObjectName.control(name))
+      // Only what this creator made: who drops the table does not wait for ever for one that is stopped, and by now the names may
+      // be those of another table, or of a stranger's objects.
+      if let data { unlink(data, ObjectName.data(name)) }
+      unlink(control, ObjectName.control(name))
       throw error
     }
+  }
+
+  /// Removes a name if it is this object's.
+  private static func unlink(_ object: SharedObject, _ name: String) {
+    guard let status = try? object.status() else { return }
+    _ = try? NamedObject(name: name, status: status).unlink()
   }
 
   /// Makes a table that never has names in /dev/shm: nobody else can open it, and a crash at any moment leaves nothing.

@@ -11,10 +11,10 @@ extension Segment {
     try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
       let found = try objectsToDrop(name, trusted)
       do throws(SystemError) {
-        let control = try lockToDrop(name, trusted)
+        let (control, isLocked) = try lockToDrop(name, trusted)
         // With the lock nobody makes the table anew: what has the names now is the table's. Without it only what had
         // them before may go.
-        try unlink(control == nil ? found : NamedObject.all(ofTable: name), trusted)
+        try unlink(isLocked ? NamedObject.all(ofTable: name) : found, trusted)
         // Only now: who may write a table but not remove it must not end it for everybody.
         if let control { try markDropped(control) }
       } catch {
@@ -65,28 +65,30 @@ extension Segment {
     if !isRemoved { throw SystemError(call: "shm_unlink", errno: ENOENT) }
   }
 
-  /// The control object that has the name, locked; nil if there is none, it cannot be opened, or it is a stranger's, whose
-  /// lock may never be free and which may be cut short while it is mapped.
+  /// The control object that has the name, and whether it is locked, which a stopped holder of the lock may keep it from; nil if there
+  /// is none, it cannot be opened, or it is a stranger's, whose lock may never be free and which may be cut short while it is mapped.
   ///
   /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked then
   /// is the old table, and by the names it would remove the new one, which its caller did not mean.
   /// - Throws: `ENOENT` then.
-  private static func lockToDrop(_ name: String, _ trusted: TrustedOwners) throws(SystemError) -> SharedObject? {
+  private static func lockToDrop(
+    _ name: String, _ trusted: TrustedOwners
+  ) throws(SystemError) -> (control: SharedObject?, isLocked: Bool) {
     let control: SharedObject
     do throws(SystemError) {
       control = try SharedObject.open(name: ObjectName.control(name), writable: true)
     } catch {
       if [EMFILE, ENFILE, ENOMEM].contains(error.errno) { throw error }
-      return nil
+      return (nil, false)
     }
     let status = try control.status()
-    guard status.isRegular, trusted.include(status.owner, for: .takingPart) else { return nil }
+    guard status.isRegular, trusted.include(status.owner, for: .takingPart) else { return (nil, false) }
     // A stopped holder of the lock does not keep the table alive.
-    _ = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
+    let isLocked = try control.lock(.exclusive, timeoutNanoseconds: 2_000_000_000)
     guard try isStillNamed(control, ObjectName.control(name)) else {
       throw SystemError(call: "shm_unlink", errno: ENOENT)
     }
-    return control
+    return (control, isLocked)
   }
 }
 
