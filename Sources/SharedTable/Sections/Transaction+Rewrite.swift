@@ -14,13 +14,16 @@ extension Transaction {
 
   /// Moves a value to another key, with its type and expiry; what was there is replaced.
   /// - Returns: whether the key was there.
-  /// - Throws: as ``set(_:_:expires:)`` does.
+  /// - Throws: as ``set(_:_:expires:)`` does; both keys are then as they were.
   @discardableResult
   public mutating func rename(_ key: some TableKey, to target: some TableKey) throws(TableError) -> Bool {
     guard let stored = try find(key).map(StoredEntry.init) else { return false }
-    // Removed first: a key may be renamed to itself.
-    try remove(key)
-    try put(stored, under: target, expiry: stored.attributes.expiry)
+    // Both or neither: whoever catches the error of the second goes on in the barrier.
+    try withSavepoint { (tx: inout Transaction) throws(TableError) in
+      // Removed first: a key may be renamed to itself.
+      try tx.remove(key)
+      try tx.put(stored, under: target, expiry: stored.attributes.expiry)
+    }
     return true
   }
 
