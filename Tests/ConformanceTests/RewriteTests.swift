@@ -66,4 +66,49 @@ import Testing
       try expectUnchanged(table)
     }
   }
+
+  /// In the lengths of keys in which the value is aligned without padding, the entry does not say what its type asks for.
+  @Test(arguments: Table.Variant.allCases) func aStructStaysAlignedUnderAnotherKeyAndWithAnotherExpiry(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      for length in 1...16 {
+        let key = String(repeating: "a", count: length)
+        for newLength in 1...16 {
+          let newKey = String(repeating: "b", count: newLength)
+          let changes: [(inout Transaction) throws -> Void] = [
+            { tx in try tx.set(key, Wide()) },
+            { tx in try tx.setExpiration(.at(Self.expiry), of: key) },
+            { tx in try tx.setExpiration(.never, of: key) },
+            { tx in try tx.rename(key, to: newKey) },
+            { tx in try tx.setExpiration(.at(Self.expiry), of: newKey) },
+            { tx in try tx.rename(newKey, to: key) },
+            { tx in try tx.setExpiration(.never, of: key) },
+          ]
+          for (step, change) in changes.enumerated() {
+            if length.isMultiple(of: 2) {
+              try table.barrier { (tx: inout Transaction) throws in try change(&tx) }
+            } else {
+              try table.barrier(keys: [key, newKey]) { (tx: inout Transaction) throws in try change(&tx) }
+            }
+            let place = try #require(try place(of: step == 3 || step == 4 ? newKey : key, in: table))
+            #expect(place % MemoryLayout<Wide>.alignment == 0, "\(length) to \(newLength), step \(step)")
+          }
+          #expect(try table.get(key) == Wide())
+        }
+      }
+    }
+  }
+
+  struct Wide: SharedStruct, Equatable {
+    static let schemaName = "example.wide"
+    var numbers = SIMD4<Float>(1, 2, 3, 4)
+  }
+
+  /// The address of a value where it lies.
+  private func place(of key: String, in table: Table) throws -> Int? {
+    try table.read { view in
+      try view.bytes(forKey: key)?.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
+    }
+  }
 }

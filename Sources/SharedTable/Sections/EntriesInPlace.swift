@@ -71,19 +71,9 @@ extension Transaction {
     guard unsafe isKey(source), let found = try find(unsafe RawKey(source)) else { return false }
     // A copy: storing may move, or take, what lies there.
     let bytes = unsafe [UInt8](found.value)
-    let attributes = ValueAttributes(
-      type: found.meta.type, expiry: expiry.map { max(1, $0) } ?? 0, fingerprint: found.fingerprint,
-      // What a struct needs was left out of its entry where its place happened to be right.
-      alignmentShift: found.fingerprint == 0 ? 0 : 4)
-    let result: Result<Void, EngineError> = unsafe bytes.withUnsafeBytes { bytes in
-      do throws(EngineError) {
-        try segment.with { segment throws(EngineError) in try unsafe segment.put(target, bytes, attributes) }
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    if case .failure(let error) = result { throw table.named(error) }
+    var attributes = found.carriedAttributes
+    attributes.expiry = expiry.map { max(1, $0) } ?? 0
+    try unsafe bytes.withKeyBytes { bytes throws(TableError) in try unsafe carry(target, bytes, attributes) }
     return true
   }
 }

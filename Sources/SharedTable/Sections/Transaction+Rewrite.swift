@@ -44,15 +44,13 @@ extension Transaction {
   }
 }
 
-/// A value with all that is stored beside it, copied out.
+/// A value with all that is stored beside it, copied out: storing may move, or take, what lies there.
 private struct StoredEntry {
   let bytes: [UInt8]
   let attributes: ValueAttributes
 
   init(_ found: FoundEntry) {
     bytes = unsafe [UInt8](found.value)
-    attributes = ValueAttributes(
-      type: found.meta.type, expiry: found.expiry, fingerprint: found.fingerprint,
-      alignmentShift: found.meta.alignmentShift)
+    attributes = found.carriedAttributes
   }
 }
