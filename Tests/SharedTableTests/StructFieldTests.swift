@@ -107,6 +107,8 @@ import Testing
     #expect(try fingerprint(Four.self) != fingerprint(Three.self))
   }
 
+  struct Of<Field> { var field: Field }
+
   // MARK: - Refused
 
   enum Unlisted { case a, b }
@@ -145,6 +147,36 @@ import Testing
       func refusalOf<T>(_ type: T.Type) -> String? { refusal(type) }
       #expect(refusalOf(type)?.contains("in another process") == true, "\(type)")
     }
+  }
+
+  /// Of what it is called nothing follows.
+  @Test func aTypeIsNoPointerByItsName() throws {
+    struct PointerPosition { var x: Double }
+    enum PointerTag {}
+    struct Tagged<Tag, Value> { var value: Value }
+    struct PointerState { var position: PointerPosition, id: Tagged<PointerTag, Double> }
+    struct State { var position: Plain.Position, id: Tagged<Never, Double> }
+    enum Plain { struct Position { var x: Double } }
+    #expect(try fingerprint(PointerState.self) == fingerprint(State.self))
+  }
+
+  @Test func everyPointerIsRefused() {
+    func refusal<Field>(_ type: Field.Type) -> String? {
+      if case .failure(let refusal) = layout(of: Of<Field>.self) { return refusal.description }
+      return nil
+    }
+    for type in [
+      unsafe UnsafeRawPointer.self, unsafe UnsafeMutableRawPointer.self, unsafe UnsafePointer<Int>.self,
+      unsafe OpaquePointer.self, unsafe UnsafeMutablePointer<Int>?.self, unsafe UnsafeBufferPointer<Int>.self,
+      unsafe UnsafeMutableRawBufferPointer.self, ObjectIdentifier.self, ObjectIdentifier?.self, StaticString.self,
+      unsafe [2 of UnsafeRawPointer].self, unsafe (Int, UnsafeRawPointer).self, unsafe Unmanaged<AnyObject>?.self,
+    ] as [Any.Type] {
+      #expect(refusal(type)?.contains("in another process") == true, "\(type)")
+    }
+    #expect(
+      refusal(ObjectIdentifier.self)
+        == "the SharedStruct 'example' cannot be shared: its field 'field' is a ObjectIdentifier, and pointers mean nothing in another process"
+    )
   }
 
   @unsafe struct HasPointer { var field: UnsafeRawPointer }

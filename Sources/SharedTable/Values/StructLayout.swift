@@ -42,15 +42,11 @@ private struct FieldWalk {
     case .struct, .tuple: try visitFields(of: type, at: base, path)
     case .optional: try visit(optional: type, at: base, path)
     case .enum: visit(cases: try cases(of: type, path), at: base, isOptional: false)
-    case .opaque: fingerprint.fold(String(describing: type))
     default: throw refusal(path, "is a \(type), which means nothing in another process")
     }
   }
 
   private mutating func visitFields(of type: Any.Type, at base: Int, _ path: String) throws(LayoutRefusal) {
-    if type == StaticString.self || String(describing: type).contains("Pointer") {
-      throw refusal(path, "is a \(type), and pointers mean nothing in another process")
-    }
     var fields: [(name: String, offset: Int, type: Any.Type)] = []
     _ = unsafe _forEachField(of: type) { name, offset, fieldType, _ in
       unsafe fields.append((String(cString: name), base + offset, fieldType))
@@ -59,8 +55,23 @@ private struct FieldWalk {
     if fields.isEmpty { fingerprint.fold(String(describing: type)) }
     for (name, offset, fieldType) in fields {
       fingerprint.fold("\(name)@\(offset)")
-      try visit(fieldType, at: offset, path.isEmpty ? name : "\(path).\(name)")
+      if kind(of: fieldType) == .opaque {
+        try visit(builtin: fieldType, of: type, path)
+      } else {
+        try visit(fieldType, at: offset, path.isEmpty ? name : "\(path).\(name)")
+      }
     }
+  }
+
+  /// What one of the standard library's types is made of: only those have such a field.
+  private mutating func visit(
+    builtin: Any.Type, of type: Any.Type, _ path: String
+  ) throws(LayoutRefusal) {
+    let name = String(describing: builtin)
+    guard ["Builtin.Int", "Builtin.FP", "Builtin.Vec"].contains(where: name.hasPrefix) else {
+      throw refusal(path, "is a \(type), and pointers mean nothing in another process")
+    }
+    fingerprint.fold(name)
   }
 
   private mutating func visit(
@@ -89,12 +100,13 @@ private struct FieldWalk {
       checks.append(FieldCheck(offset: base, .below(3)))
     } else if kind(of: wrapped) == .enum {
       visit(cases: try cases(of: wrapped, path), at: base, isOptional: true)
-    } else if let tag = optional.tagOffset {
+    } else {
       // Nil leaves zeros where the wrapped value lies, so what is checked there holds for nil too.
       try visit(wrapped, at: base, path)
+      guard let tag = optional.tagOffset else {
+        throw refusal(path, "is a \(type), whose nil cannot be told from other bits; use a field of its own for that")
+      }
       checks.append(FieldCheck(offset: base + tag, .below(2)))
-    } else {
-      throw refusal(path, "is a \(type), whose nil cannot be told from other bits; use a field of its own for that")
     }
   }
 
