@@ -109,6 +109,61 @@ import Testing
 
   struct Of<Field> { var field: Field }
 
+  /// As bits they are the same.
+  @Test func numbersOfTwoTypesAreTwoLayouts() throws {
+    let numbers: [Any.Type] = [
+      Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self,
+      UInt32.self, UInt64.self, UInt128.self, Float.self, Double.self, Unicode.Scalar.self, Bool.self,
+      SIMD2<Int32>.self, SIMD2<UInt32>.self, SIMD2<Float>.self, [2 of Int8].self, [2 of UInt8].self,
+      (Int8, Int8).self, (Int8, UInt8).self,
+    ]
+    func ofField<Field>(_ type: Field.Type) throws -> UInt64 { try fingerprint(Of<Field>.self) }
+    var known: [UInt64: Any.Type] = [:]
+    for type in numbers {
+      let fingerprint = try ofField(type)
+      #expect(known[fingerprint] == nil, "\(type)")
+      known[fingerprint] = type
+      #expect(try ofField(type) == fingerprint)
+    }
+    struct Signed { var delta: Int32? }
+    struct Unsigned { var delta: UInt32? }
+    #expect(try fingerprint(Signed.self) != fingerprint(Unsigned.self))
+  }
+
+  enum Earlier {
+    struct Change: SharedStruct {
+      static let schemaName = "example.change"
+      var delta: Int32
+    }
+  }
+  enum Later {
+    struct Change: SharedStruct {
+      static let schemaName = "example.change"
+      var delta: UInt32
+    }
+  }
+
+  @Test func aNumberIsNotReadAsOneWithoutSign() throws {
+    let table = try Table.temporary()
+    try table.set("c", Earlier.Change(delta: -1))
+    #expect(throws: TableError.self) { try table.get("c", as: Later.Change.self) }
+    #expect(try table.get("c", as: Earlier.Change.self)?.delta == -1)
+  }
+
+  /// What was stored before integers' names belonged to the layout can be read where there was nothing to tell apart.
+  @Test func layoutsWithoutIntegersKeepTheirFingerprint() throws {
+    struct Mixed {
+      var x: Double
+      var y: Float?
+      var isOn: Bool
+      var light: Light
+      var next: Light?
+      var lanes: [3 of Bool]
+      var numbers: SIMD4<Float>
+    }
+    #expect(try fingerprint(Mixed.self) == 7_583_632_086_369_390_721)
+  }
+
   // MARK: - Refused
 
   enum Unlisted { case a, b }

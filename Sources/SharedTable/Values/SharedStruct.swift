@@ -9,7 +9,8 @@
 /// ```
 /// Two programs that declare the same schema name and the same fields (names, order, types, layout) share the
 /// type. Any difference changes the fingerprint, and reading the other's values throws `typeMismatch`: migrate them in
-/// one barrier, reading with the old struct and writing with the new one.
+/// one barrier, reading with the old struct and writing with the new one. `Int32` and `UInt32` are two types, and so are `Int` and
+/// `Int64`.
 ///
 /// A field may be a number, a `Bool`, a `Unicode.Scalar`, an enum without associated values that is `CaseIterable`, an
 /// optional of one of these, a tuple, an `InlineArray` or a struct of fields. Where not every pattern of bits is a value, as

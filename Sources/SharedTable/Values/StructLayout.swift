@@ -71,6 +71,8 @@ private struct FieldWalk {
     guard ["Builtin.Int", "Builtin.FP", "Builtin.Vec"].contains(where: name.hasPrefix) else {
       throw refusal(path, "is a \(type), and pointers mean nothing in another process")
     }
+    // Integers of one width are made of the same, with a sign or without; floating-point numbers and `Bool` are not.
+    if name.contains("Int"), type != Bool.self { fingerprint.fold(String(reflecting: type)) }
     fingerprint.fold(name)
   }
 
