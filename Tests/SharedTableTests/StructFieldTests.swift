@@ -164,6 +164,24 @@ import Testing
     #expect(try fingerprint(Mixed.self) == 7_583_632_086_369_390_721)
   }
 
+  /// Its text is a language's, and the same for two cases.
+  enum Described: CaseIterable, CustomStringConvertible, CustomReflectable {
+    case red, amber, green
+    var description: String { "rot" }
+    var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+  }
+  enum Swapped {
+    enum Described: CaseIterable, CustomStringConvertible {
+      case red, green, amber
+      var description: String { "rot" }
+    }
+  }
+
+  @Test func aCaseIsKnownByItsNameWhateverItsDescription() throws {
+    #expect(try fingerprint(Of<Described>.self) == fingerprint(Of<Light>.self))
+    #expect(try fingerprint(Of<Swapped.Described>.self) != fingerprint(Of<Light>.self))
+  }
+
   // MARK: - Refused
 
   enum Unlisted { case a, b }

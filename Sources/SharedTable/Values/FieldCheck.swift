@@ -36,6 +36,11 @@ struct FieldCheck: Sendable {
   }
 }
 
+/// The name of an enum's case. Swift's runtime knows it, and the standard library shows it only in the description that a type has by
+/// default: declared here as there (`_getEnumCaseName`).
+@_silgen_name("swift_EnumCaseName")
+private func caseName<T>(_ value: T) -> UnsafePointer<CChar>?
+
 /// A type's values as patterns of bits.
 enum FieldPatterns {
   /// Of all cases.
@@ -50,9 +55,12 @@ enum FieldPatterns {
     }
   }
 
-  /// What the cases are called.
+  /// What the cases are called in the source: a description of the type's own may be in a user's language.
   static func names<Cases: CaseIterable>(_ type: Cases.Type) -> [String] {
-    Cases.allCases.map { String(describing: $0) }
+    Cases.allCases.map { value in
+      // Nil of an enum that comes from C, or in a program without reflection.
+      unsafe caseName(value).map { unsafe String(cString: $0) } ?? String(describing: value)
+    }
   }
 
   /// Has a case something with it? Then the cases are not all values.

@@ -15,7 +15,7 @@
 /// A field may be a number, a `Bool`, a `Unicode.Scalar`, an enum without associated values that is `CaseIterable`, an
 /// optional of one of these, a tuple, an `InlineArray` or a struct of fields. Where not every pattern of bits is a value, as
 /// in a `Bool` or an enum, a read looks at the bits first, whoever stored them: others than a value's are `typeMismatch`.
-/// An enum's cases are part of the fingerprint, so a program that knows a case more has another layout.
+/// An enum's cases are part of the fingerprint, by their names in the source, so a program that knows a case more has another layout.
 ///
 /// Any other field ends the process when the type is first used, with a line that says which and why: a pointer means nothing
 /// in another process, and bits of an enum whose cases are not listed cannot be checked.
