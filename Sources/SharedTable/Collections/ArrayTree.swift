@@ -98,6 +98,10 @@ final class ArrayTree: Sendable {
   @inline(never)
   func damaged(_ id: Int) -> TableError { place.damaged("its node \(id) contradicts the others") }
 
+  /// The array's node is as it should be. What it holds there is another program's, whose type has the same form.
+  @inline(never)
+  private func noElement(_ index: Int) -> TableError { place.foreign("element at index \(index)") }
+
   /// Runs `body` on a node where it lies.
   @inline(__always)
   func withNode<R>(
@@ -170,9 +174,9 @@ final class ArrayTree: Sendable {
     let (leaf, place) = try place(of: index, state, in: section)
     let isOne = try withNode(leaf, 0, in: section) { node throws(TableError) in
       try checkTail(leaf, place, node.count, state)
-      return unsafe node.withElement(place, alignment: alignment, body) ?? false
+      return unsafe node.withElement(place, alignment: alignment, body)
     }
-    guard isOne else { throw damaged(leaf) }
+    guard isOne == true else { throw isOne == nil ? damaged(leaf) : noElement(index) }
   }
 
   /// The leaf that has an element, and where in it. In the tail it may be one too far.
@@ -264,7 +268,8 @@ final class ArrayTree: Sendable {
             return false
           }
         }
-        guard let goesOn = goesOn ?? nil else { throw damaged(child.id) }
+        guard let goesOn else { throw damaged(child.id) }
+        guard let goesOn else { throw noElement(index) }
         if !goesOn { return false }
       }
       return true

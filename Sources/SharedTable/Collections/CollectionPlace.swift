@@ -87,6 +87,15 @@ final class CollectionPlace: Sendable {
       .typeMismatch, table: table.name, "'\(name.text)' is \(what), not \(signature); use another name")
   }
 
+  /// The collection is whole, and what it holds there no value of this program's type: another program's is of the same form.
+  @inline(never)
+  func foreign(_ what: String) -> TableError {
+    TableError(
+      .typeMismatch, table: table.name,
+      "the \(what) of '\(name.text)' (\(signature)) is not valid as this program's type; use the type of the program that stored it, "
+        + "or replace or remove it with that")
+  }
+
   func setHeader(_ numbers: CollectionHeader.Numbers, in tx: inout Transaction) throws(TableError) {
     try name.withOwnKey { key throws(TableError) in try tx.set(key, CollectionHeader(signature, numbers)) }
   }

@@ -76,7 +76,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   ) throws {
     try unsafe index.forEachKey(in: section) { bytes in
       guard let key = unsafe Key(keyBytes: bytes) else {
-        throw place.damaged("its index lists a key that is none of a \(place.signature)")
+        throw place.foreign("key '\(unsafe String(decoding: bytes.prefix(64), as: UTF8.self))'")
       }
       // `withEntry` passes on only its own kind of error.
       var failure: (any Error)?
@@ -94,10 +94,11 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   func value(_ entry: EntryView, _ key: Key) throws(TableError) -> Value {
-    if let value = entry.value(as: Value.self) { return value }
-    throw TableError(
-      .typeMismatch, table: table.name,
-      "an element of '\(place.name.text)' is of type \(entry.type?.name ?? "unknown"), not \(Value.tableType.name)")
+    switch decode(entry.found, as: Value.self) {
+    case .success(let value): return value
+    case .failure(let mismatch):
+      throw try withKey(key) { key throws(TableError) in table.mismatched(mismatch, key) }
+    }
   }
 
   // MARK: - Changes

@@ -17,7 +17,8 @@
 /// ``read(timeout:_:)``, or with the forms with `in:`.
 ///
 /// Reads wait as ``Table/read(timeout:_:)`` does, changes are one barrier each and wait as `Table.barrier(timeout:_:)`
-/// does; both throw what those throw, `typeMismatch` if the name belongs to something else, and `damaged` if the nodes
+/// does; both throw what those throw, `typeMismatch` if the name belongs to something else or an element is another program's and
+/// none of this type (300 for an `Int8`), and `damaged` if the nodes
 /// contradict each other. Inside a section of the table use the forms with `in:`: they wait for nothing, and several
 /// of them see, or make, one state. What is returned is a copy. Safe to use from any thread.
 public struct SharedArray<Element: TableValue>: Sendable {
@@ -64,7 +65,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
         element = unsafe Element(tableBytes: bytes)
         return element != nil
       }
-      // Or `damaged` was thrown.
+      // Or `typeMismatch` was thrown.
       return element!
     }
   }

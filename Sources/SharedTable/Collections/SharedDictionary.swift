@@ -12,7 +12,8 @@
 ///
 /// Reads wait as `table.get` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
 /// `Table.barrier(timeout:_:)` does; both throw what those throw, and `typeMismatch` if the name belongs to something
-/// else. A read of one element looks at that element's type only. Inside a section of the table use the forms with
+/// else. A read of one element looks at that element's type only. An element that another program stored, and whose key or value is
+/// none of these types (an enum's case that a later release has), is `typeMismatch` to a walk that meets it. Inside a section of the table use the forms with
 /// `in:`: they wait for nothing, and several of them see, or make, one state. What is returned is a copy. Safe to use
 /// from any thread.
 public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {

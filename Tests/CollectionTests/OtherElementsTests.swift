@@ -1,0 +1,77 @@
+import SharedTableFoundation
+import TableTestSupport
+import Testing
+
+@testable import SharedTable
+
+/// Types that share a form share collections. What another program stored, and is no element here, is no damage.
+@Suite struct OtherElementsTests {
+  /// A later release's.
+  enum Room: String, SharedKey, TableValue, CaseIterable { case hall, cellar, attic }
+  enum EarlierRoom: String, SharedKey, TableValue { case hall, cellar }
+  struct Account: SharedCodable { var name: String }
+  struct LaterAccount: SharedCodable { var names: [String] }
+
+  private func isMismatch<R>(
+    naming words: [String], _ location: SourceLocation = #_sourceLocation, _ body: () throws -> R
+  ) {
+    let refusal = error(body, sourceLocation: location)
+    #expect(refusal?.code == .typeMismatch, sourceLocation: location)
+    let text = refusal?.description ?? ""
+    for word in words { #expect(text.contains(word), "\(word): \(text)", sourceLocation: location) }
+    #expect(!text.contains("remove the keys"), sourceLocation: location)
+  }
+
+  @Test(arguments: Table.Variant.allCases) func anElementOfAnArrayThatIsNoneHereIsATypeMismatch(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      let wide = try SharedArray<Int>("a", in: table, limits: smallNodes)
+      try wide.append(contentsOf: (0..<40).map { $0 == 3 || $0 == 39 ? 300 : $0 })
+      let narrow = try SharedArray<Int8>("a", in: table, limits: smallNodes)
+      for index in [3, 39] {
+        let words = ["'a'", "index \(index)", "array of integer"]
+        isMismatch(naming: words) { try narrow[index] }
+        isMismatch(naming: words) { try narrow.elements(index..<index + 1) }
+        isMismatch(naming: words) { try narrow.read { elements in try elements[index] } }
+        isMismatch(naming: words) { try narrow.remove(at: index) }
+        isMismatch(naming: words) { try table.barrier { tx in try narrow.mutate(at: index, in: &tx) { $0 = 1 } } }
+      }
+      isMismatch(naming: ["'a'", "index 3"]) { try narrow.allElements() }
+      isMismatch(naming: ["'a'", "index 3"]) { try narrow.forEach { _, _ in } }
+      isMismatch(naming: ["'a'", "index 39"]) { try narrow.last }
+      #expect(try narrow[4] == 4)
+      #expect(try narrow.elements(4..<39).count == 35)
+      #expect(try wide.count == 40)
+      try narrow.set(5, at: 3)
+      #expect(try wide[3] == 5)
+    }
+  }
+
+  @Test func soIsOneOfAnotherShapeAndALaterCase() throws {
+    let table = try Table.temporary()
+    try SharedArray<LaterAccount>("accounts", in: table).append(LaterAccount(names: []))
+    isMismatch(naming: ["'accounts'", "index 0"]) { try SharedArray<Account>("accounts", in: table)[0] }
+    try SharedArray<Room>("rooms", in: table).append(contentsOf: [.hall, .attic])
+    isMismatch(naming: ["'rooms'", "index 1"]) { try SharedArray<EarlierRoom>("rooms", in: table).allElements() }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aKeyThatIsNoneHereIsATypeMismatch(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      let rooms = try SharedSet<EarlierRoom>("rooms", in: table)
+      try rooms.insert(.hall)
+      try SharedSet<Room>("rooms", in: table).insert(.attic)
+      isMismatch(naming: ["'rooms'", "'attic'", "set of string"]) { try rooms.allElements() }
+      isMismatch(naming: ["'rooms'", "'attic'"]) { try rooms.forEach { _ in } }
+      #expect(try rooms.contains(.hall))
+      #expect(try rooms.count == 2)
+      let heat = try SharedDictionary<EarlierRoom, Int>("heat", in: table)
+      try SharedDictionary<Room, Int>("heat", in: table).set(.attic, 1)
+      isMismatch(naming: ["'heat'", "'attic'", "dictionary of string to integer"]) { try heat.allElements() }
+      isMismatch(naming: ["'heat'", "'attic'"]) { try heat.keys() }
+      isMismatch(naming: ["'heat'", "'attic'"]) { try heat.removeAll { _, _ in true } }
+      try heat.set(.hall, 2)
+      #expect(try SharedDictionary<Room, Int>("heat", in: table).allElements() == [.attic: 1, .hall: 2])
+    }
+  }
+}
