@@ -195,4 +195,64 @@ import Testing
       #expect(try counter.value == 0)
     }
   }
+
+  // MARK: - Expiry
+
+  @Test(arguments: Table.Variant.allCases) func everyChangeButASetKeepsTheExpiry(_ variant: Table.Variant) throws {
+    let clock = TestClock()
+    try withTable(variant, clock: clock) { table throws in
+      let expiry = clock.now + 5_000_000_000
+      let number = try SharedValue("n", in: table, default: 0)
+      let counter = try SharedCounter("n", in: table)
+      let changes: [() throws -> Void] = [
+        { try number.mutate { $0 += 1 } }, { _ = try number.exchange(7) },
+        { try number.compareExchange(expected: 1, desired: 7) }, { try number.increment() }, { try number += 1 },
+        { try number -= 1 }, { try counter.increment() }, { _ = try counter.reset() },
+        { try table.barrier { tx in try number.mutate(in: &tx) { $0 += 1 } } },
+        { try table.barrier { tx in _ = try counter.increment(in: &tx) } },
+      ]
+      for (index, change) in changes.enumerated() {
+        try table.set("n", 1, expires: .at(expiry))
+        try change()
+        #expect(try table.entry("n")?.expiry == expiry, "change \(index)")
+      }
+      try number.set(2)
+      #expect(try table.entry("n")?.expiry == nil)
+
+      try table.set("x", 0.5, expires: .at(expiry))
+      let real = try SharedValue("x", in: table, default: 0.0)
+      try real += 1
+      try real -= 0.25
+      #expect(try real.get() == 1.25)
+      #expect(try table.entry("x")?.expiry == expiry)
+
+      try table.set("t", "a", expires: .at(expiry))
+      let text = try SharedValue("t", in: table, default: "")
+      try text += "b"
+      #expect(try text.get() == "ab")
+      #expect(try table.entry("t")?.expiry == expiry)
+
+      try table.set("n", 1, expires: .at(expiry))
+      clock.advance(5)
+      #expect(try number.increment() == 1, "what has expired counts as absent")
+      #expect(try table.entry("n")?.expiry == nil)
+    }
+  }
+
+  @Test func everyAwaitedChangeButASetKeepsTheExpiry() async throws {
+    let table = try Table.temporary()
+    let expiry: UInt64 = 4_000_000_000_000_000_000
+    let number = try SharedValue("n", in: table, default: 0)
+    try await table.set("n", 1, expires: .at(expiry))
+    try await number.mutate { $0 += 1 }
+    _ = try await number.exchange(7)
+    try await number.compareExchange(expected: 7, desired: 8)
+    try await number.increment()
+    try await number += 1
+    try await number -= 1
+    _ = try await SharedCounter("n", in: table).reset()
+    #expect(try table.entry("n")?.expiry == expiry)
+    try await number.set(2)
+    #expect(try table.entry("n")?.expiry == nil)
+  }
 }

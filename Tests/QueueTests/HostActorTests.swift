@@ -93,6 +93,17 @@ private actor Visits: HostActor {
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func aChangeOfItsStateKeepsTheExpiry(_ variant: Table.Variant) async throws {
+    try await withTable(variant) { table async throws in
+      let visits = try Visits(table)
+      let expiry: UInt64 = 4_000_000_000_000_000_000
+      try await table.set("visits", 1, expires: .at(expiry))
+      #expect(try await visits.visit() == 2)
+      try await visits.hostExecutor.flush()
+      #expect(try table.entry("visits")?.expiry == expiry)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func anAwaitEndsTheJob(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in
       #expect(try await Visits(table).visitTwice(table) == [1, 2, 4])

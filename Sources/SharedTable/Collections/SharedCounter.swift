@@ -5,7 +5,8 @@
 /// in a local variable first.
 ///
 /// It lies under the key NAME as an integer: `shmctl incr`, `Table.increment(_:by:timeout:)` and a
-/// `SharedValue<Int>` of the same name count on the same number. Waits and throws as ``SharedValue`` does.
+/// `SharedValue<Int>` of the same name count on the same number. If the key expires, additions and resets keep that. Waits and throws as
+/// ``SharedValue`` does.
 public struct SharedCounter: Sendable {
   let number: SharedValue<Int>
 

@@ -8,8 +8,8 @@ public import TableEngine
 /// try hits.mutate { $0 *= 2 }
 /// ```
 /// It lies under the key NAME as what it is, so `shmctl get`, `set` and `incr` work on it, as does the table's own API.
-/// An absent (or expired) value reads as the default, which is not stored. Two instances of one name and different types
-/// get `typeMismatch`.
+/// An absent (or expired) value reads as the default, which is not stored. If its key expires, a change keeps that; a `set`
+/// ends it. Two instances of one name and different types get `typeMismatch`.
 ///
 /// Reads wait as `table.get` does, changes are barriers and wait as `Table.barrier(timeout:_:)` does; both
 /// throw what those throw, and `wouldDeadlock` inside a barrier of the table on the same thread: the forms with `in:`
@@ -45,7 +45,8 @@ public struct SharedValue<Value: TableValue>: Sendable {
     try section.get(name, as: Value.self) ?? defaultValue
   }
 
-  /// Replaces the value, whatever it is by now. To change it depending on what it is, use `mutate(timeout:_:)`.
+  /// Replaces the value, whatever it is by now; the new one does not expire. To change it depending on what it is, use
+  /// `mutate(timeout:_:)`.
   public func set(_ value: Value, timeout: Duration? = nil) throws(TableError) {
     try withBarrier(timeout) { tx throws(TableError) in try set(value, in: &tx) }
   }
@@ -70,6 +71,14 @@ public struct SharedValue<Value: TableValue>: Sendable {
   public func remove(in tx: inout Transaction) throws(TableError) -> Bool {
     try checkType(in: tx)
     return try tx.remove(name)
+  }
+
+  /// The value as this barrier sees it, and when it expires; the default does not.
+  @inlinable
+  func look(in tx: borrowing Transaction) throws(TableError) -> (value: Value, expires: Expiration) {
+    guard let found = try tx.find(name) else { return (defaultValue, .never) }
+    let value = try tx.table.checked(decode(found, as: Value.self), name)
+    return (value ?? defaultValue, found.expiry == 0 ? .never : .at(found.expiry))
   }
 
   /// A barrier that changes this value only: it waits for who has locked its key, and not for who has locked others.
@@ -101,7 +110,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   }
 }
 
-/// Changes that depend on the value: each is one barrier, so that nobody's change is lost.
+/// Changes that depend on the value: each is one barrier, so that nobody's change is lost. The key's expiry stays.
 extension SharedValue {
   /// Changes the value in place, in one barrier.
   ///
@@ -118,9 +127,11 @@ extension SharedValue {
   /// Changes the value in place, as part of a barrier.
   @discardableResult @inlinable
   public func mutate<R>(in tx: inout Transaction, _ body: (inout Value) throws -> R) throws -> R {
-    var value = try get(in: tx)
+    var value: Value
+    let expires: Expiration
+    (value, expires) = try look(in: tx)
     let result = try body(&value)
-    try tx.set(name, value)
+    try tx.set(name, value, expires: expires)
     return result
   }
 
@@ -131,8 +142,8 @@ extension SharedValue {
 
   /// The same as part of a barrier; throws what the transaction throws.
   public func exchange(_ value: Value, in tx: inout Transaction) throws(TableError) -> Value {
-    let original = try get(in: tx)
-    try tx.set(name, value)
+    let (original, expires) = try look(in: tx)
+    try tx.set(name, value, expires: expires)
     return original
   }
 
@@ -152,14 +163,14 @@ extension SharedValue {
   public func compareExchange(
     expected: Value, desired: Value, in tx: inout Transaction
   ) throws(TableError) -> (exchanged: Bool, original: Value) where Value: Equatable {
-    let original = try get(in: tx)
+    let (original, expires) = try look(in: tx)
     guard original == expected else { return (false, original) }
-    try tx.set(name, desired)
+    try tx.set(name, desired, expires: expires)
     return (true, original)
   }
 }
 
-/// Numbers.
+/// Numbers. The key's expiry stays.
 extension SharedValue where Value: FixedWidthInteger {
   /// Adds to the value in one barrier and returns the sum.
   /// - Throws: `invalid` if the sum does not fit; the value stays then.
@@ -191,9 +202,10 @@ extension SharedValue where Value: FixedWidthInteger {
   func replace(
     in tx: inout Transaction, _ compute: (Value) -> (partialValue: Value, overflow: Bool)
   ) throws(TableError) -> Value {
-    let (result, overflow) = compute(try get(in: tx))
+    let (value, expires) = try look(in: tx)
+    let (result, overflow) = compute(value)
     if overflow { throw overflowed(Value.bitWidth) }
-    try tx.set(name, result)
+    try tx.set(name, result, expires: expires)
     return result
   }
 }
@@ -208,22 +220,27 @@ extension SharedValue {
 extension SharedValue where Value: FloatingPoint {
   /// Adds in one barrier.
   public static func += (value: Self, amount: Value) throws(TableError) {
-    try value.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) + amount) }
+    try value.replace { $0 + amount }
   }
 
   /// Subtracts in one barrier.
   public static func -= (value: Self, amount: Value) throws(TableError) {
-    try value.withBarrier { tx throws(TableError) in try tx.set(value.name, try value.get(in: tx) - amount) }
+    try value.replace { $0 - amount }
   }
 }
 
 extension SharedValue where Value: RangeReplaceableCollection {
   /// Appends in one barrier.
   public static func += (value: Self, tail: some Sequence<Value.Element>) throws(TableError) {
-    try value.withBarrier { tx throws(TableError) in
-      var whole = try value.get(in: tx)
-      whole.append(contentsOf: tail)
-      try tx.set(value.name, whole)
+    try value.replace { $0 + tail }
+  }
+}
+
+extension SharedValue {
+  private func replace(_ compute: (Value) -> Value) throws(TableError) {
+    try withBarrier { tx throws(TableError) in
+      let (value, expires) = try look(in: tx)
+      try tx.set(name, compute(value), expires: expires)
     }
   }
 }

@@ -3,7 +3,8 @@
 /// It is there in the actor's jobs, as of the job's barrier, and in barriers of the whole table. Elsewhere its methods throw
 /// `invalid`. Where a job runs without the table, they throw why.
 ///
-/// It lies in the table under its name, as a ``SharedValue`` of the same name and type does.
+/// It lies in the table under its name, as a ``SharedValue`` of the same name and type does. If its key expires, a change keeps that; a
+/// `set` ends it.
 public struct HostState<Value: TableValue>: Sendable {
   @usableFromInline let stored: SharedValue<Value>
   @usableFromInline let executor: HostExecutor
