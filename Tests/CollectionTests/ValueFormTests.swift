@@ -147,4 +147,33 @@ struct Rights: OptionSet, TableValue { let rawValue: Int }
     #expect(id.withUnsafeBytes { UUID(keyBytes: $0) } == nil)
     #expect([UInt8]([0xff]).withUnsafeBytes { String(keyBytes: $0) } == nil)
   }
+
+  /// Swift takes both for equal, so what goes into one of its own collections becomes one.
+  @Test func textsAreToldApartByTheirBytes() throws {
+    let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+    #expect(composed == decomposed)
+    let table = try Table.temporary()
+    let ages = try SharedDictionary<String, Int>("ages", in: table)
+    try ages.set(composed, 1)
+    #expect(try ages[decomposed] == nil)
+    try ages.merge([decomposed: 2])
+    #expect(try ages.count == 2)
+    #expect(try ages[composed] == 1 && ages[decomposed] == 2)
+    #expect(try ages.values().sorted() == [1, 2])
+    #expect(try ages.keys().map { Array($0.utf8).count }.sorted() == [2, 3])
+    let all = try ages.allElements()
+    #expect(all.count == 1 && [1, 2].contains(all[composed]))
+    try ages.merge([(composed, 3), (decomposed, 4)])
+    #expect(try ages[composed] == 4 && ages[decomposed] == 2, "the first key, the last value")
+
+    let names = try SharedSet<String>("names", in: table)
+    try names.insert(composed)
+    #expect(try !names.contains(decomposed))
+    #expect(try names.intersection([decomposed]).isEmpty)
+    #expect(try names.insert(decomposed))
+    #expect(try names.count == 2)
+    #expect(try names.allElements().count == 1)
+    #expect(try names.remove(decomposed))
+    #expect(try names.contains(composed))
+  }
 }

@@ -106,6 +106,7 @@ extension SharedDictionary {
 
   /// Stores many elements in one barrier: all of them, or none.
   ///
+  /// Of elements whose keys Swift takes for equal (texts in two forms: ``SharedKey``), the first one's key is stored.
   /// - Parameters:
   ///   - combine: makes one value of the old and the new one where the key is there; without it the new one
   ///     stays. Called inside the barrier.

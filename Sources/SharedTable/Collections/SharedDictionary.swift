@@ -127,7 +127,8 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     return values
   }
 
-  /// A copy of one snapshot.
+  /// A copy of one snapshot. Of texts that Swift takes for equal (``SharedKey``) it has one, with the value of any of them; ``keys()`` and
+  /// ``forEach(timeout:_:)`` have all.
   public func allElements() throws -> [Key: Value] {
     try table.read { view in
       var elements: [Key: Value] = [:]

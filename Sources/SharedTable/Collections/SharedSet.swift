@@ -75,7 +75,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     try store.visit(in: section) { element, _ in try body(element) }
   }
 
-  /// A copy of one snapshot.
+  /// A copy of one snapshot. Of texts that Swift takes for equal (``SharedKey``) it has one; ``forEach(timeout:_:)`` has all.
   public func allElements() throws -> Set<Element> {
     var elements: Set<Element> = []
     try forEach { element in elements.insert(element) }

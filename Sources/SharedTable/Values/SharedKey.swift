@@ -3,6 +3,10 @@
 /// Equal values have equal bytes and different ones different bytes. `String` (its UTF-8), `[UInt8]`, all integers
 /// (decimal text, as `shmctl ls` shows it), and types with such a raw value: `enum Room: String, SharedKey { … }`.
 ///
+/// Texts are told apart by their UTF-8, not by canonical equivalence: "é" as one scalar and as two are equal in Swift, and two keys
+/// here. A copy of both in a Swift `Dictionary` or `Set`, as `allElements()` makes one, has one of them. Texts that people type are
+/// better brought into one normal form before they become keys.
+///
 /// Not a ``TableKey``, so that no number is taken for a key of the table itself.
 public protocol SharedKey: Hashable, Sendable {
   /// What the form of the bytes is called: one word. Dictionaries whose keys have another form are of another type.
