@@ -20,9 +20,10 @@ public import SharedTable
 /// Programs of two releases share a type as JSON allows it: a field that one does not know is passed over, and one that is missing must be
 /// optional. Other text is `typeMismatch`.
 ///
-/// A value is encoded when it is written. That is before the barrier for `Table.set`, and inside it for a transaction, a collection and a cache,
-/// where it holds up all writers of the table for some microseconds; ``Coded`` is encoded before. A value whose `encode(to:)` throws
-/// is not stored: the write throws `invalid`, with what that said.
+/// A value is encoded when it is written. That is before the barrier for `Table.set`, for a cache, for `set` of a dictionary and for `append`
+/// and `set` of an array. It is inside the barrier for a transaction, for a `SharedValue`, and for a collection's other changes
+/// (`merge`, `insert`, `mutate`), where it holds up all writers of the table for some microseconds; ``Coded`` is encoded before. A
+/// value whose `encode(to:)` throws is not stored: the write throws `invalid`, with what that said. The value knows no table, so the error names `*`.
 ///
 /// An enum with a raw value needs none of this: it is a `TableValue` by its raw value.
 public protocol SharedCodable: Codable, TableValue {}

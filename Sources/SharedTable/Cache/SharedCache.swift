@@ -87,15 +87,17 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// How many elements there are, expired ones that nobody removed yet included; as of the newest version. Never blocks
-  /// in the RCU variant.
-  /// - Throws: `typeMismatch` if the name holds something else; `damaged` until the next write heals it.
+  /// How many elements there are, expired ones that nobody removed yet included; as of the newest version.
+  ///
+  /// Waits for writes of this handle that were not waited for, at most for the table's timeout, but not in a section of the table. Where
+  /// none is on its way it never blocks in the RCU variant.
+  /// - Throws: `typeMismatch` if the name holds something else; `damaged` until the next write heals it; `timedOut`.
   public var count: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.count ?? 0) } }
 
-  /// What the elements cost in all: see ``CacheLimit/bytes(_:)``.
+  /// What the elements cost in all: see ``CacheLimit/bytes(_:)``. Waits and throws as ``count`` does.
   public var totalCost: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.cost ?? 0) } }
 
-  /// How many elements were pushed out since the cache was made, expired ones included.
+  /// How many elements were pushed out since the cache was made, expired ones included. Waits and throws as ``count`` does.
   public var evictionCount: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.evictions ?? 0) } }
 
   // MARK: - Writing
