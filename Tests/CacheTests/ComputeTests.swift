@@ -1,8 +1,9 @@
 import Glibc
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// A missing value is computed once on the host, whoever dies meanwhile.
 @Suite struct ComputeTests {
@@ -148,6 +149,42 @@ import Testing
       #expect(failure?.code == .tooLarge)
       #expect(try cache.value(forKey: "k", timeout: .zero) { "short" } == "short")
     }
+  }
+
+  /// A reader may keep so much memory that the table takes no write at all, and no claim's removal either.
+  @Test func claimsThatAReaderKeptFromBeingReleasedAreReleasedOnceItHasLeft() throws {
+    try withTableName { name throws in
+      let options = Table.Options(
+        variant: .rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10, stalledReaderPolicy: .refuse)
+      let table = try Table.create(name, options)
+      let cache = try StringCache("c", in: table, limit: .entries(100))
+      let once = try SharedOnce<String>("o", in: table)
+      let reader = try worker(table)
+      let failures = error {
+        _ = try once.value {
+          #expect(error { _ = try cache.value(forKey: "k") { try self.fill(table, behind: reader) } }?.code == .full)
+          return "lost"
+        }
+      }
+      #expect(failures?.code == .full)
+      // The attempts that follow at once find the reader still there.
+      try cache.flush()
+      try once.place.queue.waitUntilEmpty(timeout: nil)
+      try reader.ask("end", expecting: "ok")
+      #expect(try cache.value(forKey: "k", timeout: .seconds(60)) { "mine" } == "mine")
+      #expect(try once.value(timeout: .seconds(60)) { "mine" } == "mine")
+      #expect(try problems(table) == [])
+    }
+  }
+
+  /// Has a worker read, and overwrites what it sees until the table takes no more.
+  private func fill(_ table: Table, behind reader: WorkerProcess) throws -> String {
+    _ = try reader.ask("read")
+    var refused: TableError?
+    let value = [UInt8](repeating: 1, count: 1000)
+    for round in 0..<2000 where refused == nil { refused = error { try table.set("key\(round % 10)", value) } }
+    #expect(refused?.code == .full)
+    return "lost"
   }
 
   // MARK: - Tasks

@@ -16,7 +16,9 @@ protocol ClaimedPlace: Sendable {
   /// The same in a barrier.
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value?
   /// A barrier for a claim; what it does to a full table is the place's.
-  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R
+  func withBarrier<R>(
+    timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R
   /// What a claim notes of the collection.
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64
   /// Stores a computed value and removes its claim, in one barrier.
@@ -27,7 +29,7 @@ protocol ClaimedPlace: Sendable {
 extension ClaimedPlace {
   /// Finds the value or who computes it, or claims it.
   func claim(_ own: ClaimRecord) throws(TableError) -> ClaimOutcome<Value> {
-    try withBarrier { tx throws(TableError) in
+    try withBarrier(timeout: nil) { tx throws(TableError) in
       if let value = try find(tx) { return .present(value) }
       if let other = try tx.claim(claimKey), try other.isLive(table) { return .held(other) }
       var own = own
@@ -39,29 +41,38 @@ extension ClaimedPlace {
 
   /// Gives a claim up: the next who asks computes.
   ///
-  /// A claim that stayed would stop everyone as long as this process lives: so further attempts follow if the table is
-  /// busy, off this thread.
+  /// A claim that stayed would stop everyone as long as this process lives. So further attempts follow, off this thread, if a
+  /// writer, or a reader that keeps too much memory, is in the way.
   func release(_ claim: ClaimRecord) {
-    do throws(TableError) {
-      try releaseNow(claim)
-    } catch {
-      // Where the queue takes nothing, on this thread after all.
-      do throws(TableError) { try queue.submitJob { releasePatiently(claim) } } catch { releasePatiently(claim) }
-    }
+    if !isReleased(claim, timeout: nil) { releaseLater(claim, timeout: nil, pause: .milliseconds(10)) }
   }
 
-  private func releasePatiently(_ claim: ClaimRecord) {
-    for _ in 0..<10 {
-      do throws(TableError) {
-        return try releaseNow(claim)
-      } catch {
-        if error.code != .timedOut { return }
+  /// Submits an attempt, and one after each pause until the claim is gone: of a reader's end nobody is told.
+  private func releaseLater(_ claim: ClaimRecord, timeout: Duration?, pause: Duration) {
+    let repeats = { @Sendable in
+      WorkerPool.shared.at(Deadline(pause)) {
+        // Attempts wait shortly, for the queue has other work.
+        releaseLater(claim, timeout: .milliseconds(10), pause: min(pause * 2, .seconds(1)))
       }
     }
+    do throws(TableError) {
+      try queue.submitJob { if !isReleased(claim, timeout: timeout) { repeats() } }
+    } catch {
+      if error.code == .queueFull { return repeats() }
+      // A child whose parent used the queue's threads has none, nor a clock: on this thread after all.
+      for _ in 0..<10 where isReleased(claim, timeout: nil) { return }
+    }
   }
 
-  private func releaseNow(_ claim: ClaimRecord) throws(TableError) {
-    _ = try withBarrier { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
+  /// Releases a claim that still stands.
+  /// - Returns: whether it stands no longer, or this process cannot release it however long it tries.
+  private func isReleased(_ claim: ClaimRecord, timeout: Duration?) -> Bool {
+    do throws(TableError) {
+      _ = try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.releaseClaim(claimKey, claim) }
+      return true
+    } catch {
+      return !error.mayEndByWaiting && error.code != .slotsExhausted
+    }
   }
 
   /// Stores the value computed; whatever happens, the claim goes.

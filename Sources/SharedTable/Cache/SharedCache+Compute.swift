@@ -72,8 +72,10 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
 
-  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
-    try core.withRoom(bytes: 0, timeout: nil, body)
+  func withBarrier<R>(
+    timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try core.withRoom(bytes: 0, timeout: timeout, body)
   }
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 {

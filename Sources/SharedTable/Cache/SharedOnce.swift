@@ -86,8 +86,10 @@ final class OncePlace<Value: TableValue>: ClaimedPlace {
 
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(names.headKey) }
 
-  func withBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
-    try names.withBarrier(of: table, body)
+  func withBarrier<R>(
+    timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    try names.withBarrier(of: table, timeout: timeout, body)
   }
 
   func epoch(_ tx: borrowing Transaction) throws(TableError) -> UInt64 { 0 }
