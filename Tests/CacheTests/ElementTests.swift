@@ -69,6 +69,26 @@ import Testing
     }
   }
 
+  private func pages(_ table: Table) throws -> Int { try table.read { view in try view.keys(prefix: "c#r") }.count }
+
+  /// A page's lines are the sample that eviction chooses from: of pages with a line or none, it would choose anything.
+  @Test func aSmallerLimitGivesTheLedgersPagesBack() throws {
+    try withTable(.rcu) { table throws in
+      let large = try StringCache("c", in: table, limit: .entries(5000))
+      for index in 0..<5000 { try large.set("old\(index)", "v") }
+      #expect(try pages(table) > 50)
+      let cache = try StringCache("c", in: table, limit: .entries(20))
+      for index in 0..<20 { try cache.set("k\(index)", "v") }
+      #expect(try pages(table) == 1)
+      for index in 0..<10 { _ = try cache["k\(index)"] }
+      for index in 20..<30 { try cache.set("k\(index)", "v") }
+      let stayed = try (0..<10).filter { try cache.contains("k\($0)") }.count
+      #expect(stayed >= 8, "but for their hits, these were the oldest")
+      for index in 20..<30 { #expect(try cache.contains("k\(index)")) }
+      #expect(try problems(table) == [])
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aLimitInBytesHolds(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let cache = try StringCache("c", in: table, limit: .bytes(1000))
@@ -104,6 +124,22 @@ import Testing
   }
 
   // MARK: - Time
+
+  @Test func whatHasExpiredGivesTheLedgersPagesBack() throws {
+    let clock = TestClock()
+    try withTable(.rcu, clock: clock) { table throws in
+      let cache = try StringCache("c", in: table, limit: .entries(5000))
+      for index in 0..<2000 { try cache.set("old\(index)", "v", expires: .after(.seconds(10))) }
+      let before = try pages(table)
+      clock.advance(11)
+      for index in 0..<400 { try cache.set("new\(index)", "v") }
+      #expect(try pages(table) < before)
+      // Each write gives up a page where there are less than 16 lines a page.
+      #expect(try pages(table) * 16 <= cache.count + 16)
+      for index in 0..<400 { #expect(try cache.contains("new\(index)")) }
+      #expect(try problems(table) == [])
+    }
+  }
 
   @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsGoneAndGoesFirst(_ variant: Table.Variant) throws {
     let clock = TestClock()

@@ -151,7 +151,6 @@ extension CacheCore {
           try ledger.load(index, tx)
           let page = ledger.pages[index]
           for line in 0..<page.count { try ledger.removeElements(page[line].hash, &tx) }
-          if index > 0 { _ = try names.withPage(index) { key throws(TableError) in try tx.remove(key) } }
         }
         var head = CacheHead()
         head.insertions = ledger.head.insertions

@@ -34,6 +34,7 @@ extension CacheLedger {
       let evicted = pages[page][victim.line].hash
       strike(page: page, line: victim.line)
       head.evictions &+= 1
+      try mergeIfSparse(tx)
       return try removeElements(evicted, &tx)
     }
     throw core.damaged("its sums")

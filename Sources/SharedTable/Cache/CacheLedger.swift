@@ -83,7 +83,7 @@ struct CacheLedger {
       head.count &+= 1
       head.insertions &+= 1
     }
-    if head.count > UInt64(head.pageCount) * Self.fullPage { try split(tx) }
+    if head.count > UInt64(head.pageCount) * Self.fullPage { try split(tx) } else { try mergeIfSparse(tx) }
   }
 
   /// Whether the ledger as it lies in the table says of an element what it is to say after the element was written again, to
@@ -109,9 +109,10 @@ struct CacheLedger {
     try load(index, tx)
     guard let line = pages[index].line(ofHash: hash) else { return }
     strike(page: index, line: line)
-    if head.pageCount > 1, head.count < UInt64(head.pageCount) * Self.sparsePage { try merge(&tx) }
+    try mergeIfSparse(tx)
   }
 
+  /// The caller calls ``mergeIfSparse(_:)`` when it has no more use for a page's index, which that may change.
   mutating func strike(page index: Int, line: Int) {
     let removed = pages[index].remove(line)
     head.count &-= 1
@@ -171,7 +172,12 @@ struct CacheLedger {
     }
   }
 
-  private mutating func merge(_ tx: inout Transaction) throws(TableError) {
+  /// Gives up the last page if the pages have few lines: one page at a time, as they come.
+  mutating func mergeIfSparse(_ tx: borrowing Transaction) throws(TableError) {
+    if head.pageCount > 1, head.count < UInt64(head.pageCount) * Self.sparsePage { try merge(tx) }
+  }
+
+  private mutating func merge(_ tx: borrowing Transaction) throws(TableError) {
     let last = head.pageCount - 1
     let parent = CacheHead.parent(last)
     try load(last, tx)
@@ -179,12 +185,11 @@ struct CacheLedger {
     let given = pages[last]
     pages.remove(last)
     for line in 0..<given.count { pages[parent].append(given[line]) }
-    _ = try names.withPage(last) { key throws(TableError) in try tx.remove(key) }
     head.pageCount = last
     if head.hand >= last { head.hand = 0 }
   }
 
-  /// Stores what changed.
+  /// Stores what changed, and removes the pages that were given up: not before, for who evicts may leave the ledger as it is.
   func store(_ tx: inout Transaction) throws(TableError) {
     try pages.forEach { index, page throws(TableError) in
       guard page.isDirty else { return }
@@ -193,6 +198,11 @@ struct CacheLedger {
       }
     }
     if head == stored { return }
+    if let stored, stored.pageCount > head.pageCount {
+      for index in head.pageCount..<stored.pageCount {
+        _ = try names.withPage(index) { key throws(TableError) in try tx.remove(key) }
+      }
+    }
     try unsafe head.withBytes { bytes throws(TableError) in try unsafe tx.set(names.headKey, bytes: bytes, type: .bytes)
     }
   }
