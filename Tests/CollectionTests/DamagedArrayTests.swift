@@ -20,7 +20,7 @@ import Testing
       { tx in _ = try array.remove(at: 11, in: &tx) }, { tx in try array.set("y", at: 30, in: &tx) },
       { tx in try array.set("z", at: 39, in: &tx) }, { tx in try array.insert("x", at: 39, in: &tx) },
       { tx in _ = try array.popFirst(in: &tx) }, { tx in _ = try array.popLast(in: &tx) },
-      { tx in try array.removeAll(in: &tx) },
+      { tx in _ = try array.removeAll(in: &tx) { $0.hasSuffix("7") } }, { tx in try array.removeAll(in: &tx) },
     ]
     for change in changes {
       do {

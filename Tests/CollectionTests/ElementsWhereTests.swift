@@ -1,7 +1,8 @@
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// Questions and removals by a condition.
 @Suite struct ElementsWhereTests {
@@ -36,6 +37,49 @@ import Testing
       #expect(try set.allElements() == Set(left))
       #expect(try dictionary.keys().sorted() == left)
       #expect(try array.removeAll { _ in false } == 0)
+    }
+  }
+
+  /// Each node that loses elements is stored once, however many go: room is needed for the nodes, and not for the removals.
+  @Test func mostOfALargeArrayIsRemovedFromATableNearlyEmpty() throws {
+    try withTable(.rcu) { table throws in
+      let array = try SharedArray<Int>("array", in: table)
+      try array.append(contentsOf: 0..<50_000)
+      #expect(try array.removeAll { $0 % 10 != 0 } == 45_000)
+      #expect(try array.allElements() == Array(stride(from: 0, to: 50_000, by: 10)))
+      #expect(try array.problems() == [])
+      #expect(try table.checkCollections() == [])
+      // Nodes were joined: few are left.
+      let nodes = try table.read { view in try view.keys(prefix: "array/") }.count
+      #expect(nodes < 5000 / 48)
+    }
+  }
+
+  /// Any elements of trees of several levels, among them the tail, all and none.
+  @Test func anArrayLosesWhatSwiftsLoses() throws {
+    try withTable(.rcu) { table throws in
+      var random = SplitMix(seed: 23)
+      for round in 0..<60 {
+        let array = try SharedArray<String>("array", in: table, limits: smallNodes)
+        var model = (0..<random.below(400)).map { "\($0) " + String(repeating: "x", count: random.below(20)) }
+        try array.append(contentsOf: model)
+        for _ in 0..<3 {
+          let (rate, begin) = (1 + random.below(100), random.below(model.count + 1))
+          var gone: Set<String> = []
+          for (index, element) in model.enumerated() where index >= begin && random.below(100) < rate {
+            gone.insert(element)
+          }
+          if round % 10 == 9 { gone = Set(model) }
+          #expect(try array.removeAll { gone.contains($0) } == gone.count)
+          model.removeAll { gone.contains($0) }
+          #expect(try array.allElements() == model, "round \(round)")
+          #expect(try array.problems() == [], "round \(round)")
+        }
+        try array.append("last")
+        #expect(try array.last == "last")
+        try array.removeAll()
+      }
+      #expect(table.count == 0)
     }
   }
 

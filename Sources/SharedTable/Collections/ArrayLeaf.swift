@@ -79,6 +79,19 @@ struct ArrayLeaf {
 
   mutating func append(_ run: ArrayLeaf) { replace(count..<count, with: run) }
 
+  /// Removes the elements at some places, which ascend and are there.
+  /// - Parameter first: what the first place is called.
+  mutating func remove(_ places: some Collection<Int>, first: Int) {
+    var kept = ArrayLeaf(alignment: alignment)
+    var next = 0
+    for place in places {
+      if next < place - first { kept.append(slice(next..<place - first)) }
+      next = place - first + 1
+    }
+    if next < count { kept.append(slice(next..<count)) }
+    self = kept
+  }
+
   /// The elements of `range` as a run of their own.
   func slice(_ range: Range<Int>) -> ArrayLeaf {
     var slice = ArrayLeaf(alignment: alignment)

@@ -37,14 +37,19 @@ extension ArrayTree {
     try write(edit, before.header, in: &tx)
   }
 
-  /// The same for elements of the tail. What it cannot hold goes below the root.
+  /// The same for elements of the tail.
   private func replaceInTail(
     _ range: Range<Int>, with run: ArrayLeaf, _ edit: inout Edit, in tx: borrowing Transaction
   ) throws(TableError) {
     let tail = ArrayInner.Child(id: edit.state.tail, count: edit.state.tailCount)
     var leaf = tail.id > 0 ? try leaf(tail, in: tx) : ArrayLeaf(alignment: alignment)
     leaf.replace(range, with: run)
-    var leaves = store(leaf, as: tail.id > 0 ? tail.id : nil, &edit)
+    try setTail(leaf, &edit, in: tx)
+  }
+
+  /// Makes a leaf the tail. What a tail cannot hold goes below the root.
+  func setTail(_ leaf: ArrayLeaf, _ edit: inout Edit, in tx: borrowing Transaction) throws(TableError) {
+    var leaves = store(leaf, as: edit.state.tail > 0 ? edit.state.tail : nil, &edit)
     let last = leaves.popLast()
     edit.state.tail = last?.id ?? 0
     edit.state.tailCount = last?.count ?? 0
@@ -93,7 +98,7 @@ extension ArrayTree {
   }
 
   /// Makes a tree of the nodes of the highest level: one of them is the root, several get one.
-  private func setTop(_ nodes: [ArrayInner.Child], _ edit: inout Edit) {
+  func setTop(_ nodes: [ArrayInner.Child], _ edit: inout Edit) {
     var top = nodes
     while top.count > 1 {
       edit.state.level += 1
@@ -125,7 +130,7 @@ extension ArrayTree {
     let inside = range.lowerBound - before..<range.upperBound - before
     let place = try replace(inside, with: run, below: children[index], level - 1, &edit, in: tx)
     children.replaceSubrange(index...index, with: place)
-    if edit.isShrinking, place.count == 1 { try join(index, of: &children, level - 1, &edit, in: tx) }
+    if edit.isShrinking, place.count == 1 { try joinSmall(index, of: &children, level - 1, &edit, in: tx) }
     return store(children, as: node.id, level: level, &edit)
   }
 
@@ -134,19 +139,30 @@ extension ArrayTree {
   /// Joins a child that has become small with a neighbour, if both together leave room in a node.
   ///
   /// So that no two neighbours below one node are less than half full together.
-  private func join(
+  private func joinSmall(
     _ index: Int, of children: inout [ArrayInner.Child], _ level: Int, _ edit: inout Edit,
     in tx: borrowing Transaction
   ) throws(TableError) {
     guard try isSmall(children[index], level, edit, in: tx) else { return }
-    for left in [index, index - 1] where left >= 0 && left + 1 < children.count {
-      guard let joined = try joined(children[left], children[left + 1], level, edit, in: tx) else { continue }
-      edit.nodes[children[left].id] = .some(joined)
-      edit.nodes[children[left + 1].id] = .some(nil)
-      children[left].count += children[left + 1].count
-      children.remove(at: left + 1)
-      return
+    for left in [index, index - 1] {
+      if try join(left, of: &children, level, &edit, in: tx) { return }
     }
+  }
+
+  /// Joins a child with the next one, if there is one and both together leave room in a node.
+  /// - Returns: whether it did.
+  func join(
+    _ left: Int, of children: inout [ArrayInner.Child], _ level: Int, _ edit: inout Edit,
+    in tx: borrowing Transaction
+  ) throws(TableError) -> Bool {
+    guard left >= 0, left + 1 < children.count,
+      let joined = try joined(children[left], children[left + 1], level, edit, in: tx)
+    else { return false }
+    edit.nodes[children[left].id] = .some(joined)
+    edit.nodes[children[left + 1].id] = .some(nil)
+    children[left].count += children[left + 1].count
+    children.remove(at: left + 1)
+    return true
   }
 
   private func isSmall(
@@ -176,7 +192,7 @@ extension ArrayTree {
   }
 
   /// A node as this change leaves it.
-  private func node(
+  func node(
     _ child: ArrayInner.Child, _ level: Int, _ edit: Edit, in tx: borrowing Transaction
   ) throws(TableError) -> ArrayNode {
     if let node = edit.nodes[child.id] ?? nil { return node }
@@ -185,7 +201,7 @@ extension ArrayTree {
   }
 
   /// A root with a single child is none.
-  private func lowerRoot(_ edit: inout Edit, in tx: borrowing Transaction) throws(TableError) {
+  func lowerRoot(_ edit: inout Edit, in tx: borrowing Transaction) throws(TableError) {
     while edit.state.root > 0, edit.state.level > 0 {
       let root = ArrayInner.Child(id: edit.state.root, count: edit.state.rooted)
       guard case .inner(let inner) = try node(root, edit.state.level, edit, in: tx), inner.children.count == 1
@@ -199,7 +215,7 @@ extension ArrayTree {
   // MARK: - Storing
 
   /// Makes leaves of a run; the first one is `id`.
-  private func store(_ run: ArrayLeaf, as id: Int? = nil, _ edit: inout Edit) -> [ArrayInner.Child] {
+  func store(_ run: ArrayLeaf, as id: Int? = nil, _ edit: inout Edit) -> [ArrayInner.Child] {
     var id = id
     if let id, run.count == 0 { edit.nodes[id] = .some(nil) }
     return run.leaves(limits, filling: edit.isAppending).map { leaf in
@@ -211,7 +227,7 @@ extension ArrayTree {
   }
 
   /// Makes inner nodes for some children; the first one is `id`.
-  private func store(
+  func store(
     _ children: [ArrayInner.Child], as id: Int? = nil, level: Int, _ edit: inout Edit
   ) -> [ArrayInner.Child] {
     var id = id
@@ -225,7 +241,7 @@ extension ArrayTree {
   }
 
   /// - Parameter header: as it is stored.
-  private func write(
+  func write(
     _ edit: Edit, _ header: CollectionHeader.Numbers, in tx: inout Transaction
   ) throws(TableError) {
     let most = table.maximumValueLength

@@ -184,10 +184,7 @@ extension SharedArray {
     try forEach(in: tx) { index, element in
       if try predicate(element) { indices.append(index) }
     }
-    try tx.withSavepoint { tx in
-      // From the end, so that the indices before stay what they are.
-      for index in indices.reversed() { _ = try remove(at: index, in: &tx) }
-    }
+    try tree.remove(indices[...], in: &tx)
     return indices.count
   }
 }
