@@ -1,3 +1,4 @@
+import Glibc
 import TableTestSupport
 import TestSupport
 import Testing
@@ -345,6 +346,35 @@ import Testing
     #expect(table.count == 0)
     try SharedArray<Point>("a", in: table).append(Point(x: 1, tag: 2))
     #expect(try SharedArray<Point>("a", in: table)[0] == Point(x: 1, tag: 2))
+  }
+
+  /// A value of 4 GiB that takes no memory, as long as nobody looks at it.
+  private struct Endless: TableValue {
+    static var tableType: ValueType { .bytes }
+    init() {}
+    init?(tableBytes: UnsafeRawBufferPointer) {}
+
+    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      let count = 1 << 32
+      let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)!
+      defer { munmap(memory, count) }
+      return try body(UnsafeRawBufferPointer(start: memory, count: count))
+    }
+  }
+
+  /// A leaf says in 32 bits where its elements end.
+  @Test func anElementOfFourGibibytesIsTooLarge() throws {
+    let table = try Table.temporary()
+    let array = try SharedArray<Endless>("a", in: table)
+    let bytes = try SharedArray<[UInt8]>("a", in: table)
+    for round in 0..<2 {
+      #expect(code { try array.append(Endless()) } == .tooLarge)
+      #expect(code { try array.append(contentsOf: [Endless()]) } == .tooLarge)
+      #expect(code { try array.insert(Endless(), at: 0) } == .tooLarge)
+      if round == 0 { try bytes.append([1]) }
+      #expect(code { try array.set(Endless(), at: 0) } == .tooLarge)
+    }
+    #expect(try bytes.allElements() == [[1]])
   }
 
   @Test(arguments: Table.Variant.allCases) func aChangeThatFailsHalfWayIsUndoneAndItsBarrierGoesOn(

@@ -97,7 +97,7 @@ import Testing
     let table = try Table.temporary(capacityBytes: 1 << 20)
     let array = try SharedArray<String>("a", in: table)
     // Level for level twice the one below: 2^40 empty strings in some hundred bytes.
-    try table.set("a/1", ArrayNodeBytes(.leaf(ArrayLeaf(["", ""]))))
+    try table.set("a/1", ArrayNodeBytes(.leaf(ArrayLeaf(["", ""], for: array.tree))))
     for level in 1...39 {
       let child = ArrayInner.Child(id: level, count: 1 << level)
       try table.set("a/\(level + 1)", ArrayNodeBytes(.inner(ArrayInner(level: level, children: [child, child]))))
@@ -129,7 +129,8 @@ import Testing
 
   /// What is read of a leaf that is to be changed lies within it.
   @Test func aLeafWhoseEndsDoNotFitItsLengthIsNotChanged() throws {
-    let good = try ArrayLeaf(["ab", "", "cde", "f"]).bytes
+    let array = try SharedArray<String>("a", in: Table.temporary())
+    let good = try ArrayLeaf(["ab", "", "cde", "f"], for: array.tree).bytes
     func changes(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
       guard let node = ArrayNodeSpan(bytes.span.bytes) else { return false }
       return ArrayLeafChange(node, range, length: 3, alignment: 1) != nil

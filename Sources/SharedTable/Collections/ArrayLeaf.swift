@@ -12,10 +12,11 @@ struct ArrayLeaf {
 
   init(alignment: Int) { self.alignment = alignment }
 
-  /// - Throws: what an element throws that cannot be written.
-  init<Element: TableValue>(_ elements: some Sequence<Element>) throws(TableError) {
+  /// Elements for an array.
+  /// - Throws: what an element throws that cannot be written; `tooLarge`.
+  init<Element: TableValue>(_ elements: some Sequence<Element>, for tree: ArrayTree) throws(TableError) {
     alignment = Self.alignment(of: Element.self)
-    for element in elements { try append(element) }
+    for element in elements { try append(element, for: tree) }
   }
 
   /// One element.
@@ -58,8 +59,11 @@ struct ArrayLeaf {
 
   // MARK: - Changes
 
-  private mutating func append<Element: TableValue>(_ element: Element) throws(TableError) {
-    try unsafe element.withTableBytes { bytes throws(TableError) in unsafe append(bytes) }
+  private mutating func append<Element: TableValue>(_ element: Element, for tree: ArrayTree) throws(TableError) {
+    try unsafe element.withTableBytes { bytes throws(TableError) in
+      try tree.checkLength(bytes.count)
+      unsafe append(bytes)
+    }
   }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -246,10 +246,7 @@ extension ArrayTree {
   ) throws(TableError) {
     let most = table.maximumValueLength
     let values = edit.nodes.sorted { $0.key < $1.key }.map { id, node in (id, node.map(ArrayNodeBytes.init)) }
-    for case (_, let value?) in values where value.bytes.count > most {
-      throw TableError(
-        .tooLarge, table: table.name, "an element is too long for a table whose values have at most \(most) bytes")
-    }
+    for case (_, let value?) in values where value.bytes.count > most { throw tooLong }
     try tx.withSavepoint { tx throws(TableError) in
       for (id, value) in values {
         try unsafe withKey(id) { key throws(TableError) in
@@ -261,6 +258,18 @@ extension ArrayTree {
       let isOld = new.indices.allSatisfy { new[$0] == header[$0] }
       if !isOld { try place.setHeader(new, in: &tx) }
     }
+  }
+
+  /// Before an element is copied into a leaf, whose ends have 32 bits: no value of a table is as long as those reach.
+  /// - Throws: `tooLarge` if no leaf of the table can hold it.
+  func checkLength(_ length: Int) throws(TableError) {
+    if length > table.maximumValueLength { throw tooLong }
+  }
+
+  private var tooLong: TableError {
+    TableError(
+      .tooLarge, table: table.name,
+      "an element is too long for a table whose values have at most \(table.maximumValueLength) bytes")
   }
 
   /// Removes all nodes and the header: the name is free for another type.

@@ -16,6 +16,7 @@ extension ArrayTree {
   func append(_ element: UnsafeRawBufferPointer, in tx: inout Transaction) throws(TableError) {
     let state = try stateOfHeader(inBarrier: tx)
     if state.tail > 0, try unsafe changeLeaf(state.tail, nil, element, state, in: &tx) { return }
+    try checkLength(element.count)
     try beginTail(with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
   }
 
@@ -32,6 +33,7 @@ extension ArrayTree {
     let state = try stateOfHeader(inBarrier: tx)
     let (leaf, place) = try place(of: index, state, in: tx)
     if try unsafe changeLeaf(leaf, place, element, state, in: &tx) { return }
+    try checkLength(element.count)
     try replace(index..<index + 1, with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
   }
 

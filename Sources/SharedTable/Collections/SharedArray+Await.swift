@@ -10,7 +10,7 @@ extension SharedArray {
   nonisolated(nonsending) public func append(
     contentsOf elements: some Sequence<Element>, timeout: Duration? = nil
   ) async throws {
-    let run = try ArrayLeaf(elements)
+    let run = try ArrayLeaf(elements, for: tree)
     try await tree.place.awaitBarrier(timeout) { tx in try append(run, in: &tx) }
   }
 

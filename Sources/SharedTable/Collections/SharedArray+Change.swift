@@ -16,13 +16,13 @@ extension SharedArray {
   /// Appends many elements in one barrier: cheaper than one by one, and all of them or none.
   public func append(contentsOf elements: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
     // Encoded before the barrier, which holds up the others.
-    let run = try ArrayLeaf(elements)
+    let run = try ArrayLeaf(elements, for: tree)
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try append(run, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   public func append(contentsOf elements: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
-    try append(try ArrayLeaf(elements), in: &tx)
+    try append(try ArrayLeaf(elements, for: tree), in: &tx)
   }
 
   func append(_ run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
@@ -40,7 +40,7 @@ extension SharedArray {
   public func insert(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
     guard index >= 0, index <= count else { throw tree.outOfBounds(index, count) }
-    try tree.replace(index..<index, with: try ArrayLeaf(CollectionOfOne(element)), in: &tx)
+    try tree.replace(index..<index, with: try ArrayLeaf(CollectionOfOne(element), for: tree), in: &tx)
   }
 
   /// Replaces the element at an index.
