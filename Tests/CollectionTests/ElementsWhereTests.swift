@@ -83,6 +83,25 @@ import Testing
     }
   }
 
+  @Test func theFirstElementsGoTogetherOrNotAtAll() async throws {
+    let table = try Table.temporary()
+    let array = try SharedArray<Int>("array", in: table, limits: smallNodes)
+    try await array.append(contentsOf: 0..<100)
+    func removeFirst(_ count: Int) throws { try array.removeFirst(count) }
+    for count in [101, -1, .min, .max] { #expect(code { try removeFirst(count) } == .outOfBounds) }
+    #expect(try array.count == 100)
+    try removeFirst(0)
+    try removeFirst(37)
+    #expect(try array.allElements() == Array(37..<100))
+    #expect(try array.problems() == [])
+    try await array.removeFirst(60)
+    #expect(try array.allElements() == [97, 98, 99])
+    try removeFirst(3)
+    #expect(try array.isEmpty && array.problems() == [])
+    try await array.append(1)
+    #expect(try array.allElements() == [1])
+  }
+
   private struct Refusal: Error {}
 
   @Test func aConditionThatThrowsRemovesNothingAndABarrierGoesOn() throws {

@@ -88,7 +88,7 @@ final class HostEventList: Sendable {
   /// Removes the oldest until at most `count` are left.
   func keep(_ count: Int) throws {
     try queue.async(flags: .barrier) { [events] tx in
-      while try events.count(in: tx) > count { _ = try events.popFirst(in: &tx) }
+      try events.removeFirst(max(0, events.count(in: tx) - count), in: &tx)
     }
   }
 }
