@@ -34,6 +34,39 @@ import Testing
     #expect(try table.read { view in try view.keys() }.count == 4, "two elements, their index and the header")
   }
 
+  /// The table's own API takes any key, so a header may lie under what is no name.
+  @Test func aHeaderUnderWhatIsNoNameIsReportedBesideTheOthers() throws {
+    let table = try Table.temporary()
+    let long = String(repeating: "x", count: 201)
+    for target in [long, "a\n"] {
+      try SharedArray<Int>("a", in: table).append(1)
+      try table.barrier { tx in
+        try tx.rename("a", to: target)
+        try tx.remove("a/1")
+      }
+    }
+    try table.barrier { tx in try cacheHead(pages: 1).withUnsafeBytes { try tx.set("b\n", bytes: $0, type: .bytes) } }
+    let problems = try table.checkCollections()
+    #expect(problems.count == 3, "\(problems)")
+    for name in ["collection '\(long)'", "collection 'a\n'", "cache 'b\n'"] {
+      #expect(problems.contains { $0.hasPrefix("\(name): its name can be none") }, "\(problems)")
+    }
+  }
+
+  private func cacheHead(pages: UInt64) -> [UInt64] { [CacheHead.magic, 0, 0, pages, 0, 0, 0, 0] }
+
+  /// 64 bytes can claim any number of pages.
+  @Test func ofManyMissingPagesOfACacheTheFirstAreReported() throws {
+    let table = try Table.temporary()
+    try table.barrier { tx in
+      try cacheHead(pages: 1 << 16).withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) }
+    }
+    let problems = try table.checkCollections()
+    #expect(problems.count == 9, "\(problems.count)")
+    #expect(problems.contains("cache 'c': page 7 is missing or cannot be right"))
+    #expect(problems.contains("cache 'c': so many pages are wrong that the other 65528 were not looked at"))
+  }
+
   /// What all kinds of owners do to a name of a dictionary from strings to integers.
   private func others(_ name: String, _ table: Table) throws -> [TableError.Code?] {
     let otherValue = try SharedDictionary<String, String>(name, in: table)

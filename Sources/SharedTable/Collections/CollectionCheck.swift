@@ -26,7 +26,8 @@ struct CollectionCheck {
       problems += found.map { "collection '\(text(name))': \($0)" }
     }
     for name in check.caches.sorted() {
-      problems += Self.counted(try view.cacheProblems(name)).map { "cache '\(name)': \($0)" }
+      let found = CollectionKeys.isName(name) ? Self.counted(try view.cacheProblems(name)) : [Self.noName]
+      problems += found.map { "cache '\(name)': \($0)" }
     }
     problems += check.headless.map { "collection '\(text($0))': its header is missing, and parts of it are there" }
       .sorted()
@@ -64,6 +65,7 @@ struct CollectionCheck {
     of name: [UInt8], _ header: CollectionHeader?, _ parts: [[UInt8]], _ view: borrowing ReadView
   ) throws -> [String] {
     guard let header, let text = String(validating: name, as: UTF8.self) else { return ["its header cannot be read"] }
+    guard CollectionKeys.isName(text) else { return [noName] }
     let place = CollectionPlace(
       table: view.table, name: try CollectionKeys(text, view.table), signature: header.signature)
     if header.signature.hasPrefix("array of ") { return try ArrayCheck(place, header).problems(parts, view) }
@@ -72,6 +74,9 @@ struct CollectionCheck {
     }
     return ["it is \(header.signature), which this release does not know"]
   }
+
+  /// Of a header that was stored behind the collections' back: no handle takes such a name, and none reads what lies below it.
+  private static let noName = "its name can be none: those have 1 to 200 bytes without '/', '#' and control characters"
 
   static func text(_ bytes: some Collection<UInt8>) -> String {
     String(validating: bytes, as: UTF8.self) ?? bytes.map { String($0, radix: 16) }.joined(separator: " ")

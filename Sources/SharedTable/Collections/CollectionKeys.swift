@@ -14,8 +14,7 @@ final class CollectionKeys: Sendable {
   /// - Throws: `invalid` unless the name has 1 to 200 bytes, and no slash, number sign or control character.
   @usableFromInline
   init(_ text: String, _ table: Table) throws(TableError) {
-    let isShort = (1...200).contains(text.utf8.count)
-    guard isShort, !text.utf8.contains(where: Self.isForbidden) else {
+    guard Self.isName(text) else {
       throw TableError(
         .invalid, table: table.name,
         "'\(text.prefix(64))' is no name for a value or collection: use 1 to 200 bytes without '/', '#' and control "
@@ -27,6 +26,11 @@ final class CollectionKeys: Sendable {
   }
 
   deinit { prefix.deallocate() }
+
+  /// Can it be the name of a value or collection?
+  static func isName(_ text: String) -> Bool {
+    (1...200).contains(text.utf8.count) && !text.utf8.contains(where: isForbidden)
+  }
 
   private static func isForbidden(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte < 0x20 || byte == 0x7f
