@@ -100,6 +100,38 @@ import Testing
     }
   }
 
+  @Test func aCachesHeadIsNobodyElsesBytes() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache("c", in: table, limit: .entries(10))
+      try cache.set("k", "v")
+      let value = try SharedValue<[UInt8]>("c", in: table, default: [])
+      #expect(error { try value.set([1]) }?.code == .typeMismatch)
+      #expect(error { _ = try value.remove() }?.code == .typeMismatch)
+      let once = try SharedOnce<[UInt8]>("c", in: table)
+      #expect(error { _ = try once.current }?.code == .typeMismatch)
+      #expect(error { _ = try once.value { [1] } }?.code == .typeMismatch)
+      try cache.set("l", "v")
+      #expect(try cache.count == 2)
+      #expect(try problems(table) == [])
+    }
+  }
+
+  /// As a store or a dump may have kept it: releases before stored the head as plain bytes.
+  @Test func aHeadOfPlainBytesIsTakenOver() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache("c", in: table, limit: .entries(10))
+      try cache.set("k", "v")
+      let head = try #require(try table.bytes(forKey: "c"))
+      try table.set("c", head)
+      #expect(try cache.count == 1)
+      #expect(try table.read { view in try view.collection(of: "c/k")?.kind } == "cache")
+      try cache.set("l", "v")
+      #expect(try cache.count == 2)
+      #expect(try table.entry("c")?.type == .structure)
+      #expect(try problems(table) == [])
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aClaimOfAnyBytesStopsNobody(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(10))

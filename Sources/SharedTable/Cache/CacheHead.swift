@@ -19,6 +19,8 @@ struct CacheHead: Equatable {
   /// "shcache" and the layout's number.
   static let magic: UInt64 = 0x0165_6863_6163_6873
   static let wordCount = 8
+  /// As which it is stored, so that no value under the cache's name is taken for it, nor it for a value.
+  static let form = StoredForm(structure: Fingerprint.named("SharedTable.CacheHead"))
   /// Room for a thousand million elements.
   static let maximumPageCount = 1 << 25
 
@@ -27,9 +29,9 @@ struct CacheHead: Equatable {
   /// Nil if the bytes are no cache's, or cannot be right.
   init?(_ found: FoundEntry) {
     let bytes = unsafe found.value
-    guard found.meta.type == ValueType.bytes.rawValue, bytes.count == Self.wordCount * 8,
-      let words = bytes.baseAddress
-    else { return nil }
+    guard Self.isForm(of: found), bytes.count == Self.wordCount * 8, let words = bytes.baseAddress else {
+      return nil
+    }
     func word(_ index: Int) -> UInt64 { unsafe words.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self) }
     count = word(1)
     cost = word(2)
@@ -46,8 +48,13 @@ struct CacheHead: Equatable {
   /// Whether it was meant for a cache's head, be it a wrong one.
   static func isOfACache(_ found: FoundEntry) -> Bool {
     let bytes = unsafe found.value
-    return found.meta.type == ValueType.bytes.rawValue && bytes.count >= 8
-      && (unsafe bytes.loadUnaligned(as: UInt64.self)) == magic
+    return isForm(of: found) && bytes.count >= 8 && (unsafe bytes.loadUnaligned(as: UInt64.self)) == magic
+  }
+
+  /// Releases before stored plain bytes, which a store or a dump may have kept: the next write that changes the head stores it anew.
+  private static func isForm(of found: FoundEntry) -> Bool {
+    if found.meta.type == ValueType.structure.rawValue { return found.fingerprint == form.fingerprint }
+    return found.meta.type == ValueType.bytes.rawValue
   }
 
   /// As it lies in the table.

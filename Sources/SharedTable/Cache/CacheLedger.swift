@@ -203,7 +203,8 @@ struct CacheLedger {
         _ = try names.withPage(index) { key throws(TableError) in try tx.remove(key) }
       }
     }
-    try unsafe head.withBytes { bytes throws(TableError) in try unsafe tx.set(names.headKey, bytes: bytes, type: .bytes)
+    try unsafe head.withBytes { bytes throws(TableError) in
+      try unsafe tx.store(names.head.bytes, bytes, CacheHead.form, .never)
     }
   }
 }

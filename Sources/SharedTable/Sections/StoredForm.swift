@@ -20,6 +20,12 @@ struct StoredForm: Sendable {
     alignmentShift = 0
   }
 
+  init(structure fingerprint: UInt64) {
+    type = .structure
+    self.fingerprint = fingerprint
+    alignmentShift = 0
+  }
+
   /// - Parameter expiry: nanoseconds since 1970; 0: it does not expire.
   @inline(__always)
   func attributes(expiry: UInt64) -> ValueAttributes {
