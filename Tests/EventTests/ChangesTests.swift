@@ -258,6 +258,25 @@ import Testing
     }
   }
 
+  /// Whoever starts the watching thread looks once at what others wait for.
+  @Test func whatEndsWhileTheWatchingThreadIsStartedIsTold() throws {
+    try withTable(.rcu) { table in
+      try table.set("key", 1)
+      let watcher = try worker(table)
+      try watcher.ask("watch-at-once 10000", expecting: "ok")
+      try watcher.finish()
+    }
+  }
+
+  @Test func whoWatchesWhileNoThreadCanBeStartedIsToldLater() throws {
+    try withTable(.rcu) { table in
+      let watcher = try worker(table)
+      let lucky = try watcher.ask("watch-without-threads 100000")
+      #expect(lucky == "1" || lucky == "0", "\(lucky)")
+      try watcher.finish()
+    }
+  }
+
   @Test(arguments: [false, true])
   func manySequencesAreWatchedByOneThread(_ isDenied: Bool) throws {
     try withTable(.rcu) { table in

@@ -73,18 +73,8 @@ final class TableWatcher: Sendable {
       return (state.lastID, needsThread)
     }
     if needsThread {
-      warmUp()
-      do throws(SystemError) {
-        try unsafe ServiceThread.start { _ in
-          ServiceThread.name("table-watcher")
-          TableWatcher.shared.run()
-          return nil
-        }
-      } catch {
-        withState { state in
-          state.isRunning = false
-          state.waits.removeValue(forKey: id)
-        }
+      do throws(SystemError) { try start() } catch {
+        remove(id)
         throw error
       }
     }
@@ -102,13 +92,17 @@ final class TableWatcher: Sendable {
     let wait = Wait(
       segment: segment, goal: goal, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
-    let replaced = withState { state -> Wait?? in
-      guard state.forkGeneration == ForkGeneration(), state.waits[id] != nil else { return .none }
-      return state.waits.updateValue(wait, forKey: id)
+    let (replaced, needsThread) = withState { state -> (Wait??, Bool) in
+      guard state.forkGeneration == ForkGeneration(), state.waits[id] != nil else { return (.none, false) }
+      let needsThread = !state.isRunning
+      state.isRunning = true
+      return (state.waits.updateValue(wait, forKey: id), needsThread)
     }
     // Of the parent of this process: the woken thread finds that out.
     guard case .some = replaced else { return wake() }
     control.advance()
+    // Whoever was to start the thread could not. If it still cannot be had, this wait has been ended, too.
+    if needsThread { try? start() }
   }
 
   fileprivate func end(_ id: UInt64) {
@@ -129,12 +123,38 @@ final class TableWatcher: Sendable {
     case sleep([SeenWords], nanoseconds: UInt64)
   }
 
-  /// Once through what the thread does, with nothing to do, by who starts it.
+  /// By whoever found that it does not run, and has noted that it does.
+  ///
+  /// If there is no thread to be had, ends all waits that others have begun meanwhile: who is woken looks, and waits anew, which
+  /// tries to start the thread once more.
+  private func start() throws(SystemError) {
+    warmUp()
+    do throws(SystemError) {
+      try unsafe ServiceThread.start { _ in
+        ServiceThread.name("table-watcher")
+        TableWatcher.shared.run()
+        return nil
+      }
+    } catch {
+      // They go out of the lock: each holds a segment.
+      let waits = withState { state in
+        state.isRunning = false
+        let waits = state.waits
+        for id in waits.keys { state.waits.updateValue(nil, forKey: id) }
+        return waits
+      }
+      for wait in waits.values { wait?.wake() }
+      throw error
+    }
+  }
+
+  /// Once through what the thread does, by who starts it.
   ///
   /// Swift's runtime makes types of generic code when they are first used, under locks of its own. If the thread made them, a fork in
   /// that moment would leave such a lock taken in the child for ever.
   private func warmUp() {
-    _ = turn()
+    // Others may have begun to wait by now, and what they wait for may be there.
+    if case .wake(let wakes) = turn() { for wake in wakes { wake() } }
     sleep(on: [], seen: control.value &+ 1, nanoseconds: 0)
     let changed = (control, control.value &+ 1)
     FutexEvent.wait(whileAll: [changed, changed], timeoutNanoseconds: 0)

@@ -199,7 +199,7 @@ func answer(_ words: [String]) throws -> String {
   case let word where word.hasPrefix("scan-"): return try scanAnswer(words)
   default:
     return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? letGoAnswer(words)
-      ?? hostActorAnswer(words)
+      ?? hostActorAnswer(words) ?? watcherAnswer(words)
       ?? answerCache(words)
       ?? keyedAnswer(words) ?? redisAnswer(words) ?? "unknown command \(words[0])"
   }
