@@ -103,6 +103,33 @@ import Testing
     }
   }
 
+  /// The same, and the table is gone before the wait.
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func theLastValueOfADroppedTableIsTold(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await withTable(variant) { table in
+      let writer = try worker(table)
+      let isArmed = Atomic(false)
+      let reader = try Table.open(table.name, access: access) {
+        if isArmed.exchange(false, ordering: .relaxed) {
+          _ = try? writer.ask("set n 2")
+          try? Table.drop(table.name)
+        }
+        return 1_000_000_000_000
+      }
+      try await table.set("n", "1")
+      var updates = reader.updates(forKey: "n", as: String.self).makeAsyncIterator()
+      #expect(try await updates.next() == "1")
+      isArmed.store(true, ordering: .relaxed)
+      #expect(try await updates.next() == "2")
+      do throws(TableError) {
+        _ = try await updates.next()
+        Issue.record("it goes on")
+      } catch {
+        #expect(error.code == .unlinked)
+      }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func aSlowReaderGetsTheNewestValueOnce(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in
