@@ -85,6 +85,13 @@ import Testing
     }
   }
 
+  @Test func aTurnIsTakenByAnIdleLaneThoughThereAreMoreThanEnough() throws {
+    try withTable(.rcu) { table throws in
+      let other = try worker(table)
+      try other.ask("queue-lanes", expecting: "ok")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aSectionThatBeginsAfterAnothersBarrierEndedSeesIt(
     _ variant: Table.Variant
   ) throws {

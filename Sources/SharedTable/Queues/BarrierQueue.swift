@@ -167,6 +167,8 @@ public final class BarrierQueue: Sendable {
   package var turns: Int { order.withLock { $0.turnsRequested + $0.turnsTaken } }
   /// How many of them wait for the table: for tests.
   package var turnsWaiting: Int { order.withLock { $0.turnsWaiting } }
+  /// How many lanes of the process may be at work or idle, and how many are idle: for tests.
+  package static var lanes: (limit: Int, idle: Int) { (WorkerPool.shared.limit, WorkerPool.shared.idle) }
   /// Its barrier left its lane, for too many wait for the table: for tests.
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.

@@ -57,6 +57,9 @@ final class WorkerPool: Sendable {
   /// False in a child whose parent had used the pool: the lanes' threads stayed there.
   var isOfThisProcess: Bool { forkGeneration.isOfThisProcess }
 
+  /// How many lanes have nothing to do.
+  var idle: Int { state.withLock { $0.idleLanes.count } }
+
   /// Has one of the threads call `takeTurn` on the queue, as often as asked.
   func request(_ turns: Int, of queue: BarrierQueue) {
     for _ in 0..<turns {
@@ -140,12 +143,13 @@ final class WorkerPool: Sendable {
     while let queue = next(lane) { queue.takeTurn() }
   }
 
-  /// - Returns: nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer.
+  /// - Returns: nil if the lane has nothing to do. It is kept, unless there are more than enough now that others wait no longer:
+  ///   idle ones go first, for this one may have been woken for a turn that none of them would be woken for again.
   private func next(_ lane: DispatchQueue) -> BarrierQueue? {
     state.withLock { state in
-      if state.lanes - state.waiting > limit {
+      while state.lanes - state.waiting > limit {
         state.lanes -= 1
-        return nil
+        if state.idleLanes.popLast() == nil { return nil }
       }
       let queue = state.turns.popFirst()
       if queue == nil { state.idleLanes.append(lane) }

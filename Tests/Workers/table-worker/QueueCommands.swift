@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import SharedTable
 import Synchronization
+import TestSupport
 
 nonisolated(unsafe) private var madeQueue: BarrierQueue?
 private var queue: BarrierQueue {
@@ -118,6 +119,8 @@ func queueAnswer(_ words: [String]) throws -> String? {
       }
       return (refusals.map { $0.split(separator: " ").last.map(String.init) ?? "" } + [mine]).joined(separator: " ")
     }
+  case "queue-lanes":
+    return try askAmongIdleLanes()
   case "queue-threads":
     let before = threadCount()
     let idle = try (0..<1000).map { try BarrierQueue(in: table, label: "org.example.idle\($0)") }
@@ -167,4 +170,41 @@ private func residentBytes() -> Int {
   guard fgets(&line, 256, file) != nil else { return -1 }
   let words = line.split(separator: 0x20)
   return Int(String(decoding: words[1].map { UInt8(bitPattern: $0) }, as: UTF8.self))! * Int(getpagesize())
+}
+
+/// One lane waits, and all that may be at work are idle. It waits no longer, runs on, and then another queue has work.
+private func askAmongIdleLanes() throws -> String {
+  let limit = BarrierQueue.lanes.limit
+  let (hold, release, begun, goOn) = (
+    DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+  )
+  let holder = TestThread {
+    try table.barrier(keys: ["k"]) { _ in
+      hold.signal()
+      release.wait()
+    }
+  }
+  hold.wait()
+  let keyed = try queue.async(keys: ["k"], timeout: .seconds(600)) { _ in
+    begun.signal()
+    goOn.wait()
+  }
+  while try queue.turnsWaiting == 0 { sched_yield() }
+  let queues = try (0..<5).map { try BarrierQueue(in: table, label: "org.example.q\($0)") }
+  let inside = Mutex(0)
+  let reads = try (0..<limit).map { index in
+    try queues[index % 5].async { _ in
+      inside.withLock { $0 += 1 }
+      while inside.withLock({ $0 }) < limit { sched_yield() }
+    }
+  }
+  for read in reads { try read.wait(timeout: .seconds(60)) }
+  while BarrierQueue.lanes.idle < limit { sched_yield() }
+  release.signal()
+  begun.wait()
+  defer { goOn.signal() }
+  try queues[0].async { _ in }.wait(timeout: .seconds(60))
+  try holder.join()
+  _ = keyed
+  return "ok"
 }
