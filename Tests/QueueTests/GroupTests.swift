@@ -231,6 +231,25 @@ import Testing
     }
   }
 
+  @Test func whoWaitsForReadersHasTheTimeThatItAskedFor() throws {
+    try withQueue(.rcu) { queue throws in
+      try queue.table.set("n", 0)
+      let reader = try worker(queue.table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      let (hasty, patient) = try together(queue) {
+        (
+          try queue.async(flags: .barrier, timeout: .zero) { tx in try tx.increment("n") },
+          try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(600)) { tx in try tx.increment("n") }
+        )
+      }
+      #expect(try hasty.wait(timeout: .seconds(600)) == 1)
+      // By another way the same wait, for which there is no time.
+      #expect(code { try queue.table.synchronize(timeout: .milliseconds(20)) } == .timedOut)
+      try reader.ask("end", expecting: "ok")
+      #expect(try patient.wait(timeout: .seconds(600)) == 2)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func whoHasMorePatienceDoesNotFailWithTheFirst(
     _ variant: Table.Variant
   ) throws {

@@ -26,8 +26,8 @@ extension BarrierQueue {
     var ended = SubmissionList()
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?
-    /// The last of them waits for the readers of before this version.
-    var waiting: (work: BarrierWork, version: UInt64)?
+    /// The last of them waits for the readers of before this version, until this deadline: its own.
+    var waiting: (work: BarrierWork, version: UInt64, deadline: Deadline)?
 
     /// Neither of the two, so another may join.
     var mayGoOn: Bool { postponed == nil && waiting == nil }
@@ -40,27 +40,25 @@ extension BarrierQueue {
   /// On a worker thread: runs the barrier whose turn it is, and those that follow it.
   func run(_ first: BarrierWork) {
     var group = Group(postponed: first)
-    let wait = Deadline(first.timeoutNanoseconds)
     while let leader = group.postponed.take() {
       guard runGroup(of: leader, &group) else { return }
     }
-    endTurn(of: &group, wait)
+    endTurn(of: &group)
   }
 
   /// The same with the table's barrier open.
   func runInOpenBarrier(_ first: BarrierWork) {
     var group = Group()
-    let wait = Deadline(first.timeoutNanoseconds)
     runOpenGroup(of: first, &group)
     while let leader = group.postponed.take() { _ = runGroup(of: leader, &group) }
-    endTurn(of: &group, wait)
+    endTurn(of: &group)
   }
 
-  private func endTurn(of group: inout Group, _ wait: Deadline) {
+  private func endTurn(of group: inout Group) {
     endTurn({ $0.finishBarrier() }) { group.tellEnded() }
-    guard let (work, version) = group.waiting else { return }
+    guard let (work, version, deadline) = group.waiting else { return }
     do throws(TableError) {
-      try WorkerPool.shared.whileWaiting { () throws(TableError) in try waitAfterCommit(of: version, wait) }
+      try WorkerPool.shared.whileWaiting { () throws(TableError) in try waitAfterCommit(of: version, deadline) }
       work.tell()
     } catch {
       work.fail(error)
@@ -108,7 +106,10 @@ extension BarrierQueue {
   ) -> Bool {
     do {
       work.setResult(.success(try tx.withSavepoint { part in try work.run(&part) }))
-      if work.waitsForReaders { group.waiting = (work, version) }
+      if work.waitsForReaders {
+        // What it waited for the table counts.
+        group.waiting = (work, version, work.turnDeadline ?? Deadline(work.timeoutNanoseconds))
+      }
       return !work.waitsForReaders
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
       group.postponed = work
