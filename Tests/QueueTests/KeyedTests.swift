@@ -139,6 +139,47 @@ import Testing
     }
   }
 
+  /// The wait for the turn takes nearly all of one timeout, and the commit more than what is left.
+  @Test func theCommitHasATimeoutOfItsOwn() throws {
+    var timeout = Duration.milliseconds(500)
+    // Where the machine was too busy, the wait for the turn took all.
+    while try !commitLate(timeout) { timeout *= 2 }
+  }
+
+  private func commitLate(_ timeout: Duration) throws -> Bool {
+    var isInTime = true
+    try withQueue(.rcu) { queue throws in
+      let (goOn, inTable) = (Door(), Door())
+      try queue.async(flags: .barrier) { _ in goOn.wait() }
+      let start = ContinuousClock.now
+      let opener = TestThread {
+        waitUntil { ContinuousClock.now >= start + timeout * 0.8 }
+        goOn.open()
+        waitUntil { ContinuousClock.now >= start + timeout * 1.2 }
+      }
+      let value = try SharedValue("other", in: queue.table, default: 0)
+      do {
+        var holder: TestThread<Void>?
+        try queue.sync(keys: ["k"], timeout: timeout) { tx in
+          try tx.set("k", 1)
+          holder = TestThread {
+            try value.mutate { _ in
+              inTable.open()
+              opener.joinQuietly()
+            }
+          }
+          inTable.wait()
+        }
+        try holder?.join()
+        #expect(try queue.table.get("k") == 1)
+      } catch let error as TableError where error.message.contains("submitted before it") {
+        isInTime = false
+      }
+      opener.joinQuietly()
+    }
+    return isInTime
+  }
+
   @Test func whatIsCancelledBeforeItsTurnDoesNotRun() throws {
     try withQueue(.rcu) { queue throws in
       let goOn = Door()

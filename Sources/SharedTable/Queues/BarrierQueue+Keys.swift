@@ -20,7 +20,7 @@ extension BarrierQueue {
   ) throws -> R {
     let pass = try enterKeyedBarrier(timeout)
     defer { leaveRead(pass) }
-    try beginKeyedBarrier(keys, pass.timeout)
+    try beginKeyedBarrier(keys, pass.timeout, forCommit: timeout)
     return try table.runKeyedBarrier(body)
   }
 
@@ -65,7 +65,7 @@ extension BarrierQueue {
     _ keys: [some TableKey], _ timeout: Duration?, _ body: (inout Transaction) throws -> R
   ) throws -> R {
     if try !beginKeyedBarrierAtOnce(keys, timeout) {
-      try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout) }
+      try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout, forCommit: timeout) }
     }
     return try table.runKeyedBarrier(body)
   }
@@ -83,7 +83,13 @@ extension BarrierQueue {
   }
 
   @usableFromInline
-  func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
-    do throws(TableError) { try table.beginKeyedBarrier(keys, timeout) } catch { throw labelled(error) }
+  func beginKeyedBarrier(
+    _ keys: [some TableKey], _ timeout: Duration?, forCommit commitTimeout: Duration?
+  ) throws(TableError) {
+    do throws(TableError) {
+      try table.beginKeyedBarrier(keys, timeout, forCommit: commitTimeout)
+    } catch {
+      throw labelled(error)
+    }
   }
 }

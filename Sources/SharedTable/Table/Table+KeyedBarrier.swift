@@ -33,9 +33,16 @@ extension Table {
 
   @usableFromInline
   func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
+    try beginKeyedBarrier(keys, timeout, forCommit: timeout)
+  }
+
+  func beginKeyedBarrier(
+    _ keys: [some TableKey], _ timeout: Duration?, forCommit commitTimeout: Duration?
+  ) throws(TableError) {
     let keys = try bytes(of: keys)
     do throws(EngineError) {
-      try segment.beginKeyedBarrier(keys, timeoutNanoseconds: nanoseconds(timeout))
+      try segment.beginKeyedBarrier(
+        keys, timeoutNanoseconds: nanoseconds(timeout), commitTimeoutNanoseconds: nanoseconds(commitTimeout))
     } catch {
       throw named(error)
     }

@@ -20,10 +20,13 @@ struct KeyedBarriers {
   ///
   /// Blocks while a barrier of the whole table runs, or one of a key that meets these, and for those of them that waited
   /// before; at most `timeoutNanoseconds`. The calling thread must close it with ``commit()`` or ``abort()``.
+  /// - Parameter commitTimeoutNanoseconds: for the commit.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut` naming the holder, `damaged`,
   ///   `unlinked`, `forked`, `keyLength`, `tooManyKeys`.
-  func begin(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
-    _ = try open(keys, timeoutNanoseconds) { admission, request throws(EngineError) in
+  func begin(
+    _ keys: [[UInt8]], timeoutNanoseconds: UInt64, commitTimeoutNanoseconds: UInt64
+  ) throws(EngineError) {
+    _ = try open(keys, timeoutNanoseconds, commitTimeoutNanoseconds) { admission, request throws(EngineError) in
       try admission.admit(request)
       return true
     }
@@ -33,12 +36,13 @@ struct KeyedBarriers {
   /// - Parameter timeoutNanoseconds: for the commit.
   /// - Returns: false with nothing done if it might have to wait.
   func beginAtOnce(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
-    try open(keys, timeoutNanoseconds) { admission, request throws(EngineError) in try admission.lockKeysAtOnce(request)
+    try open(keys, 0, timeoutNanoseconds) { admission, request throws(EngineError) in
+      try admission.lockKeysAtOnce(request)
     }
   }
 
   private func open(
-    _ keys: [[UInt8]], _ timeoutNanoseconds: UInt64,
+    _ keys: [[UInt8]], _ timeoutNanoseconds: UInt64, _ commitTimeoutNanoseconds: UInt64,
     _ admit: (Admission, Admission.Request) throws(EngineError) -> Bool
   ) throws(EngineError) -> Bool {
     try segment.checkWriting()
@@ -55,7 +59,7 @@ struct KeyedBarriers {
       timeoutNanoseconds: timeoutNanoseconds)
     guard try admit(Admission(participant: participant), request) else { return false }
     participant.lock.unlock()
-    let buffer = ChangeBuffer(locked: keys, timeoutNanoseconds: timeoutNanoseconds)
+    let buffer = ChangeBuffer(locked: keys, timeoutNanoseconds: commitTimeoutNanoseconds)
     unsafe record.pointee.changes = Unmanaged.passRetained(buffer).toOpaque()
     unsafe record.pointee.inBarrier = Self.mark
     unsafe record.pointee.now = SectionTime.notYetRead

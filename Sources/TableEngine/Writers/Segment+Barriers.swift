@@ -79,9 +79,14 @@ extension Segment {
   /// See ``Barriers/note(_:)``.
   public func noteBarrier(_ label: BarrierLabel) { barriers.note(label) }
 
-  /// See ``KeyedBarriers/begin(_:timeoutNanoseconds:)``.
-  public func beginKeyedBarrier(_ keys: [[UInt8]], timeoutNanoseconds: UInt64) throws(EngineError) {
-    try keyedBarriers.begin(keys, timeoutNanoseconds: timeoutNanoseconds)
+  /// See ``KeyedBarriers/begin(_:timeoutNanoseconds:commitTimeoutNanoseconds:)``.
+  /// - Parameter commitTimeoutNanoseconds: nil = the same.
+  public func beginKeyedBarrier(
+    _ keys: [[UInt8]], timeoutNanoseconds: UInt64, commitTimeoutNanoseconds: UInt64? = nil
+  ) throws(EngineError) {
+    try keyedBarriers.begin(
+      keys, timeoutNanoseconds: timeoutNanoseconds,
+      commitTimeoutNanoseconds: commitTimeoutNanoseconds ?? timeoutNanoseconds)
   }
 
   /// See ``KeyedBarriers/beginAtOnce(_:timeoutNanoseconds:)``.
