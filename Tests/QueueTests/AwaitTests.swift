@@ -134,6 +134,47 @@ import Testing
     }
   }
 
+  enum Section: CaseIterable { case barrier, keyed, read }
+
+  /// Its turn has come, but its closure has not begun.
+  @Test(.timeLimit(.minutes(5)), arguments: Section.allCases)
+  func aTaskCancelledWhileItWaitsForTheTableDoesNotEnterItsSection(_ section: Section) async throws {
+    try await withQueue(section == .read ? .rwlock : .rcu) { queue async throws in
+      let holder = try Holder(queue.table)
+      let long = Duration.seconds(600)
+      let waiting = Task {
+        switch section {
+        case .barrier: try await queue.barrier(timeout: long) { tx in _ = try tx.increment("n") }
+        case .keyed: try await queue.barrier(keys: ["n"], timeout: long) { tx in try tx.set("n", 1) }
+        case .read: try await queue.read(timeout: long) { _ in _ = Issue.record("it must not run") }
+        }
+      }
+      while queue.turnsWaiting == 0 { await Task.yield() }
+      waiting.cancel()
+      // At once: the table is held.
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+      holder.leave()
+      try await queue.flush()
+      #expect(try !queue.table.contains("n"))
+      try await queue.barrier { tx in _ = try tx.increment("n") }
+    }
+  }
+
+  @Test func aHandleCancelsWhatWaitsForTheTable() async throws {
+    try await withQueue(.rcu) { queue async throws in
+      let holder = try Holder(queue.table)
+      let item = try queue.async(flags: .barrier, timeout: .seconds(600)) { tx in try tx.increment("n") }
+      while queue.turnsWaiting == 0 { await Task.yield() }
+      #expect(item.cancel())
+      #expect(!item.cancel())
+      #expect(item.isFinished)
+      await #expect(throws: CancellationError.self) { try await item.value }
+      holder.leave()
+      try await queue.flush()
+      #expect(try !queue.table.contains("n"))
+    }
+  }
+
   @Test func aCancelledTaskSubmitsNothing() async throws {
     try await withQueue(.rcu) { queue async throws in
       let start = Door()

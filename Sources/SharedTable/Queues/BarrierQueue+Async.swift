@@ -97,9 +97,11 @@ extension BarrierQueue {
 
   private static var forkedPool: String { "asynchronous work in a child whose parent had done some (exec first)" }
 
-  /// Takes out work that has not begun.
+  /// Takes out work whose closure has not begun. If its turn has come already, that goes on without it.
   func cancel(_ work: Work) -> Bool {
-    guard table.isUsable, withOrder({ $0.withdraw(work) }) else { return false }
+    guard table.isUsable else { return false }
+    _ = withOrder { $0.withdraw(work) }
+    guard work.claim() else { return false }
     work.fail(CancellationError())
     return true
   }

@@ -99,11 +99,12 @@ extension BarrierQueue {
     GroupProbe.tell(.init(table: table.name, label: label, count: count))
   }
 
-  /// - Returns: whether it has ended; else it is what the group knows apart.
+  /// - Returns: whether it has ended; else it is what the group knows apart, or was cancelled while the group waited for the table.
   @inline(__always)
   private func runPart(
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
   ) -> Bool {
+    guard work.claim() else { return false }
     do {
       work.setResult(.success(try tx.withSavepoint { part in try work.run(&part) }))
       if work.waitsForReaders {
@@ -112,6 +113,7 @@ extension BarrierQueue {
       }
       return !work.waitsForReaders
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
+      work.unclaim()
       group.postponed = work
       return false
     } catch {
@@ -134,8 +136,10 @@ extension BarrierQueue {
     let patience = leader.timeoutNanoseconds
     var refused: BarrierWork? = leader
     while let work = refused {
-      work.setResult(work.refuse(error))
-      group.ended.append(work)
+      if work.claim() {
+        work.setResult(work.refuse(error))
+        group.ended.append(work)
+      }
       refused = following(upTo: newest, patience: patience)
     }
   }

@@ -38,7 +38,7 @@ extension BarrierQueue {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    let work = KeyedWork(self, timeout) { queue in WorkValue.of(try queue.runInTurn(keys, timeout, body)) }
+    let work = keyedWork(keys, timeout, body)
     try submit(work)
     return WorkItem(work)
   }
@@ -57,17 +57,21 @@ extension BarrierQueue {
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    return try await perform(
-      KeyedWork(self, timeout) { queue in WorkValue.of(try queue.runInTurn(keys, timeout, body)) })
+    return try await perform(keyedWork(keys, timeout, body))
   }
 
-  private func runInTurn<R>(
-    _ keys: [some TableKey], _ timeout: Duration?, _ body: (inout Transaction) throws -> R
-  ) throws -> R {
-    if try !beginKeyedBarrierAtOnce(keys, timeout) {
-      try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout, forCommit: timeout) }
-    }
-    return try table.runKeyedBarrier(body)
+  private func keyedWork<R: Sendable>(
+    _ keys: [some TableKey & Sendable], _ timeout: Duration?,
+    _ body: @escaping @Sendable (inout Transaction) throws -> R
+  ) -> KeyedWork {
+    KeyedWork(
+      self, timeout, begin: { queue throws(TableError) in try queue.beginKeyedBarrierInTurn(keys, timeout) },
+      { queue in WorkValue.of(try queue.table.runKeyedBarrier(body)) })
+  }
+
+  private func beginKeyedBarrierInTurn(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
+    if try beginKeyedBarrierAtOnce(keys, timeout) { return }
+    try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout, forCommit: timeout) }
   }
 
   /// - Parameter timeout: for the commit.

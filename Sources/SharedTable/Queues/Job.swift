@@ -18,6 +18,7 @@ final class Job: Work, @unchecked Sendable {
   /// A job whose result somebody waits for.
   convenience init(_ queue: BarrierQueue, resultOf body: @escaping @Sendable () throws -> WorkValue?) {
     self.init(queue) { job in
+      guard job.claim() else { return {} }
       job.setResult(Result { try body() })
       return { job.tell() }
     }

@@ -1,3 +1,5 @@
+import TableEngine
+
 /// An asynchronous read.
 final class ReadWork: Work, @unchecked Sendable {
   // Sendable because nothing in it changes.
@@ -11,7 +13,25 @@ final class ReadWork: Work, @unchecked Sendable {
   }
 
   override func take(turnOf queue: BarrierQueue) {
-    setResult(Result { try queue.table.run(try queue.beginReadInTurn(timeout), body) })
-    queue.endTurn({ $0.finishRead() }) { tell() }
+    let isClaimed = run(in: queue)
+    queue.endTurn({ $0.finishRead() }) { if isClaimed { tell() } }
+  }
+
+  /// - Returns: false if it was cancelled while it waited for the table.
+  private func run(in queue: BarrierQueue) -> Bool {
+    let section: ReadSection
+    do throws(TableError) {
+      section = try queue.beginReadInTurn(timeout)
+    } catch {
+      guard claim() else { return false }
+      setResult(.failure(error))
+      return true
+    }
+    guard claim() else {
+      queue.table.segment.endRead(section)
+      return false
+    }
+    setResult(Result { try queue.table.run(section, body) })
+    return true
   }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// Asynchronous work: a submission that a worker thread takes, what came of it, and who wants to know.
 @usableFromInline
 class Work: Submission, @unchecked Sendable {
-  // Sendable because `result` belongs to the thread that runs the work until `progress` says that it has ended, and does not
+  // Sendable because `result` belongs to the thread that has claimed the work until `progress` says that it has ended, and does not
   // change from then on. What a subclass adds never changes.
   final let timeoutNanoseconds: UInt64
   /// Which it is for. Its error handler is told of a failure that nobody can look at.
@@ -22,7 +22,9 @@ class Work: Submission, @unchecked Sendable {
   private static var isLookedAt: UInt { 2 }
   /// Nobody has a handle any more, so nobody new will look.
   private static var isHandleGone: UInt { 4 }
-  private static var flags: UInt { 7 }
+  /// It is known who brings the result.
+  private static var isClaimed: UInt { 8 }
+  private static var flags: UInt { 15 }
 
   /// - Parameter timeout: for its wait for the table; nil = the table's.
   init(
@@ -41,6 +43,16 @@ class Work: Submission, @unchecked Sendable {
 
   // MARK: - Ending
 
+  /// Whether the caller is to bring the result: the thread whose turn it is, right before it calls the closure or tells why it does
+  /// not, or who cancels the work. The other of the two leaves it alone.
+  final func claim() -> Bool {
+    // Relaxed: what the claimer does to the result, Work.tell releases.
+    progress.bitwiseOr(Self.isClaimed, ordering: .relaxed).oldValue & Self.isClaimed == 0
+  }
+
+  /// By the thread that has claimed it: what the closure did is undone, and it will be claimed once more.
+  final func unclaim() { progress.bitwiseAnd(~Self.isClaimed, ordering: .relaxed) }
+
   /// Once: ends the work, and tells whoever wants to know.
   final func finish(_ result: WorkResult) {
     setResult(result)
@@ -50,7 +62,7 @@ class Work: Submission, @unchecked Sendable {
   /// Ends it with an error: it will not run, or what it did could not be committed.
   final func fail(_ error: any Error) { finish(.failure(error)) }
 
-  /// Once, by the thread that runs it. Nobody sees the result before ``tell()``.
+  /// Once, by the thread that has claimed it. Nobody sees the result before ``tell()``.
   final func setResult(_ result: WorkResult) { self.result = result }
 
   /// After ``setResult(_:)``.

@@ -67,8 +67,8 @@ public final class WorkItem<R: Sendable>: Sendable {
     }
   }
 
-  /// Takes the work out of its queue if it has not begun: its closure then never runs, and whoever waits gets
-  /// `CancellationError`. What has begun runs to its end. Never blocks.
+  /// Takes the work out of its queue if its closure has not begun: that then never runs, and whoever waits gets `CancellationError` at
+  /// once, also while the work waits for the table or its keys. What has begun runs to its end. Never blocks.
   /// - Returns: whether it was taken out.
   @discardableResult
   public func cancel() -> Bool { queue.cancel(work) }
