@@ -252,6 +252,15 @@ private actor Visits: HostActor {
     }
   }
 
+  @Test(arguments: ["host-fork 12", "host-fork-job 1"]) func inAForkedChildJobsRunOneAfterTheOther(
+    _ step: String
+  ) throws {
+    try withTable(.rcu) { table throws in
+      let words = step.split(separator: " ")
+      try worker(table).ask("\(words[0])", expecting: "\(words[1])")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func processesLoseNothing(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let workers = try (0..<2).map { _ in try worker(table) }

@@ -30,7 +30,8 @@
 /// - A job holds up the writers of the whole host: keep it short. Where the table is free (RCU variant) it runs in a thread of Dispatch's
 ///   pool, beside the process's tasks, as any actor's job does. Where it would have to wait for the table, it waits and runs in a
 ///   thread of the library, so that no task is held up by the wait. It never runs inside the call that makes it ready, a
-///   `Task { … }` for example, whose caller may hold a lock.
+///   `Task { … }` for example, whose caller may hold a lock. The exception is a child made by `fork()` where the executor has no threads:
+///   its jobs run without the table, the first one inside that call and then, one after the other, those made ready meanwhile.
 /// - An error that a job throws undoes nothing. What belongs together and may fail goes into a ``hostTransaction(_:)``.
 /// - Whoever awaits a call goes on when its job has returned, which may be a millisecond before the barrier is committed: the runtime
 ///   resumes it from within the job. The actor's next job sees what was changed. Before the change is read past the actor, or

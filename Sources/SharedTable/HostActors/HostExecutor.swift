@@ -17,6 +17,7 @@ public final class HostExecutor: SerialExecutor {
   private let outsider = Atomic<UInt>(0)
   /// Why that job has no barrier.
   private let failure = Locked<TableError?>(nil)
+  private let childJobs = ChildJobs()
 
   private let refused = Atomic(0)
   /// How often a job could not have the table, each new attempt counted: for tests.
@@ -50,8 +51,23 @@ public final class HostExecutor: SerialExecutor {
       try queue.checkAsynchrony()
       queue.submitPatiently(work)
     } catch {
-      // In a child that was forked since, where no other job of this executor runs.
-      runOutside(error) { work.runSynchronously() }
+      runInChild(work, error)
+    }
+  }
+
+  /// In a child made by fork(), where the queue has no threads: runs a job without the table, or leaves it to the one that runs.
+  ///
+  /// No lock is held meanwhile that the job may want. Of the parent's executor none is taken either: another thread may have held it as
+  /// the child was forked.
+  private func runInChild(_ work: HostJob, _ error: TableError) {
+    guard childJobs.add(work) else { return }
+    while let job = childJobs.next(error) {
+      // In a barrier of this thread's own nobody can wait for its end.
+      if !table.isUsable || table.segment.isInWholeBarrier {
+        runAsOutsider { job.runSynchronously() }
+      } else {
+        runOutside(error) { job.runSynchronously() }
+      }
     }
   }
 
@@ -83,7 +99,7 @@ public final class HostExecutor: SerialExecutor {
 
   @usableFromInline
   func checkInBarrier() throws(TableError) {
-    if isOutsider, let failure = failure.withLock({ $0 }) { throw failure }
+    if isOutsider, let failure = childJobs.failure ?? failure.withLock({ $0 }) { throw failure }
     guard table.isUsable else { throw table.named(.forked) }
     guard table.segment.isInWholeBarrier else {
       throw TableError(
@@ -105,15 +121,19 @@ public final class HostExecutor: SerialExecutor {
     refused.wrappingAdd(1, ordering: .relaxed)
     return assumedVersion.withLock { assumedVersion in
       // Ended: committed, or W is another process's or nobody's.
-      guard !table.isUsable || assumedVersion <= table.version || !table.segment.isWriter(getpid()) else {
+      guard assumedVersion <= table.version || !table.segment.isWriter(getpid()) else {
         return false
       }
       failure.withLock { $0 = error }
-      outsider.store(UInt(pthread_self()), ordering: .relaxed)
-      body()
-      outsider.store(0, ordering: .relaxed)
+      runAsOutsider(body)
       failure.withLock { $0 = nil }
       return true
     }
+  }
+
+  private func runAsOutsider(_ body: () -> Void) {
+    outsider.store(UInt(pthread_self()), ordering: .relaxed)
+    body()
+    outsider.store(0, ordering: .relaxed)
   }
 }

@@ -1,6 +1,7 @@
 // What a worker does with a host actor over the table it has open.
 
 import Dispatch
+import Glibc
 import SharedTable
 import Synchronization
 
@@ -30,6 +31,12 @@ private final class Failures: Sendable {
 
   func add(_ text: String) { texts.withLock { $0.append(text) } }
   var first: String? { texts.withLock { $0.first } }
+  var all: [String] { texts.withLock { $0 } }
+}
+
+@globalActor private actor Everywhere: HostActor {
+  static let shared = Everywhere()
+  nonisolated let hostExecutor = HostExecutor(in: table)
 }
 
 /// Nil for a command that is not one of these.
@@ -61,6 +68,35 @@ func hostActorAnswer(_ words: [String]) throws -> String? {
     }
     done.wait()
     return failures.first ?? "ok"
+  // host-fork: in a child, a job makes another one.
+  case "host-fork":
+    _ = Everywhere.shared
+    return forked {
+      // In case that it waits for ever.
+      alarm(60)
+      let notes = Failures()
+      Task { @Everywhere in
+        Task { @Everywhere in notes.add("2") }
+        notes.add("1")
+      }
+      return notes.all.joined()
+    }
+  // host-fork-job: as it forks, another thread is in a job that runs without the table.
+  case "host-fork-job":
+    opened = try Table.open(table.name, access: .observer)
+    let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Task { @Everywhere in
+      begun.signal()
+      goOn.wait()
+    }
+    begun.wait()
+    defer { goOn.signal() }
+    return forked {
+      alarm(60)
+      let notes = Failures()
+      Task { @Everywhere in notes.add("1") }
+      return notes.all.joined()
+    }
   default: return nil
   }
 }
