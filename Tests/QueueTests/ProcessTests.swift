@@ -85,6 +85,16 @@ import Testing
     }
   }
 
+  /// Nobody of the child is there to go on with: not with the queue's next work either.
+  @Test(arguments: ["barrier", "read", "keys"]) func aChildThatReturnsFromAnAsynchronousClosureEnds(
+    _ kind: String
+  ) throws {
+    try withTable(.rcu) { table throws in
+      let parent = try worker(table)
+      try parent.ask("queue-fork-inside \(kind)", expecting: "2 0")
+    }
+  }
+
   @Test func aTurnIsTakenByAnIdleLaneThoughThereAreMoreThanEnough() throws {
     try withTable(.rcu) { table throws in
       let other = try worker(table)

@@ -21,7 +21,10 @@ final class HostJob: BarrierWork, @unchecked Sendable {
 
   /// A job always runs. In its queue's turn, so that no other job of the executor runs beside it.
   override func refuse(_ error: TableError) -> WorkResult {
-    executor.runOutside(error) { runSynchronously() }
+    executor.runOutside(error) {
+      runSynchronously()
+      queue.endIfForked()
+    }
     return .success(nil)
   }
 }

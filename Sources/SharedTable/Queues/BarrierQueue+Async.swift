@@ -1,3 +1,4 @@
+import Glibc
 import TableEngine
 
 /// Sections that run on other threads.
@@ -192,6 +193,12 @@ extension BarrierQueue {
 
   /// Has a turn asked for the barrier that stepped back, if it is still there.
   func comeBack() { withOrder { $0.comeBack() } }
+
+  /// After a closure. A child that was forked in it ends: this thread is one of its parent's lanes, and whatever it would go on with, locks
+  /// and the next closures, is the parent's.
+  func endIfForked() {
+    if !segment.with({ $0.isOfThisProcess }) { _exit(0) }
+  }
 
   /// Has the queue move on, and then tells of the outcome: whoever is told may use the queue.
   func endTurn(_ finish: (inout SubmissionOrder) -> Void, telling announce: () -> Void) {

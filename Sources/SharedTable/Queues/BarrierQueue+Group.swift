@@ -106,7 +106,11 @@ extension BarrierQueue {
   ) -> Bool {
     guard work.claim() else { return false }
     do {
-      work.setResult(.success(try tx.withSavepoint { part in try work.run(&part) }))
+      let value = try tx.withSavepoint { part in
+        defer { endIfForked() }
+        return try work.run(&part)
+      }
+      work.setResult(.success(value))
       if work.waitsForReaders {
         // What it waited for the table counts.
         group.waiting = (work, version, work.turnDeadline ?? Deadline(work.timeoutNanoseconds))

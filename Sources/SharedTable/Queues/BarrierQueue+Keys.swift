@@ -66,7 +66,13 @@ extension BarrierQueue {
   ) -> KeyedWork {
     KeyedWork(
       self, timeout, begin: { queue throws(TableError) in try queue.beginKeyedBarrierInTurn(keys, timeout) },
-      { queue in WorkValue.of(try queue.table.runKeyedBarrier(body)) })
+      { queue in
+        let value = try queue.table.runKeyedBarrier { tx in
+          defer { queue.endIfForked() }
+          return try body(&tx)
+        }
+        return WorkValue.of(value)
+      })
   }
 
   private func beginKeyedBarrierInTurn(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {

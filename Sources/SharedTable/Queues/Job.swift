@@ -26,7 +26,10 @@ final class Job: Work, @unchecked Sendable {
 
   override func take(turnOf queue: BarrierQueue) {
     // It may wait for the table at any moment.
-    let announce = queue.whileWaiting { body(self) }
+    let announce = queue.whileWaiting {
+      defer { queue.endIfForked() }
+      return body(self)
+    }
     queue.endTurn({ $0.finishBarrier() }, telling: announce)
   }
 }

@@ -32,6 +32,7 @@ final class ReadWork: Work, @unchecked Sendable {
       return false
     }
     setResult(Result { try queue.table.run(section, body) })
+    queue.endIfForked()
     return true
   }
 }

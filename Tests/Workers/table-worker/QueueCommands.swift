@@ -119,6 +119,8 @@ func queueAnswer(_ words: [String]) throws -> String? {
       }
       return (refusals.map { $0.split(separator: " ").last.map(String.init) ?? "" } + [mine]).joined(separator: " ")
     }
+  case "queue-fork-inside":
+    return try forkInside(words[1])
   case "queue-lanes":
     return try askAmongIdleLanes()
   case "queue-threads":
@@ -170,6 +172,41 @@ private func residentBytes() -> Int {
   guard fgets(&line, 256, file) != nil else { return -1 }
   let words = line.split(separator: 0x20)
   return Int(String(decoding: words[1].map { UInt8(bitPattern: $0) }, as: UTF8.self))! * Int(getpagesize())
+}
+
+/// An asynchronous closure forks, and its child returns from it. Another closure follows.
+/// - Returns: how often that one ran and the end of the first was told, and how the child ended.
+private func forkInside(_ kind: String) throws -> String {
+  var ends: [Int32] = [0, 0]
+  pipe(&ends)
+  let (input, output) = (ends[0], ends[1])
+  let child = Atomic<pid_t>(0)
+  let fork: @Sendable () -> Void = {
+    let pid = cFork()
+    // A child that goes on would wait for ever.
+    if pid == 0 { alarm(60) } else { child.store(pid, ordering: .relaxed) }
+  }
+  try queue.suspend()
+  let item =
+    switch kind {
+    case "barrier": try queue.async(flags: .barrier) { _ in fork() }
+    case "read": try queue.async { _ in fork() }
+    default: try queue.async(keys: ["k"]) { _ in fork() }
+    }
+  let told = DispatchSemaphore(value: 0)
+  item.whenFinished { _ in
+    _ = write(output, "x", 1)
+    told.signal()
+  }
+  let next = try queue.async(flags: .barrier) { _ in _ = write(output, "x", 1) }
+  try queue.resume()
+  try next.wait(timeout: .seconds(60))
+  told.wait()
+  var status: Int32 = 0
+  waitpid(child.load(ordering: .relaxed), &status, 0)
+  close(output)
+  var bytes = [UInt8](repeating: 0, count: 16)
+  return "\(read(input, &bytes, bytes.count)) \(status)"
 }
 
 /// One lane waits, and all that may be at work are idle. It waits no longer, runs on, and then another queue has work.
