@@ -250,6 +250,25 @@ import Testing
     }
   }
 
+  @Test func whoWaitsForReadersBehindAPatientOneTimesOutInTime() throws {
+    try withQueue(.rcu) { queue throws in
+      try queue.table.set("n", 0)
+      let reader = try worker(queue.table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      let waiting = try [600, 600, 0, 600].map { seconds in
+        let item = try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(seconds)) { tx in
+          try tx.increment("n")
+        }
+        try queue.flush(timeout: .seconds(600))
+        return item
+      }
+      #expect(error { _ = try waiting[2].wait(timeout: .seconds(600)) }?.code == .readersRemain)
+      #expect(waiting.count { $0.isFinished } == 1)
+      try reader.ask("end", expecting: "ok")
+      for index in [0, 1, 3] { #expect(try waiting[index].wait(timeout: .seconds(600)) == index + 1) }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func whoHasMorePatienceDoesNotFailWithTheFirst(
     _ variant: Table.Variant
   ) throws {

@@ -102,6 +102,19 @@ import Testing
     }
   }
 
+  @Test func barriersThatWaitForReadersHoldUpNoOtherTable() throws {
+    try withTable(.rcu) { table throws in
+      try table.set("n", 0)
+      let (reader, other) = (try worker(table), try worker(table))
+      #expect(try reader.ask("read").hasPrefix("in"))
+      // More than the process may have threads for all queues, on any machine.
+      try other.ask("queue-wait-for-readers 300", expecting: "1")
+      try reader.ask("end", expecting: "ok")
+      try other.finish()
+      #expect(try table.get("n") == 300)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aSectionThatBeginsAfterAnothersBarrierEndedSeesIt(
     _ variant: Table.Variant
   ) throws {

@@ -27,7 +27,7 @@ extension BarrierQueue {
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version, until this deadline: its own.
-    var waiting: (work: BarrierWork, version: UInt64, deadline: Deadline)?
+    var waiting: ReaderWaits.Wait?
 
     /// Neither of the two, so another may join.
     var mayGoOn: Bool { postponed == nil && waiting == nil }
@@ -55,14 +55,15 @@ extension BarrierQueue {
   }
 
   private func endTurn(of group: inout Group) {
-    endTurn({ $0.finishBarrier() }) { group.tellEnded() }
-    guard let (work, version, deadline) = group.waiting else { return }
-    do throws(TableError) {
-      try WorkerPool.shared.whileWaiting { () throws(TableError) in try waitAfterCommit(of: version, deadline) }
-      work.tell()
-    } catch {
-      work.fail(error)
+    let waiting = group.waiting
+    var isToWait = false
+    endTurn({ order in
+      order.finishBarrier()
+      if let waiting { isToWait = order.readerWaits.add(waiting) }
+    }) {
+      group.tellEnded()
     }
+    if isToWait { awaitReaders() }
   }
 
   /// - Returns: false if the turn has ended with nothing done: the leader gets another.
@@ -113,7 +114,8 @@ extension BarrierQueue {
       work.setResult(.success(value))
       if work.waitsForReaders {
         // What it waited for the table counts.
-        group.waiting = (work, version, work.turnDeadline ?? Deadline(work.timeoutNanoseconds))
+        group.waiting = ReaderWaits.Wait(
+          work: work, version: version, deadline: work.turnDeadline ?? Deadline(work.timeoutNanoseconds))
       }
       return !work.waitsForReaders
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {

@@ -32,6 +32,8 @@ struct SubmissionOrder {
   private(set) var turnsWaiting = 0
   /// Sleeps until no turn is under way.
   private var turnsAwaiter: WaitingThread?
+  /// Not in the order any more.
+  var readerWaits = ReaderWaits()
   /// The barrier in `ready` gets no turn for now.
   private(set) var isSteppedBack = false
 

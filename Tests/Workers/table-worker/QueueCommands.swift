@@ -123,6 +123,14 @@ func queueAnswer(_ words: [String]) throws -> String? {
     return try forkInside(words[1])
   case "queue-lanes":
     return try askAmongIdleLanes()
+  case "queue-wait-for-readers":
+    // So many barriers that wait for readers, and then work of another table.
+    for _ in 0..<Int(words[1])! {
+      try queue.async(flags: .barrierWaitingForReaders, timeout: .seconds(600)) { tx in try tx.increment("n") }
+    }
+    try queue.flush(timeout: .seconds(60))
+    let other = try BarrierQueue(in: Table.temporary(), label: "org.example.other")
+    return "\(try other.async(flags: .barrier) { tx in try tx.increment("n") }.wait(timeout: .seconds(60)))"
   case "queue-threads":
     let before = threadCount()
     let idle = try (0..<1000).map { try BarrierQueue(in: table, label: "org.example.idle\($0)") }

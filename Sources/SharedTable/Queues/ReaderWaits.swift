@@ -1,0 +1,72 @@
+import TableEngine
+
+/// Barriers of a queue that are committed, and end when the readers of before have left. Under the queue's lock.
+///
+/// One lane waits for all of them: those before the oldest one have left first. If each took a lane, so would a long reader take all
+/// lanes of the process.
+struct ReaderWaits {
+  struct Wait: Sendable {
+    let work: BarrierWork
+    /// Of its commit.
+    let version: UInt64
+    let deadline: Deadline
+  }
+
+  /// In the order of their versions.
+  private var waits: [Wait] = []
+  private var isAwaited = false
+
+  /// - Returns: whether the caller is to wait for what ``next()`` gives; else somebody does.
+  mutating func add(_ wait: Wait) -> Bool {
+    waits.append(wait)
+    defer { isAwaited = true }
+    return !isAwaited
+  }
+
+  /// The oldest version waited for, and the first deadline of all. Nil: the caller is to wait no more.
+  mutating func next() -> (version: UInt64, deadline: Deadline)? {
+    isAwaited = !waits.isEmpty
+    guard let oldest = waits.first, let end = waits.lazy.map(\.deadline.instant).min() else { return nil }
+    return (oldest.version, Deadline(at: end))
+  }
+
+  mutating func take(where isOver: (Wait) -> Bool) -> [Wait] {
+    defer { waits.removeAll(where: isOver) }
+    return waits.filter(isOver)
+  }
+}
+
+extension BarrierQueue {
+  /// How long it looks for the readers of one version without asking whether somebody with less time has come.
+  private static var partNanoseconds: UInt64 { 20_000_000 }
+
+  /// On a lane.
+  func awaitReaders() {
+    WorkerPool.shared.whileWaiting {
+      while let (version, deadline) = withOrder({ $0.readerWaits.next() }) {
+        let part = Deadline(at: deadline.instant(within: Self.partNanoseconds))
+        var isTimedOut = false
+        do throws(EngineError) {
+          try table.segment.waitForReaders(before: version, timeoutNanoseconds: part.leftNanoseconds)
+        } catch {
+          if case .timedOut = error { isTimedOut = true }
+        }
+        for wait in withOrder({ order in
+          order.readerWaits.take { isTimedOut ? $0.deadline.isPast : $0.version <= version }
+        }) {
+          end(wait)
+        }
+      }
+    }
+  }
+
+  /// With a last look, which tells what is in the way.
+  private func end(_ wait: ReaderWaits.Wait) {
+    do throws(TableError) {
+      try waitAfterCommit(of: wait.version, Deadline(at: 0))
+      wait.work.tell()
+    } catch {
+      wait.work.fail(error)
+    }
+  }
+}
