@@ -139,6 +139,33 @@ import Testing
     }
   }
 
+  /// As a lane that waits for keys: others' work has another lane.
+  @Test func aLaneThatWaitsForTheCommitSaysSo() throws {
+    try withQueue(.rcu) { queue throws in
+      let (begun, goOn, inside, leave) = (Door(), Door(), Door(), Door())
+      let item = try queue.async(keys: ["k"], timeout: .seconds(600)) { tx in
+        begun.open()
+        goOn.wait()
+        try tx.set("k", 1)
+      }
+      begun.wait()
+      let value = try SharedValue("other", in: queue.table, default: 0)
+      let holder = TestThread {
+        try value.mutate { _ in
+          inside.open()
+          leave.wait()
+        }
+      }
+      inside.wait()
+      #expect(queue.turnsWaiting == 0)
+      goOn.open()
+      waitUntil { queue.turnsWaiting == 1 }
+      leave.open()
+      try item.wait(timeout: .seconds(600))
+      try holder.join()
+    }
+  }
+
   /// The wait for the turn takes nearly all of one timeout, and the commit more than what is left.
   @Test func theCommitHasATimeoutOfItsOwn() throws {
     var timeout = Duration.milliseconds(500)

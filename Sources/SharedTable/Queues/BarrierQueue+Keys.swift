@@ -67,10 +67,11 @@ extension BarrierQueue {
     KeyedWork(
       self, timeout, begin: { queue throws(TableError) in try queue.beginKeyedBarrierInTurn(keys, timeout) },
       { queue in
-        let value = try queue.table.runKeyedBarrier { tx in
+        let value = try queue.table.runInKeyedBarrier { tx in
           defer { queue.endIfForked() }
           return try body(&tx)
         }
+        try queue.commitKeyedBarrierInTurn()
         return WorkValue.of(value)
       })
   }
@@ -78,6 +79,12 @@ extension BarrierQueue {
   private func beginKeyedBarrierInTurn(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
     if try beginKeyedBarrierAtOnce(keys, timeout) { return }
     try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout, forCommit: timeout) }
+  }
+
+  /// It waits for who is in the table just now, and in the rwlock variant for readers.
+  private func commitKeyedBarrierInTurn() throws(TableError) {
+    if runsAtOnce, table.segment.barrierHolder == nil { return try table.commitKeyedBarrier() }
+    try whileWaiting { () throws(TableError) in try table.commitKeyedBarrier() }
   }
 
   /// - Parameter timeout: for the commit.

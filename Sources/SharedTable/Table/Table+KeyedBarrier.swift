@@ -68,15 +68,25 @@ extension Table {
   /// Runs `body` with what was claimed and closes the barrier: committed, or forgotten if it throws.
   @inlinable
   func runKeyedBarrier<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
-    let result: R
+    let result = try runInKeyedBarrier(body)
+    try commitKeyedBarrier()
+    return result
+  }
+
+  /// Runs `body` with what was claimed, and leaves the barrier open unless it throws.
+  @inlinable
+  func runInKeyedBarrier<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     do {
       var transaction = Transaction(self)
-      result = try body(&transaction)
+      return try body(&transaction)
     } catch {
       segment.abortKeyedBarrier()
       throw error
     }
+  }
+
+  @inlinable
+  func commitKeyedBarrier() throws(TableError) {
     do throws(EngineError) { _ = try segment.commitKeyedBarrier() } catch { throw named(error) }
-    return result
   }
 }
