@@ -66,6 +66,23 @@ import Testing
     }
   }
 
+  @Test func whatCameLaterDoesNotFailWithIt() throws {
+    try withCrowd { table, _, _ throws in
+      let hasty = try BarrierQueue(in: table, label: "org.example.hasty")
+      let first = try hasty.async(flags: .barrier, timeout: .seconds(1)) { _ in }
+      waitUntil { hasty.isSteppedBack }
+      let second = try hasty.async(flags: .barrier, timeout: .seconds(1)) { _ in }
+      let (told, isCancelled) = (Door(), Notes<Bool>())
+      first.whenFinished { _ in
+        // What has failed with the first cannot be cancelled any more.
+        isCancelled.add(second.cancel())
+        told.open()
+      }
+      told.wait()
+      #expect(isCancelled.all == [true])
+    }
+  }
+
   @Test func othersWorkGoesOn() throws {
     try withCrowd { table, _, _ throws in
       #expect(

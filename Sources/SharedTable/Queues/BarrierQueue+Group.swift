@@ -68,7 +68,7 @@ extension BarrierQueue {
 
   /// - Returns: false if the turn has ended with nothing done: the leader gets another.
   private func runGroup(of leader: BarrierWork, _ group: inout Group) -> Bool {
-    let newest = withOrder { $0.newest }
+    let newest = withOrder { $0.newest(atTurnThatIsFirst: leader.turnDeadline == nil) }
     do throws(TableError) {
       if group.ended.count == 0 {
         guard try beginBarrierInTurn(leader) else { return false }

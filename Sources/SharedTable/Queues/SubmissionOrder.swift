@@ -22,6 +22,8 @@ struct SubmissionOrder {
   private(set) var isBarrierOn = false
   /// Number of the newest submission.
   private(set) var newest: UInt64 = 0
+  /// The same as the barrier that runs, or has stepped back, had its first turn.
+  private var newestAtTurn: UInt64 = 0
   private var isGateClosed = false
   /// How often it was suspended and not resumed. While that is above 0 nothing begins, and the gate is closed.
   private(set) var suspensions = 0
@@ -240,10 +242,19 @@ struct SubmissionOrder {
     turnsRequested -= 1
     turnsTaken += 1
     guard suspensions == 0, let work = ready.popFirst() else { return nil }
+    // A turn that was asked for before may be the one of a barrier that stepped back.
+    isSteppedBack = false
     work.place = .gone
     pendingWork -= 1
     if outside.count > 0 { proceed() }
     return work
+  }
+
+  /// The newest submission that waited with a barrier whose turn it is.
+  /// - Parameter isFirst: it has not stepped back before.
+  mutating func newest(atTurnThatIsFirst isFirst: Bool) -> UInt64 {
+    if isFirst { newestAtTurn = newest }
+    return newestAtTurn
   }
 
   /// Takes out the next asynchronous barrier if it comes right after the one that runs: to share that one's fate on the
