@@ -17,6 +17,14 @@ import Testing
     }
   }
 
+  @Test func askingAgainAndAgainTakesNoMemory() throws {
+    try withTable(.rcu) { table throws in
+      let bytes = try #require(Int(try worker(table).ask("queue-poll 100000")))
+      // Less than an object for each time.
+      if getenv("SHAREDTABLE_SANITIZE") == nil { #expect(bytes < 1 << 20) }
+    }
+  }
+
   /// A process of its own: here other tests have threads too.
   @Test func manyBusyQueuesShareFewThreads() throws {
     try withTable(.rcu) { table throws in

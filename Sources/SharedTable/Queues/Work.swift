@@ -127,11 +127,30 @@ class Work: Submission, @unchecked Sendable {
     if case .failure(let error) = result, !(error is CancellationError) { queue.errorHandler(error) }
   }
 
+  /// What threads sleep on, by work: one for all that wait for it, and for all their waits. An observer of each wait would be left in
+  /// the list when its time is over.
+  private static let waits = Locked<[ObjectIdentifier: DispatchGroup]>([:])
+
   /// Sleeps until there is a result.
   /// - Returns: nil when the time is over.
   final func wait(_ deadline: Deadline) -> WorkResult? {
-    let done = DispatchSemaphore(value: 0)
-    observe { _ in done.signal() }
+    // No order: as in `observe`.
+    progress.bitwiseOr(Self.isLookedAt, ordering: .relaxed)
+    if let ended { return ended }
+    let id = ObjectIdentifier(self)
+    let (done, isNew) = Self.waits.withLock { waits in
+      if let done = waits[id] { return (done, false) }
+      let done = DispatchGroup()
+      done.enter()
+      waits[id] = done
+      return (done, true)
+    }
+    if isNew {
+      observe { _ in
+        Self.waits.withLock { $0[id] = nil }
+        done.leave()
+      }
+    }
     _ = done.wait(timeout: deadline.dispatchTime)
     return ended
   }

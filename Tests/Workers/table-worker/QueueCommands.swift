@@ -158,6 +158,18 @@ func queueAnswer(_ words: [String]) throws -> String? {
       try queue.sync(flags: .barrier) { _ in }
     }
     return "\((made - before) / count) \((residentBytes() - before) / count)"
+  case "queue-poll":
+    // Asks so often for what does not end.
+    try queue.suspend()
+    let item = try queue.async { _ in }
+    func ask() { do { try item.wait(timeout: .zero) } catch {} }
+    ask()
+    let before = residentBytes()
+    for _ in 0..<Int(words[1])! { ask() }
+    let after = residentBytes()
+    try queue.resume()
+    try item.wait()
+    return "\(after - before)"
   case "synchronize":
     try table.synchronize(timeout: timeout(1))
     return "ok"
