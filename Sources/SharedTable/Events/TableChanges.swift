@@ -16,7 +16,8 @@ extension Table {
   ///
   /// The sequence ends when its task is cancelled. It throws `unlinked` within half a second after the table was
   /// dropped, `damaged` if the log contradicts itself, `forked` in a child of the process that opened the table, `invalid`
-  /// for a version that the table has not reached; if `durableOnly`, also `notDurable` if no store keeps the table, or the store
+  /// for a version that the table has not reached, `busy` if the log is overwritten faster than it can be read, `system` if the thread
+  /// that watches cannot be started; if `durableOnly`, also `notDurable` if no store keeps the table, or the store
   /// has failed.
   /// - Parameters:
   ///   - version: everything committed after it; nil = after this call.

@@ -69,7 +69,8 @@ public final class TableSource: Sendable {
   }
 
   /// What to call once, on the queue, when the source has ended and calls no event handler any more: after
-  /// ``cancel()`` with nil, or with the error that ended it (`unlinked`, `damaged`, `forked`, `invalid`, `system`).
+  /// ``cancel()`` with nil, or with the error that ended it (`unlinked`, `damaged`, `forked`, `invalid`,
+  /// `notDurable`, `busy`, `system`).
   public func setCancelHandler(_ handler: @escaping @Sendable (TableError?) -> Void) {
     replace(\.cancelHandler, by: handler)
   }

@@ -3,7 +3,8 @@ import TableEngine
 /// Writes for asynchronous code: what the blocking forms of the same names do, without blocking the task's thread.
 ///
 /// A write runs at once on the task's thread if nothing is in its way. Else the task suspends, and the write waits as the blocking form
-/// does, in the library's own threads. Writes that different tasks begin have no order among them. A task that is cancelled
+/// does, in the library's own threads, and its time counts from when one of them takes it up: at once, unless more than a hundred wait
+/// there. Writes that different tasks begin have no order among them. A task that is cancelled
 /// before its write began gets `CancellationError`; what has begun runs to its end.
 extension Table {
   /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``.
