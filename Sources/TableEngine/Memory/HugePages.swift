@@ -6,15 +6,17 @@ import SharedMemory
 ///
 /// A thread that made the table grow does it after it has given W back, and so does a daemon in its idle moments. The kernel copies
 /// what lies there into one page while all others go on, and takes the small pages out of every process's mapping; who touches the
-/// place next maps the huge page (madvise(2), MADV_COLLAPSE, Linux 6.1). Where it refuses, nothing changes, and whoever comes next
-/// tries again.
+/// place next maps the huge page (madvise(2), MADV_COLLAPSE, Linux 6.1). Where it refuses, nothing changes, and it is asked again
+/// later: by a write as ``CollapseRefusal`` says, by the daemon in the same way.
 ///
 /// Only whole huge pages of what is published: a hole would be filled, and would claim memory that the table may not need.
 struct HugePages {
   private let mapping: Mapping
   private let data: Memory
   /// Nil for an observer, who stores nothing.
-  private let ctl: Memory?
+  private let participant: Segment.Participant?
+
+  private var ctl: Memory? { participant?.ctl }
 
   /// Smaller tables mostly fit into the TLB's reach as they are.
   static let smallestTable = 16 << 20
@@ -27,7 +29,7 @@ struct HugePages {
   init(_ segment: Segment) {
     mapping = segment.dataMapping
     data = segment.data
-    ctl = segment.participant?.ctl
+    participant = segment.participant
   }
 
   /// Up to where the data object was backed by huge pages.
@@ -38,13 +40,16 @@ struct HugePages {
   /// - Returns: the bytes that it backed.
   @discardableResult
   func catchUp(atMost limit: Int = .max) -> Int {
-    guard let ctl, ctl.loadRelaxed(ControlLayout.wantsHugePages) != 0 else { return 0 }
+    guard let participant, let ctl, ctl.loadRelaxed(ControlLayout.wantsHugePages) != 0 else { return 0 }
     let end = wholePages
     guard end >= Self.smallestTable else { return 0 }
     let start = Self.bytes(ctl) & ~(Self.pageBytes - 1)
     var done = start
     while done < end, done - start <= limit - Self.pageBytes {
-      guard mapping.collapse(from: done, count: Self.pageBytes) == Self.pageBytes else { break }
+      guard mapping.collapse(from: done, count: Self.pageBytes) == Self.pageBytes else {
+        participant.collapseRefusal.note(size: end)
+        break
+      }
       done += Self.pageBytes
     }
     if done > start { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(done)) }
@@ -52,8 +57,9 @@ struct HugePages {
   }
 
   /// What a thread does after its barrier: as much as the barrier has made the table grow, and one page of what is left over from
-  /// before, so that a small write waits for little.
+  /// before, so that a small write waits for little. Nothing where the kernel has just refused.
   func catchUp(afterGrowthFrom size: Int) {
+    guard let participant, !participant.collapseRefusal.stands(size: wholePages) else { return }
     catchUp(atMost: max(0, Int(clamping: data.loadAcquire(DataLayout.publishedBytes)) - size) + Self.pageBytes)
   }
 

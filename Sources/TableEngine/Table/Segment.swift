@@ -64,6 +64,7 @@ public final class Segment: Sendable {
     let exclusion: RWExclusion
     let state: TableState
     let presence: PresenceSlot
+    let collapseRefusal = CollapseRefusal()
 
     init(object: SharedObject, attachment: ControlAttachment, exclusion: RWExclusion, state: TableState) {
       ctl = attachment.memory
