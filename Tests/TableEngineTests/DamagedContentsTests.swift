@@ -2,10 +2,11 @@ import CShims
 import Glibc
 import SharedMemory
 import SharedTable
-import TableEngine
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import TableEngine
 
 /// Contents that no writer of ours makes (G8): what the fuzzer (Reliability/Fuzz) found, one by one.
 @Suite struct DamagedContentsTests {
@@ -126,6 +127,43 @@ import Testing
     try withTable { table, name throws in
       try Words("shmtable.\(name).ctl")[word] = value
       #expect(code { _ = try Table.open(name, access: .participant) } == .damaged)
+    }
+  }
+
+  /// The hash's low bits name the bucket: read as a signed number these hashes lie at the end of the range.
+  @Test func keysOfTheLeastSignedHashesAreCheckedAndKept() throws {
+    try withTable { table, name throws in
+      let forge = KeyForge(seed: table.segment.hashSeed)
+      for low in 0..<UInt64(256) { try table.set(forge.key(hash: 1 << 63 | low), Int(low)) }
+      #expect(try table.check() == [])
+      // Nothing but a count: a repair looks at all the rest.
+      try Words("shmtable.\(name).data")[TableState.keyCountWord(table.version)] += 1
+      let report = try table.repair()
+      #expect(report.isRepaired && report.keptCount == 256)
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// - Parameters:
+  ///   - position: of the oldest record.
+  ///   - record: how many bytes it claims.
+  @Test(
+    arguments: [
+      (.max << 16, 0xffff_fff0), (0, 0xffff_fff0), (1 << 60, 48), (192 << 10, 65 << 10),
+    ] as [(UInt64, UInt64)])
+  func aChangeLogThatCannotBeIsDamageAndIsBegunAnew(_ position: UInt64, _ record: UInt64) throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let words = try Words("shmtable.\(name).data")
+      let place = DataLayout.log + Int(position % UInt64(table.segment.geometry.logBytes))
+      words[place] = table.version
+      words[place + 8] = record | 1 << 32
+      words[DataLayout.logTailPosition] = position
+      words[DataLayout.logEndPosition] = position &+ min(record, 48)
+      #expect(try table.check().contains { $0.contains("change log") })
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+      #expect(try table.get("key", as: Int.self) == 1)
     }
   }
 }

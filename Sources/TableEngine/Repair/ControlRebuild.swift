@@ -45,7 +45,7 @@ extension ChangeLog {
   /// been lost without a record.
   fileprivate func restart(after committed: UInt64) {
     LostPrefixes(data: data).noteAll(committed + 1)
-    let possible: Range<UInt64> = 0..<(1 << 60)
+    let possible = 0..<ChangeLog.positionLimit / 2
     let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
     let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
     data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)

@@ -91,7 +91,7 @@ struct IndexCheck {
     expect(word >> 48 == UInt64(BucketWord.tag(hash: hash)), "the entry at \(entry) lies under another key's tag")
     let depth = UInt64(directory.bits)
     expect(depth == 0 || hash >> (64 - depth) == prefix, "the entry at \(entry) lies under another prefix")
-    let distance = (bucket - Int(truncatingIfNeeded: hash)) & (SubTable.bucketCount - 1)
+    let distance = (bucket &- Int(truncatingIfNeeded: hash)) & (SubTable.bucketCount - 1)
     expect(
       directory.isDeep || distance < SubTable.window, "the entry at \(entry) lies \(distance) buckets from its home")
     let found = search(entry, meta, hash: hash)

@@ -1,10 +1,16 @@
 /// Checks the change log, for ``TableCheck`` and ``Repairer``.
 extension ChangeLog {
+  /// No log comes this far: what lies behind it is damage, and so far from the end of the numbers that no sum of a position and a
+  /// record's size passes it.
+  static let positionLimit: UInt64 = 1 << 60
+
   func isSound(committed: UInt64) -> Bool { flaw(committed: committed) == nil }
 
   /// What is wrong with it; nil if nothing is.
   func flaw(committed: UInt64) -> String? {
-    guard endPosition >= tailPosition, endPosition - tailPosition <= UInt64(byteCount), tailPosition % 16 == 0 else {
+    guard endPosition >= tailPosition, endPosition - tailPosition <= UInt64(byteCount), tailPosition % 16 == 0,
+      endPosition < Self.positionLimit
+    else {
       return "ends at \(endPosition) and begins at \(tailPosition)"
     }
     var position = tailPosition
@@ -17,6 +23,10 @@ extension ChangeLog {
       guard Self.byteCount(header) >= 16, header & 15 == 0, let operation = Self.operation(header) else {
         return "holds no record at \(position)"
       }
+      let rest = min(endPosition - position, UInt64(byteCount) - position % UInt64(byteCount))
+      guard Self.byteCount(header) <= rest else {
+        return "holds a record of \(Self.byteCount(header)) bytes at \(position), where it has \(rest)"
+      }
       guard Self.lowOrdinal(header) == (tailOrdinal &+ records) & Self.ordinalMask else {
         return "holds a record of another ordinal at \(position)"
       }
@@ -28,7 +38,6 @@ extension ChangeLog {
       if operation != .padding { records += 1 }
       position += Self.byteCount(header)
     }
-    if position != endPosition { return "passes its end" }
     let counted = endOrdinal &- tailOrdinal
     return records == counted ? nil : "holds \(records) records but counts \(counted)"
   }

@@ -47,7 +47,7 @@ extension Salvage {
   }
 
   func distance(_ hash: UInt64, _ bucket: Int) -> Int {
-    (bucket - Int(truncatingIfNeeded: hash)) & (SubTable.bucketCount - 1)
+    (bucket &- Int(truncatingIfNeeded: hash)) & (SubTable.bucketCount - 1)
   }
 
   /// Nil if no entry can lie here, or its header is impossible.
