@@ -234,7 +234,9 @@ extension TableError {
         .full, table: table, "full: the process's file sizes are limited; raise RLIMIT_FSIZE (ulimit -f)",
         errno: EFBIG)
     case .addressSpace:
-      self.init(.full, table: table, "cannot be mapped: the process's address space is limited; raise RLIMIT_AS")
+      self.init(
+        .full, table: table,
+        "cannot be mapped, or a value of it copied: the process's address space is limited; raise RLIMIT_AS")
     case .barrier:
       self.init(.full, table: table, "full: one barrier changes too much; split it into several")
     case .limbo(let holder):

@@ -1,4 +1,5 @@
 import CShims
+import Glibc
 import SharedMemory
 
 /// An observer's read section: one snapshot, and copies of what was read in it.
@@ -29,46 +30,78 @@ final class Observation {
   var sequence: UInt64 { unsafe lookup.sequence }
 
   deinit {
-    unsafe copies.forEach { unsafe $0.deallocate() }
+    unsafe copies.forEach { unsafe free($0) }
   }
 
   /// The version of a key that the snapshot sees, be it a tombstone or expired.
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> FoundEntry? {
-    var copy: FoundEntry?
-    let result: Result<Void, ObserverLookup.Inconsistent>
+    let place: Result<Place?, ObserverLookup.Inconsistent>
     do throws(ObserverLookup.Inconsistent) {
-      if let (entry, meta) = try unsafe lookup.find(key, hash: hash) { copy = unsafe self.copy(entry, meta, &copies) }
-      result = .success(())
+      place = .success(try unsafe lookup.find(key, hash: hash))
     } catch {
-      result = .failure(error)
+      place = .failure(error)
     }
-    try unsafe lookup.settle(result)
-    return copy
+    var found: FoundEntry?
+    if case .success(let place?) = place { found = unsafe try copy(place, &copies) }
+    _ = try unsafe lookup.settle(place)
+    return found
   }
 
-  /// One sub-table, validated as a whole before `body` sees the first entry. Its copies go when `body` has seen them: a
-  /// scan of a large table must not need its size in private memory.
+  /// Where an entry lies whose bounds were checked.
+  private typealias Place = (offset: Int, meta: EntryMeta)
+
+  /// How much is copied at a time, if one entry is not larger.
+  private static let copiedBytes = 1 << 20
+
+  /// One sub-table: a walk says what of it the snapshot sees, and is validated before anything is shown. Then it is copied, a MiB at a
+  /// time, and each part is validated before `body` sees it and goes when `body` has seen it: a scan must not need the size of a
+  /// table in private memory, nor that of a sub-table, whose thousand values may be large.
+  ///
+  /// Where it throws, the cursor stays: `body` may have seen a part of the sub-table.
   func scan(_ cursor: inout ScanCursor, _ body: (FoundEntry) -> Bool) throws(EngineError) {
     guard let position = cursor.position else { return }
-    var found: [FoundEntry] = []
-    var copies: [UnsafeMutableRawPointer] = unsafe []
-    defer { unsafe copies.forEach { unsafe $0.deallocate() } }
-    let result: Result<Int, ObserverLookup.Inconsistent>
+    var places: [Place] = []
+    let walk: Result<Int, ObserverLookup.Inconsistent>
     do throws(ObserverLookup.Inconsistent) {
-      result = .success(
-        try unsafe lookup.visit(hash: position) { entry, meta in unsafe found.append(copy(entry, meta, &copies)) })
+      walk = .success(try unsafe lookup.visit(hash: position) { places.append(($0, $1)) })
     } catch {
-      result = .failure(error)
+      walk = .failure(error)
     }
-    cursor.advance(past: position, depth: try unsafe lookup.settle(result))
-    for entry in found where !body(entry) { return }
+    var next = cursor
+    next.advance(past: position, depth: try unsafe lookup.settle(walk))
+    var rest = places[...]
+    while !rest.isEmpty, try showSome(&rest, body) {}
+    cursor = next
   }
 
-  /// A private copy of an entry whose bounds were checked. Its bytes may be torn until the walk is validated.
-  private func copy(_ entry: Int, _ meta: EntryMeta, _ copies: inout [UnsafeMutableRawPointer]) -> FoundEntry {
-    let bytes = UnsafeMutableRawPointer.allocate(byteCount: meta.byteCount, alignment: 16)
-    unsafe shm_copy_racy(bytes, data.pointer(entry), meta.byteCount)
+  /// Takes the first places, as many as are copied at a time.
+  /// - Returns: whether `body` wants to see more.
+  private func showSome(
+    _ places: inout ArraySlice<Place>, _ body: (FoundEntry) -> Bool
+  ) throws(EngineError) -> Bool {
+    var found: [FoundEntry] = []
+    var copies: [UnsafeMutableRawPointer] = unsafe []
+    defer { unsafe copies.forEach { unsafe free($0) } }
+    var byteCount = 0
+    while let place = places.first, byteCount == 0 || byteCount + place.meta.byteCount <= Self.copiedBytes {
+      places.removeFirst()
+      found.append(unsafe try copy(place, &copies))
+      byteCount += place.meta.byteCount
+    }
+    guard unsafe lookup.isStillValid else { throw .snapshotTooOld }
+    for entry in found where !body(entry) { return false }
+    return true
+  }
+
+  /// A private copy of an entry. Its bytes may be torn until it is validated.
+  /// - Throws: `full` if the process has no room for it.
+  private func copy(_ place: Place, _ copies: inout [UnsafeMutableRawPointer]) throws(EngineError) -> FoundEntry {
+    guard let bytes = unsafe malloc(place.meta.byteCount) else {
+      // A length that is none, read in a race, may be any.
+      throw unsafe lookup.isStillValid ? .full(.addressSpace) : .snapshotTooOld
+    }
+    unsafe shm_copy_racy(bytes, data.pointer(place.offset), place.meta.byteCount)
     unsafe copies.append(bytes)
-    return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: meta)
+    return unsafe FoundEntry(entry: UnsafeRawPointer(bytes), meta: place.meta)
   }
 }

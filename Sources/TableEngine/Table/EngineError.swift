@@ -14,7 +14,7 @@ public indirect enum EngineError: Error, Sendable {
     case fileSystem
     /// The process's limit on the size of files (RLIMIT_FSIZE), which memory objects are.
     case fileSize
-    /// The process's address space (RLIMIT_AS): the table is mapped whole.
+    /// The process's address space (RLIMIT_AS): the table is mapped whole, and an observer copies what it reads.
     case addressSpace
     /// One barrier's changes: journal or rings are at their limit.
     case barrier

@@ -6,6 +6,22 @@ import Synchronization
 func scanAnswer(_ words: [String]) throws -> String {
   switch words[0] {
   case "scan-fork": return forkInScan()
+  case "scan-sizes":
+    // How many keys begin with a word, and how long their values are together.
+    return try table.read { view in
+      var (keys, bytes) = (0, 0)
+      try view.forEach(prefix: words[1]) { _, entry in
+        keys += 1
+        bytes += entry.bytes.byteCount
+      }
+      return "\(keys) keys, \(bytes) bytes"
+    }
+  case "scan-size":
+    return try table.read { view in
+      guard let bytes = try view.bytes(forKey: words[1]) else { return "nil" }
+      return "\(bytes.byteCount)"
+    }
+  case "scan-limit-memory": return limitMemory(beyondUse: Int(words[1])!)
   default: return "unknown command \(words[0])"
   }
 }
@@ -30,4 +46,18 @@ private func forkInScan() -> String {
   let pid = child.load(ordering: .relaxed)
   if pid == 0 { answers.answer(result) }
   return "child \(answers.answer(of: pid) ?? "died"), parent \(result)"
+}
+
+/// Leaves the process so many bytes of address space beyond what it has.
+private func limitMemory(beyondUse bytes: Int) -> String {
+  var line = [UInt8](repeating: 0, count: 64)
+  let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+  defer { close(file) }
+  let count = max(0, read(file, &line, line.count))
+  guard let pages = Int(String(decoding: line[..<count].prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)) else {
+    return "no size in /proc/self/statm"
+  }
+  let size = rlim_t(pages * sysconf(Int32(_SC_PAGESIZE)) + bytes)
+  var limit = rlimit(rlim_cur: size, rlim_max: size)
+  return setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 ? "ok" : "setrlimit: error \(errno)"
 }
