@@ -43,9 +43,14 @@ public struct LockedKeys: Sendable {
     unsafe insertPath(to: key, seed: seed)
   }
 
+  /// As many steps as can be locked: what lies below more is no key of a section, for which a slot must have room for it and its own
+  /// path. A key of 64 KiB may have as many slashes, whose steps would be 2 GiB to hash, perhaps under W.
   private mutating func insertPath(to key: UnsafeRawBufferPointer, seed: UInt64) {
+    var left = Self.capacity
     for index in 1..<max(1, key.count) where unsafe key[index] == UInt8(ascii: "/") {
       Self.insert(unsafe shm_hash(key.baseAddress!, index, seed), &path)
+      left -= 1
+      if left == 0 { return }
     }
   }
 
