@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SharedTable
@@ -38,5 +39,27 @@ import Testing
     try table.set("a", 2)
     #expect(isEven(participant.state))
     #expect(table.statistics.recoveries == 1)
+  }
+
+  /// Growth and shrinking count units first and say so second: who owns the lock after a death between the two says it, also a reader
+  /// of the rwlock variant that only waits for the dead one's barrier to end.
+  @Test func aWaitingReaderPublishesTheUnitsThatADeadWriterCounted() throws {
+    let table = try Table.temporary(variant: .rwlock, capacityBytes: 8 << 20)
+    for index in 0..<2_000 { try table.set("key \(index)", [UInt8](repeating: 1, count: 1_000)) }
+    let segment = table.segment
+    let participant = try #require(segment.participant)
+    let published = segment.data.loadRelaxed(DataLayout.publishedBytes)
+    // A thread that ends with the lock, with readers kept out, and outside any transaction.
+    let thread = TestThread {
+      let slot = Int(try segment.threadRecord().pointee.slotIndex)
+      let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: longNanoseconds)
+      #expect(outcome == .acquired)
+      try participant.exclusion.enterExclusive(slot: slot, deadline: .max)
+      segment.data.storeRelaxed(DataLayout.publishedBytes, published - UInt64(Geometry.unitBytes))
+    }
+    try thread.join()
+    #expect(try table.get("key 1") == [UInt8](repeating: 1, count: 1_000))
+    #expect(segment.data.loadRelaxed(DataLayout.publishedBytes) == published)
+    #expect(try table.check() == [])
   }
 }

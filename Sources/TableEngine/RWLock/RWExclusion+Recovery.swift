@@ -11,7 +11,7 @@ extension RWExclusion {
     try fresh(deadline: deadline)
     if isWriting {
       try drain(deadline: deadline)
-      recoverTransaction()
+      recover(.transaction)
       // Beyond repair: the instance stays locked, nobody may read what is half-written.
       if isDamaged { throw .damaged("a barrier in it was left beyond repair") }
     }

@@ -20,8 +20,16 @@ struct RWExclusion {
   let slots: Slots
   /// This process's writer's.
   let work: WorkCounters
-  /// Undoes or finishes what the dead owner of W was doing. Set by the segment: this floor knows no transactions.
-  let recoverTransaction: @Sendable () -> Void
+  /// Looks after what a dead owner of W left. Set by the segment: this floor knows neither transactions nor units.
+  let recover: @Sendable (Remains) -> Void
+
+  /// What a dead owner of W may leave besides the rwlock.
+  enum Remains {
+    /// A transaction, to be undone or finished.
+    case transaction
+    /// Units that it counted and did not tell of.
+    case units
+  }
 
   var ctl: Memory { gate.ctl }
 
@@ -76,6 +84,8 @@ struct RWExclusion {
     guard let outcome = lock.tryLock(slot: slot) else { return }
     defer { lock.unlock() }
     if outcome == .ownerDied {
+      // As WriterLockRecovery.inherit: the next owner of W finds a lock that nobody died with, and does not look.
+      recover(.units)
       inherit()
       lock.markConsistent()
     }

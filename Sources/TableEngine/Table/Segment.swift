@@ -114,7 +114,12 @@ public final class Segment: Sendable {
         object: control.object, attachment: control.attachment,
         exclusion: RWExclusion(
           gate: SharedGate(ctl: ctl, data: state.data), slots: control.attachment.slots, work: state.work,
-          recoverTransaction: { [unowned state] in Recoverer(state: state).recover() }),
+          recover: { [unowned state] remains in
+            switch remains {
+            case .transaction: Recoverer(state: state).recover()
+            case .units: Recoverer(state: state).publishUnits()
+            }
+          }),
         state: state)
     }
     self.participant = participant
