@@ -121,6 +121,7 @@ struct Shrinker {
   private func shrinkBookkeeping() {
     state.journal.shrink()
     for ring in rings { ring.shrink() }
+    state.forgetRoom()
   }
 
   // MARK: - Pages
