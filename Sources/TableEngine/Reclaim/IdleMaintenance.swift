@@ -64,6 +64,7 @@ public struct IdleMaintenance {
   }
 
   /// Runs `body` with W, if that is to be had at once.
+  /// - Throws: `damaged` if the table is marked so: what it leads to is not to be believed, and what is left of it is for a repair.
   private func whileNobodyWrites<R>(
     _ body: (Segment.Participant, _ slot: Int, WriterLock.Outcome) throws(EngineError) -> R?
   ) throws(EngineError) -> R? {
@@ -74,6 +75,7 @@ public struct IdleMaintenance {
     guard let outcome = participant.lock.tryLock(slot: slot) else { return nil }
     defer { participant.lock.unlock() }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    try TableExclusion(participant: participant).checkUndamaged()
     return try body(participant, slot, outcome)
   }
 }

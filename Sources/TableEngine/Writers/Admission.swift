@@ -220,8 +220,11 @@ struct Admission {
   }
 
   private func checkUndamaged() throws(EngineError) {
-    guard participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 else { return }
-    participant.lock.unlock()
-    throw .damaged("it was marked damaged")
+    do throws(EngineError) {
+      try TableExclusion(participant: participant).checkUndamaged()
+    } catch {
+      participant.lock.unlock()
+      throw error
+    }
   }
 }

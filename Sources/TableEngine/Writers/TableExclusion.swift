@@ -10,10 +10,17 @@ struct TableExclusion {
     if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
     if Recoverer(state: participant.state).isNeeded { Recoverer(state: participant.state).recover() }
     participant.ctl.storeRelaxed(ControlLayout.unfinished, 0)
-    if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 {
+    do throws(EngineError) {
+      try checkUndamaged()
+    } catch {
       leave()
-      throw .damaged("it was marked damaged")
+      throw error
     }
+  }
+
+  /// By the owner of W.
+  func checkUndamaged() throws(EngineError) {
+    if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 { throw .damaged("it was marked damaged") }
   }
 
   /// Is there nothing to be done to enter? The rwlock variant's readers are always to be kept out. Nothing is left undone but by a
