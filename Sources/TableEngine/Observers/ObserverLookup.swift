@@ -13,6 +13,7 @@ import SharedMemory
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverLookup {
   let data: Memory
+  /// What is mapped of the object, or of that what may be looked at.
   let mappedBytes: Int
   let variant: Variant
   private let hashSeed: UInt64
@@ -60,6 +61,18 @@ struct ObserverLookup {
     self.sequence = sequence
     self.segment = segment
     limit = max(segment.observedLimit.load(ordering: .relaxed), segment.geometry.unitsOffset)
+  }
+
+  /// A check's, which owns W and looks at the newest version of all that lies before `end`, where the units end.
+  init(_ segment: Segment, checkingTo end: Int) {
+    data = segment.data
+    mappedBytes = end
+    variant = segment.variant
+    hashSeed = segment.hashSeed
+    snapshot = .max
+    sequence = 0
+    self.segment = segment
+    limit = end
   }
 
   /// PAIR wseq-data. Other end: TableState.bumpSequence.

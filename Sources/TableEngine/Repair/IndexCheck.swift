@@ -103,7 +103,7 @@ struct IndexCheck {
   /// What an observer, who believes nothing, finds under the entry's key: 0 for nothing.
   private func search(_ entry: Int, _ meta: EntryMeta, hash: UInt64) -> Int {
     let key = unsafe UnsafeRawBufferPointer(start: data.pointer(entry + meta.keyOffset), count: meta.keyLength)
-    var walk = ObserverLookup(segment, snapshot: .max, sequence: 0)
+    var walk = ObserverLookup(segment, checkingTo: end)
     return ((try? unsafe walk.find(key, hash: hash)) ?? nil)?.offset ?? 0
   }
 
