@@ -53,6 +53,21 @@ import Testing
     }
   }
 
+  /// An observer's record of a thread is its section's: an opening that comes to no section leaves none.
+  @Test func anObserverThatFindsTheTableBusyLeavesNothingInTheThread() throws {
+    try withTable(.rwlock) { table, name throws in
+      try table.set("key", 1)
+      let words = try Words("shmtable.\(name).data")
+      words[DataLayout.wseq] |= 1
+      for _ in 0..<40 {
+        let observer = try Table.open(name, access: .observer, timeout: .nanoseconds(1))
+        #expect(code { _ = try observer.get("key", as: Int.self) } == .busy)
+        #expect(code { _ = try observer.read { view in try view.count() } } == .busy)
+        #expect(shm_thread_find(observer.segment.id) == nil)
+      }
+    }
+  }
+
   /// Who may write the object may also make it longer than its header says.
   @Test func anObjectLongerThanItsMappingIsNotReadBeyondIt() throws {
     try withTable { table, name throws in

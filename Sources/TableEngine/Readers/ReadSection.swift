@@ -149,7 +149,12 @@ extension Segment {
         slot: unsafe Int(record.pointee.slotIndex), timeoutNanoseconds: timeoutNanoseconds)
       unsafe record.pointee.snapshot = committed
     } else {
-      observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)
+      do throws(EngineError) {
+        observation = try Observation(self, timeoutNanoseconds: timeoutNanoseconds)
+      } catch {
+        shm_thread_remove(id)
+        throw error
+      }
       unsafe record.pointee.snapshot = observation!.snapshot
       unsafe record.pointee.sequence = observation!.sequence
       shm_thread_observe(1)
