@@ -182,6 +182,22 @@ import Testing
     }
   }
 
+  /// A look at a record behind the object's end would be SIGBUS.
+  @Test func aRingThatClaimsMoreMemoryThanThereIsIsDamage() throws {
+    try withTable { table, name throws in
+      try table.set("key", 1)
+      let words = try Words("shmtable.\(name).ctl")
+      let records = UInt64(table.segment.geometry.limboRecords)
+      words[ControlLayout.retained + shm_ring_mask_offset] = records - 1
+      words[ControlLayout.retained + shm_ring_head_offset] = records - 2
+      words[ControlLayout.retained + shm_ring_tail_offset] = records - 1
+      #expect(try table.check().contains { $0.contains("records") })
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+      #expect(try table.get("key", as: Int.self) == 1)
+    }
+  }
+
   /// A page behind the table's end is memory that was given back: a look at it would claim it again.
   @Test func aCheckDoesNotLookBehindTheEndOfATableThatHasShrunk() throws {
     try withTable(capacityBytes: 16 << 20) { table, name throws in

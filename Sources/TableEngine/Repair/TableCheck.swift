@@ -67,6 +67,12 @@ struct TableCheck {
       problems.note("it counts \(units) units, and there is not room for as many")
       return nil
     }
+    // Their positions are looked at before any of their records is.
+    for ring in [state.limbo, state.superseded, state.retained]
+    where ring.isSound && ring.spareRegion.lowerBound > controlSize {
+      problems.note("a ring claims \(ring.mask + 1) records, and there is not memory for as many")
+      return nil
+    }
     let end = geometry.unitOffset(Int(units))
     let published = data.loadRelaxed(DataLayout.publishedBytes)
     problems.expect(published == UInt64(end), "\(published) bytes are published, \(end) are in units")
