@@ -1,6 +1,6 @@
 /// Where a key is in the index, or where it could go.
 struct Location {
-  /// Control offset of the bucket word that holds the key, or 0.
+  /// Offset of the bucket word that holds the key, or 0.
   var wordOffset = 0
   /// That word's content.
   var word: UInt64 = 0
@@ -10,7 +10,7 @@ struct Location {
   var subTable = 0
   var deep = false
 
-  /// Control offset of the bucket word that holds the key or may take it.
+  /// Offset of the bucket word that holds the key or may take it.
   @inline(__always)
   var place: Int { wordOffset != 0 ? wordOffset : vacancy }
 }

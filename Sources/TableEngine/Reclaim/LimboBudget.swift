@@ -45,7 +45,8 @@ struct LimboBudget {
     return explain(error)
   }
 
-  /// Has the next barrier make room for a block of the size that this one found none for.
+  /// Has the next barrier make room for a block of the size that this one found none for, of the least size where no block was short
+  /// but the journal or a ring.
   func noteShortage(_ error: EngineError) {
     if case .full = error { wantRoom(for: state.shortCode) }
   }

@@ -55,7 +55,8 @@ struct Admission {
     return true
   }
 
-  /// Takes W if nothing at all is in the way. Never waits.
+  /// Takes W if nothing at all is in the way. Waits for nobody, but does what a barrier before it has left to do: it undoes a dead
+  /// writer's work, and makes room where that was short.
   /// - Returns: false with nothing owned. What was in the way, a later ``admit(_:)`` finds out.
   func admitAtOnce(slot: Int) -> Bool {
     guard participant.state.variant == .rcu, !participant.keyLocks.mayBeAny,

@@ -50,7 +50,7 @@ final class TableState: @unchecked Sendable {
   var triedSuperseded: UInt64 = 0
   /// Up to which position of *superseded* there is no tombstone left to settle, as far as this process knows.
   var settledUpTo: UInt64 = 0
-  /// The size code that no block was found for last: what the next barrier makes room for.
+  /// The size code that no block was found for last: what the next barrier makes room for. 0, the least, where not a block was short.
   var shortCode = 0
   /// The barrier in flight could not make the room that was wanted, and readers keep as much.
   var isShortForReaders = false

@@ -285,6 +285,8 @@ struct Transaction {
 
   @inline(never)
   private func makeRoom(for records: Int) throws(EngineError) {
+    // What may be short from here on is no block: that of an earlier operation is not to be sought for this one.
+    state.shortCode = 0
     try journal.reserve(records, state.backing)
     let pending = journal.count &+ records
     // Reclaiming must never need memory that it cannot have: the rings to which a record of *superseded* may move have room
