@@ -232,7 +232,9 @@ let tests: [Target] = [
     swiftSettings: testSettings),
   // The typed API in one process.
   .testTarget(
-    name: "SharedTableTests", dependencies: ["SharedTable", "SharedTableFoundation"], swiftSettings: swiftSettings),
+    name: "SharedTableTests",
+    dependencies: ["SharedTable", "SharedTableFoundation", "TableEngine", "TableTestSupport", "TestSupport"],
+    swiftSettings: swiftSettings),
   // What holds for both variants, for participants and for observers.
   .testTarget(
     name: "ConformanceTests",
