@@ -47,7 +47,8 @@ extension ClaimedPlace {
     if !isReleased(claim, timeout: nil) { releaseLater(claim, timeout: nil, pause: .milliseconds(10)) }
   }
 
-  /// Submits an attempt, and one after each pause until the claim is gone: of a reader's end nobody is told.
+  /// Submits an attempt to release the claim, and another after each pause, until the claim is gone. This process has to ask again and
+  /// again: a reader that was in the way tells nobody when it ends.
   private func releaseLater(_ claim: ClaimRecord, timeout: Duration?, pause: Duration) {
     let repeats = { @Sendable in
       WorkerPool.shared.at(Deadline(pause)) {

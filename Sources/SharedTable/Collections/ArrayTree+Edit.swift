@@ -138,7 +138,7 @@ extension ArrayTree {
 
   /// Joins a child that has become small with a neighbour, if both together leave room in a node.
   ///
-  /// So that no two neighbours below one node are less than half full together.
+  /// So that no two neighbours below one node are less than half full together, unless one between them has gone because it was empty.
   private func joinSmall(
     _ index: Int, of children: inout [ArrayInner.Child], _ level: Int, _ edit: inout Edit,
     in tx: borrowing Transaction

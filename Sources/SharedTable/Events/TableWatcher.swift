@@ -101,7 +101,7 @@ final class TableWatcher: Sendable {
     // Of the parent of this process: the woken thread finds that out.
     guard case .some = replaced else { return wake() }
     control.advance()
-    // Whoever was to start the thread could not. If it still cannot be had, this wait has been ended, too.
+    // The task that came first could not start the thread, so this one tries. If it fails too, `start` has ended this wait.
     if needsThread { try? start() }
   }
 
@@ -125,8 +125,8 @@ final class TableWatcher: Sendable {
 
   /// By whoever found that it does not run, and has noted that it does.
   ///
-  /// If there is no thread to be had, ends all waits that others have begun meanwhile: who is woken looks, and waits anew, which
-  /// tries to start the thread once more.
+  /// If the system gives no thread, the caller ends all waits that other tasks have begun meanwhile: each of these tasks looks at its
+  /// table and waits anew, and by that tries to start the thread once more.
   private func start() throws(SystemError) {
     warmUp()
     do throws(SystemError) {

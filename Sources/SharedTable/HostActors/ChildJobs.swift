@@ -1,8 +1,8 @@
 import SharedMemory
 import Synchronization
 
-/// Jobs of an executor in a child made by fork(), where its queue has no threads: whoever has the first one run runs also those that
-/// are added meanwhile, by jobs or by other threads.
+/// Jobs of an executor in a child made by fork(), where its queue has no threads. The thread that makes the first job ready runs it, and
+/// after it the jobs that it or other threads make ready meanwhile.
 final class ChildJobs: Sendable {
   private struct State {
     /// Nil before the first job.
@@ -24,7 +24,7 @@ final class ChildJobs: Sendable {
     withState { $0.forkGeneration == ForkGeneration() ? $0.failure : nil }
   }
 
-  /// - Returns: whether the caller is to run what ``next(_:)`` gives; else somebody does.
+  /// - Returns: whether the calling thread is to run what ``next(_:)`` gives; else another thread, or a caller of this one, already does.
   func add(_ job: HostJob) -> Bool {
     // Dropped after the lock: the last reference to a segment, whose end takes ForkLock itself.
     var ofParent = State()

@@ -62,7 +62,7 @@ public final class HostExecutor: SerialExecutor {
   private func runInChild(_ work: HostJob, _ error: TableError) {
     guard childJobs.add(work) else { return }
     while let job = childJobs.next(error) {
-      // In a barrier of this thread's own nobody can wait for its end.
+      // `runOutside` waits until a barrier of this process has ended. If it is this thread's own, the thread would wait for itself.
       if !table.isUsable || table.segment.isInWholeBarrier {
         runAsOutsider { job.runSynchronously() }
       } else {

@@ -81,7 +81,7 @@ extension BarrierQueue {
     try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout, forCommit: timeout) }
   }
 
-  /// It waits for who is in the table just now, and in the rwlock variant for readers.
+  /// The commit waits for the writer that holds the table, and in the rwlock variant for the readers that are in it.
   private func commitKeyedBarrierInTurn() throws(TableError) {
     if runsAtOnce, table.segment.barrierHolder == nil { return try table.commitKeyedBarrier() }
     try whileWaiting { () throws(TableError) in try table.commitKeyedBarrier() }

@@ -16,7 +16,7 @@ struct ReaderWaits {
   private var waits: [Wait] = []
   private var isAwaited = false
 
-  /// - Returns: whether the caller is to wait for what ``next()`` gives; else somebody does.
+  /// - Returns: whether the calling lane is to wait for what ``next()`` gives; else another lane already does.
   mutating func add(_ wait: Wait) -> Bool {
     waits.append(wait)
     defer { isAwaited = true }
