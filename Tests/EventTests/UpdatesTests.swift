@@ -83,14 +83,37 @@ import Testing
     }
   }
 
-  /// The table's clock is asked at the end of a look: another process writes then, once.
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func whatIsStoredBetweenALookAndTheWaitIsTold(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await isTold(variant, access) { _, writer in _ = try? writer.ask("set n 2") }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func theLastValueOfADroppedTableIsTold(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    try await isTold(variant, access) { table, writer in
+      _ = try? writer.ask("set n 2")
+      try? Table.drop(table.name)
+    } then: { updates in
+      do throws(TableError) {
+        _ = try await updates.next()
+        Issue.record("it goes on")
+      } catch {
+        #expect(error.code == .unlinked)
+      }
+    }
+  }
+
+  /// The table's clock is asked at the end of a look: another process stores "2" then, once, before the wait.
+  private func isTold(
+    _ variant: Table.Variant, _ access: Table.Access,
+    _ store: @escaping @Sendable (_ table: Table, _ writer: WorkerProcess) -> Void,
+    then: (inout TableUpdates<String>.AsyncIterator) async throws -> Void = { _ in }
+  ) async throws {
     try await withTable(variant) { table in
       let writer = try worker(table)
       let isArmed = Atomic(false)
       let reader = try Table.open(table.name, access: access) {
-        if isArmed.exchange(false, ordering: .relaxed) { _ = try? writer.ask("set n 2") }
+        if isArmed.exchange(false, ordering: .relaxed) { store(table, writer) }
         return 1_000_000_000_000
       }
       try await table.set("n", "1")
@@ -100,33 +123,7 @@ import Testing
       #expect(try await updates.next() == "2")
       let wasStoredInALook = !isArmed.load(ordering: .relaxed)
       #expect(wasStoredInALook)
-    }
-  }
-
-  /// The same, and the table is gone before the wait.
-  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
-  func theLastValueOfADroppedTableIsTold(_ variant: Table.Variant, _ access: Table.Access) async throws {
-    try await withTable(variant) { table in
-      let writer = try worker(table)
-      let isArmed = Atomic(false)
-      let reader = try Table.open(table.name, access: access) {
-        if isArmed.exchange(false, ordering: .relaxed) {
-          _ = try? writer.ask("set n 2")
-          try? Table.drop(table.name)
-        }
-        return 1_000_000_000_000
-      }
-      try await table.set("n", "1")
-      var updates = reader.updates(forKey: "n", as: String.self).makeAsyncIterator()
-      #expect(try await updates.next() == "1")
-      isArmed.store(true, ordering: .relaxed)
-      #expect(try await updates.next() == "2")
-      do throws(TableError) {
-        _ = try await updates.next()
-        Issue.record("it goes on")
-      } catch {
-        #expect(error.code == .unlinked)
-      }
+      try await then(&updates)
     }
   }
 

@@ -71,35 +71,28 @@ import Testing
     }
   }
 
+  /// What a process of its own answers, whose queue is over a new table.
+  private func expectAnswer(_ answer: String, to command: String) throws {
+    try withTable(.rcu) { table throws in try worker(table).ask(command, expecting: answer) }
+  }
+
   @Test func aChildsQueueThrowsForked() throws {
-    try withTable(.rcu) { table throws in
-      let parent = try worker(table)
-      try parent.ask("queue-fork", expecting: "forked forked forked mine")
-    }
+    try expectAnswer("forked forked forked mine", to: "queue-fork")
   }
 
   @Test func aChildKnowsNothingOfItsParentsWorkAndHasNoThreadsForItsOwn() throws {
-    try withTable(.rcu) { table throws in
-      let parent = try worker(table)
-      try parent.ask("queue-fork used", expecting: "false error forked error forked error unsupported")
-    }
+    try expectAnswer("false error forked error forked error unsupported", to: "queue-fork used")
   }
 
   /// Nobody of the child is there to go on with: not with the queue's next work either.
   @Test(arguments: ["barrier", "read", "keys"]) func aChildThatReturnsFromAnAsynchronousClosureEnds(
     _ kind: String
   ) throws {
-    try withTable(.rcu) { table throws in
-      let parent = try worker(table)
-      try parent.ask("queue-fork-inside \(kind)", expecting: "2 0")
-    }
+    try expectAnswer("2 0", to: "queue-fork-inside \(kind)")
   }
 
   @Test func aTurnIsTakenByAnIdleLaneThoughThereAreMoreThanEnough() throws {
-    try withTable(.rcu) { table throws in
-      let other = try worker(table)
-      try other.ask("queue-lanes", expecting: "ok")
-    }
+    try expectAnswer("ok", to: "queue-lanes")
   }
 
   @Test func barriersThatWaitForReadersHoldUpNoOtherTable() throws {
