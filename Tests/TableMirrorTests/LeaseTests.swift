@@ -69,7 +69,7 @@ import Testing
     try await MirrorCorner.with { corner in
       corner.store.commit(["app/a"], lease: 5)
       corner.store.set(lease: 5, left: isSilent ? .milliseconds(10) : nil)
-      try await corner.mirroring(expiring(.seconds(1))) {
+      try await corner.mirroring(expiring(.seconds(4))) {
         try await corner.waitUntil { try $0.expiry("a") != nil }
         corner.store.state.withLock { $0.hidesLeases = isSilent }
         let first = try #require(try corner.expiry("a"))
@@ -77,7 +77,7 @@ import Testing
         try await corner.waitUntil { corner in
           let expiry = try corner.expiry("a")
           #expect(expiry != nil)
-          return (expiry ?? .max) > first + 4_000_000_000
+          return (expiry ?? .max) > first + 5_000_000_000
         }
         #expect(try corner.contents == ["a": "v"])
         let last = corner.store.commit([("app/a", nil)])
