@@ -5,15 +5,8 @@
 
 #include <time.h>
 
-static uint64_t now(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t); /* cannot fail for these clocks and a valid address */
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-uint64_t shmos_realtime_ns(void) { return now(CLOCK_REALTIME); }
-uint64_t shmos_monotonic_ns(void) { return now(CLOCK_MONOTONIC); }
-uint64_t shmos_monotonic_coarse_ns(void) { return now(CLOCK_MONOTONIC_COARSE); }
+uint64_t shmos_realtime_ns(void) { return shmos_now_ns(CLOCK_REALTIME); }
+uint64_t shmos_monotonic_ns(void) { return shmos_now_ns(CLOCK_MONOTONIC); }
 
 void shmos_sleep(uint64_t ns) {
   struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};

@@ -9,6 +9,7 @@
 bool shm_equal(const void *x, const void *y, size_t length);
 void shm_copy(void *to, const void *from, size_t length);
 void shm_copy_short(void *to, const void *from, size_t length);
+void shm_copy_medium(void *to, const void *from, size_t length);
 #else
 #ifdef SHM_OUTLINE
 #define SHM_PLAIN_ACCESS
@@ -27,7 +28,8 @@ SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
     memcpy(&p, a + length - 8, 8);
     memcpy(&q, b + length - 8, 8);
     if (p != q) return false;
-    for (size_t i = 8; __builtin_expect(i + 8 < length, 0); i += 8) {
+    if (__builtin_expect(length <= 16, 1)) return true;
+    for (size_t i = 8; i + 8 < length; i += 8) {
       memcpy(&p, a + i, 8);
       memcpy(&q, b + i, 8);
       if (p != q) return false;
@@ -43,23 +45,46 @@ SHM_PLAIN_ACCESS void shm_copy(void *to, const void *from, size_t length) {
   memcpy(to, from, length);
 }
 
+/* What one register holds: an array of as many bytes would be copied by way of the stack. */
+typedef uint64_t shm_16_bytes __attribute__((vector_size(16)));
+
 /* The same for what mostly has 8 to 32 bytes, as keys: two words, which may overlap, cost less than a call. */
 SHM_PLAIN_ACCESS void shm_copy_short(void *to, const void *from, size_t length) {
   unsigned char *t = (unsigned char *)to;
   const unsigned char *f = (const unsigned char *)from;
-  unsigned char first[16], last[16];
   if (length - 8 <= 8) {
-    memcpy(first, f, 8);
-    memcpy(last, f + length - 8, 8);
-    memcpy(t, first, 8);
-    memcpy(t + length - 8, last, 8);
+    uint64_t first, last;
+    memcpy(&first, f, 8);
+    memcpy(&last, f + length - 8, 8);
+    memcpy(t, &first, 8);
+    memcpy(t + length - 8, &last, 8);
   } else if (length - 16 <= 16) {
-    memcpy(first, f, 16);
-    memcpy(last, f + length - 16, 16);
-    memcpy(t, first, 16);
-    memcpy(t + length - 16, last, 16);
+    shm_16_bytes first, last;
+    memcpy(&first, f, 16);
+    memcpy(&last, f + length - 16, 16);
+    memcpy(t, &first, 16);
+    memcpy(t + length - 16, &last, 16);
   } else {
     memcpy(t, f, length);
+  }
+}
+
+/* The same for what mostly has up to 64 bytes, as values. */
+SHM_PLAIN_ACCESS void shm_copy_medium(void *to, const void *from, size_t length) {
+  unsigned char *t = (unsigned char *)to;
+  const unsigned char *f = (const unsigned char *)from;
+  shm_16_bytes w, x, y, z;
+  if (length - 32 <= 32) {
+    memcpy(&w, f, 16);
+    memcpy(&x, f + 16, 16);
+    memcpy(&y, f + length - 32, 16);
+    memcpy(&z, f + length - 16, 16);
+    memcpy(t, &w, 16);
+    memcpy(t + 16, &x, 16);
+    memcpy(t + length - 32, &y, 16);
+    memcpy(t + length - 16, &z, 16);
+  } else {
+    shm_copy_short(to, from, length);
   }
 }
 #endif

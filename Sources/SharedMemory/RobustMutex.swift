@@ -43,6 +43,10 @@ public import CShims
   @inlinable @inline(__always)
   public func unlock() throws(SystemError) { try check("pthread_mutex_unlock", unsafe shm_mutex_unlock(place)) }
 
+  /// The same where this thread is known to hold it: nothing that could fail is looked at.
+  @inlinable @inline(__always)
+  public func unlockHeld() { _ = unsafe shm_mutex_unlock(place) }
+
   /// After `acquiredOwnerDied`, as the last step of the repair: what it protects is in order again.
   /// Throws `EINVAL`, and nothing happened, if the lock was not acquired so.
   @inlinable @inline(__always)

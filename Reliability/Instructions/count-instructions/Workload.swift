@@ -43,8 +43,8 @@ import TestSupport
     case .getObserver: try get(from: observer, times)
     case .sectionOfOne: try look(sections: times, each: 1)
     case .sectionOfTen: try look(sections: times, each: 10)
-    case .set: for index in 0..<times { try table.set(keys[index % keys.count], value) }
-    case .setOfHundred: try setInBarriers(times, each: 100)
+    case .set: for _ in 0..<times / Self.keyCount { for key in keys { try table.set(key, value) } }
+    case .setOfHundred: for _ in 0..<times / Self.keyCount { try setInBarriers(each: 100) }
     case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute, .sharedRead,
       .onceRead,
       .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
@@ -82,11 +82,9 @@ import TestSupport
     guard sum == sections * each * Self.valueBytes else { throw Failure.missed }
   }
 
-  private func setInBarriers(_ times: Int, each: Int) throws {
-    for start in stride(from: 0, to: times, by: each) {
-      try table.barrier { tx in
-        for index in start..<(start + each) { try tx.set(keys[index % keys.count], value) }
-      }
+  private func setInBarriers(each: Int) throws {
+    for start in stride(from: 0, to: keys.count, by: each) {
+      try table.barrier { tx in for key in keys[start..<start + each] { try tx.set(key, value) } }
     }
   }
 }

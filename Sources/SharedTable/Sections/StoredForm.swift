@@ -26,6 +26,10 @@ struct StoredForm: Sendable {
     alignmentShift = 0
   }
 
+  /// Nothing but a type. Known to the caller's compiler, mostly.
+  @inlinable @inline(__always)
+  var isPlain: Bool { fingerprint == 0 && alignmentShift == 0 }
+
   /// - Parameter expiry: nanoseconds since 1970; 0: it does not expire.
   @inline(__always)
   func attributes(expiry: UInt64) -> ValueAttributes {

@@ -188,8 +188,20 @@ public struct Transaction: ~Copyable, ~Escapable {
   }
 
   /// Bytes only, so that nothing generic runs inside the barrier.
-  @usableFromInline
+  @inlinable @inline(__always)
   mutating func store(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration
+  ) throws(TableError) {
+    guard form.isPlain, case .never = expires else { return try unsafe storeWhole(key, bytes, form, expires) }
+    do throws(EngineError) {
+      try segment.with { segment throws(EngineError) in try unsafe segment.put(key, bytes, type: form.type.rawValue) }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  @usableFromInline
+  mutating func storeWhole(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration
   ) throws(TableError) {
     let attributes = form.attributes(expiry: expires.nanoseconds(now: now))

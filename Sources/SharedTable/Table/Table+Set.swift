@@ -65,8 +65,18 @@ extension Table {
   }
 
   /// The same on no condition, for ever.
-  @usableFromInline
+  @inlinable @inline(__always)
   func storeAlone(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
+  ) throws(TableError) {
+    guard form.isPlain else { return try unsafe storeAloneWhole(key, bytes, form, timeoutNanoseconds) }
+    try startingOverOnce { () throws(EngineError) in
+      try unsafe segment.set(key, bytes, type: form.type.rawValue, timeoutNanoseconds: timeoutNanoseconds)
+    }
+  }
+
+  @usableFromInline
+  func storeAloneWhole(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
   ) throws(TableError) {
     let attributes = form.attributes(expiry: 0)
@@ -86,7 +96,7 @@ extension Table {
     }
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   func remove(bytes key: UnsafeRawBufferPointer, _ timeoutNanoseconds: UInt64) throws(TableError) -> Bool {
     try startingOverOnce { () throws(EngineError) in
       try unsafe segment.remove(key, { clock }, timeoutNanoseconds: timeoutNanoseconds)
@@ -95,8 +105,8 @@ extension Table {
 
   /// Runs a single write, and once more where the table was full: the first attempt asked for gc, which the next barrier begins
   /// with.
-  @inline(__always)
-  private func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
+  @inlinable @inline(__always)
+  func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
     try startingOverWhenFull { () throws(TableError) in
       do throws(EngineError) { return try write() } catch { throw named(error) }
     }

@@ -99,6 +99,7 @@ struct ChangeLog {
 
   private func pushOut(upTo needed: UInt64) {
     var tail = tailPosition
+    let end = needed &+ Self.pushedOutAhead &- UInt64(truncatingIfNeeded: byteCount)
     let lost = LostPrefixes(data: data)
     // Ends at the log's end at the latest: a record and what is ahead of it are shorter than the ring.
     repeat {
@@ -106,7 +107,7 @@ struct ChangeLog {
       let header = data.loadRelaxed(place &+ Self.header)
       if !Self.isPadding(header) { lost.note(recordAt: place) }
       tail &+= Self.byteCount(header)
-    } while needed &+ Self.pushedOutAhead &- tail > UInt64(truncatingIfNeeded: byteCount)
+    } while tail < end
     // PAIR lost-prefix. Other end: LostPrefixes.mayInclude. Release: what was noted before the tail that says that records are lost.
     data.storeRelease(DataLayout.logTailPosition, tail)
     // PAIR log-tail. Other end: ChangeReader.hasPassed. The tail must be seen past a record before the

@@ -114,10 +114,10 @@ struct Evacuation {
     }
     unsafe data.copy(data.pointer(entry), count: meta.byteCount, to: copy.offset)
     data.storeRelaxed(copy.offset + Entry.prev, 0)
-    state.journal.append(.fill, offset: location.wordOffset, count: 1, value: location.word)
+    state.journal.append(.fill, offset: location.place, count: 1, value: location.word)
     // PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the copy whole.
     data.storeRelease(
-      location.wordOffset, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: copy.offset))
+      location.place, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: copy.offset))
     finish(block)
     return true
   }

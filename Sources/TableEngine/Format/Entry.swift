@@ -33,10 +33,10 @@ extension Memory {
     storeRelaxed(entry &+ Entry.version, version)
     storeRelaxed(entry &+ Entry.prev, UInt64(truncatingIfNeeded: previous))
     storeRelaxed(entry &+ Entry.meta, meta.raw)
-    guard meta.isCompact else { return unsafe storeParts(entry, meta, attributes, key, value) }
+    guard attributes.isCompact else { return unsafe storeParts(entry, meta, attributes, key, value) }
     let body = entry &+ Entry.headerBytes
     unsafe copy(key.baseAddress!, count: key.count, to: body)
-    if value.count > 0 { unsafe copy(value.baseAddress!, count: value.count, to: body &+ key.count) }
+    if let bytes = value.baseAddress { unsafe copyValue(bytes, count: value.count, to: body &+ key.count) }
   }
 
   /// What follows the header of an entry that is not compact.

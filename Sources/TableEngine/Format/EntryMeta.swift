@@ -45,6 +45,12 @@ public struct EntryMeta: Sendable, Equatable {
   var keyOffset: Int {
     Entry.headerBytes &+ (hasExpiry ? 8 : 0) &+ (hasFingerprint ? 8 : 0)
   }
+  /// Has the key so many bytes, and does it follow the header? One look at both.
+  @inlinable @inline(__always)
+  func isOfKeyBehindHeader(_ length: Int) -> Bool {
+    let mask = 0xffff | (Self.expiryFlag | Self.fingerprintFlag) << 16
+    return raw >> 32 & mask == UInt64(truncatingIfNeeded: length &- 1)
+  }
   @inlinable @inline(__always) var expiryOffset: Int { Entry.headerBytes }
   @inlinable @inline(__always) var fingerprintOffset: Int { Entry.headerBytes + (hasExpiry ? 8 : 0) }
 
@@ -68,7 +74,13 @@ public struct EntryMeta: Sendable, Equatable {
   /// The same as ``byteCount``, for writers, whose entries are mostly compact.
   @inline(__always)
   var quickByteCount: Int {
-    isCompact ? Entry.headerBytes &+ keyLength &+ valueLength : byteCount
+    isCompact ? Self.compactByteCount(keyLength, valueLength) : byteCount
+  }
+
+  /// Of a compact entry.
+  @inline(__always)
+  static func compactByteCount(_ keyLength: Int, _ valueLength: Int) -> Int {
+    Entry.headerBytes &+ keyLength &+ valueLength
   }
 }
 

@@ -58,6 +58,12 @@ public struct Memory: @unchecked Sendable {
     unsafe shm_copy_short(base + offset, bytes, count)
   }
 
+  /// The same for bytes that are often more than a key has.
+  @inline(__always)
+  func copyValue(_ bytes: UnsafeRawPointer, count: Int, to offset: Int) {
+    unsafe shm_copy_medium(base + offset, bytes, count)
+  }
+
   @inlinable
   public func zero(_ offset: Int, count: Int) { fill(offset, count: count, with: 0) }
 

@@ -27,9 +27,12 @@ extension Lookup {
         if !isHome, unsafe matchWord(key, keyLength, tag: tag, bucket: bucket, &location) { return location }
         isHome = false
         let empty = unsafe shm_match_tag(data.pointer(bucket), 0)
-        if location.vacancy == 0 {
+        if location.place == 0 {
           let vacant = unsafe empty | shm_match_tag(data.pointer(bucket), 1)
-          if vacant != 0 { location.vacancy = bucket + vacant.trailingZeroBitCount * 8 }
+          if vacant != 0 {
+            location.place = bucket + vacant.trailingZeroBitCount * 8
+            location.word = data.loadRelaxed(location.place)
+          }
         }
         if empty != 0 { return location }
       }
@@ -40,6 +43,21 @@ extension Lookup {
     }
   }
 
+  /// The word of the home bucket that leads to this entry, which has a key of this hash; 0 if none does. Under W.
+  @inline(__always)
+  func homeWord(of entry: Int, hash: UInt64) -> Int {
+    let home = SubTable.bucket(directoryWord(hash: hash).word.offset, hash: hash, step: 0)
+    let tag = BucketWord.tag(hash: hash)
+    let word = BucketWord.make(tag: tag, offset: entry)
+    var candidates = unsafe shm_match_tag(data.pointer(home), tag)
+    while candidates != 0 {
+      let place = home &+ candidates.trailingZeroBitCount &* 8
+      if data.loadRelaxed(place) == word { return place }
+      candidates &= candidates &- 1
+    }
+    return 0
+  }
+
   @inline(__always)
   private func matchWord(
     _ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int, _ location: inout Location
@@ -48,13 +66,26 @@ extension Lookup {
     while candidates != 0 {
       let offset = bucket &+ candidates.trailingZeroBitCount &* 8
       let word = data.loadRelaxed(offset)
-      if unsafe keyEquals(key, keyLength, entry: BucketWord.offset(word)) {
-        location.wordOffset = offset
+      if unsafe isKey(key, keyLength, ofEntry: BucketWord.offset(word)) {
+        location.place = offset
         location.word = word
         return true
       }
       candidates &= candidates &- 1
     }
     return false
+  }
+
+  /// ``keyEquals(_:_:entry:)`` with what is seldom out of line: most of what is written anew has neither expiry nor fingerprint.
+  @inline(__always)
+  private func isKey(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    guard meta.isOfKeyBehindHeader(keyLength) else { return unsafe isKeyFurtherBehind(key, keyLength, ofEntry: entry) }
+    return unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
+  }
+
+  @inline(never)
+  private func isKeyFurtherBehind(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
+    unsafe keyEquals(key, keyLength, entry: entry)
   }
 }

@@ -73,8 +73,12 @@ struct Lookup {
   @inlinable @inline(__always)
   func keyEquals(_ key: UnsafeRawPointer, _ keyLength: Int, entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    return meta.keyLength == keyLength
-      && (unsafe shm_equal(data.pointer(entry &+ meta.keyOffset), key, keyLength))
+    var offset = Entry.headerBytes
+    if !meta.isOfKeyBehindHeader(keyLength) {
+      guard meta.keyLength == keyLength else { return false }
+      offset = meta.keyOffset
+    }
+    return unsafe shm_equal(data.pointer(entry &+ offset), key, keyLength)
   }
 
   /// The rest of a deep sub-table and those it links to. Rare: crafted keys, or a directory at its deepest.

@@ -10,7 +10,6 @@ extension Segment {
   /// - Throws: `unlinked` at once after a drop, and within the interval after an outside removal.
   @inline(__always)
   func checkLinked(_ participant: Participant, now: UInt64) throws(EngineError) {
-    if isPrivate { return }
     if participant.ctl.loadAcquire(ControlLayout.dropped) != 0 { throw .unlinked }
     try countLinksWhenDue(now: now)
   }
@@ -32,6 +31,7 @@ extension Segment {
   @inline(never)
   private func countLinks(now: UInt64) throws(EngineError) {
     lastLinkCheck.store(now, ordering: .relaxed)
+    if isPrivate { return }
     do throws(SystemError) {
       if try dataObject.status().links > 0, try participant?.object.status().links != 0 { return }
     } catch {

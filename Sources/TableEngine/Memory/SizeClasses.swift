@@ -33,14 +33,18 @@ public enum SizeClasses {
     27, 27,
   ]
 
+  /// The smallest classes are of 32, 48, 64 bytes and so on: so many.
+  private static let evenCount: UInt = 23
+
   /// The size code for a block of at least `byteCount` bytes.
   @inline(__always)
   static func code(byteCount: Int) -> Int {
-    let sixteenths = (byteCount &+ 15) >> 4
-    return sixteenths <= 32 ? Int(classBySixteenth[sixteenths]) : code(ofMany: sixteenths)
+    let steps = UInt(bitPattern: byteCount &+ 15) / 16 &- 2
+    return steps < evenCount ? Int(bitPattern: steps) : code(ofMany: (byteCount &+ 15) >> 4)
   }
 
   private static func code(ofMany sixteenths: Int) -> Int {
+    if sixteenths <= 32 { return Int(classBySixteenth[sixteenths]) }
     if sixteenths <= largest / 16 { return Int(classByCount[slabBytes / 16 / sixteenths]) }
     return runCode + (sixteenths + frameBytes / 16 - 1) / (frameBytes / 16)
   }

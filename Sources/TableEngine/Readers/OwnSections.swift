@@ -7,8 +7,9 @@ extension ThreadRecord {
   /// Before whatever waits for a barrier, a commit, the disk or a grace period.
   @inline(__always)
   func checkOutsideSections() throws(EngineError) {
+    if unsafe shm_thread_is_outside(self) { return }
     try unsafe checkOutsideBarrier()
-    if unsafe pointee.readDepth != 0 { throw .wouldDeadlock(outer: "read section") }
+    throw .wouldDeadlock(outer: "read section")
   }
 
   /// Before a read section, which in the rwlock variant waits for the barrier.

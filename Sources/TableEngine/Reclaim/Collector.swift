@@ -27,11 +27,15 @@ struct Collector {
   @inline(__always)
   var isDue: Bool {
     let superseded = state.superseded.tail &- state.triedSuperseded
+    if superseded >= UInt64(Self.thresholdOfLarge) {
+      if superseded >= UInt64(Self.threshold) { return true }
+      if LimboBudget(state: state).garbageBytes >= UInt64(Self.thresholdBytes) { return true }
+    }
+    // Nothing was unlinked since: nearly always.
     let limbo = state.limbo.tail &- state.triedLimboTail
-    let limboBytes = state.limbo.bytesPushed &- state.triedLimboBytes
-    if max(superseded, limbo) >= UInt64(Self.threshold) || limboBytes >= UInt64(Self.thresholdBytes) { return true }
-    return superseded >= UInt64(Self.thresholdOfLarge)
-      && LimboBudget(state: state).garbageBytes >= UInt64(Self.thresholdBytes)
+    if limbo == 0 { return false }
+    return limbo >= UInt64(Self.threshold)
+      || state.limbo.bytesPushed &- state.triedLimboBytes >= UInt64(Self.thresholdBytes)
   }
 
   /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.
@@ -53,7 +57,7 @@ struct Collector {
     // A caller that wants room makes the version that a settled tombstone waits for, an empty one; any other caller leaves it to
     // the next write. It makes it whoever settled the tombstone, and when: the write may be the one that finds no room.
     let makesVersion = !sparing && waitsForVersion
-    if makesVersion { CommitPoint(state: state).publish(keyCount: state.keyCount) }
+    if makesVersion { CommitPoint(state: state).publishTick() }
     let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlinkIfHeldBack(scan)
     let freed = FreePass(state: state).run(scan)
     // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.

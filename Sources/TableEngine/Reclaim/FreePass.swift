@@ -57,21 +57,41 @@ struct FreePass {
     return Int(end &- head)
   }
 
+  /// The same with the ring's first block alone, which is there and may go.
+  @inline(__always)
+  func freeFirst(_ ring: Ring) {
+    let head = ring.head
+    let block = ring.block(head)
+    let bytes = ring.bytesPopped &+ UInt64(truncatingIfNeeded: block.byteCount)
+    ring.setBytesPoppedAfter(bytes)
+    crashFence()
+    ring.setFreeEnd(head &+ 1)
+    crashFence()
+    release(block)
+    crashFence()
+    ring.setBytesPopped(bytes)
+    ring.setHead(head &+ 1)
+  }
+
   /// The second half of a free pass; ``Recoverer`` finishes one that a death cut short.
   func finish(_ ring: Ring) {
     var position = ring.head
     guard position < ring.freeEnd else { return }
     while position < ring.freeEnd {
-      let block = ring.block(position)
-      // Before its bits are cleared, and again after a death: until the head moves no writer can have got it anew.
-      poisonIfAsked(block)
-      state.allocator.release(block)
-      state.work.blocksFreed &+= 1
+      release(ring.block(position))
       position &+= 1
     }
     crashFence()
     ring.setBytesPopped(ring.bytesPoppedAfter)
     ring.setHead(position)
+  }
+
+  @inline(__always)
+  private func release(_ block: BlockRef) {
+    // Before its bits are cleared, and again after a death: until the head moves no writer can have got it anew.
+    poisonIfAsked(block)
+    state.allocator.release(block)
+    state.work.blocksFreed &+= 1
   }
 
   /// Makes a block that nobody may look at any more look like nothing, in a table that was made so.

@@ -16,16 +16,21 @@ struct LimboBudget {
   var garbageBytes: UInt64 { ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.superseded.bytesPopped }
 
   /// Is nothing to be reclaimed before a transaction opens?
+  var isKept: Bool { roomWanted == 0 && isWithin }
+
+  /// Do readers keep no more than they may?
   @inline(__always)
-  var isKept: Bool {
-    ctl.loadRelaxed(ControlLayout.roomWanted) == 0 && keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget)
-  }
+  var isWithin: Bool { keptBytes <= ctl.loadRelaxed(ControlLayout.limboBudget) }
+
+  /// What a barrier found no room for, as ``wantRoom(for:)`` says it; 0 = nothing.
+  @inline(__always)
+  var roomWanted: UInt64 { ctl.loadRelaxed(ControlLayout.roomWanted) }
 
   /// Reclaims what a barrier asked for, and ends snapshots where the table's policy says so. By the owner of W, before a
   /// transaction opens.
   /// - Throws: `full` naming the reader in the way, if too much is left.
   func enforce() throws(EngineError) {
-    if ctl.loadRelaxed(ControlLayout.roomWanted) != 0 { makeRoom() }
+    if roomWanted != 0 { makeRoom() }
     guard state.variant == .rcu else { return }
     let budget = Int(clamping: ctl.loadRelaxed(ControlLayout.limboBudget))
     guard reclaimableBytes > budget else { return }
@@ -55,7 +60,7 @@ struct LimboBudget {
   func wantRoom(for code: Int) { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(code) &+ 1) }
 
   private func makeRoom() {
-    let code = Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.roomWanted)) &- 1
+    let code = Int(truncatingIfNeeded: roomWanted) &- 1
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
     state.isShortForReaders = false

@@ -30,10 +30,17 @@ struct Recycler {
     head != superseded.tail && superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
   }
 
+  /// A block that was found, and what the ring says once it has left.
+  struct Find {
+    let block: BlockRef
+    fileprivate let head: UInt64
+    fileprivate let bytesPopped: UInt64
+  }
+
   /// The ring's first block, if it is of this size code: the caller's as soon as the journal names it and ``take(_:)`` was called.
   /// Only blocks in slabs.
   @inline(__always)
-  func find(code: Int) -> BlockRef? {
+  func find(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
     var detours = 0
     while true {
@@ -42,8 +49,9 @@ struct Recycler {
       guard mayTake(head, at: position) else { return nil }
       let block = BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
       if block.code == code {
-        superseded.setBytesPoppedAfter(superseded.bytesPopped &+ UInt64(truncatingIfNeeded: block.byteCount))
-        return block
+        let bytesPopped = superseded.bytesPopped &+ UInt64(truncatingIfNeeded: SizeClasses.size(code))
+        superseded.setBytesPoppedAfter(bytesPopped)
+        return Find(block: block, head: head &+ 1, bytesPopped: bytesPopped)
       }
       freeHead()
       detours &+= 1
@@ -53,18 +61,18 @@ struct Recycler {
 
   /// Makes the ring leave the found block, which the journal names by now.
   @inline(__always)
-  func take(_ block: BlockRef) {
-    FreePass(state: state).poisonIfAsked(block)
-    finish()
+  func take(_ find: Find) {
+    FreePass(state: state).poisonIfAsked(find.block)
+    leave(head: find.head, bytesPopped: find.bytesPopped)
     state.work.blocksRecycled &+= 1
   }
 
-  /// The ring's head leaves the block that the journal's last allocation names; ``Recoverer`` does it for a writer that died
-  /// before.
+  /// The ring's head leaves the block that the journal's last allocation names, for a writer that died before it did.
+  func finish() { leave(head: superseded.head &+ 1, bytesPopped: superseded.bytesPoppedAfter) }
+
   @inline(__always)
-  func finish() {
-    let head = superseded.head &+ 1
-    superseded.setBytesPopped(superseded.bytesPoppedAfter)
+  private func leave(head: UInt64, bytesPopped: UInt64) {
+    superseded.setBytesPopped(bytesPopped)
     superseded.setHead(head)
     // The commit puts the head where the journal says.
     state.journal.save(JournalLayout.supersededHeadAfter, head)
@@ -72,7 +80,7 @@ struct Recycler {
 
   @inline(never)
   private func freeHead() {
-    _ = FreePass(state: state).free(superseded, atMost: 1) { _ in true }
+    FreePass(state: state).freeFirst(superseded)
     state.journal.save(JournalLayout.supersededHeadAfter, superseded.head)
   }
 }

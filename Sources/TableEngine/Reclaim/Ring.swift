@@ -35,6 +35,9 @@ struct Ring {
   @inline(__always)
   func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
 
+  /// The counter up to which records lie side by side from this one's on.
+  func endOfNeighbours(_ counter: UInt64) -> UInt64 { (counter | mask) &+ 1 }
+
   func word(_ counter: UInt64, _ field: Int) -> UInt64 { ctl.loadRelaxed(position(counter) &+ field) }
 
   /// Of limbo and of *superseded*, whose records both begin with a block and its stamp; in *retained* the stamp is there too.

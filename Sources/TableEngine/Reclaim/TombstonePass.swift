@@ -1,3 +1,5 @@
+import CShims
+
 /// Takes tombstones out of the index where they lie, without a transaction: *settles* them.
 ///
 /// Once every reader, now and later, reads at or above a tombstone's version, its key is as absent with it as without it. Proof
@@ -31,32 +33,65 @@ struct TombstonePass {
     var settled = 0
     var counter = start
     while counter < end {
-      if superseded.stamp(counter) == SupersededRing.unsettled {
-        let block = superseded.block(counter)
-        guard state.data.loadRelaxed(block.offset &+ Entry.version) <= state.chainsCutAt else { break }
-        settle(block, counter, scan.committed)
-        settled += 1
-      }
-      counter &+= 1
+      let stop = min(end, superseded.endOfNeighbours(counter))
+      let (reached, count) = settle(counter, stop, scan.committed)
+      counter = reached
+      settled += count
+      if reached < stop { break }
     }
     state.settledUpTo = counter
     return settled
   }
 
-  private func settle(_ block: BlockRef, _ counter: UInt64, _ committed: UInt64) {
-    state.work.versionsScanned &+= 1
-    let stamp: UInt64
-    switch state.neighbour(of: block) {
-    case .word(let location):
-      // PAIR chain-prev. Other end: Lookup.visible. Relaxed would do: it leads nowhere.
-      state.data.storeRelease(location.wordOffset, BucketWord.deleted)
-      stamp = committed &+ 1
-    case .newer(let newer):
-      stamp = state.data.loadRelaxed(newer &+ Entry.version)
-    case .none:
-      stamp = committed &+ 1
+  /// Records that lie side by side: every superseded version passes here once, so a look at one is little more than a load.
+  /// - Returns: up to where, and how many. Short of `stop` lies a tombstone that some reader is below.
+  private func settle(_ start: UInt64, _ stop: UInt64, _ committed: UInt64) -> (reached: UInt64, count: Int) {
+    let first = superseded.position(start)
+    var count = 0
+    for index in 0..<Int(truncatingIfNeeded: stop &- start) {
+      let position = first &+ index &* SupersededRing.recordBytes
+      if superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) != SupersededRing.unsettled { continue }
+      let block = BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
+      guard state.data.loadRelaxed(block.offset &+ Entry.version) <= state.chainsCutAt else {
+        return (start &+ UInt64(truncatingIfNeeded: index), count)
+      }
+      settle(block, at: position, committed)
+      count += 1
     }
+    return (stop, count)
+  }
+
+  @inline(__always)
+  private func settle(_ block: BlockRef, at position: Int, _ committed: UInt64) {
+    state.work.versionsScanned &+= 1
+    let place = state.lookup.homeWord(of: block.offset, hash: hash(ofTombstone: block.offset))
+    let stamp = place != 0 ? clear(place, committed) : settleFurther(block, committed)
     crashFence()
-    superseded.ctl.storeRelaxed(superseded.position(counter) &+ SupersededRing.stamp, stamp)
+    superseded.ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
+  }
+
+  /// A tombstone is compact.
+  @inline(__always)
+  private func hash(ofTombstone entry: Int) -> UInt64 {
+    let meta = EntryMeta(raw: state.data.loadRelaxed(entry &+ Entry.meta))
+    return unsafe shm_hash(state.data.pointer(entry &+ Entry.headerBytes), meta.keyLength, state.hashSeed)
+  }
+
+  /// A tombstone that its key's home bucket does not lead to.
+  /// - Returns: the version after which its block may go.
+  @inline(never)
+  private func settleFurther(_ block: BlockRef, _ committed: UInt64) -> UInt64 {
+    switch state.neighbour(of: block) {
+    case .word(let location): clear(location.place, committed)
+    case .newer(let newer): state.data.loadRelaxed(newer &+ Entry.version)
+    case .none: committed &+ 1
+    }
+  }
+
+  @inline(__always)
+  private func clear(_ place: Int, _ committed: UInt64) -> UInt64 {
+    // PAIR chain-prev. Other end: Lookup.visible. Relaxed would do: it leads nowhere.
+    state.data.storeRelease(place, BucketWord.deleted)
+    return committed &+ 1
   }
 }

@@ -166,8 +166,8 @@ struct UnlinkPass {
       journal.append(.retain, offset: x, count: 1, value: stamp)
       return 0
     }
-    journal.append(.fill, offset: location.wordOffset, count: 1, value: location.word)
-    data.storeRelease(location.wordOffset, BucketWord.deleted)
+    journal.append(.fill, offset: location.place, count: 1, value: location.word)
+    data.storeRelease(location.place, BucketWord.deleted)
     transaction.retire(block, garbage: true)
     return 1
   }

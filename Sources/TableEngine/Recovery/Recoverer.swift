@@ -49,7 +49,7 @@ struct Recoverer {
         Undo(state: state).run()
         journal.clear()
       }
-      CommitPoint(state: state).publish(keyCount: state.keyCount)
+      CommitPoint(state: state).publishTick()
     }
     if state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 { state.bumpSequence() }
     state.inTransaction = false

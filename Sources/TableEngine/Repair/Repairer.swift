@@ -78,7 +78,7 @@ public struct Repairer {
     if !wasOdd { state.bumpSequence() }
     salvage.stores.forEach { data.storeRelease($0.key, $0.value) }
     // I4: nothing uncommitted is left that this version would make visible.
-    CommitPoint(state: state).publish(keyCount: salvage.keyCount)
+    CommitPoint(state: state).publish(state.committed &+ 1, keyCount: UInt64(salvage.keyCount))
     data.storeRelease(DataLayout.reclaimed, state.committed)
     shm_fence_release()
     if state.variant == .rcu {

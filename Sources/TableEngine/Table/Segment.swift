@@ -23,6 +23,8 @@ public final class Segment: Sendable {
   public let id: UInt64
   public let data: Memory
   public let hashSeed: UInt64
+  /// The geometry's: every write asks for it.
+  let maximumValueLength: Int
   public let features: TableFeatures
   /// This process takes part, and the table is no mirror.
   private let takesWrites: Bool
@@ -59,8 +61,6 @@ public final class Segment: Sendable {
     /// Keeps `ctl` mapped.
     let attachment: ControlAttachment
     let slots: Slots
-    let lock: WriterLock
-    let keyLocks: KeyLocks
     let exclusion: RWExclusion
     let state: TableState
     let presence: PresenceSlot
@@ -71,11 +71,18 @@ public final class Segment: Sendable {
       self.object = object
       self.attachment = attachment
       slots = attachment.slots
-      lock = WriterLock(ctl: ctl, data: state.data, slots: slots)
-      keyLocks = KeyLocks(ctl: ctl, slots: slots)
       self.exclusion = exclusion
       self.state = state
       presence = PresenceSlot(attachment)
+    }
+
+    // Made where they are used, as the parts of ``TableState``.
+
+    var lock: WriterLock {
+      @inline(__always) get { WriterLock(ctl: ctl, data: state.data, slots: slots) }
+    }
+    var keyLocks: KeyLocks {
+      @inline(__always) get { KeyLocks(ctl: ctl, slots: slots) }
     }
   }
 
@@ -88,6 +95,7 @@ public final class Segment: Sendable {
     variant = header.variant
     uuid = header.uuid
     self.geometry = geometry
+    maximumValueLength = geometry.maximumValueLength
     hashSeed = header.hashSeed
     features = header.features
     takesWrites = control != nil && !header.features.contains(.mirror)
@@ -164,8 +172,8 @@ public final class Segment: Sendable {
   /// Values are at most as long as the table's capacity allows.
   @inline(__always)
   func check(valueLength: Int) throws(EngineError) {
-    guard valueLength <= geometry.maximumValueLength else {
-      throw .valueTooLarge(valueLength, maximum: geometry.maximumValueLength)
+    guard valueLength <= maximumValueLength else {
+      throw .valueTooLarge(valueLength, maximum: maximumValueLength)
     }
   }
 
@@ -202,5 +210,11 @@ public final class Segment: Sendable {
   @inline(__always) @discardableResult
   func withParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R? {
     try uncounted?.with(body)
+  }
+
+  /// The same for who knows that this is no observer: ``checkWriting()`` said so, or the thread is in a barrier.
+  @inline(__always)
+  func withKnownParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R {
+    try unsafe uncounted.unsafelyUnwrapped.with(body)
   }
 }

@@ -11,6 +11,7 @@ import SharedMemory
 ///                 ^                                   │ in the way: give W back
 ///                 └────────── sleep, until the deadline ┘
 /// ```
+/// Nearly every barrier ``waitsForWAlone``, and comes in by ``admit(slot:start:timeoutNanoseconds:)``.
 struct Admission {
   let participant: Segment.Participant
 
@@ -26,9 +27,40 @@ struct Admission {
     var deadline: UInt64 { start &+ timeoutNanoseconds }
   }
 
+  /// Is W all that a barrier may have to wait for, as far as can be seen without W? Then it keeps to no deadline of its own.
+  @inline(__always)
+  var waitsForWAlone: Bool {
+    participant.state.variant == .rcu && StalledReaderPolicy(participant.ctl) != .wait && !participant.keyLocks.mayBeAny
+  }
+
+  /// The frequent case. Returns with W owned.
+  /// - Returns: false with W given back, if keys are locked after all.
+  /// - Throws: as ``admit(_:)``.
+  @inline(__always)
+  func admit(slot: Int, start: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
+    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
+    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    // Words that are nearly always 0, asked together.
+    let inTheWay =
+      participant.keyLocks.stateWord | TableExclusion(participant: participant).stateWord
+      | LimboBudget(state: participant.state).roomWanted
+    if inTheWay == 0, LimboBudget(state: participant.state).isWithin { return true }
+    return try enter(slot: slot, deadline: start &+ timeoutNanoseconds)
+  }
+
+  @inline(never)
+  private func enter(slot: Int, deadline: UInt64) throws(EngineError) -> Bool {
+    if participant.keyLocks.mayBeAny {
+      participant.lock.unlock()
+      return false
+    }
+    try enterAndReclaim(slot: slot, deadline: deadline)
+    return true
+  }
+
   /// Returns with W owned; for keys to be locked, with W and the key lock.
   /// - Throws: with W given back: `timedOut` naming the thread in the way, `full(.limbo)`, `damaged`.
-  @inline(__always)
+  @inline(never)
   func admit(_ request: Request) throws(EngineError) {
     if !participant.keyLocks.mayBeAny, !request.reach.locksKeys {
       do throws(EngineError) {
@@ -40,9 +72,7 @@ struct Admission {
     try waitForAdmission(request)
   }
 
-  /// The frequent case, in which a barrier waits for W alone.
   /// - Returns: false with W given back, if keys are locked after all.
-  @inline(__always)
   private func admitPastNoKeyLock(_ request: Request) throws(EngineError) -> Bool {
     let outcome = try participant.lock.lock(
       slot: request.slot, timeoutNanoseconds: request.timeoutNanoseconds, now: request.start)
@@ -95,17 +125,16 @@ struct Admission {
   }
 
   /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
-  @inline(__always)
   private func enterWithinBudget(_ request: Request) throws(EngineError) {
     if !TableExclusion(participant: participant).isOpen || !LimboBudget(state: participant.state).isKept {
-      try enterAndReclaim(request)
+      try enterAndReclaim(slot: request.slot, deadline: request.deadline)
     }
   }
 
   @inline(never)
-  private func enterAndReclaim(_ request: Request) throws(EngineError) {
+  private func enterAndReclaim(slot: Int, deadline: UInt64) throws(EngineError) {
     do throws(EngineError) {
-      try TableExclusion(participant: participant).enter(slot: request.slot, request.deadline)
+      try TableExclusion(participant: participant).enter(slot: slot, deadline)
       try LimboBudget(state: participant.state).enforce()
     } catch {
       participant.lock.unlock()

@@ -22,7 +22,8 @@ struct Barriers {
     try segment.checkWriting()
     try segment.withParticipant { participant throws(EngineError) in
       if case .key(let key) = reach { unsafe prefetch(key) }
-      _ = try unsafe begin(participant, timeoutNanoseconds, now: now, reach)
+      let record = try unsafe admit(participant, timeoutNanoseconds, reach)
+      unsafe open(participant, record, now: now, mark: reach.isWholeTable ? Self.wholeMark : Self.partMark)
     }
   }
 
@@ -34,37 +35,63 @@ struct Barriers {
       throw .unsupported("to mirror another store into a table that was not made for it")
     }
     try segment.withParticipant { participant throws(EngineError) in
-      _ = try unsafe begin(participant, timeoutNanoseconds, now: 0, .table)
+      let record = try unsafe admit(participant, timeoutNanoseconds, .table)
+      unsafe open(participant, record, now: 0, mark: Self.wholeMark)
     }
   }
 
-  /// - Returns: the calling thread's record.
+  /// Waits until the calling thread may ``open(_:_:now:mark:)`` a transaction.
+  /// - Parameter reach: no keys to be locked: those are for ``KeyedBarriers``.
+  /// - Returns: the thread's record.
   @inline(__always)
-  func begin(
-    _ participant: Segment.Participant, _ timeoutNanoseconds: UInt64, now: UInt64, _ reach: BarrierReach
+  func admit(
+    _ participant: Segment.Participant, _ timeoutNanoseconds: UInt64, _ reach: BarrierReach
   ) throws(EngineError) -> ThreadRecord {
+    let (record, left) = try unsafe admit(participant, waitingForWAlone: timeoutNanoseconds)
+    if let record = unsafe record { return unsafe record }
+    return try unsafe wait(participant, left, reach)
+  }
+
+  /// - Returns: no record, and W given back, where a barrier may have to wait for more than W; then also how many nanoseconds are
+  ///   left.
+  @inline(never)
+  private func admit(
+    _ participant: Segment.Participant, waitingForWAlone timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> (ThreadRecord?, left: UInt64) {
     let record = try unsafe segment.threadRecord()
     try unsafe record.checkOutsideSections()
-    // A barrier that may have to wait for more than W keeps to a deadline; the others ask the clock that is a tick
-    // behind.
-    let keepsTime =
-      segment.variant == .rwlock || StalledReaderPolicy(participant.ctl) == .wait || participant.keyLocks.mayBeAny
-    let start = keepsTime ? HostClock.monotonicNanoseconds : HostClock.coarseNanoseconds
+    guard Admission(participant: participant).waitsForWAlone else { return (nil, timeoutNanoseconds) }
+    // Who keeps to no deadline asks the clock that is a tick behind.
+    let start = HostClock.coarseNanoseconds
+    try segment.checkLinked(participant, now: start)
+    let slot = unsafe Int(record.pointee.slotIndex)
+    if try Admission(participant: participant).admit(slot: slot, start: start, timeoutNanoseconds: timeoutNanoseconds) {
+      return unsafe (record, timeoutNanoseconds)
+    }
+    let waited = HostClock.monotonicNanoseconds &- start
+    return (nil, waited < timeoutNanoseconds ? timeoutNanoseconds &- waited : 0)
+  }
+
+  @inline(never)
+  private func wait(
+    _ participant: Segment.Participant, _ timeoutNanoseconds: UInt64, _ reach: BarrierReach
+  ) throws(EngineError) -> ThreadRecord {
+    let record = try unsafe segment.threadRecord()
+    let start = HostClock.monotonicNanoseconds
     try segment.checkLinked(participant, now: start)
     try Admission(participant: participant).admit(
       Admission.Request(
         slot: unsafe Int(record.pointee.slotIndex), reach: reach, start: start, timeoutNanoseconds: timeoutNanoseconds))
-    unsafe open(participant, record, now: now, mark: reach.isWholeTable ? Self.wholeMark : Self.partMark)
     return unsafe record
   }
 
   /// `inBarrier` of the record of a thread in a barrier of the whole table, and of less. Both hold W.
   static let wholeMark: UInt32 = 1
-  private static let partMark: UInt32 = 3
+  static let partMark: UInt32 = 3
 
   /// The admitted thread's transaction.
   @inline(__always)
-  private func open(_ participant: Segment.Participant, _ record: ThreadRecord, now: UInt64, mark: UInt32) {
+  func open(_ participant: Segment.Participant, _ record: ThreadRecord, now: UInt64, mark: UInt32) {
     unsafe record.pointee.inBarrier = mark
     unsafe record.pointee.now = now
     Transaction(state: participant.state).begin()
@@ -121,8 +148,8 @@ struct Barriers {
     _ participant: Segment.Participant, _ record: ThreadRecord, committed: UInt64, _ end: (Transaction) -> Void
   ) {
     let state = participant.state
-    let version = state.version
     end(Transaction(state: state))
+    let version = state.version
     if segment.variant == .rwlock {
       // Readers are still out: what the transaction superseded is free at once.
       _ = FreePass(state: state).run(upTo: .max)
@@ -207,9 +234,9 @@ struct Barriers {
   @inline(__always)
   private func inTransaction<R>(_ body: (Transaction) throws(EngineError) -> R) throws(EngineError) -> R {
     do throws(EngineError) {
-      return try segment.withParticipant { participant throws(EngineError) in
+      return try segment.withKnownParticipant { participant throws(EngineError) in
         try body(Transaction(state: participant.state))
-      }!
+      }
     } catch {
       throw LimboBudget(state: segment.participant!.state).noted(error)
     }

@@ -8,9 +8,16 @@ struct CommitPoint {
   ///
   /// PAIR pend-committed. Other end: Segment.announce. Release: a reader that sees this version sees every store of
   /// the transaction (I1, I4).
-  func publish(keyCount: Int) {
-    let next = state.committed &+ 1
-    state.data.storeRelaxed(TableState.keyCountWord(next), UInt64(truncatingIfNeeded: keyCount))
+  /// - Parameter next: one more than `committed`.
+  @inline(__always)
+  func publish(_ next: UInt64, keyCount: UInt64) {
+    state.data.storeRelaxed(TableState.keyCountWord(next), keyCount)
     state.data.storeRelease(DataLayout.committed, next)
+  }
+
+  /// The same of a version that changes no key.
+  func publishTick() {
+    let committed = state.committed
+    publish(committed &+ 1, keyCount: state.data.loadRelaxed(TableState.keyCountWord(committed)))
   }
 }

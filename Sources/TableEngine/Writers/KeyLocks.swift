@@ -62,7 +62,11 @@ struct KeyLocks {
 
   /// May any key lock be held or waited for? Raised and lowered under W, so the owner of W may believe a no.
   @inline(__always)
-  var mayBeAny: Bool { ctl.loadRelaxed(ControlLayout.claims) != 0 }
+  var mayBeAny: Bool { stateWord != 0 }
+
+  /// 0 if there is none.
+  @inline(__always)
+  var stateWord: UInt64 { ctl.loadRelaxed(ControlLayout.claims) }
 
   private var event: FutexEvent { unsafe FutexEvent(at: ctl.pointer(ControlLayout.claimEvent)) }
 

@@ -36,6 +36,14 @@ extension Segment {
     try unsafe barriers.put(key, value, attributes)
   }
 
+  /// The same of a value with a type and no other attribute: most are. What is asked of attributes is decided here once, by the
+  /// compiler.
+  public func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8
+  ) throws(EngineError) {
+    try unsafe barriers.put(key, value, ValueAttributes(type: type))
+  }
+
   /// See ``Barriers/replace(_:hash:_:_:_:)``.
   public func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
@@ -55,6 +63,14 @@ extension Segment {
     timeoutNanoseconds: UInt64
   ) throws(EngineError) {
     try unsafe SingleWrites(segment: self).set(key, value, attributes, timeoutNanoseconds: timeoutNanoseconds)
+  }
+
+  /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
+  public func set(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8, timeoutNanoseconds: UInt64
+  ) throws(EngineError) {
+    try unsafe SingleWrites(segment: self).set(
+      key, value, ValueAttributes(type: type), timeoutNanoseconds: timeoutNanoseconds)
   }
 
   /// See ``SingleWrites/remove(_:_:timeoutNanoseconds:)``.

@@ -15,8 +15,15 @@ struct SingleWrites {
     timeoutNanoseconds: UInt64
   ) throws(EngineError) {
     try segment.check(valueLength: value.count)
-    try unsafe run(key, timeoutNanoseconds) { transaction, hash throws(EngineError) in
-      try unsafe transaction.put(key, hash: hash, value, attributes)
+    let hash = try unsafe hash(key)
+    try segment.withKnownParticipant { participant throws(EngineError) in
+      let record = try unsafe begin(participant, key, hash: hash, timeoutNanoseconds)
+      do throws(EngineError) {
+        try unsafe Transaction(state: participant.state).put(key, hash: hash, value, attributes)
+      } catch {
+        throw unsafe abort(participant, record, error)
+      }
+      unsafe barriers.close(participant, record, committed: 1) { $0.commit() }
     }
   }
 
@@ -26,33 +33,47 @@ struct SingleWrites {
   func remove(
     _ key: UnsafeRawBufferPointer, _ clock: () -> WallClock, timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Bool {
-    try unsafe run(key, timeoutNanoseconds) { transaction, hash throws(EngineError) in
-      segment.wasPresent(try unsafe transaction.remove(key, hash: hash), clock)
+    let hash = try unsafe hash(key)
+    return try segment.withKnownParticipant { participant throws(EngineError) in
+      let record = try unsafe begin(participant, key, hash: hash, timeoutNanoseconds)
+      let wasPresent: Bool
+      do throws(EngineError) {
+        wasPresent = segment.wasPresent(
+          try unsafe Transaction(state: participant.state).remove(key, hash: hash), clock)
+      } catch {
+        throw unsafe abort(participant, record, error)
+      }
+      unsafe barriers.close(participant, record, committed: 1) { $0.commit() }
+      return wasPresent
     }
   }
 
+  // What both have in common is said in pieces: a function that took the change as a closure would call it, with all that it needs.
+
   @inline(__always)
-  private func run<R>(
-    _ key: UnsafeRawBufferPointer, _ timeoutNanoseconds: UInt64,
-    _ change: (Transaction, UInt64) throws(EngineError) -> R
-  ) throws(EngineError) -> R {
+  private func hash(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UInt64 {
     try segment.checkWriting()
     try unsafe segment.check(key: key)
-    let hash = unsafe segment.hash(key)
-    return try segment.withParticipant { participant throws(EngineError) in
-      barriers.prefetch(hash: hash)
-      let record = try unsafe barriers.begin(
-        participant, timeoutNanoseconds, now: SectionTime.notYetRead, .key(key))
-      let result: R
-      do throws(EngineError) {
-        result = try change(Transaction(state: participant.state), hash)
-      } catch {
-        let explained = LimboBudget(state: participant.state).noted(error)
-        unsafe barriers.close(participant, record, committed: 0) { $0.abort() }
-        throw explained
-      }
-      unsafe barriers.close(participant, record, committed: 1) { $0.commit() }
-      return result
-    }!
+    return unsafe segment.hash(key)
+  }
+
+  @inline(__always)
+  private func begin(
+    _ participant: Segment.Participant, _ key: UnsafeRawBufferPointer, hash: UInt64, _ timeoutNanoseconds: UInt64
+  ) throws(EngineError) -> ThreadRecord {
+    barriers.prefetch(hash: hash)
+    let record = try unsafe barriers.admit(participant, timeoutNanoseconds, .key(key))
+    unsafe barriers.open(participant, record, now: SectionTime.notYetRead, mark: Barriers.partMark)
+    return unsafe record
+  }
+
+  /// - Returns: what to throw.
+  @inline(never)
+  private func abort(
+    _ participant: Segment.Participant, _ record: ThreadRecord, _ error: EngineError
+  ) -> EngineError {
+    let explained = LimboBudget(state: participant.state).noted(error)
+    unsafe barriers.close(participant, record, committed: 0) { $0.abort() }
+    return explained
   }
 }

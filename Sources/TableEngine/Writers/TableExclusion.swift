@@ -25,11 +25,13 @@ struct TableExclusion {
 
   /// Is there nothing to be done to enter? The rwlock variant's readers are always to be kept out. Nothing is left undone but by a
   /// death, which ``ControlLayout/unfinished`` tells of. A journal that is not empty all the same is damage, for ``enter(slot:_:)``.
+  var isOpen: Bool { variant == .rcu && stateWord == 0 }
+
+  /// Not 0 if there is something to be done to enter, whatever the variant.
   @inline(__always)
-  var isOpen: Bool {
-    variant == .rcu && participant.ctl.loadRelaxed(ControlLayout.unfinished) == 0
-      && participant.state.journal.count == 0
-      && participant.ctl.loadRelaxed(ControlLayout.damaged) == 0
+  var stateWord: UInt64 {
+    participant.ctl.loadRelaxed(ControlLayout.unfinished) | participant.ctl.loadRelaxed(ControlLayout.damaged)
+      | UInt64(truncatingIfNeeded: participant.state.journal.count)
   }
 
   /// Before W is given back.

@@ -16,13 +16,12 @@ final class TableState: @unchecked Sendable {
   let backing: Backing
   let variant: Variant
   let hashSeed: UInt64
-  let journal: Journal
-  let limbo: Ring
-  let superseded: Ring
-  let retained: Ring
   let allocator: Allocator
-  let log: ChangeLog
-  let lookup: Lookup
+  private let journalRegion: Int
+  private let limboRegion: Int
+  private let supersededRegion: Int
+  private let retainedRegion: Int
+  private let logBytes: Int
   let work = WorkCounters()
 
   /// The version that the transaction in flight will commit as.
@@ -36,12 +35,16 @@ final class TableState: @unchecked Sendable {
   var keyRecords = 0
   /// Negative whatever is added to it: something in the transaction in flight makes its commit go by the journal.
   static let noKeyRecords = Int.min / 2
+  /// What an entry's `prev` may say: in the rwlock variant a key has one entry, and no `prev` leads anywhere.
+  let linkMask: Int
+  /// ``keyRecords`` of a transaction that has done nothing: in the rwlock variant each commit goes by the journal.
+  let keyRecordsAtFirst: Int
   /// The published size when the transaction in flight first sought a block that no slab had: the table may have grown since. 0 if it
   /// sought none.
   var sizeBeforeGrowth = 0
   /// How many records the transaction in flight may have without asking for room.
   var recordsWithRoom = 0
-  /// The turn of W after which the journal and ``recordsWithRoom`` say of the rings what is so.
+  /// The turn of W in which the journal and ``recordsWithRoom`` say of the rings what is so, if it is this process's.
   private var turnWithRoom = UInt64.max
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
@@ -66,21 +69,49 @@ final class TableState: @unchecked Sendable {
     self.backing = backing
     self.variant = variant
     self.hashSeed = hashSeed
-    journal = Journal(ctl: ctl, region: geometry.journalOffset, regionBytes: geometry.journalBytes)
-    limbo = Ring(
-      ctl: ctl, header: ControlLayout.limbo, region: geometry.limboOffset, recordBytes: LimboRing.recordBytes,
-      maximumRecords: geometry.limboRecords)
-    superseded = Ring(
-      ctl: ctl, header: ControlLayout.superseded, region: geometry.supersededOffset,
-      recordBytes: SupersededRing.recordBytes,
-      maximumRecords: geometry.supersededRecords)
-    retained = Ring(
-      ctl: ctl, header: ControlLayout.retained, region: geometry.retainedOffset,
-      recordBytes: RetainedRing.recordBytes,
-      maximumRecords: geometry.supersededRecords)
+    linkMask = variant == .rcu ? -1 : 0
+    keyRecordsAtFirst = variant == .rcu ? 0 : Self.noKeyRecords
+    journalRegion = geometry.journalOffset
+    limboRegion = geometry.limboOffset
+    supersededRegion = geometry.supersededOffset
+    retainedRegion = geometry.retainedOffset
+    logBytes = geometry.logBytes
     allocator = Allocator(ctl: ctl, geometry: geometry, backing: backing, data: data, work: work)
-    log = ChangeLog(data: data, byteCount: geometry.logBytes)
-    lookup = Lookup(data: data)
+  }
+
+  // MARK: - Parts
+
+  // Made where they are used: what is the same in all of them is loaded once there, and what is a constant is none's field.
+
+  var lookup: Lookup {
+    @inline(__always) get { Lookup(data: data) }
+  }
+  var log: ChangeLog {
+    @inline(__always) get { ChangeLog(data: data, byteCount: logBytes) }
+  }
+  var journal: Journal {
+    @inline(__always) get { Journal(ctl: ctl, region: journalRegion, regionBytes: geometry.journalBytes) }
+  }
+  var limbo: Ring {
+    @inline(__always) get {
+      Ring(
+        ctl: ctl, header: ControlLayout.limbo, region: limboRegion, recordBytes: LimboRing.recordBytes,
+        maximumRecords: geometry.limboRecords)
+    }
+  }
+  var superseded: Ring {
+    @inline(__always) get {
+      Ring(
+        ctl: ctl, header: ControlLayout.superseded, region: supersededRegion, recordBytes: SupersededRing.recordBytes,
+        maximumRecords: geometry.supersededRecords)
+    }
+  }
+  var retained: Ring {
+    @inline(__always) get {
+      Ring(
+        ctl: ctl, header: ControlLayout.retained, region: retainedRegion, recordBytes: RetainedRing.recordBytes,
+        maximumRecords: geometry.supersededRecords)
+    }
   }
 
   var slots: Slots { Slots(ctl: ctl, count: geometry.slotCount) }
@@ -91,7 +122,7 @@ final class TableState: @unchecked Sendable {
   /// positions only the tail of *superseded* is not what the journal saved, or what a ``Recycler`` stored there since.
   @inline(__always)
   var hasRoomFromLastTurn: Bool {
-    turnWithRoom == ctl.loadRelaxed(ControlLayout.turns) &- 1 && recordsWithRoom >= Self.leastRoom
+    turnWithRoom == ctl.loadRelaxed(ControlLayout.turns) && recordsWithRoom >= Self.leastRoom
   }
 
   private static let leastRoom = 64
@@ -100,12 +131,10 @@ final class TableState: @unchecked Sendable {
   @inline(__always)
   func noteRoom(after records: Int) {
     recordsWithRoom &-= records
-    turnWithRoom = ctl.loadRelaxed(ControlLayout.turns)
+    turnWithRoom = ctl.loadRelaxed(ControlLayout.turns) &+ 1
   }
 
   /// Something else has moved the rings in this turn: the next transaction saves their positions anew.
-  ///
-  /// No value of ``turnWithRoom`` could say so. While a ``Loader`` fills a table the count of turns is 0, and the turn before is `.max`.
   func forgetRoom() { recordsWithRoom = 0 }
 
   // MARK: - Versions

@@ -22,7 +22,7 @@ struct Transaction {
     let tail = state.superseded.tail
     journal.save(JournalLayout.supersededTail, tail)
     state.supersededTail = SupersededTail(at: tail)
-    state.keyRecords = state.variant == .rcu ? 0 : TableState.noKeyRecords
+    state.keyRecords = state.keyRecordsAtFirst
     if !state.hasRoomFromLastTurn { saveOtherPositions() }
     journal.save(JournalLayout.garbageBytes, state.ctl.loadRelaxed(ControlLayout.garbageBytes))
     journal.save(JournalLayout.logEndPosition, state.log.endPosition)
@@ -51,18 +51,25 @@ struct Transaction {
   @inline(__always)
   func commit() {
     // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
-    CommitPoint(state: state).publish(keyCount: state.keyCount &+ state.keyDelta)
+    let keyCount = data.loadRelaxed(TableState.keyCountWord(state.version &- 1))
+    CommitPoint(state: state).publish(
+      state.version, keyCount: keyCount &+ UInt64(bitPattern: Int64(state.keyDelta)))
     let count = journal.count
     if count == state.keyRecords {
       publishSuperseded()
       state.noteRoom(after: count)
     } else {
-      Retirement(state: state).run()
-      state.forgetRoom()
+      retireByJournal()
     }
     journal.clear()
     state.bumpSequence()
     state.inTransaction = false
+  }
+
+  @inline(never)
+  private func retireByJournal() {
+    Retirement(state: state).run()
+    state.forgetRoom()
   }
 
   /// The end of a transaction that changed nothing but keys: what that superseded is written.
@@ -81,7 +88,7 @@ struct Transaction {
     Undo(state: state).run()
     state.forgetRoom()
     journal.clear()
-    CommitPoint(state: state).publish(keyCount: state.keyCount)
+    CommitPoint(state: state).publishTick()
     state.bumpSequence()
     state.inTransaction = false
   }
@@ -112,10 +119,10 @@ struct Transaction {
     let location = unsafe try locateWithRoom(key, hash: hash)
     let previous = BucketWord.offset(location.word)
     guard isWanted(previous) else { return false }
-    let block = try take(meta, .allocate, for: location)
+    let byteCount = attributes.isCompact ? EntryMeta.compactByteCount(key.count, value.count) : meta.byteCount
+    let block = try take(byteCount, .allocate, for: location)
     unsafe data.storeEntry(
-      block.offset, meta, attributes, key, value, version: state.version,
-      previous: state.variant == .rcu ? previous : 0)
+      block.offset, meta, attributes, key, value, version: state.version, previous: previous & state.linkMask)
     publish(block.offset, hash: hash, at: location)
     if !supersede(previous, by: block, meta) { state.keyDelta &+= 1 }
     unsafe state.log.append(.set, key: key, version: state.version)
@@ -124,56 +131,54 @@ struct Transaction {
 
   /// Removes a key.
   /// - Returns: the entry that was removed, expired or not; 0 if there was none. It stays until the transaction ends.
+  @inline(__always)
   func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Int {
     let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
     let previous = BucketWord.offset(location.word)
     guard previous != 0, !state.isTombstone(previous) else { return 0 }
     try reserve(8)
     if state.variant == .rwlock {
-      journal.append(.put, offset: location.wordOffset, value: location.word)
-      data.storeRelease(location.wordOffset, BucketWord.deleted)
+      clear(location)
     } else {
-      try unsafe putTombstone(key, hash: hash, at: location, over: previous)
+      let meta = EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true)
+      let block = try take(EntryMeta.compactByteCount(key.count, 0), .allocateTombstone, for: location)
+      unsafe data.storeEntry(
+        block.offset, meta, ValueAttributes(), key, UnsafeRawBufferPointer(start: nil, count: 0),
+        version: state.version, previous: previous)
+      publish(block.offset, hash: hash, at: location)
+      _ = supersede(previous, by: block, meta)
+      // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
+      push(block, named: SupersededRing.tombstone(block.offset), stamp: SupersededRing.unsettled)
     }
     state.keyDelta &-= 1
     unsafe state.log.append(.remove, key: key, version: state.version)
     return previous
   }
 
-  @inline(__always)
-  private func putTombstone(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, at location: Location, over previous: Int
-  ) throws(EngineError) {
-    let meta = EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true)
-    let block = try take(meta, .allocateTombstone, for: location)
-    unsafe data.storeEntry(
-      block.offset, meta, ValueAttributes(), key, UnsafeRawBufferPointer(start: nil, count: 0),
-      version: state.version, previous: previous)
-    publish(block.offset, hash: hash, at: location)
-    _ = supersede(previous, by: block, meta)
-    // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
-    push(block, named: SupersededRing.tombstone(block.offset), stamp: SupersededRing.unsettled)
+  /// In the rwlock variant a key that is removed leaves nothing behind.
+  @inline(never)
+  private func clear(_ location: Location) {
+    journal.append(.put, offset: location.place, value: location.word)
+    data.storeRelease(location.place, BucketWord.deleted)
   }
 
   /// Where the key is or may go, after splitting its sub-table as often as that takes.
   @inline(__always)
   private func locateWithRoom(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
     let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
-    if location.wordOffset != 0 || location.vacancy != 0 { return location }
-    return try unsafe locateBySplitting(key, hash: hash, location)
+    if location.place != 0 { return location }
+    return try unsafe locateBySplitting(key, hash: hash)
   }
 
+  /// Looks once more by itself: a location that is passed on lies in memory, for every put.
   @inline(never)
-  private func locateBySplitting(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, _ full: Location
-  ) throws(EngineError) -> Location {
-    var location = full
-    while location.wordOffset == 0, location.vacancy == 0 {
+  private func locateBySplitting(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
+    while true {
+      let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
+      if location.place != 0 { return location }
       try Splitter(transaction: self).makeRoom(hash: hash, location)
       try reserve(8)
-      location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
     }
-    return location
   }
 
   /// PAIR publish-entry. Other end: Lookup.match. Release: a reader that finds the offset must find the entry whole.
@@ -210,20 +215,18 @@ struct Transaction {
   /// A block for a key's entry: in the journal, with the word that is to lead there, before its bits are set (I3, I6).
   @inline(__always)
   private func take(
-    _ meta: EntryMeta, _ kind: Journal.Kind, for location: Location
+    _ byteCount: Int, _ kind: Journal.Kind, for location: Location
   ) throws(EngineError) -> BlockRef {
-    let code = SizeClasses.code(byteCount: meta.quickByteCount)
-    let place = location.place
-    let old = location.wordOffset != 0 ? location.word : data.loadRelaxed(place)
-    if let block = Recycler(state: state).find(code: code) {
-      journal.appendChange(kind, of: block, at: place, replacing: old)
-      Recycler(state: state).take(block)
+    let code = SizeClasses.code(byteCount: byteCount)
+    if let find = Recycler(state: state).find(code: code) {
+      journal.appendChange(kind, of: find.block, at: location.place, replacing: location.word)
+      Recycler(state: state).take(find)
       state.keyRecords &+= 2
-      return block
+      return find.block
     }
     let purpose = kind == .allocateTombstone ? Allocator.Purpose.tombstone : .anything
     let block = try findBlock(code: code, for: purpose, replacing: BucketWord.offset(location.word))
-    journal.appendChange(kind, of: block, at: place, replacing: old)
+    journal.appendChange(kind, of: block, at: location.place, replacing: location.word)
     state.allocator.mark(block)
     state.keyRecords &+= 2
     return block

@@ -103,7 +103,7 @@ struct WriterLock {
     // After all else that its owner stored: a death before this has the next owner look for what is left to be done.
     crashFence()
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)
-    try? mutex.unlock()
+    mutex.unlockHeld()
     // Here and not after each commit: every change of `committed` is made by an owner of W, so no waiter is forgotten,
     // and a thread that is woken finds W free.
     CommitSignal(ctl: ctl, data: data).post()
