@@ -1,7 +1,8 @@
 import Glibc
-import SharedMemory
 import TestSupport
 import Testing
+
+@testable import SharedMemory
 
 @Suite struct SharedObjectTests {
   @Test func aCreatedObjectIsEmptyAndSaysWhoseItIs() throws {
@@ -14,6 +15,13 @@ import Testing
       #expect(status.links == 1)
       #expect(status.isRegular)
       #expect(try SharedObject.list(prefix: name) == [name])
+    }
+  }
+
+  @Test func aNameIsReadUpToItsEndAndNoFurther() async {
+    await #expect(processExitsWith: .success) {
+      let name = withEntryAtPageEnd(named: "shmtable.x.data") { SharedObject.name(of: $0) }
+      #expect(name == "shmtable.x.data")
     }
   }
 

@@ -69,7 +69,7 @@ public func withTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R 
   defer {
     if let directory = opendir(path) {
       while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         unlink("\(path)/\(name)")
       }
       closedir(directory)

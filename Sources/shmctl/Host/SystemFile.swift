@@ -17,12 +17,17 @@ enum SystemFile {
     defer { unsafe closedir(stream) }
     var names: [String] = []
     while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+      let name = unsafe name(of: entry)
       if name != "." && name != ".." { names.append(name) }
     }
     return names.sorted()
+  }
+
+  /// Where it lies, and no further than its name: the entry ends there, and readdir's buffer may. A copy of `d_name` is one of 256 bytes.
+  static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+    unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
   }
 
   /// Where a symbolic link leads; nil if it is none, or if that is gone.
