@@ -1,7 +1,8 @@
 import CShims
 import Glibc
 
-/// A thread of the library's own, which gets none of the process's signals: those are for the program's threads.
+/// A thread of the library's own, which gets none of the process's signals: those are for the program's threads. A fault in it is a
+/// signal of its own and reaches the program's handler.
 public enum ServiceThread {
   /// Starts `run` in a new thread, which nobody joins.
   /// - Parameter run: captures nothing; names the thread by ``name(_:)`` if it likes.
@@ -19,6 +20,8 @@ public enum ServiceThread {
     var all = sigset_t()
     var mask = sigset_t()
     unsafe sigfillset(&all)
+    // A fault whose signal is blocked ends the process without its handler, which would report it.
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS] { unsafe sigdelset(&all, fault) }
     unsafe pthread_sigmask(SIG_BLOCK, &all, &mask)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
     var thread = pthread_t()
