@@ -14,7 +14,9 @@ public struct LocalSocket: ~Copyable {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+    // Without a path, or with a zero byte, it would be an abstract name, or end early: another server than the one asked for.
+    guard !bytes.isEmpty, !bytes.contains(0) else { throw SystemError(call: "connect", errno: EINVAL) }
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
       throw SystemError(call: "connect", errno: ENAMETOOLONG)
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
