@@ -79,6 +79,13 @@ public struct GlobPattern: Sendable {
     return true
   }
 
+  /// Whether the byte belongs to a character that begins before it: a star may have taken a part of that one.
+  private static func isInsideCharacter(_ text: [UInt8], _ position: Int) -> Bool {
+    var start = position
+    while start > 0, position - start < 3, text[start] & 0xc0 == 0x80 { start -= 1 }
+    return start < position && text[start] >= 0xc0
+  }
+
   /// How many bytes the part stands for here; nil if none.
   private static func length(_ part: Part, _ text: [UInt8], _ position: Int) -> Int? {
     guard position < text.count else { return nil }
@@ -88,6 +95,7 @@ public struct GlobPattern: Sendable {
     case .oneOf(let ranges, let isNegated): return ranges.contains { $0.contains(byte) } != isNegated ? 1 : nil
     case .anything: return nil
     case .character:
+      guard !isInsideCharacter(text, position) else { return nil }
       guard byte >= 0xc0 else { return 1 }
       return 1 + text[(position + 1)...].prefix(3).prefix { $0 & 0xc0 == 0x80 }.count
     }

@@ -72,6 +72,8 @@ import Testing
     ("", "", true), ("", "a", false), ("*", "", true), ("*", "abc", true), ("a*c", "abbc", true), ("a*c", "abb", false),
     ("*b*", "abc", true), ("?", "é", true), ("?", "ab", false), ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false),
     ("[]]", "]", true), ("[", "[", true), ("[ab", "[ab", true), (#"\*"#, "*", true), (#"\*"#, "a", false),
+    ("*??", "€", false), ("??", "aé", true), ("*??", "aé", true), ("*?", "€", true), ("*é*?", "aéb€", true),
+    ("?*?", "€", false),
     ("**a**", "bab", true), ("a", "A", false), ("*a*a*a*a*a*b", String(repeating: "a", count: 2000), false),
   ])
   func aPatternMatchesOrNot(pattern: String, text: String, matches: Bool) {
