@@ -43,6 +43,8 @@ extension String {
     case "\n": "\\n"
     case "\t": "\\t"
     case "\r": "\\r"
+    // Both bytes of its UTF-8: by one it would read as another text, which is no UTF-8.
+    case "\u{80}"..<"\u{a0}": String(scalar).utf8.reduce(into: "") { $0 += escaped($1) }
     default: String(scalar).printable
     }
   }

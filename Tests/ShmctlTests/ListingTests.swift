@@ -68,6 +68,12 @@ import Testing
     #expect(try table.open().count == 2)
   }
 
+  @Test func quotableTextTellsItsBytes() {
+    #expect(String.quotable([0x85]) == #"\x85"#)
+    #expect(String.quotable([0xc2, 0x85]) == #"\xc2\x85"#)
+    #expect(String.quotable(Array("\u{7f}\u{1b}\t\\é".utf8)) == #"\x7f\x1b\t\\é"#)
+  }
+
   @Test(arguments: [
     ("", "", true), ("", "a", false), ("*", "", true), ("*", "abc", true), ("a*c", "abbc", true), ("a*c", "abb", false),
     ("*b*", "abc", true), ("?", "é", true), ("?", "ab", false), ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false),
