@@ -37,13 +37,34 @@ public enum JSONText {
       case UInt8(ascii: "\n"): result += Array(#"\n"#.utf8)
       case UInt8(ascii: "\t"): result += Array(#"\t"#.utf8)
       case UInt8(ascii: "\r"): result += Array(#"\r"#.utf8)
-      // DEL too, which JSON allows and terminals obey.
-      case 0..<0x20, 0x7f: result += Array(#"\u00"#.utf8) + [digit(byte >> 4), digit(byte & 15)]
+      case 0..<0x20: result += escaped(byte)
       default: result.append(byte)
       }
     }
     result.append(UInt8(ascii: "\""))
+    return escapingControls(result)
+  }
+
+  /// The same JSON with DEL and C1 (U+0080 to U+009F) as escapes: JSON allows them as they are, and terminals obey them.
+  public static func escapingControls(_ json: [UInt8]) -> [UInt8] {
+    guard json.contains(where: { $0 == 0x7f || $0 == 0xc2 }) else { return json }
+    var result: [UInt8] = []
+    var rest = json[...]
+    while let byte = rest.popFirst() {
+      if byte == 0x7f {
+        result += escaped(byte)
+      } else if byte == 0xc2, let next = rest.first, (0x80..<0xa0).contains(next) {
+        result += escaped(next)
+        rest.removeFirst()
+      } else {
+        result.append(byte)
+      }
+    }
     return result
+  }
+
+  private static func escaped(_ value: UInt8) -> [UInt8] {
+    Array(#"\u00"#.utf8) + [digit(value >> 4), digit(value & 15)]
   }
 
   private static func digit(_ value: UInt8) -> UInt8 {

@@ -108,7 +108,7 @@ extension TableEntry {
     case (.string, _): object.add("value", bytes: bytes)
     case (.json, _):
       if let compacted = JSONCheck.compacted(bytes) {
-        object.add("value", raw: compacted)
+        object.add("value", raw: JSONText.escapingControls(compacted))
       } else {
         object.addBase64("value", bytes)
       }

@@ -17,6 +17,16 @@ import ToolSupport
     #expect(String(decoding: JSONText.quoted("\u{7f}\u{1}\""), as: UTF8.self) == #""\u007f\u0001\"""#)
   }
 
+  /// U+009B is a terminal's "ESC [", also as the two bytes of UTF-8.
+  @Test func noControlCharacterIsShownAsItIs() {
+    let quoted = String(decoding: JSONText.quoted("a\u{9b}2J\u{80}\u{9f}\u{a0}é"), as: UTF8.self)
+    #expect(quoted == #""a\u009b2J\u0080\u009f\#u{a0}é""#)
+    let json = Array("{\"\u{7f}\":\"\u{9b}é\"}".utf8)
+    let shown = JSONText.escapingControls(json)
+    #expect(String(decoding: shown, as: UTF8.self) == #"{"\u007f":"\u009bé"}"#)
+    #expect(parse(shown) as? NSObject == parse(json) as? NSObject)
+  }
+
   @Test func base64IsThatOfEverybodyElse() {
     for count in 0..<70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
