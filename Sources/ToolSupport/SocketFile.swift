@@ -4,8 +4,8 @@ import Glibc
 public enum SocketFile {
   /// Makes a socket at `path`, bound and not yet listening.
   ///
-  /// A socket that a killed server left behind is replaced; one on which somebody listens, or something that is no socket,
-  /// is left alone.
+  /// A socket that a killed server left behind is replaced. One on which somebody listens, or of which it cannot be told, and
+  /// something that is no socket are left alone.
   /// - Parameter mode: who may connect. Nobody may before the mode is set: the socket is made for its owner alone, by a mode of
   ///   the descriptor, since a change of the process' umask would hold for the files of all its threads.
   /// - Returns: a descriptor that is the caller's to close.
@@ -35,19 +35,24 @@ public enum SocketFile {
       throw ListenFailure(
         address: path, reason: "there is something else than a socket; remove it or choose another path")
     }
-    if isListenedTo(path) {
+    switch try connection(to: path) {
+    case ECONNREFUSED, ENOENT: break
+    // A full backlog is somebody's too.
+    case 0, EAGAIN:
       throw ListenFailure(address: path, reason: "another process listens there; stop it or choose another path")
+    case let error:
+      throw ListenFailure(
+        address: path, reason: "the socket there is somebody's (\(text(error))); remove it, or choose another path")
     }
-    unsafe unlink(path)
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw ListenFailure(address: path, reason: reason(errno)) }
   }
 
-  /// Whether somebody accepts connections at this path.
-  private static func isListenedTo(_ path: String) -> Bool {
+  /// What an attempt to connect came to: an error number, or 0. Only a refusal says that nobody listens.
+  private static func connection(to path: String) throws(ListenFailure) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { return false }
+    guard descriptor >= 0 else { throw ListenFailure(address: path, reason: reason(errno)) }
     defer { close(descriptor) }
-    // A full backlog is somebody's too.
-    return unsafe withAddress(path) { unsafe connect(descriptor, $0, $1) } == 0 || errno == EAGAIN
+    return unsafe withAddress(path) { unsafe connect(descriptor, $0, $1) } == 0 ? 0 : errno
   }
 
   private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
@@ -65,7 +70,10 @@ public enum SocketFile {
     switch error {
     case ENOENT: "its directory is not there; make it, or choose another path"
     case EACCES, EPERM: "this user may not make it there; choose another path, or change the directory's rights"
-    default: "error \(error)"
+    case EMFILE, ENFILE: "\(text(error)); raise the limit of open files"
+    default: text(error)
     }
   }
+
+  private static func text(_ error: Int32) -> String { unsafe "\(String(cString: strerror(error))), error \(error)" }
 }
