@@ -11,23 +11,28 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   private struct State: Sendable {
     var phase = Phase.new
     var item: WorkItem<R>?
+    /// What its closure throws from then on is its own.
+    var hasBegun = false
     /// Why somebody cancelled it who could not wait for it.
     var refusal: TableError?
     var result: Result<R, any Error>?
 
     /// A cancellation by ``SectionOperation/waitUntilFinished()`` says why.
     func verdict(_ result: Result<R, any Error>) -> Result<R, any Error> {
-      guard let refusal, case .failure(let error) = result, error is CancellationError else { return result }
+      guard let refusal, !hasBegun, case .failure(let error) = result, error is CancellationError else { return result }
       return .failure(refusal)
     }
   }
 
   /// Where its section runs.
   public let queue: BarrierQueue
-  private let submit: @Sendable () throws(TableError) -> WorkItem<R>
+  /// Given what the section's closure calls first.
+  fileprivate typealias Submission =
+    @Sendable (_ begins: @escaping @Sendable () -> Void) throws(TableError) -> WorkItem<R>
+  private let submit: Submission
   private let state = Locked(State())
 
-  fileprivate init(on queue: BarrierQueue, _ submit: @escaping @Sendable () throws(TableError) -> WorkItem<R>) {
+  fileprivate init(on queue: BarrierQueue, _ submit: @escaping Submission) {
     self.queue = queue
     self.submit = submit
     super.init()
@@ -41,10 +46,8 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   public final override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
   public final override var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
-  /// Submits the section, unless the operation is cancelled. Never blocks.
+  /// Submits the section, unless the operation is cancelled. Never blocks. A second time it does nothing.
   public final override func start() {
-    if isCancelled { return finish(.failure(CancellationError())) }
-    if isFinished { return }
     willChangeValue(for: \.isExecuting)
     let isFirst = state.withLock { state in
       guard state.phase == .new else { return false }
@@ -53,8 +56,9 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     }
     didChangeValue(for: \.isExecuting)
     guard isFirst else { return }
+    if isCancelled { return finish(.failure(CancellationError())) }
     do throws(TableError) {
-      let item = try submit()
+      let item = try submit { [state] in state.withLock { $0.hasBegun = true } }
       state.withLock { $0.item = item }
       // Cancelled since we looked: then cancel() may not have seen the item.
       if isCancelled { item.cancel() }
@@ -113,7 +117,12 @@ public final class ReadOperation<R: Sendable>: SectionOperation<R>, @unchecked S
   public init(
     on queue: BarrierQueue, timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) {
-    super.init(on: queue) { () throws(TableError) in try queue.async(timeout: timeout, body) }
+    super.init(on: queue) { begins throws(TableError) in
+      try queue.async(timeout: timeout) { view throws in
+        begins()
+        return try body(view)
+      }
+    }
   }
 }
 
@@ -129,6 +138,11 @@ public final class BarrierOperation<R: Sendable>: SectionOperation<R>, @unchecke
     on queue: BarrierQueue, flags: BarrierFlags = .barrier, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) {
-    super.init(on: queue) { () throws(TableError) in try queue.async(flags: flags, timeout: timeout, body) }
+    super.init(on: queue) { begins throws(TableError) in
+      try queue.async(flags: flags, timeout: timeout) { tx throws in
+        begins()
+        return try body(&tx)
+      }
+    }
   }
 }

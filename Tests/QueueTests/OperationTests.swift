@@ -1,6 +1,7 @@
 import Foundation
 import SharedTable
 import SharedTableOperations
+import TestSupport
 import Testing
 
 /// Sections as operations: state, dependencies, cancellation.
@@ -146,6 +147,45 @@ import Testing
       expectDeadlock(unstarted)
       // What is finished is waited for anywhere.
       try queue.sync { _ in started.waitUntilFinished() }
+    }
+  }
+
+  @Test func whatItsClosureThrowsIsItsResultWhoeverWaitedInASection() throws {
+    try withQueue(.rcu) { queue throws in
+      let (inside, leave) = (Door(), Door())
+      let operation = BarrierOperation<Void>(on: queue) { _ in
+        inside.open()
+        leave.wait()
+        throw CancellationError()
+      }
+      operation.start()
+      inside.wait()
+      // A reader of the rcu variant keeps no barrier from its end.
+      let waiter = TestThread { try queue.table.read { _ in operation.waitUntilFinished() } }
+      waitUntil { operation.isCancelled }
+      leave.open()
+      try waiter.join()
+      #expect(isFailure(operation.result, CancellationError.self))
+    }
+  }
+
+  @Test func startingItASecondTimeDoesNothing() throws {
+    try withQueue(.rcu) { queue throws in
+      let (inside, leave) = (Door(), Door())
+      let operation = BarrierOperation(on: queue) { _ in
+        inside.open()
+        leave.wait()
+        return 1
+      }
+      operation.start()
+      inside.wait()
+      operation.cancel()
+      operation.start()
+      #expect(!operation.isFinished)
+      #expect(operation.result == nil)
+      leave.open()
+      operation.waitUntilFinished()
+      #expect(isSuccess(operation.result, 1))
     }
   }
 
