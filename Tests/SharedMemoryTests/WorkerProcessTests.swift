@@ -32,6 +32,17 @@ import Testing
     process.kill(SIGKILL)  // and is not sent to whoever has the number now
   }
 
+  /// As where the test's process was started with SIGCHLD ignored: its children leave nothing to wait for.
+  @Test func aProcessThatSomebodyElseReapedIsAFailureAndNoHang() async {
+    await #expect(processExitsWith: .success) {
+      alarm(60)  // a hang is a failure
+      signal(SIGCHLD, SIG_IGN)
+      let process = try WorkerProcess("/bin/true", timeoutSeconds: 30)
+      let failure = #expect(throws: WorkerProcess.Failure.self) { try process.wait() }
+      #expect(failure?.description.contains("somebody else reaped it") == true)
+    }
+  }
+
   @Test func aProgramThatDoesNotExistIsAFailure() {
     #expect(throws: WorkerProcess.Failure.self) { try WorkerProcess("no-such-program") }
   }

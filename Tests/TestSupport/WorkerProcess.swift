@@ -31,9 +31,14 @@ public final class WorkerProcess: Sendable {
 
   private struct State {
     var exit: Exit?
+    /// Somebody else has reaped it, and the system tells nobody else how it ended.
+    var isLost = false
     var isInputClosed = false
     var isOverdue = false
     var pending: [UInt8] = []
+
+    /// Its number may be somebody else's.
+    var isGone: Bool { exit != nil || isLost }
   }
 
   /// Starts `executable`, a path or the name of a product built beside the test binary.
@@ -243,19 +248,21 @@ extension WorkerProcess {
   /// Signals the process, unless it has been reaped: its number may be somebody else's by then.
   public func kill(_ signal: Int32) {
     state.withLock { state in
-      if state.exit == nil { _ = Glibc.kill(pid, signal) }
+      if !state.isGone { _ = Glibc.kill(pid, signal) }
     }
   }
 
   /// Waits for the process to end and reaps it.
+  /// - Throws: if its time was over, or if somebody else reaped it: where SIGCHLD is ignored, the kernel does.
   @discardableResult
   public func wait() throws -> Exit {
     var pause: useconds_t = 200
     while true {
-      let (exit, isOverdue) = state.withLock { state in
-        if state.exit == nil { state.exit = reap() }
-        return (state.exit, state.isOverdue)
+      let (exit, isLost, isOverdue) = state.withLock { state in
+        if !state.isGone { reap(&state) }
+        return (state.exit, state.isLost, state.isOverdue)
       }
+      if isLost { throw failure("somebody else reaped it; is SIGCHLD ignored?") }
       if let exit {
         if isOverdue { throw failure("killed: its time was over") }
         return exit
@@ -308,16 +315,20 @@ extension WorkerProcess {
     return (pair[0], pair[1])
   }
 
-  private func reap() -> Exit? {
+  private func reap(_ state: inout State) {
     var status: Int32 = 0
-    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
-    let signal = status & 0x7f
-    return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
+    let reaped = waitpid(pid, &status, WNOHANG)
+    if reaped == pid {
+      let signal = status & 0x7f
+      state.exit = signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
+    } else if reaped < 0, errno == ECHILD {
+      state.isLost = true
+    }
   }
 
   private func overdue() {
     state.withLock { state in
-      if state.exit == nil && !state.isOverdue {
+      if !state.isGone && !state.isOverdue {
         state.isOverdue = true
         _ = Glibc.kill(pid, SIGKILL)
       }
