@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test func whateverLiesUnderATestsNameIsRemoved() throws {
+    let name = withTableName { name in
+      #expect(mkdir("/dev/shm/shmtable.\(name).data", 0o700) == 0)
+      #expect(symlink("/nowhere", "/dev/shm/shmtable.\(name).ctl") == 0)
+      return name
+    }
+    for object in ["shmtable.\(name).data", "shmtable.\(name).ctl"] {
+      #expect(try SharedObject.look(at: object) == nil)
+      remove("/dev/shm/\(object)")
+    }
+  }
+
   @Test func aProgramThatDoesNotExistIsAFailure() {
     #expect(throws: WorkerProcess.Failure.self) { try WorkerProcess("no-such-program") }
   }

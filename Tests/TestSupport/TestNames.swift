@@ -16,8 +16,11 @@ public func uniqueTableName() -> String {
 /// Removes the objects of a table whose name `uniqueTableName` made. Nothing else is ever removed.
 public func removeObjects(ofTable name: String) {
   precondition(name.hasPrefix(prefix), "not a test's name: \(name)")
-  for object in ["shmtable.\(name).data", "shmtable.\(name).ctl"] { try? SharedObject.unlink(name: object) }
+  for object in ["shmtable.\(name).data", "shmtable.\(name).ctl"] { removeObject(object) }
 }
+
+/// Also a directory that a test has put in the name's place.
+private func removeObject(_ name: String) { remove("/dev/shm/\(name)") }
 
 /// Runs `body` with a fresh table name and removes the table's objects afterwards, however it ends.
 public func withTableName<R>(_ body: (String) throws -> R) rethrows -> R {
@@ -40,7 +43,7 @@ public func withTableName<R>(
 public func withObjectName<R>(_ body: (String) throws -> R) rethrows -> R {
   removeLeftOvers
   let name = "shmtable.\(uniqueTableName()).data"
-  defer { try? SharedObject.unlink(name: name) }
+  defer { removeObject(name) }
   return try body(name)
 }
 
@@ -52,6 +55,6 @@ private let removeLeftOvers: Void = {
   for object in (try? SharedObject.list(prefix: start)) ?? [] {
     guard let pid = Int32(object.dropFirst(start.count).prefix { $0.isNumber }), !ProcessIdentity.isAlive(pid: pid)
     else { continue }
-    try? SharedObject.unlink(name: object)
+    removeObject(object)
   }
 }()
