@@ -1,15 +1,17 @@
 import Glibc
 
-/// Speaks RESP to a server on a Unix socket, as a client does, and blocks as one; an answer that does not come within a minute is a failure.
+/// Speaks RESP to a server on a Unix socket, as a client does, and blocks as one; what does not come in time is a failure.
 public final class RedisClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
+  private let patience: Duration
 
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
   }
 
-  public init(_ path: String) throws {
+  public init(_ path: String, patience: Duration = .seconds(60)) throws {
+    self.patience = patience
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
@@ -18,6 +20,7 @@ public final class RedisClient {
 
   /// To a server on this host's TCP.
   public init(loopbackPort port: UInt16) throws {
+    patience = .seconds(60)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -90,8 +93,7 @@ public final class RedisClient {
   /// Whether the other end has closed the connection, once all answers are read.
   public func isClosed() throws -> Bool {
     guard received.isEmpty else { return false }
-    do { try receive() } catch is Failure { return true }
-    return false
+    return try !receive()
   }
 
   public func line() throws -> String {
@@ -100,22 +102,30 @@ public final class RedisClient {
         defer { received.removeSubrange(...end) }
         return String(decoding: received[..<(end - 1)], as: UTF8.self)
       }
-      try receive()
+      try receiveMore()
     }
   }
 
   private func take(_ count: Int) throws -> [UInt8] {
-    while received.count < count { try receive() }
+    while received.count < count { try receiveMore() }
     defer { received.removeFirst(count) }
     return Array(received[..<count])
   }
 
-  private func receive() throws {
+  private func receiveMore() throws {
+    guard try receive() else { throw Failure(description: "the connection is closed") }
+  }
+
+  /// False at the end of what the other end sends.
+  private func receive() throws -> Bool {
     var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard poll(&poller, 1, 60_000) > 0 else { throw Failure(description: "no answer within a minute") }
+    guard poll(&poller, 1, Int32(patience / .milliseconds(1))) > 0 else {
+      throw Failure(description: "no answer within \(patience)")
+    }
     var buffer = [UInt8](repeating: 0, count: 65536)
     let count = recv(descriptor, &buffer, buffer.count, 0)
-    guard count > 0 else { throw Failure(description: "the connection is closed") }
+    guard count > 0 else { return false }
     received += buffer[..<count]
+    return true
   }
 }
