@@ -138,6 +138,8 @@ import Testing
       "# HELP x h\n# TYPE x gauge\nx{a=\"\\q\"} 1\n", "# HELP x h\n# TYPE x gauge\nx{a=\"1\" 1\n",
       "# HELP x h\n# TYPE x histogram\nx_bucket{le=\"1\"} 2\nx_bucket{le=\"+Inf\"} 1\nx_count 1\n",
       "# HELP x h\n# TYPE x gauge\nx 1 \n",
+      "# HELP x h\n# TYPE x histogram\nx_bucket{le=\"1\"} 2\nx_bucket{le=\"+Inf\"} 1\n",
+      "# HELP x h\n# TYPE x histogram\nx_bucket{a=\"b\",le=\"+Inf\"} 1\nx_bucket{le=\"+Inf\"} 1\nx_count 1\n",
     ] {
       #expect(throws: StrictParser.Complaint.self, "\(wrong)") { _ = try StrictParser(wrong) }
     }

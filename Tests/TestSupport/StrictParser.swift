@@ -74,7 +74,14 @@ public struct StrictParser {
   }
 
   private static func judge(buckets family: Family) throws {
-    for count in family.samples where count.name.hasSuffix("_count") {
+    let counts = family.samples.filter { $0.name.hasSuffix("_count") }
+    for bucket in family.samples where bucket.name.hasSuffix("_bucket") {
+      let labels = bucket.labels.filter { $0.key != "le" }
+      guard counts.contains(where: { $0.labels == labels }) else {
+        throw Complaint(description: "\(family.name): buckets without a count: \(labels)")
+      }
+    }
+    for count in counts {
       let buckets = family.samples.filter { sample in
         sample.name.hasSuffix("_bucket") && sample.labels.filter { $0.key != "le" } == count.labels
       }
