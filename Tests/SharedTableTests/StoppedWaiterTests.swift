@@ -34,6 +34,13 @@ import Testing
     for thread in threads { try thread.join() }
   }
 
+  /// The helper: a test that goes on without its stopped process would pass without a look.
+  @Test func whoHasEndedIsNotStopped() throws {
+    let process = try WorkerProcess("/bin/true")
+    try process.wait()
+    withKnownIssue { stop(process) }
+  }
+
   @Test func isWaitedForOnce() throws {
     try withIdleThreads(3) { table, participant, stamps in
       for stamp in stamps { participant.ctl.storeRelease(stamp, 1) }

@@ -1,6 +1,7 @@
 import Glibc
 public import SharedTable
 public import TestSupport
+public import Testing
 
 /// A worker that has the table open.
 public func worker(
@@ -11,10 +12,14 @@ public func worker(
   return worker
 }
 
-/// What is stopped stays so, however long the others wait for it.
-public func stop(_ process: WorkerProcess) {
+/// What is stopped stays so, however long the others wait for it. That it was not is an issue.
+public func stop(_ process: WorkerProcess, sourceLocation: SourceLocation = #_sourceLocation) {
   process.kill(SIGSTOP)
   // The signal is on its way until the process is seen to have stopped.
   var info = siginfo_t()
-  waitid(P_PID, id_t(process.pid), &info, WSTOPPED | WNOWAIT)
+  var result: Int32
+  repeat { result = waitid(P_PID, id_t(process.pid), &info, WSTOPPED | WNOWAIT) } while result != 0 && errno == EINTR
+  if result != 0 {
+    Issue.record("not stopped: \(String(cString: strerror(errno)))", sourceLocation: sourceLocation)
+  }
 }
