@@ -29,18 +29,25 @@ void shm_fork_unlock(void) { pthread_mutex_unlock(&fork_lock); }
 /*
  * liburcu wants its lock held over fork, and its registry in the child pruned of threads that are not there.
  * But who forks inside a section must not wait for the lock: its holder may be waiting for that section to end.
- * So such a child gets no grace periods any more: it leaks what it would have freed.
+ * So such a child gets no grace periods any more: it leaks what it would have freed. Nor does it touch liburcu's locks
+ * when it forks in its turn: one that had them at its own fork is not there to give them back.
  */
 static void before_fork(void) {
   if (shm_rcu_is_reading()) return;
   pthread_mutex_lock(&fork_lock);
-  urcu_bp_before_fork();
+  if (!shm_forked_inside_section()) urcu_bp_before_fork();
 }
 
 static void after_fork_in_parent(void) {
   if (shm_rcu_is_reading()) return;
-  urcu_bp_after_fork_parent();
+  if (!shm_forked_inside_section()) urcu_bp_after_fork_parent();
   pthread_mutex_unlock(&fork_lock);
+}
+
+static void after_fork_in_child_inside_section(void) {
+  __atomic_store_n(&forked_inside_section, true, __ATOMIC_RELAXED);
+  /* Nobody waited for it: another thread may have had it. */
+  pthread_mutex_init(&fork_lock, NULL);
 }
 
 /*
@@ -51,9 +58,9 @@ static void after_fork_in_parent(void) {
  */
 static void after_fork_in_child(void) {
   if (shm_rcu_is_reading())
-    forked_inside_section = true;
+    after_fork_in_child_inside_section();
   else {
-    urcu_bp_after_fork_child();
+    if (!shm_forked_inside_section()) urcu_bp_after_fork_child();
     pthread_mutex_unlock(&fork_lock);
   }
   __atomic_store_n(&shm_fork_count, shm_fork_count + 1, __ATOMIC_RELAXED);

@@ -112,7 +112,8 @@ import Testing
 
 @Suite struct ForkTests {
   @Test(arguments: [
-    "fork-forgets-records", "fork-keeps-registration", "fork-inside-section", "fork-beside-grace-periods",
+    "fork-forgets-records", "fork-keeps-registration", "fork-inside-section", "fork-inside-section-beside-locks",
+    "fork-beside-grace-periods",
   ])
   func aForkedChildStartsAfresh(_ command: String) throws {
     let worker = try WorkerProcess("shm-test-worker")

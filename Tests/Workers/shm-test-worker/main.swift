@@ -122,6 +122,39 @@ func answer(_ words: [Substring]) throws(SystemError) -> String {
     shm_rcu_read_unlock()
     return inside || !shm_rcu_synchronize() ? "the parent's grace periods are wrong" : child
 
+  case "fork-inside-section-beside-locks":
+    // Another thread holds ForkLock, and liburcu's locks as one that waits for this section's end does.
+    let words = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 8)
+    defer { words.deallocate() }
+    words.initializeMemory(as: UInt64.self, repeating: 0, count: 2)
+    shm_rcu_read_lock()
+    var holder = pthread_t()
+    pthread_create(
+      &holder, nil,
+      { words in
+        ForkLock.hold {
+          urcu_bp_before_fork()
+          shm_store_release(words!, 1)
+          while shm_load_acquire(words! + 8) == 0 { sched_yield() }
+          urcu_bp_after_fork_parent()
+        }
+        return nil
+      }, words)
+    while shm_load_acquire(words) == 0 { sched_yield() }
+    let result = forked {
+      alarm(20)  // a child that hangs is a failure
+      shm_rcu_read_unlock()
+      return ForkLock.hold { true }
+        && forked {
+          alarm(20)
+          return ForkLock.hold { true } && !shm_rcu_synchronize()
+        } == "ok"
+    }
+    shm_rcu_read_unlock()
+    shm_store_release(words + 8, 1)
+    pthread_join(holder, nil)
+    return shm_rcu_synchronize() ? result : "the parent has no grace periods"
+
   case "fork-beside-grace-periods":
     // Another thread opens sections and waits for grace periods all the time: the child must not inherit its locks.
     let isOver = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
