@@ -20,7 +20,7 @@ public final class SharedObject: Sendable {
   /// `O_CREAT|O_EXCL|O_NOFOLLOW`: a name that exists, whoever made it, is `EEXIST`. As always, the umask takes
   /// bits away from `mode`; `setMode` sets them exactly.
   public static func create(name: String, mode: UInt32) throws(SystemError) -> SharedObject {
-    let path = try path(name)
+    let path = try path(name, for: "shm_open")
     return SharedObject(descriptor: try unsafe check("shm_open", shmos_create(path, mode)))
   }
 
@@ -37,13 +37,13 @@ public final class SharedObject: Sendable {
   /// Never `O_CREAT`, which `fs.protected_regular` refuses on another user's object, root included. The name may be
   /// someone else's trap: check `status()` for owner and kind before you trust the contents.
   public static func open(name: String, writable: Bool) throws(SystemError) -> SharedObject {
-    let path = try path(name)
+    let path = try path(name, for: "shm_open")
     return SharedObject(descriptor: try unsafe check("shm_open", shmos_open(path, writable)))
   }
 
   /// Removes the name. The memory stays until the last mapping and descriptor are gone.
   public static func unlink(name: String) throws(SystemError) {
-    let path = try path(name)
+    let path = try path(name, for: "shm_unlink")
     try unsafe check("shm_unlink", shmos_unlink(path))
   }
 
@@ -71,14 +71,13 @@ public final class SharedObject: Sendable {
     }
   }
 
-  private static func path(_ name: String) throws(SystemError) -> String {
-    let bare = name.hasPrefix("/") ? name.dropFirst() : name[...]
+  private static func path(_ name: String, for call: StaticString) throws(SystemError) -> String {
+    let bare = name.hasPrefix("/") ? String(name.dropFirst()) : name
     // A zero byte would end the name early for C and open another object than the one asked for.
-    guard !bare.isEmpty, !bare.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
-      throw SystemError(call: "shm_open", errno: EINVAL)
-    }
+    guard bare != "", bare != ".", bare != "..", !bare.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
+    else { throw SystemError(call: call, errno: EINVAL) }
     // A concatenation of strings: appending a substring is generic, and looks conformances up.
-    return "/" + String(bare)
+    return "/" + bare
   }
 }
 
@@ -150,7 +149,7 @@ extension SharedObject {
   ///
   /// The next moment something else may have the name. Whether to use what was opened is asked of its own `status()`.
   public static func look(at name: String) throws(SystemError) -> Status? {
-    let path = try path(name)
+    let path = try path(name, for: "lstat")
     var s = shmos_status()
     let result = unsafe shmos_look(path, &s)
     if result == -ENOENT { return nil }

@@ -75,10 +75,12 @@ import Testing
   }
 
   @Test func aNameThatIsNoneIsRefused() {
-    for name in ["", "/", "a/b", "/a/b", "..//x", "a\0b"] {
+    for name in ["", "/", "a/b", "/a/b", "..//x", "a\0b", ".", "/.."] {
       #expect(throws: SystemError(call: "shm_open", errno: EINVAL)) {
         try SharedObject.create(name: name, mode: 0o600)
       }
+      #expect(throws: SystemError(call: "shm_unlink", errno: EINVAL)) { try SharedObject.unlink(name: name) }
+      #expect(throws: SystemError(call: "lstat", errno: EINVAL)) { try SharedObject.look(at: name) }
     }
     #expect(throws: SystemError(call: "shm_open", errno: EINVAL)) {
       try SharedObject.open(name: String(repeating: "x", count: 300), writable: false)
