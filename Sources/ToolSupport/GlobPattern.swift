@@ -15,12 +15,17 @@ public struct GlobPattern: Sendable {
   public init(_ pattern: [UInt8]) {
     var parts: [Part] = []
     var rest = pattern[...]
+    // Behind one that has no end none has: what would end that one would end this one.
+    var setsEnd = true
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "*"): parts.append(.anything)
       case UInt8(ascii: "?"): parts.append(.character)
       case UInt8(ascii: "\\"): parts.append(.byte(rest.popFirst() ?? byte))
-      case UInt8(ascii: "["): parts.append(Self.set(&rest) ?? .byte(byte))
+      case UInt8(ascii: "[") where setsEnd:
+        let set = Self.set(&rest)
+        setsEnd = set != nil
+        parts.append(set ?? .byte(byte))
       default: parts.append(.byte(byte))
       }
     }

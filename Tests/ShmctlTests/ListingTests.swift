@@ -68,6 +68,15 @@ import Testing
     #expect(try table.open().count == 2)
   }
 
+  /// Each is itself, and not looked at once more for each one before it: that would take hours.
+  @Test func aMillionBracketsWithoutAnEndAreThemselves() {
+    let brackets = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
+    let pattern = GlobPattern(brackets)
+    #expect(pattern.matches(brackets))
+    #expect(!pattern.matches(Array(brackets.dropLast())))
+    #expect(GlobPattern(Array("[a]b[".utf8)).matches(Array("ab[".utf8)))
+  }
+
   @Test func quotableTextTellsItsBytes() {
     #expect(String.quotable([0x85]) == #"\x85"#)
     #expect(String.quotable([0xc2, 0x85]) == #"\xc2\x85"#)
