@@ -14,7 +14,8 @@ public import SharedTable
 /// ```
 ///
 /// Stored as JSON text of the type `json`, like ``Coded`` and ``SharedTable/Table/set(_:codable:expires:if:encoder:timeout:)`` do, so each
-/// reads the others' values, and so does `shmctl`. The keys are sorted: a value has the same bytes in every process. Infinities and NaN are the strings
+/// reads the others' values, and so does `shmctl`. The keys are sorted: a value has the same bytes in every process. Only what a `Set` holds,
+/// and a `Dictionary` whose keys are neither `String` nor `Int`, comes in another order in each. Infinities and NaN are the strings
 /// `"inf"`, `"-inf"` and `"nan"`, which the other two read as strings alone.
 ///
 /// Programs of two releases share a type as JSON allows it: a field that one does not know is passed over, and one that is missing must be
