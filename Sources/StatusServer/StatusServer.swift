@@ -13,6 +13,8 @@ public final class StatusServer: Sendable {
   private let pages: @Sendable (String) -> Page?
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let listeners = Mutex<[any Channel]>([])
+  /// What ``start()`` has made at the options' path.
+  private let socketFile = Mutex<SocketFile?>(nil)
   private let connectionCount = Mutex(0)
 
   /// - Parameter pages: the page at a path, nil if there is none. Called on the event loop: it must not wait for anybody.
@@ -46,8 +48,7 @@ public final class StatusServer: Sendable {
       defer { listeners = [] }
       return listeners
     }
-    // Where another server listens, there is nothing of ours to remove.
-    if let path = options.socket, bound.contains(where: { $0.localAddress?.port == nil }) { SocketFile.remove(path) }
+    socketFile.withLock { $0.take() }?.remove()
     for listener in bound { try? await listener.close() }
     try? await group.shutdownGracefully()
   }
@@ -58,12 +59,13 @@ public final class StatusServer: Sendable {
   // MARK: - Listeners
 
   private func bind(path: String) async throws {
-    let descriptor = try SocketFile.bind(path, mode: options.socketMode)
+    let file = try SocketFile.bind(path, mode: options.socketMode)
     do {
-      let channel = try await bootstrap(isTCP: false).withBoundSocket(descriptor).get()
+      let channel = try await bootstrap(isTCP: false).withBoundSocket(file.descriptor).get()
       listeners.withLock { $0.append(channel) }
+      socketFile.withLock { $0 = file }
     } catch {
-      SocketFile.remove(path)
+      file.remove()
       throw ListenFailure(address: path, reason: "\(error)")
     }
   }

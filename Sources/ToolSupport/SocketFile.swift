@@ -1,32 +1,55 @@
 import Glibc
 
-/// Unix sockets that a server makes at a path.
-public enum SocketFile {
+/// A Unix socket that a server has made at a path.
+public struct SocketFile: Sendable {
+  public let path: String
+  /// The caller's to close.
+  public let descriptor: Int32
+  /// The file's that the path named when it was made, which stays as long as the descriptor is open.
+  private let (device, inode): (dev_t, ino_t)
+
   /// Makes a socket at `path`, bound and not yet listening.
   ///
   /// A socket that a killed server left behind is replaced. One on which somebody listens, or of which it cannot be told, and
   /// something that is no socket are left alone.
   /// - Parameter mode: who may connect. Nobody may before the mode is set: the socket is made for its owner alone, by a mode of
   ///   the descriptor, since a change of the process' umask would hold for the files of all its threads.
-  /// - Returns: a descriptor that is the caller's to close.
-  public static func bind(_ path: String, mode: UInt32) throws(ListenFailure) -> Int32 {
+  public static func bind(_ path: String, mode: UInt32) throws(ListenFailure) -> SocketFile {
     guard path.utf8.count < 108 else {
       throw ListenFailure(address: path, reason: "a socket's path has at most 107 bytes; choose a shorter one")
     }
     try removeStale(path)
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw ListenFailure(address: path, reason: reason(errno)) }
-    guard fchmod(descriptor, 0o600) == 0, unsafe withAddress(path, { unsafe Glibc.bind(descriptor, $0, $1) }) == 0,
-      unsafe chmod(path, mode) == 0
+    guard fchmod(descriptor, 0o600) == 0, unsafe withAddress(path, { unsafe Glibc.bind(descriptor, $0, $1) }) == 0
     else {
       let error = errno
       close(descriptor)
       throw ListenFailure(address: path, reason: reason(error))
     }
-    return descriptor
+    var status = stat()
+    guard unsafe chmod(path, mode) == 0, unsafe lstat(path, &status) == 0 else {
+      let error = errno
+      unsafe unlink(path)
+      close(descriptor)
+      throw ListenFailure(address: path, reason: reason(error))
+    }
+    return SocketFile(path: path, descriptor: descriptor, device: status.st_dev, inode: status.st_ino)
   }
 
-  public static func remove(_ path: String) { unsafe unlink(path) }
+  private init(path: String, descriptor: Int32, device: dev_t, inode: ino_t) {
+    self.path = path
+    self.descriptor = descriptor
+    (self.device, self.inode) = (device, inode)
+  }
+
+  /// Removes the socket from its path, unless somebody has put something else there. Before the descriptor is closed: then the
+  /// file's number may be another's.
+  public func remove() {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
+    unsafe unlink(path)
+  }
 
   private static func removeStale(_ path: String) throws(ListenFailure) {
     var status = stat()

@@ -40,12 +40,12 @@ import ToolSupport
 
   @Test func aBoundSocketTellsItsPath() throws {
     let path = "/tmp/shmd-test-\(getpid())-bound"
-    let descriptor = try SocketFile.bind(path, mode: 0o600)
+    let file = try SocketFile.bind(path, mode: 0o600)
     defer {
-      close(descriptor)
-      SocketFile.remove(path)
+      file.remove()
+      close(file.descriptor)
     }
-    #expect(BoundSocket.path(of: descriptor) == path)
+    #expect(BoundSocket.path(of: file.descriptor) == path)
     let unbound = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     let tcp = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     for other in [unbound, tcp, -1] { #expect(BoundSocket.path(of: other) == nil) }

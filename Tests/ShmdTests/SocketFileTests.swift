@@ -8,14 +8,30 @@ import ToolSupport
   @Test func whatAKilledServerLeftIsReplacedAndWhatIsListenedToIsNot() throws {
     try withTemporaryDirectory { directory in
       let path = "\(directory)/socket"
-      close(try SocketFile.bind(path, mode: 0o600))
-      let descriptor = try SocketFile.bind(path, mode: 0o640)
+      close(try SocketFile.bind(path, mode: 0o600).descriptor)
+      let descriptor = try SocketFile.bind(path, mode: 0o640).descriptor
       defer { close(descriptor) }
       var status = stat()
       #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
       #expect(listen(descriptor, 1) == 0)
       #expect(refusal(path).contains("another process listens there"))
       #expect(exists(path))
+    }
+  }
+
+  @Test func aServerRemovesItsOwnSocketAlone() throws {
+    try withTemporaryDirectory { directory in
+      let path = "\(directory)/socket"
+      let first = try SocketFile.bind(path, mode: 0o600)
+      defer { close(first.descriptor) }
+      // Somebody has removed it, and another server has made its own.
+      unlink(path)
+      let second = try SocketFile.bind(path, mode: 0o600)
+      defer { close(second.descriptor) }
+      first.remove()
+      #expect(exists(path))
+      second.remove()
+      #expect(!exists(path))
     }
   }
 
@@ -36,7 +52,7 @@ import ToolSupport
     await #expect(processExitsWith: .success) {
       try withTemporaryDirectory { directory in
         let path = "\(directory)/socket"
-        let listener = try SocketFile.bind(path, mode: 0o600)
+        let listener = try SocketFile.bind(path, mode: 0o600).descriptor
         #expect(listen(listener, 1) == 0)
         let next = dup(listener)
         close(next)
@@ -58,7 +74,7 @@ private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
 private func refusal(_ path: String) -> String {
   do {
-    close(try SocketFile.bind(path, mode: 0o600))
+    close(try SocketFile.bind(path, mode: 0o600).descriptor)
     return "bound"
   } catch {
     return error.description

@@ -13,6 +13,8 @@ public final class RESPServer: Sendable {
   private let state: ServerState
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let listeners = Mutex<[any Channel]>([])
+  /// What ``start()`` has made at the options' path.
+  private let socketFile = Mutex<SocketFile?>(nil)
 
   /// - Parameter upstream: takes writes to tables that mirror another store; nil: they are refused.
   public init(_ options: ServerOptions, upstream: (any UpstreamWriter)? = nil) {
@@ -50,10 +52,7 @@ public final class RESPServer: Sendable {
       defer { listeners = [] }
       return listeners
     }
-    // Where another server listens, there is nothing of ours to remove.
-    if let path = state.options.socket, bound.contains(where: { $0.localAddress?.port == nil }) {
-      SocketFile.remove(path)
-    }
+    socketFile.withLock { $0.take() }?.remove()
     for listener in bound { try? await listener.close() }
     try? await group.shutdownGracefully()
     for database in state.databases { database.stop() }
@@ -79,12 +78,13 @@ public final class RESPServer: Sendable {
   }
 
   private func bind(path: String) async throws {
-    let descriptor = try SocketFile.bind(path, mode: state.options.socketMode)
+    let file = try SocketFile.bind(path, mode: state.options.socketMode)
     do {
-      let channel = try await bootstrap.withBoundSocket(descriptor).get()
+      let channel = try await bootstrap.withBoundSocket(file.descriptor).get()
       listeners.withLock { $0.append(channel) }
+      socketFile.withLock { $0 = file }
     } catch {
-      SocketFile.remove(path)
+      file.remove()
       throw ListenFailure(address: path, reason: "\(error)")
     }
   }
