@@ -43,6 +43,35 @@ import Testing
     }
   }
 
+  @Test func atTheLimitOfDescriptorsNoneStaysOpen() async {
+    await #expect(processExitsWith: .success) {
+      // Sockets and nameless files: what others of this process's threads open is neither.
+      func openCount() -> Int {
+        (0..<Int32(256)).count { descriptor in
+          var status = stat()
+          guard fstat(descriptor, &status) == 0 else { return false }
+          return status.st_mode & S_IFMT == S_IFSOCK || status.st_mode & S_IFMT == S_IFREG && status.st_nlink == 0
+        }
+      }
+      let before = openCount()
+      let free = (0..<Int32(256)).filter { fcntl($0, F_GETFD) < 0 }
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      // Room for one pair, for both, for both and a file.
+      for room in [3, 4, 5] {
+        var tight = rlimit(rlim_cur: rlim_t(free[room]), rlim_max: limit.rlim_max)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &tight)
+        if room < 5 {
+          #expect(throws: WorkerProcess.Failure.self) { try WorkerProcess("/bin/true") }
+        } else {
+          #expect(throws: WorkerProcess.Failure.self) { try WorkerProcess("no-such-program") }
+        }
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #expect(openCount() == before, "with room for \(room)")
+      }
+    }
+  }
+
   @Test func whateverLiesUnderATestsNameIsRemoved() throws {
     let name = withTableName { name in
       #expect(mkdir("/dev/shm/shmtable.\(name).data", 0o700) == 0)

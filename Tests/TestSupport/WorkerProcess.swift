@@ -55,12 +55,16 @@ public final class WorkerProcess: Sendable {
     // Sockets, because a write to one can be told not to raise SIGPIPE when the child is dead, and because they are
     // made close-on-exec at once: a child started beside this one would keep a pipe's other end open.
     let inputPair = try Self.socketPair()
-    let outputPair = try Self.socketPair()
-    var template = Array("/tmp/worker-stderr-XXXXXX".utf8CString)
-    errors = mkstemp(&template)
-    guard errors >= 0 else { throw Failure(description: "mkstemp: \(String(cString: strerror(errno)))") }
-    _ = fcntl(errors, F_SETFD, FD_CLOEXEC)
-    unlink(template)
+    var opened = [inputPair.ours, inputPair.child]
+    let outputPair: (ours: Int32, child: Int32)
+    do {
+      outputPair = try Self.socketPair()
+      opened += [outputPair.ours, outputPair.child]
+      errors = try Self.namelessFile()
+    } catch {
+      for descriptor in opened { close(descriptor) }
+      throw error
+    }
     input = inputPair.ours
     output = outputPair.ours
 
@@ -313,6 +317,15 @@ extension WorkerProcess {
       throw Failure(description: "socketpair: \(String(cString: strerror(errno)))")
     }
     return (pair[0], pair[1])
+  }
+
+  private static func namelessFile() throws -> Int32 {
+    var template = Array("/tmp/worker-stderr-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw Failure(description: "mkstemp: \(String(cString: strerror(errno)))") }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    unlink(template)
+    return descriptor
   }
 
   private func reap(_ state: inout State) {
