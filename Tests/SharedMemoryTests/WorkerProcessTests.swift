@@ -72,6 +72,16 @@ import Testing
     }
   }
 
+  @Test func aTemporaryDirectoryGoesWithAllThatIsInIt() throws {
+    let path = try withTemporaryDirectory { path in
+      #expect(mkdir("\(path)/a", 0o700) == 0 && mkdir("\(path)/a/b", 0o700) == 0)
+      #expect(symlink("/tmp", "\(path)/a/b/link") == 0)
+      return path
+    }
+    #expect(access(path, F_OK) != 0)
+    for rest in ["/a/b/link", "/a/b", "/a", ""] { remove(path + rest) }
+  }
+
   @Test func whateverLiesUnderATestsNameIsRemoved() throws {
     let name = withTableName { name in
       #expect(mkdir("/dev/shm/shmtable.\(name).data", 0o700) == 0)

@@ -66,15 +66,17 @@ public func withTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R 
     throw WorkerProcess.Failure(description: "mkdtemp: \(String(cString: strerror(errno)))")
   }
   let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  defer {
-    if let directory = opendir(path) {
-      while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        unlink("\(path)/\(name)")
-      }
-      closedir(directory)
-    }
-    rmdir(path)
-  }
+  defer { removeTree(path) }
   return try body(path)
+}
+
+/// A directory with all that is in it, or a file. Links are not followed.
+private func removeTree(_ path: String) {
+  guard unlink(path) != 0, let directory = opendir(path) else { return }
+  while let entry = readdir(directory) {
+    let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    if name != "." && name != ".." { removeTree("\(path)/\(name)") }
+  }
+  closedir(directory)
+  rmdir(path)
 }
