@@ -40,8 +40,9 @@ static void before_fork(void) {
 
 static void after_fork_in_parent(void) {
   if (shm_rcu_is_reading()) return;
-  if (!shm_forked_inside_section()) urcu_bp_after_fork_parent();
   pthread_mutex_unlock(&fork_lock);
+  /* Last, as in the child: it lets signals through again, whose handlers find the locks free. */
+  if (!shm_forked_inside_section()) urcu_bp_after_fork_parent();
 }
 
 static void after_fork_in_child_inside_section(void) {
@@ -57,14 +58,15 @@ static void after_fork_in_child_inside_section(void) {
  * A child made by clone() or _Fork() runs no handlers; one that execs needs none.
  */
 static void after_fork_in_child(void) {
-  if (shm_rcu_is_reading())
-    after_fork_in_child_inside_section();
-  else {
-    if (!shm_forked_inside_section()) urcu_bp_after_fork_child();
-    pthread_mutex_unlock(&fork_lock);
-  }
   __atomic_store_n(&shm_fork_count, shm_fork_count + 1, __ATOMIC_RELAXED);
   shm_thread_forget();
+  if (shm_rcu_is_reading()) {
+    after_fork_in_child_inside_section();
+    return;
+  }
+  pthread_mutex_unlock(&fork_lock);
+  /* Blocked signals come now: a handler that ran before would have taken the child for its parent. */
+  if (!shm_forked_inside_section()) urcu_bp_after_fork_child();
 }
 
 __attribute__((constructor)) static void watch_forks(void) {

@@ -113,7 +113,7 @@ import Testing
 @Suite struct ForkTests {
   @Test(arguments: [
     "fork-forgets-records", "fork-keeps-registration", "fork-inside-section", "fork-inside-section-beside-locks",
-    "fork-beside-grace-periods",
+    "fork-beside-grace-periods", "fork-beside-signals",
   ])
   func aForkedChildStartsAfresh(_ command: String) throws {
     let worker = try WorkerProcess("shm-test-worker")

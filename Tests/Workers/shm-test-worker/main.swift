@@ -9,6 +9,8 @@ import SharedMemory
 @_silgen_name("fork") func cFork() -> Int32
 
 nonisolated(unsafe) var mapping: Mapping?
+/// For a signal's handler.
+nonisolated(unsafe) var signalled: (parent: Int32, generation: UInt64, tookChildForParent: Bool) = (0, 0, false)
 
 func place(_ words: [Substring], _ index: Int = 1) -> UnsafeMutableRawPointer { mapping!.base + Int(words[index])! }
 func milliseconds(_ word: Substring) -> UInt64 { UInt64(word)! * 1_000_000 }
@@ -121,6 +123,31 @@ func answer(_ words: [Substring]) throws(SystemError) -> String {
     }
     shm_rcu_read_unlock()
     return inside || !shm_rcu_synchronize() ? "the parent's grace periods are wrong" : child
+
+  case "fork-beside-signals":
+    // Another thread signals the whole group all the time: some signals are for a child that has not yet returned from fork().
+    setpgid(0, 0)
+    signalled = (getpid(), shm_fork_generation(), false)
+    signal(SIGUSR1) { _ in
+      let isChild = getpid() != signalled.parent
+      if isChild, shm_fork_generation() == signalled.generation { signalled.tookChildForParent = true }
+    }
+    let isOver = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+    defer { isOver.deallocate() }
+    isOver.storeBytes(of: 0, as: UInt64.self)
+    var sender = pthread_t()
+    pthread_create(
+      &sender, nil,
+      { isOver in
+        while shm_load_acquire(isOver!) == 0 { kill(0, SIGUSR1) }
+        return nil
+      }, isOver)
+    var answer = "ok"
+    for _ in 0..<100 where answer == "ok" { answer = forked { !signalled.tookChildForParent } }
+    shm_store_release(isOver, 1)
+    pthread_join(sender, nil)
+    signal(SIGUSR1, SIG_IGN)
+    return answer
 
   case "fork-inside-section-beside-locks":
     // Another thread holds ForkLock, and liburcu's locks as one that waits for this section's end does.
