@@ -52,6 +52,9 @@ import Testing
     #expect(run.errors.hasPrefix("shmctl: table '\(table.name)': exists already; "))
     let quiet = try CommandRun(["create", "-q", table.name])
     #expect(quiet.status == 1 && quiet.errors.isEmpty)
+    // Also where there is no room for another: a script asks again for the one that has taken it.
+    let large = try CommandRun(["create", table.name, "--capacity", "4TiB"])
+    #expect(large.status == 1 && large.errors.contains("exists already; "), "\(large.errors)")
     #expect(try table.run("get", "k").text == "v")
   }
 

@@ -74,13 +74,19 @@ struct Create: ParsableCommand {
     if options.json { try StandardOutput.write(description(of: made).line) }
   }
 
-  /// A capacity that /dev/shm could never hold is a mistake better seen now than when the table fills.
+  /// A capacity that /dev/shm could never hold is a mistake better seen now than when the table fills. Of a table that is there
+  /// already that is not the thing to say: it may be what takes the room.
   private func checkRoom(for name: String) throws(TableError) {
-    guard let free = try Table.freeBytes(), capacity.bytes > free else { return }
+    guard let free = try Table.freeBytes(), capacity.bytes > free, try !isTaken(name) else { return }
     throw TableError(
       .full, table: name,
       "full: /dev/shm has room for \(ByteCount(bytes: free)), not for \(capacity); "
         + "ask for less, free some, or enlarge the file system")
+  }
+
+  private func isTaken(_ name: String) throws(TableError) -> Bool {
+    let objects = try Table.objects(of: name)
+    return objects.data != nil || objects.control != nil
   }
 
   private func description(of table: Table) -> JSONObject {
