@@ -105,4 +105,14 @@ import Testing
     #expect(try table.run("get", "k", "-o", directory.path + "/none/out").status == 11)
     #expect(try table.run("get", "k", "-o", "/dev/stdout").output == bytes)
   }
+
+  @Test func whatAKilledProcessOfTheSameNumberLeftIsNotInTheWay() throws {
+    let table = try TestTable()
+    try table.open().set("k", "value")
+    let folder = try Scratch()
+    let run = try CommandRun(
+      shell: "cd \(folder.file("")); : >out.$$.tmp; exec \"$SHMCTL\" -t \(table.name) get -o out k")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try String(contentsOfFile: folder.file("out"), encoding: .utf8) == "value")
+  }
 }

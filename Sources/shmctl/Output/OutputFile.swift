@@ -26,10 +26,10 @@ final class OutputFile {
       guard descriptor >= 0 else { throw Self.failure("open", path) }
       return
     }
-    let name = target.dropLast() + ".\(getpid()).tmp".utf8CString
-    descriptor = unsafe open(Array(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    let made = Self.draft(of: target, mode)
+    descriptor = made.descriptor
     guard descriptor >= 0 else { throw Self.failure("create a file beside", path) }
-    draft = Array(name)
+    draft = made.name
     if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
   }
 
@@ -41,6 +41,19 @@ final class OutputFile {
     guard let draft else { return }
     guard fsync(descriptor) == 0, unsafe rename(draft, target) == 0 else { throw Self.failure("write", path) }
     self.draft = nil
+  }
+
+  /// Makes a file beside the target. A process of this number that was killed may have left one, as in a container each is
+  /// number 1: then under another name.
+  private static func draft(of target: [CChar], _ mode: mode_t) -> (descriptor: Int32, name: [CChar]) {
+    var attempt = 0
+    while true {
+      let end = attempt == 0 ? ".tmp" : ".\(attempt).tmp"
+      let name = Array(target.dropLast() + ".\(getpid())\(end)".utf8CString)
+      let descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+      if descriptor >= 0 || errno != EEXIST || attempt == 1000 { return (descriptor, name) }
+      attempt += 1
+    }
   }
 
   private static func resolved(_ path: [CChar]) -> [CChar] {
