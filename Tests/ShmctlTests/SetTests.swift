@@ -106,6 +106,23 @@ import Testing
     #expect(try table.run("get", "k", "-o", "/dev/stdout").output == bytes)
   }
 
+  @Test func aDashAndTheNameOfADescriptorAreThatOutput() throws {
+    let table = try TestTable()
+    try table.open().set("k", "value")
+    let folder = try Scratch()
+    for (output, text) in [("-", "head\nvalue"), ("/dev/stdout", "head\nvalue"), ("/dev/fd/1", "head\nvalue")] {
+      // Standard output is a file here, in which something stands already.
+      let run = try CommandRun(
+        shell: "cd \(folder.file("")); echo head; exec \"$SHMCTL\" -t \(table.name) get -o \(output) k")
+      #expect(run.text == text && run.status == 0, "\(output): \(run.text) \(run.errors)")
+    }
+    let picture = try CommandRun(
+      shell: "cd \(folder.file("")); exec \"$SHMCTL\" -t \(table.name) plot latency --over 100ms --svg -")
+    #expect(picture.text.hasPrefix("<svg "))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("")).isEmpty)
+    #expect(try table.run("get", "k", "-o", "/dev/fd/77").status == 11)
+  }
+
   @Test func whatAKilledProcessOfTheSameNumberLeftIsNotInTheWay() throws {
     let table = try TestTable()
     try table.open().set("k", "value")

@@ -35,7 +35,7 @@ struct Get: TableCommand {
 
   func run(on table: Table) throws {
     var misses = Misses()
-    guard let output else {
+    guard let output, !output.isStandardInput else {
       var buffer = OutputBuffer()
       try write(table, to: &buffer, ValueForm(options, null: null, raw: raw), &misses)
       try buffer.flush()

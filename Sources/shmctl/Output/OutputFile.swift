@@ -2,8 +2,8 @@ import Glibc
 
 /// A file that gets its new contents all at once, or keeps the old: written beside it under another name, then renamed.
 ///
-/// A device, a pipe and `/dev/stdout` are written to as it comes: there is nothing to replace. A symbolic link goes on
-/// leading to the file.
+/// A device, a pipe and `/dev/stdout` are written to as it comes: there is nothing to replace. What the name of a descriptor
+/// leads to is written from where it stands. A symbolic link goes on leading to the file.
 final class OutputFile {
   let descriptor: Int32
   private let path: RawArgument
@@ -19,9 +19,14 @@ final class OutputFile {
     var status = stat()
     let exists = unsafe stat(given, &status) == 0
     target = exists ? Self.resolved(given) : given
-    // These lead to a descriptor: the file behind it is somebody else's, and the name is the system's.
-    let isDescriptor = ["/dev/std", "/dev/fd/", "/proc/"].contains { path.bytes.starts(with: $0.utf8) }
-    if exists, isDescriptor || status.st_mode & S_IFMT != S_IFREG {
+    if let number = Self.descriptor(named: path) {
+      // Not opened by that name: a file would be written from its beginning, over what the shell's `>>` keeps.
+      descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
+      guard descriptor >= 0 else { throw Self.failure("open", path) }
+      return
+    }
+    // What lies there is the system's, though some of it calls itself a regular file.
+    if exists, path.bytes.starts(with: "/proc/".utf8) || status.st_mode & S_IFMT != S_IFREG {
       descriptor = unsafe open(given, O_WRONLY | O_CLOEXEC | O_NOCTTY)
       guard descriptor >= 0 else { throw Self.failure("open", path) }
       return
@@ -53,6 +58,17 @@ final class OutputFile {
       let descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
       if descriptor >= 0 || errno != EEXIST || attempt == 1000 { return (descriptor, name) }
       attempt += 1
+    }
+  }
+
+  /// The number of a descriptor of this process whose name the path is.
+  private static func descriptor(named path: RawArgument) -> Int32? {
+    switch path.text {
+    case "/dev/stdout": return 1
+    case "/dev/stderr": return 2
+    case let text:
+      let folder = ["/dev/fd/", "/proc/self/fd/"].first { text.hasPrefix($0) }
+      return folder.flatMap { Int32(text.dropFirst($0.count)) }
     }
   }
 

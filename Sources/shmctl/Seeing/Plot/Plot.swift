@@ -49,7 +49,8 @@ struct Plot: TableCommand {
       let chart = try latency(table)
       (lines, picture) = (chart.text(width: size.width, height: size.height), chart.svg)
     }
-    if let svg { return try Self.write(picture, to: svg) }
+    if let svg, !svg.isStandardInput { return try Self.write(picture, to: svg) }
+    if svg != nil { return try StandardOutput.write(Array(picture.utf8)) }
     try StandardOutput.write(Array(lines.map { $0 + "\n" }.joined().utf8))
   }
 
