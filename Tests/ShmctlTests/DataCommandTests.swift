@@ -168,6 +168,17 @@ import Testing
     }
     #expect(try handle.get("k", as: Int.self) == 7)
   }
+
+  @Test func editLeavesNothingOnADiskThatIsFull() throws {
+    let table = try TestTable()
+    try table.open().set("k", "secret")
+    let folder = try Scratch()
+    let run = try CommandRun(
+      shell: "(trap '' XFSZ; ulimit -f 0; exec \"$SHMCTL\" -t \(table.name) edit k) 2>&1 | cat",
+      environment: ["EDITOR": "true", "VISUAL": "", "TMPDIR": folder.file("")])
+    #expect(run.text.contains("cannot write '\(folder.file(""))/shmctl-edit."), "\(run.text)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("")).isEmpty)
+  }
 }
 
 struct Point: SharedStruct, Equatable {

@@ -91,7 +91,12 @@ struct Draft {
         .failure, "cannot make a file in \(directory): \(SystemReason.last); name another directory by $TMPDIR")
     }
     defer { close(descriptor) }
-    try Descriptor.writeAll(descriptor, text)
+    do {
+      try Descriptor.writeAll(descriptor, text, "'\(path.printable)'")
+    } catch {
+      remove()
+      throw error
+    }
   }
 
   func remove() { unsafe unlink(path) }
