@@ -1,3 +1,4 @@
+import Foundation
 import SharedTable
 import Testing
 
@@ -43,6 +44,19 @@ import Testing
     for (name, value) in ["A": "plain", "B": "single $x \\n", "C": "", "D": "a\nb\"", "E": "a#b"] {
       #expect(try table.get(name, as: String.self) == value)
     }
+  }
+
+  @Test func aFullDiskIsSaidOfTheFileThatItIsOf() throws {
+    // A table of which one version can be had only while its writers wait is written to $TMPDIR first.
+    let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))
+    try table.open().set("k", "v")
+    let folder = try Scratch()
+    for (output, name) in [("", "the temporary file"), (" -o \(folder.path)", "'\(folder.path)'")] {
+      let run = try CommandRun(
+        shell: "(trap '' XFSZ; ulimit -f 0; exec \"$SHMCTL\" -t \(table.name) export csv\(output)) 2>&1 | cat")
+      #expect(run.text.contains("cannot write \(name): "), "\(run.text)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("")).isEmpty)
   }
 
   @Test func respRoundTripsAndOtherCommandsAreRefused() throws {

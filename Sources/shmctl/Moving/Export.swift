@@ -32,12 +32,15 @@ struct Export: TableCommand {
     // Without a name first, where a reader of a pipe must not hold up writers.
     let waits = file?.isRegular ?? false || RecordScan.mayWait(table)
     let spool = waits ? nil : try Spool()
-    var direct = OutputBuffer(spool?.descriptor ?? file?.descriptor ?? 1, "the output")
-    let leftOut = try write(table, to: &direct)
+    var target = OutputBuffer(file?.descriptor ?? 1, file == nil ? "the output" : "'\(output?.shown ?? "")'")
+    let leftOut: Int
     if let spool {
-      var output = OutputBuffer(file?.descriptor ?? 1, "the output")
-      try spool.copy(to: &output)
-      try output.flush()
+      var first = OutputBuffer(spool.descriptor, "the temporary file")
+      leftOut = try write(table, to: &first)
+      try spool.copy(to: &target)
+      try target.flush()
+    } else {
+      leftOut = try write(table, to: &target)
     }
     try file?.finish()
     if leftOut > 0 {
