@@ -46,6 +46,27 @@ import Testing
     }
   }
 
+  @Test func anyExpiryComesBack() throws {
+    let (source, target) = (try TestTable(), try TestTable())
+    // In the year 2286, and as late as there is.
+    for (key, expiry) in [("a", UInt64(10_000_000_000_000_000_000)), ("b", .max)] {
+      try source.open().set(key, "x", expires: .at(expiry))
+    }
+    for form in ["csv", "resp"] {
+      let run = try target.run("import", form, input: try source.run("export", form).output)
+      #expect(run.text == "2 records applied\n", "\(run.errors)")
+      for key in ["a", "b"] {
+        let expiry = try #require(try source.open().entry(key)?.expiry)
+        #expect(try target.open().entry(key)?.expiry == expiry / 1_000_000 * 1_000_000)
+      }
+    }
+    for option in ["EX", "PX", "EXAT", "PXAT"] {
+      let words = ["SET", "a", "b", option, "18446744073709551615"]
+      let set = "*5\r\n" + words.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()
+      #expect(try target.run("import", "resp", input: Array(set.utf8)).status == 2)
+    }
+  }
+
   @Test func aFullDiskIsSaidOfTheFileThatItIsOf() throws {
     // A table of which one version can be had only while its writers wait is written to $TMPDIR first.
     let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))

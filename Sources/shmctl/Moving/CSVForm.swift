@@ -82,7 +82,7 @@ enum CSVReader {
       throw PlainProblem(line: line, error.message)
     }
     if let expiry = row["expiryMilliseconds"], !expiry.isEmpty {
-      guard let number = UInt64(String(decoding: expiry, as: UTF8.self)), number > 0, number < 1 << 43 else {
+      guard let number = UInt64(String(decoding: expiry, as: UTF8.self)), number > 0, number <= .max / 1_000_000 else {
         throw PlainProblem(line: line, "expiryMilliseconds must be milliseconds since 1970")
       }
       record.expiry = number * 1_000_000

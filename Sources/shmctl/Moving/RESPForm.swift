@@ -73,17 +73,26 @@ enum RESPReader {
     }
     var record = OwnedRecord(key: words[1], plain: words[2])
     if words.count == 5 {
-      guard let number = UInt64(texts[4]), number > 0, number < 1 << 43 else {
-        throw PlainProblem(byte: place, "the time is no number")
-      }
-      switch texts[3] {
-      case "EX" where number < 1 << 33: record.expiry = now + number * 1_000_000_000
-      case "PX": record.expiry = now + number * 1_000_000
-      case "EXAT" where number < 1 << 33: record.expiry = number * 1_000_000_000
-      case "PXAT": record.expiry = number * 1_000_000
-      default: throw PlainProblem(byte: place, "'\(texts[3].printable)' with that number cannot be imported")
-      }
+      record.expiry = try expiry(texts[3], String(decoding: words[4], as: UTF8.self), now, place)
     }
     return record
+  }
+
+  private static func expiry(
+    _ option: String, _ text: String, _ now: UInt64, _ place: Int
+  ) throws(PlainProblem) -> UInt64 {
+    let (start, unit): (UInt64, UInt64)
+    switch option {
+    case "EX": (start, unit) = (now, 1_000_000_000)
+    case "PX": (start, unit) = (now, 1_000_000)
+    case "EXAT": (start, unit) = (0, 1_000_000_000)
+    case "PXAT": (start, unit) = (0, 1_000_000)
+    default: throw PlainProblem(byte: place, "'\(option.printable)' cannot be imported")
+    }
+    guard let number = UInt64(text), number > 0 else { throw PlainProblem(byte: place, "the time is no number") }
+    guard number <= (.max - start) / unit else {
+      throw PlainProblem(byte: place, "the time is later than any that a table keeps")
+    }
+    return start + number * unit
   }
 }
