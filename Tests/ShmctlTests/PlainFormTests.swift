@@ -67,6 +67,15 @@ import Testing
     }
   }
 
+  @Test func theMarkOfUTF8BeforeTheFirstLineIsNoPartOfIt() throws {
+    let target = try TestTable()
+    let mark = "\u{feff}"
+    #expect(try target.run("import", "csv", input: Array("\(mark)key,value\r\na,b\r\n".utf8)).status == 0)
+    #expect(try target.run("import", "env", input: Array("\(mark)C=d\n".utf8)).status == 0)
+    #expect(try target.open().get("a", as: String.self) == "b")
+    #expect(try target.open().get("C", as: String.self) == "d")
+  }
+
   @Test func aFullDiskIsSaidOfTheFileThatItIsOf() throws {
     // A table of which one version can be had only while its writers wait is written to $TMPDIR first.
     let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))

@@ -113,9 +113,15 @@ struct Import: TableCommand {
 
   private func parse(_ bytes: [UInt8], now: UInt64) throws(PlainProblem) -> [OwnedRecord] {
     switch form {
-    case .csv: try CSVReader.records(bytes)
-    case .env: try EnvReader.records(bytes)
+    case .csv: try CSVReader.records(Self.text(bytes))
+    case .env: try EnvReader.records(Self.text(bytes))
     case .resp: try RESPReader.records(bytes, now: now)
     }
+  }
+
+  /// Without the mark of UTF-8 (U+FEFF) that spreadsheets and editors put before the first line.
+  private static func text(_ bytes: [UInt8]) -> [UInt8] {
+    let mark = Array("\u{feff}".utf8)
+    return bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
   }
 }
