@@ -36,6 +36,7 @@ import Testing
     #expect(try target.run("import", "env", file.path).text == "8 records applied\n")
     #expect(try target.open().bytes(forKey: "text") == source.open().bytes(forKey: "text"))
     #expect(try CommandRun(shell: ". \(file.path); echo \"$NAME_1|$integer\"").text == " spaces |-5\n")
+    #expect(try CommandRun(shell: ". \(file.path); printf %s \"$text\"").output == source.open().bytes(forKey: "text"))
     let text = "# comment\n\nexport A=plain # comment\nB='single $x \\n' # c\n C = \nD=\"a\\nb\\\"\"\nE=a#b\n"
     let wrong = try target.run("import", "env", input: Array(text.utf8))
     #expect(wrong.status == 2 && wrong.errors.contains("line 5: NAME=value is expected"))
@@ -43,6 +44,23 @@ import Testing
     let table = try target.open()
     for (name, value) in ["A": "plain", "B": "single $x \\n", "C": "", "D": "a\nb\"", "E": "a#b"] {
       #expect(try table.get(name, as: String.self) == value)
+    }
+  }
+
+  @Test func aQuotedValueOfAnEnvFileMayHaveSeveralLines() throws {
+    let target = try TestTable()
+    let text = "A=\"x\\ny\nz\" # c\r\nB='p\n\n \\n'\r\nexport C=\"\r\n\"\n"
+    #expect(try target.run("import", "env", input: Array(text.utf8)).text == "3 records applied\n")
+    let table = try target.open()
+    for (name, value) in ["A": "x\ny\nz", "B": "p\n\n \\n", "C": "\r\n"] {
+      #expect(try table.get(name, as: String.self) == value)
+    }
+    for (text, message) in [
+      ("A=\"x\ny\"\n1B=2\n", "line 3: NAME=value"), ("A=\"x\ny\" z\n", "line 1: nothing but a comment"),
+      ("A=1\n\nB='x\ny\n", "line 3: the quote is not closed"),
+    ] {
+      let run = try target.run("import", "env", input: Array(text.utf8))
+      #expect(run.status == 2 && run.errors.contains(message), "\(text): \(run.errors)")
     }
   }
 

@@ -2,7 +2,8 @@ import SharedTable
 import TableDump
 import ToolSupport
 
-/// Lines `NAME="value"`, as shells and many programs read them from a file `.env`.
+/// Lines `NAME="value"`, as shells and many programs read them from a file `.env`. A value's own line ends stand in it as they are:
+/// to a shell `\n` between quotes is a backslash and an n.
 struct EnvWriter: PlainWriter {
   var start: [UInt8] { [] }
 
@@ -11,8 +12,6 @@ struct EnvWriter: PlainWriter {
     var line = record.key + Array("=\"".utf8)
     for byte in record.text {
       switch byte {
-      case 0x0a: line += Array("\\n".utf8)
-      case 0x0d: line += Array("\\r".utf8)
       case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "$"), UInt8(ascii: "`"):
         line += [UInt8(ascii: "\\"), byte]
       default: line.append(byte)
@@ -22,8 +21,8 @@ struct EnvWriter: PlainWriter {
   }
 }
 
-/// Reads lines `NAME=value` with or without `export` and quotes. Between double quotes `\n`, `\r`, `\t` and a backslash before
-/// any other character are escapes; between single quotes nothing is. Nothing is expanded.
+/// Reads lines `NAME=value` with or without `export` and quotes, between which there may be several lines. Between double quotes
+/// `\n`, `\r`, `\t` and a backslash before any other character are escapes; between single quotes nothing is. Nothing is expanded.
 enum EnvReader {
   static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard let first = bytes.first, !(0x30...0x39).contains(first) else { return false }
@@ -37,12 +36,17 @@ enum EnvReader {
 
   static func records(_ input: [UInt8]) throws(PlainProblem) -> [OwnedRecord] {
     var records: [OwnedRecord] = []
-    var number = 0
-    for line in input.split(separator: 0x0a, omittingEmptySubsequences: false) {
-      number += 1
-      let line = trimmed(line)
-      if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
-      records.append(try record(line, number))
+    var rest = input[...]
+    var number = 1
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != 0x0a }
+      var end = line.endIndex
+      let text = trimmed(line)
+      if let first = text.first, first != UInt8(ascii: "#") {
+        records.append(try record(text, in: input, number, &end))
+      }
+      number += 1 + rest[..<end].count { $0 == 0x0a }
+      rest = input[end...].dropFirst()
     }
     return records
   }
@@ -54,7 +58,10 @@ enum EnvReader {
     return bytes[..<end].drop(while: isSpace)
   }
 
-  private static func record(_ line: ArraySlice<UInt8>, _ number: Int) throws(PlainProblem) -> OwnedRecord {
+  /// - Parameter end: of the line; of the one in which a quoted value ends if that is another.
+  private static func record(
+    _ line: ArraySlice<UInt8>, in input: [UInt8], _ number: Int, _ end: inout Int
+  ) throws(PlainProblem) -> OwnedRecord {
     let export = Array("export ".utf8)
     let line = line.starts(with: export) ? trimmed(line.dropFirst(export.count)) : line
     guard let equals = line.firstIndex(of: UInt8(ascii: "=")), isName(line[..<equals]) else {
@@ -62,29 +69,38 @@ enum EnvReader {
     }
     let key = Array(line[..<equals])
     guard Table.keyLengths.contains(key.count) else { throw PlainProblem(line: number, "the name is too long") }
-    return OwnedRecord(key: key, plain: try value(line[(equals + 1)...], number))
+    let text = line[(equals + 1)...]
+    guard let quote = text.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+      return OwnedRecord(key: key, plain: unquoted(text))
+    }
+    return OwnedRecord(key: key, plain: try quoted(input[(text.startIndex + 1)...], by: quote, number, &end))
   }
 
-  private static func value(_ text: ArraySlice<UInt8>, _ number: Int) throws(PlainProblem) -> [UInt8] {
-    guard let quote = text.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-      // A comment needs a space before it.
-      var end = text.startIndex
-      while end < text.endIndex {
-        if text[end] == UInt8(ascii: "#"), end == text.startIndex || isSpace(text[end - 1]) { break }
-        end += 1
-      }
-      return Array(trimmed(text[..<end]))
+  /// Up to a comment, which needs a space before it.
+  private static func unquoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var end = text.startIndex
+    while end < text.endIndex {
+      if text[end] == UInt8(ascii: "#"), end == text.startIndex || isSpace(text[end - 1]) { break }
+      end += 1
     }
+    return Array(trimmed(text[..<end]))
+  }
+
+  private static func quoted(
+    _ text: ArraySlice<UInt8>, by quote: UInt8, _ number: Int, _ end: inout Int
+  ) throws(PlainProblem) -> [UInt8] {
     var value: [UInt8] = []
-    var index = text.startIndex + 1
+    var index = text.startIndex
     while index < text.endIndex {
       let byte = text[index]
       index += 1
       if byte == quote {
-        let rest = text[index...].drop(while: isSpace)
+        let line = text[index...].prefix { $0 != 0x0a }
+        let rest = line.drop(while: isSpace)
         guard rest.isEmpty || rest.first == UInt8(ascii: "#") else {
           throw PlainProblem(line: number, "nothing but a comment may follow the closing quote")
         }
+        end = line.endIndex
         return value
       }
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\""), index < text.endIndex {
@@ -94,7 +110,7 @@ enum EnvReader {
         value.append(byte)
       }
     }
-    throw PlainProblem(line: number, "the quote is not closed on its line; write a line's end as \\n")
+    throw PlainProblem(line: number, "the quote is not closed")
   }
 
   private static func unescaped(_ byte: UInt8) -> UInt8 {
