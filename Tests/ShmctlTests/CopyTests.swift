@@ -26,6 +26,21 @@ import Testing
     #expect(try CommandRun(["copy", source.name, source.name]).status == 2)
   }
 
+  @Test func aCopyThatFailsLeavesNoHalfTable() throws {
+    let (source, target) = (try TestTable(), try TestTable(isMade: false))
+    try Self.fill(source.open(), 30_000)
+    let run = try CommandRun(["copy", source.name, target.name, "--capacity", "1MiB"])
+    #expect(run.status == 5 && run.errors.contains("the table that was made for it is removed"), "\(run.errors)")
+    #expect(!target.exists)
+    // Into one that was there some records have gone by then.
+    let other = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    try other.open().set("mine", 1)
+    let merged = try CommandRun(["copy", source.name, other.name])
+    let count = try #require(merged.errors.firstMatch(of: /; ([0-9]+) records are copied/)?.1)
+    #expect(merged.status == 5)
+    #expect(try Int(count) == other.open().count - 1)
+  }
+
   @Test func differencesOfTablesAndDumps() throws {
     let (first, second) = (try TestTable(), try TestTable())
     let (left, right) = (try first.open(), try second.open())

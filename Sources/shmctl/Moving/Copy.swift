@@ -8,8 +8,8 @@ struct Copy: ParsableCommand {
     commandName: "copy", abstract: "Copy a table, or a part of it, into another one.",
     discussion: """
       One version of the source, as 'dump | load' would. A table that is not there is made, with the source's variant and \
-      capacity unless others are given, for this user alone (mode 600). In one that is there keys are overwritten, or with \
-      --if-absent left, and its other keys stay.
+      capacity unless others are given, for this user alone (mode 600), and removed again if it cannot take all. In one that \
+      is there keys are overwritten, or with --if-absent left, and its other keys stay.
 
       EXAMPLES
         shmctl copy settings settings.old
@@ -43,23 +43,38 @@ struct Copy: ParsableCommand {
 
   func run() throws {
     let source = try options.open(source.text)
-    let target = try Table.openOrCreate(
-      target.text,
-      Table.Options(
-        variant: variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes),
-      trusting: options.trustedOwners(), timeout: options.timeout.duration)
-    let copied = try RecordCopy.run(
-      from: source, prefix: prefix?.bytes ?? [], to: target, ifAbsent ? .keep : .overwrite, quiet: options.quiet)
-    try LoadReport(copied).report(options, target)
+    let (target, isMade) = try openTarget(like: source)
+    var load = RecordLoad(target, ifAbsent ? .keep : .overwrite)
+    do {
+      try RecordCopy.run(from: source, prefix: prefix?.bytes ?? [], to: &load, quiet: options.quiet)
+    } catch {
+      guard isMade else { throw Complaint(error, target.name, "\(load.done) records are copied") }
+      // A part of a table under a name of its own would be taken for the whole.
+      if target.administration.isNamed { try Table.drop(target.name) }
+      throw Complaint(error, target.name, "the table that was made for it is removed")
+    }
+    try LoadReport(load).report(options, target)
+  }
+
+  /// The table to copy into, and whether it was made for that.
+  private func openTarget(like source: Table) throws -> (Table, isMade: Bool) {
+    let wanted = Table.Options(
+      variant: variant ?? source.variant, capacityBytes: capacity?.bytes ?? source.capacityBytes)
+    do {
+      let made = try Table.create(target.text, wanted, timeout: options.timeout.duration)
+      return (made, true)
+    } catch {
+      guard [.exists, .foreign].contains(error.code) else { throw error }
+    }
+    let found = try Table.openOrCreate(
+      target.text, wanted, trusting: options.trustedOwners(), timeout: options.timeout.duration)
+    return (found, false)
   }
 }
 
 /// Copies records from table to table, a batch at a time.
 enum RecordCopy {
-  static func run(
-    from source: Table, prefix: [UInt8] = [], to target: Table, _ rule: RecordLoad.Rule, quiet: Bool
-  ) throws -> RecordLoad {
-    var load = RecordLoad(target, rule)
+  static func run(from source: Table, prefix: [UInt8], to load: inout RecordLoad, quiet: Bool) throws {
     var progress = Progress("copy", total: prefix.isEmpty ? UInt64(source.count) : 0, quiet: quiet)
     defer { progress.end() }
     var batch = DumpBatch()
@@ -73,6 +88,5 @@ enum RecordCopy {
       }
       try load.apply(batch)
     }
-    return load
   }
 }

@@ -86,7 +86,9 @@ struct Load: ParsableCommand {
     } catch {
       progress.end()
       guard load.done > 0 else { throw error }
-      throw Complaint(interruption: error, table.name, load.done, resume ? "--resume" : "--skip \(load.done)")
+      let option = resume ? "--resume" : "--skip \(load.done)"
+      throw Complaint(
+        error, table.name, "\(load.done) records of the dump are done: 'shmctl load \(option)' goes on behind them")
     }
     try load.finish()
     progress.end()
@@ -117,16 +119,15 @@ struct Load: ParsableCommand {
 }
 
 extension Complaint {
-  /// What went wrong after records were applied, and how to go on.
-  fileprivate init(interruption error: any Error, _ table: String, _ done: UInt64, _ option: String) {
-    let goOn = "\(done) records of the dump are done: 'shmctl load \(option)' goes on behind them"
+  /// What went wrong after records were applied, and what that means for the table.
+  init(_ error: any Error, _ table: String, _ end: String) {
     switch error {
     case let error as TableError:
-      self.init(ExitStatus(error.code), "\(error); \(goOn)")
+      self.init(ExitStatus(error.code), "\(error); \(end)")
     case let complaint as Complaint:
-      self.init(complaint.status, "\(complaint.message); \(goOn)")
+      self.init(complaint.status, "\(complaint.message); \(end)")
     default:
-      self.init(.failure, table: table, "\(error); \(goOn)")
+      self.init(.failure, table: table, "\(error); \(end)")
     }
   }
 }
