@@ -43,9 +43,10 @@ enum Main {
     do {
       return try Shmctl.parseAsRoot(words.forParser)
     } catch {
-      guard let name = words.command, !Shmctl.has(command: name), Shmctl.exitCode(for: error) != .success else {
-        throw error
-      }
+      guard Shmctl.exitCode(for: error) != .success else { throw error }
+      // What is wrong with them has a status, which an error of the parser's does not carry.
+      _ = try Settings.current()
+      guard let name = words.command, !Shmctl.has(command: name) else { throw error }
       let near = Suggestion.command(like: String(decoding: name, as: UTF8.self)).map { "did you mean '\($0)'? " } ?? ""
       throw Complaint.usage("there is no command '\(RawArgument.shown(name))'; \(near)see 'shmctl --help'")
     }

@@ -41,6 +41,16 @@ import Testing
     }
   }
 
+  @Test func settingsThatCannotBeReadAreNoUsageError() throws {
+    let folder = try Scratch()
+    try FileManager.default.createSymbolicLink(atPath: folder.file("config"), withDestinationPath: "config")
+    for command in [["get", "k"], ["ls"]] {
+      let run = try CommandRun(command, environment: ["SHMCTL_CONFIG": folder.file("config")])
+      #expect(run.status == 11 && run.errors.contains("cannot read '"), "\(run.errors)")
+    }
+    #expect(try CommandRun(["--help"], environment: ["SHMCTL_CONFIG": folder.file("config")]).status == 0)
+  }
+
   @Test func whatOthersMayWriteIsNotRead() throws {
     let folder = try Scratch()
     try "trust = everyone".write(toFile: folder.file("config"), atomically: true, encoding: .utf8)
