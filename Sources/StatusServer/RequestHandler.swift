@@ -48,7 +48,9 @@ final class RequestHandler: ChannelInboundHandler {
     switch error {
     case is OversizedRequest:
       answer(context, Page(status: 431, "the request is larger than \(options.requestByteLimit) bytes"))
-    case is HTTPParserError: answer(context, Page(status: 400, "this is no HTTP request"))
+    // The second: more of what could not be parsed. It is thrown away while the answer is on its way.
+    case is HTTPParserError, is ByteToMessageDecoderError:
+      answer(context, Page(status: 400, "this is no HTTP request"))
     // The connection is broken.
     default: context.close(promise: nil)
     }

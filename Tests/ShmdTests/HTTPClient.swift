@@ -37,16 +37,18 @@ final class HTTPClient {
     return try client.answer()
   }
 
-  /// What the server does not take any more is lost without a word.
-  func send(_ text: String) {
+  /// - Returns: whether the server has taken all of it.
+  @discardableResult
+  func send(_ text: String) -> Bool {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes {
         Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
-      guard count > 0 else { return }
+      guard count > 0 else { return false }
       bytes = bytes.dropFirst(count)
     }
+    return true
   }
 
   func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }

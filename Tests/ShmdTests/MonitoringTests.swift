@@ -283,6 +283,16 @@ import Testing
     try monitored.stop()
   }
 
+  @Test func theAnswerToABadRequestIsNotLostToWhatFollowsIt() throws {
+    let corner = try Corner()
+    let monitored = try Monitored(corner, tables: "  []")
+    let garbage = try HTTPClient(monitored.socket)
+    #expect(garbage.send("garbage\r\n" + String(repeating: "x", count: 1_000_000)))
+    let answer = try garbage.answer()
+    #expect(answer.status == 400 && answer.body == "this is no HTTP request\n")
+    try monitored.stop()
+  }
+
   @Test func halfRequestsEndWithTheirSenderOrTheirTime() throws {
     let corner = try Corner()
     let monitored = try Monitored(corner, tables: "  []")
