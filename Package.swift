@@ -332,7 +332,8 @@ let programTests: [Target] = [
   .testTarget(
     name: "ShmdTests",
     dependencies: [
-      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "TableMirror", "TestSupport", "shmctl", "shmd",
+      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "StatusServer", "TableMirror", "TestSupport", "shmctl",
+      "shmd",
       "shmd-test-worker",
     ],
     swiftSettings: testSettings),

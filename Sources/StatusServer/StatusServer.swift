@@ -102,10 +102,11 @@ public final class StatusServer: Sendable {
 
   private func accept(_ channel: any Channel, isTCP: Bool) -> EventLoopFuture<Void> {
     let isRoom = connectionCount.withLock { count in
+      guard count < options.connectionLimit else { return false }
       count += 1
-      return count <= options.connectionLimit
+      return true
     }
-    channel.closeFuture.whenComplete { [self] _ in connectionCount.withLock { $0 -= 1 } }
+    if isRoom { channel.closeFuture.whenComplete { [self] _ in connectionCount.withLock { $0 -= 1 } } }
     return channel.eventLoop.makeCompletedFuture { [self] in
       let pipeline = channel.pipeline.syncOperations
       let answer = RequestHandler(options, pages: pages, isTCP: isTCP, isRefused: !isRoom)
