@@ -92,6 +92,9 @@ package enum JSONForm {
     switch (ValueType(rawValue: type), value) {
     case (.string, .string(let text)), (.json, .string(let text)), (.bytes, .string(let text)): return Array(text.utf8)
     case (.json, .container(let text)): return text
+    case (.json, .number(let text)): return Array(text.utf8)
+    case (.json, .bool(let flag)): return Array(String(flag).utf8)
+    case (.json, .null): return Array("null".utf8)
     case (.bool, .bool(let flag)): return [flag ? 1 : 0]
     case (.integer, .number(let text)):
       if let number = Int(text) { return stored(number) }

@@ -22,6 +22,27 @@ import Testing
     }
   }
 
+  @Test func anyJSONIsAValueOfTypeJSON() throws {
+    let lines = """
+      {"dump":"shmtable","format":1}
+      {"key":"a","value":null}
+      {"key":"b","type":"json","value":null}
+      {"key":"c","type":"json","value":-5.50}
+      {"key":"d","type":"json","value":true}
+      {"key":"e","type":"json","value":[1, {}]}
+      {"end":true}
+
+      """
+    let table = try Table.temporary()
+    _ = try DumpBytes.load(Array(lines.utf8), into: table)
+    for (key, text) in ["a": "null", "b": "null", "c": "-5.50", "d": "true", "e": "[1,{}]"] {
+      let entry = try #require(try table.entry(key))
+      #expect(entry.type == .json && entry.bytes == Array(text.utf8), "\(key)")
+    }
+    let wrong = lines.replacing(#""type":"json","value":true"#, with: #""type":"string","value":null"#)
+    #expect(try problem(Array(wrong.utf8))?.message == "the value is not of the record's type")
+  }
+
   @Test func everyFlippedBitOfTheBinaryFormIsFound() throws {
     let dump = try small(json: false)
     #expect(try problem(dump) == nil)
