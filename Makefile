@@ -160,8 +160,8 @@ BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu image
   kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict storm.crowded-rcu \
   stalled.refuse around
 resp-differential: setup-verify ## random commands to the daemon beside a redis-server, in RESP2 and RESP3 (COMMANDS=100000, SEED=...)
-	@$(SWIFT) build --product shmd
-	@python3 Reliability/RESP/differential.py "$$($(SWIFT) build --show-bin-path)/shmd" $(or $(COMMANDS),100000) $(SEED)
+	@$(SWIFT) build --product shmd $(FLAGS)
+	@python3 Reliability/RESP/differential.py "$$($(SWIFT) build $(FLAGS) --show-bin-path)/shmd" $(or $(COMMANDS),100000) $(SEED)
 
 # Each commit has a seed of its own: the same commit is judged by the same commands, wherever it is tried.
 resp-differential-sample: ## of it those that this commit draws, for `make verify`
