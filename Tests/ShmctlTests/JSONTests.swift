@@ -5,6 +5,16 @@ import Testing
 import ToolSupport
 
 @Suite struct JSONTests {
+  @Test func aDefaultIsTheValueOfAKeyThatIsNotThere() throws {
+    let table = try TestTable()
+    try table.open().set("k", 1)
+    let run = try table.run("--json", "get", "--default", "none", "k", "missing")
+    #expect(run.status == 0 && run.errors.isEmpty)
+    let objects = run.objects.compactMap { $0 }
+    #expect(objects.count == 2 && objects[0]["value"] as? Int == 1 && objects[0]["found"] as? Bool == true)
+    #expect(objects[1]["value"] as? String == "none" && objects[1]["found"] as? Bool == false)
+  }
+
   private func parse(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
   }

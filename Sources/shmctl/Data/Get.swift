@@ -67,8 +67,8 @@ struct Get: TableCommand {
           if isThere { continue }
           // Says so of a key that cannot be.
           _ = try view.contains(key)
-          if let value = `default`, !options.json {
-            text += form.text(ofDefault: value.bytes, among: areSeveral)
+          if let value = `default` {
+            text += form.text(ofDefault: value.bytes, [UInt8](key), among: areSeveral)
           } else {
             missing.append([UInt8](key))
             text += form.text(ofMissing: [UInt8](key), among: areSeveral)

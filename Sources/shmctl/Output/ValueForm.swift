@@ -29,19 +29,26 @@ struct ValueForm {
     if null || areSeveral { text.append(null ? 0 : UInt8(ascii: "\n")) }
   }
 
-  func text(ofDefault value: [UInt8], among areSeveral: Bool) -> [UInt8] {
-    ended(onTerminal ? Array(String.printable(value).utf8) : value, areSeveral)
+  func text(ofDefault value: [UInt8], _ key: [UInt8], among areSeveral: Bool) -> [UInt8] {
+    if json {
+      var object = missing(key)
+      object.add("value", bytes: value)
+      return object.line
+    }
+    return ended(onTerminal ? Array(String.printable(value).utf8) : value, areSeveral)
   }
 
   func text(ofMissing key: [UInt8], among areSeveral: Bool) -> [UInt8] {
-    if json {
-      var object = JSONObject()
-      object.add("key", bytes: key)
-      object.add("found", false)
-      return object.line
-    }
+    if json { return missing(key).line }
     guard areSeveral else { return [] }
     return ended(onTerminal ? Array("(none)".utf8) : [], true)
+  }
+
+  private func missing(_ key: [UInt8]) -> JSONObject {
+    var object = JSONObject()
+    object.add("key", bytes: key)
+    object.add("found", false)
+    return object
   }
 
   private func ended(_ text: [UInt8], _ areSeveral: Bool) -> [UInt8] {
