@@ -15,6 +15,42 @@ import ToolSupport
     #expect(objects[1]["value"] as? String == "none" && objects[1]["found"] as? Bool == false)
   }
 
+  /// Every name that `--json` prints is in docs/shmctl-json.md.
+  @Test func everyNameIsDocumented() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try String(contentsOf: root.appendingPathComponent("docs/shmctl-json.md"), encoding: .utf8)
+    let (table, copy, other) = (try TestTable(), try TestTable(isMade: false), try TestTable(isMade: false))
+    let handle = try table.open()
+    try handle.set("k", "v", expires: .after(.seconds(3600)))
+    let dump = try table.run("dump").output
+    var objects: [[String: Any]?] = []
+    for (arguments, input) in [
+      (["get", "k", "none"], nil), (["mget", "k"], nil), (["ls"], nil), (["type", "k"], nil), (["ttl", "k"], nil),
+      (["exists", "k"], nil), (["append", "k", "w"], nil), (["cas", "k", "vw", "x"], nil), (["incr", "n"], nil),
+      (["set", "--get", "n", "2"], nil), (["rename", "n", "m"], nil), (["expire", "m", "1h"], nil), (["count"], nil),
+      (["getdel", "m"], nil), (["mset", "a", "1", "b", "2"], nil), (["del", "a"], nil),
+      (["del", "--prefix", "b"], nil),
+      (["stat"], nil), (["log"], nil), (["clients"], nil), (["check", "NAME"], nil), (["repair", "NAME"], nil),
+      (["wait", "k"], nil), (["watch", "k", "--from", "0", "--count", "1"], nil), (["doctor"], nil),
+      (["tables", "--long"], nil), (["top", "--batch", "1", "--interval", "10ms"], nil), (["bench"], nil),
+      (["load"], dump), (["load", "--dry-run"], dump), (["copy", "NAME", copy.name], nil),
+      (["import", "csv"], Array("key,value\nc,d\n".utf8)), (["diff", "NAME", copy.name], nil),
+      (["create", other.name], nil), (["batch"], Array(#"{"op":"incr","key":"i"}"#.utf8)),
+      (["transaction"], Array(#"{"op":"incr","key":"i"}"#.utf8)),
+    ] as [([String], [UInt8]?)] {
+      let words = ["--json"] + arguments.map { $0 == "NAME" ? table.name : $0 }
+      let isOfSeveral = ["check", "repair", "doctor", "tables", "top", "bench", "copy", "diff", "create"]
+        .contains(arguments[0])
+      objects += try CommandRun((isOfSeveral ? [] : ["-t", table.name]) + words, input: input).objects
+    }
+    #expect(objects.count > 40 && objects.allSatisfy { $0 != nil })
+    for name in Swift.Set(objects.compactMap { $0?.keys }.joined()).sorted() where !page.contains("`\(name)`") {
+      Issue.record("'\(name)' is not in docs/shmctl-json.md")
+    }
+    withExtendedLifetime(handle) {}
+  }
+
   private func parse(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
   }
