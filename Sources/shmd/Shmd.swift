@@ -20,8 +20,10 @@ struct Shmd: AsyncParsableCommand {
   var check = false
 
   @Option(
-    help: ArgumentHelp("As whom --check judges rights and trust, if root runs it: the unit's user.", valueName: "user"))
-  var user = Daemon.serviceUser
+    help: ArgumentHelp(
+      "As whom --check judges rights and trust, if root runs it: the unit's user. (default: \(Daemon.serviceUser))",
+      valueName: "user"))
+  var user: String?
 
   @Flag(help: "Check the configuration and have the daemon that runs read it.")
   var reload = false
@@ -39,6 +41,7 @@ struct Shmd: AsyncParsableCommand {
     if [check, reload, printConfig].count(where: \.self) > 1 {
       throw ValidationError("--check, --reload and --print-config exclude each other")
     }
+    if user != nil, !check { throw ValidationError("--user goes with --check; without it the daemon is who starts it") }
   }
 
   func run() async throws {
@@ -48,7 +51,7 @@ struct Shmd: AsyncParsableCommand {
       if printConfig {
         daemon.printConfiguration()
       } else if check {
-        daemon.check(as: user)
+        daemon.check(as: user ?? Daemon.serviceUser)
       } else if reload {
         daemon.reload()
       } else {

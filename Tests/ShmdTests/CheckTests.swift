@@ -17,6 +17,13 @@ import Testing
     #expect(access(corner.directory + "/run", F_OK) != 0)
   }
 
+  @Test func aUserIsOneToCheckAs() throws {
+    for options in [[], ["--reload"], ["--print-config"]] {
+      let run = try WorkerProcess.run("shmd", ["--user", "root", "--config", "/none"] + options, timeoutSeconds: 60)
+      #expect(run.exit == .code(64) && run.errors.contains("--user goes with --check"), "\(options): \(run.errors)")
+    }
+  }
+
   @Test func checkingComparesWithTheTablesThatLive() throws {
     let corner = try Corner()
     let name = corner.tableName()
