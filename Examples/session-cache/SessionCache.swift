@@ -15,7 +15,8 @@ struct SessionCache: Sendable {
   /// The user of a session, or nil if there is none: it ended, expired, or made room for others.
   func user(of id: String) throws -> String? {
     guard let contents = try cache[id] else { return nil }
-    let parts = contents.split(separator: " ", omittingEmptySubsequences: false)
+    // Of the two parts only the first, the user's name, has no space for sure.
+    let parts = contents.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     // No write is ever seen in parts: what is here fits together.
     precondition(parts.count == 2 && Self.contents(id, String(parts[0])) == contents, "torn session \(id): \(contents)")
     return String(parts[0])

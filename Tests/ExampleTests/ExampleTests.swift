@@ -94,6 +94,8 @@ import Testing
       }
       let entry = try Table.open(name).entry("sessions/s1")
       #expect(entry.map { String(decoding: $0.bytes, as: UTF8.self) } == "guest s1:guest")
+      // An ID is whatever a client sends.
+      for _ in 0..<2 { #expect(try run("session-cache", [name, "user", "a b"]).output == "guest\n") }
     }
   }
 
