@@ -37,6 +37,7 @@ find "$work" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 (cd "$tree" && PROGRAMS=$programs PAGES=$work/pages dpkg-buildpackage -b -us -uc -d >"$work/log" 2>&1) ||
   { cat "$work/log" >&2; exit 1; }
 mkdir -p "$out"
-rm -f "$out"/*.deb
+# Those of another version, and nothing else that lies there.
+rm -f "$out"/shmd_*.deb "$out"/shmctl_*.deb "$out"/sharedtable-dev_*.deb
 cp "$work"/*.deb "$out/"
 ls -l "$out"/*.deb

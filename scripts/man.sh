@@ -19,8 +19,9 @@ date=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" +%Y-%m-%d)
 $swift package --scratch-path "$scratch" --allow-writing-to-package-directory generate-manual --multi-page \
   --section 1 --date "$date" </dev/null >"$scratch/manual.log" 2>&1 || { cat "$scratch/manual.log" >&2; exit 1; }
 
-rm -rf "$out"
 mkdir -p "$out"
+# What it made before, and nothing else that lies there.
+rm -f "$out"/shmctl.1 "$out"/shmctl-*.1 "$out/shmd.8" "$out/shmctl.bash" "$out/_shmctl" "$out/shmctl.fish"
 for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
   name=$(basename "$page" .1 | tr . -)
   # `complete` is for the shells' completions.
