@@ -66,6 +66,16 @@ import Testing
     #expect(none.status == 3 && none.errors.contains("with a slash"))
   }
 
+  @Test func resizeOfAnothersTableLeavesNoCopy() throws {
+    guard let stranger else { return }
+    let table = try TestTable(isMade: false)
+    #expect(try CommandRun(["create", table.name, "--capacity", "2MiB"], user: stranger).status == 0)
+    let run = try CommandRun(["resize", table.name, "--capacity", "4MiB", "--trust", "\(stranger)"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try Table.open(table.name, trusting: [stranger]).capacityBytes == 4 << 20)
+    #expect(try Table.list().filter { $0.hasPrefix(table.name + ".resize.") }.isEmpty)
+  }
+
   @Test func resizeKeepsContentsAndRights() throws {
     let table = try TestTable(Table.Options(capacityBytes: 2 << 20, mode: 0o640))
     do { try Self.fill(table.open(), 9000) }

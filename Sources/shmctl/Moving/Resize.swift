@@ -50,10 +50,11 @@ struct Resize: ParsableCommand {
       try replace(table, wanted, copy)
     } catch {
       // As long as the old one has its name, the copy is of no use.
-      if table.administration.isNamed { try? Table.drop(copyName) }
+      if table.administration.isNamed { try? Table.drop(copyName, trusting: options.trustedOwners()) }
       throw error
     }
-    try Table.drop(copyName)
+    // It belongs to the table's owner, who may be another.
+    try Table.drop(copyName, trusting: options.trustedOwners())
   }
 
   private func newOptions(_ table: Table) throws -> Table.Options {
