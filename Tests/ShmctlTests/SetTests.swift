@@ -123,6 +123,19 @@ import Testing
     #expect(try table.run("get", "k", "-o", "/dev/fd/77").status == 11)
   }
 
+  @Test func aFileThatIsReplacedStaysItsOwners() throws {
+    guard let stranger else { return }
+    let table = try TestTable()
+    try table.open().set("k", "value")
+    let file = try Scratch()
+    try Data("old".utf8).write(to: URL(fileURLWithPath: file.path))
+    try FileManager.default.setAttributes(
+      [.ownerAccountID: stranger, .groupOwnerAccountID: stranger, .posixPermissions: 0o640], ofItemAtPath: file.path)
+    #expect(try table.run("get", "k", "-o", file.path).status == 0)
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "value")
+    #expect(try CommandRun(shell: "stat -c '%u %g %a' \(file.path)").text == "\(stranger) \(stranger) 640\n")
+  }
+
   @Test func whatAKilledProcessOfTheSameNumberLeftIsNotInTheWay() throws {
     let table = try TestTable()
     try table.open().set("k", "value")

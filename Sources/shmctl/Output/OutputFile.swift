@@ -12,7 +12,8 @@ final class OutputFile {
   /// Nil where there is nothing to rename.
   private var draft: [CChar]?
 
-  /// - Parameter mode: the permission bits that a new file may have, before the umask. One that is there keeps its own.
+  /// - Parameter mode: the permission bits that a new file may have, before the umask. One that is there keeps its own, and as
+  ///   far as this user may give files away its owner and group.
   init(_ path: RawArgument, mode: mode_t = 0o666) throws {
     self.path = path
     let given = path.bytes.map { CChar(bitPattern: $0) } + [0]
@@ -35,6 +36,8 @@ final class OutputFile {
     descriptor = made.descriptor
     guard descriptor >= 0 else { throw Self.failure("create a file beside", path) }
     draft = made.name
+    // Before the mode, of which it takes bits away.
+    if exists { _ = fchown(descriptor, status.st_uid, status.st_gid) }
     if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
   }
 
