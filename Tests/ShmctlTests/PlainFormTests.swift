@@ -94,6 +94,23 @@ import Testing
     #expect(try target.open().get("C", as: String.self) == "d")
   }
 
+  @Test func whatTheTableCannotTakeIsSaidBeforeAnythingIsStored() throws {
+    let table = try TestTable()
+    let longest = try table.open().maximumValueLength
+    let csv = "key,value\na,b\nlong,\(String(repeating: "x", count: longest + 1))\n"
+    let run = try table.run("import", "csv", input: Array(csv.utf8))
+    #expect(run.status == 6 && run.errors.contains("'long'"), "\(run.errors)")
+    #expect(run.errors.contains("nothing was changed"))
+    #expect(try table.open().count == 0)
+    // How much has room is known only when it is full.
+    let small = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    let many = "key,value\n" + (0..<30_000).map { "key-\($0),some value\n" }.joined()
+    let full = try small.run("import", "csv", input: Array(many.utf8))
+    let count = try #require(full.errors.firstMatch(of: /; ([0-9]+) records are stored/)?.1)
+    #expect(full.status == 5)
+    #expect(try Int(count) == small.open().count)
+  }
+
   @Test func aFullDiskIsSaidOfTheFileThatItIsOf() throws {
     // A table of which one version can be had only while its writers wait is written to $TMPDIR first.
     let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))

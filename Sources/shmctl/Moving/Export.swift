@@ -99,7 +99,18 @@ struct Import: TableCommand {
     do throws(PlainProblem) { records = try parse(bytes, now: now) } catch {
       throw Complaint.usage("\(input.name), \(error.place): \(error.message); nothing was changed")
     }
+    try check(records, table, input.name)
     var load = RecordLoad(table, ifAbsent ? .keep : .overwrite)
+    do {
+      try apply(records, &load)
+    } catch {
+      guard load.done > 0 else { throw error }
+      throw Complaint(error, table.name, "\(load.done) records are stored")
+    }
+    try LoadReport(load).report(options, table)
+  }
+
+  private func apply(_ records: [OwnedRecord], _ load: inout RecordLoad) throws {
     var batch = DumpBatch()
     for record in records {
       batch.append(record)
@@ -108,7 +119,16 @@ struct Import: TableCommand {
       batch.removeAll()
     }
     try load.apply(batch)
-    try LoadReport(load).report(options, table)
+  }
+
+  /// What no table of this capacity can take is said before the first record is stored.
+  private func check(_ records: [OwnedRecord], _ table: Table, _ name: String) throws(Complaint) {
+    let longest = table.maximumValueLength
+    guard let record = records.first(where: { $0.value.count > longest }) else { return }
+    throw Complaint(
+      .tooLarge, table: table.name,
+      "\(name) has a value of \(record.value.count) bytes for key '\(RawArgument.shown(record.key))', and the table takes \(longest); "
+        + "nothing was changed: store it in parts, or make a table of more capacity")
   }
 
   private func parse(_ bytes: [UInt8], now: UInt64) throws(PlainProblem) -> [OwnedRecord] {
