@@ -36,6 +36,12 @@ import Testing
     }
   }
 
+  @Test func aFileThatCannotBeMadeIsSaidBeforeTheLook() throws {
+    // Without a key there is nothing to look at, which is found out afterwards.
+    let run = try TestTable().run("plot", "latency", "--svg", "/none/picture.svg")
+    #expect(run.status == 11 && run.errors.contains("'/none/picture.svg'"), "\(run.errors)")
+  }
+
   @Test func percentilesAreThoseOfTheSample() {
     let sample = LatencySample((1...1000).reversed())
     #expect(sample.percentile(50) == 500 && sample.percentile(99) == 990 && sample.percentile(100) == 1000)

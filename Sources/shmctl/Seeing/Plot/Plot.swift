@@ -39,6 +39,8 @@ struct Plot: TableCommand {
   }
 
   func run(on table: Table) throws {
+    // Before the look, which may last a day.
+    let file = try svg.flatMap { $0.isStandardInput ? nil : try OutputFile($0) }
     let (lines, picture): ([String], String)
     let size = Self.size
     switch subject {
@@ -49,8 +51,7 @@ struct Plot: TableCommand {
       let chart = try latency(table)
       (lines, picture) = (chart.text(width: size.width, height: size.height), chart.svg)
     }
-    if let svg, !svg.isStandardInput { return try Self.write(picture, to: svg) }
-    if svg != nil { return try StandardOutput.write(Array(picture.utf8)) }
+    if let svg { return try Self.write(picture, to: file, of: svg) }
     try StandardOutput.write(Array(lines.map { $0 + "\n" }.joined().utf8))
   }
 
@@ -106,8 +107,8 @@ struct Plot: TableCommand {
     return (min(1000, max(20, columns)), 24)
   }
 
-  private static func write(_ text: String, to path: RawArgument) throws {
-    let file = try OutputFile(path)
+  private static func write(_ text: String, to file: OutputFile?, of path: RawArgument) throws {
+    guard let file else { return try StandardOutput.write(Array(text.utf8)) }
     try Descriptor.writeAll(file.descriptor, text.utf8, "'\(path.shown)'")
     try file.finish()
   }
