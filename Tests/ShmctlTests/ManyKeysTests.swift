@@ -49,6 +49,19 @@ import Testing
     #expect(try get(["-qt", table.name, "a", "--", "-q", "-", "--", "--default"]) == "a\n-q\n-\n--\n--default\n")
   }
 
+  @Test func anOptionMayHaveAnEmptyValueBehindItsEqualsSign() throws {
+    let table = try TestTable()
+    try table.open().set("empty", "")
+    let missing = try table.run("get", "--default=", "none")
+    #expect(missing.status == 0 && missing.text == "", "\(missing.errors)")
+    #expect(try table.run("get", "none", "empty", "--default=").status == 0)
+    #expect(try table.run("wait", "--value=", "empty", "--timeout", "10s").status == 0)
+    #expect(try table.run("ls", "--prefix=", "--limit", "9").text == "empty\n")
+    let name = try CommandRun(["--table=", "get", "empty"])
+    #expect(name.status == 2 && name.errors.contains("table '': not a table name"), "\(name.errors)")
+    #expect(try table.run("get", "--", "--default=").status == 1)
+  }
+
   @Test func keysComeFromStandardInputWhereTheDashStands() throws {
     let table = try TestTable()
     let handle = try table.open()

@@ -87,7 +87,18 @@ struct CommandWords {
     if takesType, text == "--json" { return forParser.append("--json-value") }
     // What is packed needs no `--` before it, and behind one no option could follow the keys any more.
     if takesKeyList, text == "--" { return }
+    if let option = optionWithEmptyValue(text) { return forParser += [option, ""] }
     forParser.append(RawArgument.encode(word, options: true))
+  }
+
+  /// The option of `--option=`. The parser takes that for an option without a value, and the next word for the value: a key.
+  private func optionWithEmptyValue(_ word: String) -> String? {
+    guard word.hasSuffix("="), word.hasPrefix("--") else { return nil }
+    let option = String(word.dropLast())
+    let takesValue =
+      Self.optionsWithValue.contains(option)
+      || CommandSyntax(of: command.map { String(decoding: $0, as: UTF8.self) }).takesValue(option)
+    return takesValue ? option : nil
   }
 
   /// Hands the keys over that were found up to here: what comes from standard input keeps its place among them.
