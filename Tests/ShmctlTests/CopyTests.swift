@@ -66,6 +66,13 @@ import Testing
     #expect(none.status == 3 && none.errors.contains("with a slash"))
   }
 
+  @Test func aCapacityThatCannotBeIsSaidOfTheTable() throws {
+    let table = try TestTable()
+    let run = try CommandRun(["resize", table.name, "--capacity", "1"])
+    #expect(run.status == 2 && run.errors.hasPrefix("shmctl: table '\(table.name)': "), "\(run.errors)")
+    #expect(run.errors.contains("capacity 1: at least"))
+  }
+
   @Test func resizeOfAnothersTableLeavesNoCopy() throws {
     guard let stranger else { return }
     let table = try TestTable(isMade: false)

@@ -44,8 +44,14 @@ struct Resize: ParsableCommand {
     let wanted = try newOptions(table)
     try refuseUsers(of: table)
     let copyName = "\(table.name).resize.\(getpid())"
-    // Here rather than half-way: a name that is too long, a capacity that cannot be.
-    let copy = try Table.create(copyName, wanted, timeout: options.timeout.duration)
+    let copy: Table
+    do {
+      copy = try Table.create(copyName, wanted, timeout: options.timeout.duration)
+    } catch {
+      // Here rather than half-way: a name that is too long, a capacity that cannot be.
+      throw Complaint(
+        ExitStatus(error.code), table: table.name, "its copy '\(copyName)' cannot be made: \(error.message)")
+    }
     do {
       try replace(table, wanted, copy)
     } catch {
