@@ -5,6 +5,14 @@ import TestSupport
 import Testing
 
 @Suite struct TableListingTests {
+  @Test func theListIsOfAllTables() throws {
+    let table = try TestTable()
+    for words in [["tables", "-t", table.name], ["-t", table.name, "tables", "--long"]] {
+      let run = try CommandRun(words)
+      #expect(run.status == 2 && run.errors.contains("leave -t out"), "\(run.text)")
+    }
+  }
+
   /// The cells of one table's line, all of the columns.
   private func line(_ name: String, _ text: String) throws -> [Substring] {
     let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }

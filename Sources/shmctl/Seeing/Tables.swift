@@ -20,6 +20,8 @@ struct Tables: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Say more of each table.")
   var long = false
 
+  func validate() throws { try options.refuseTable(for: "tables") }
+
   func run() throws {
     let listings = try TableListing.all(trusting: options.trustedOwners())
     if options.json {
