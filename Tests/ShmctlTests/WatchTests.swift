@@ -21,6 +21,16 @@ import Testing
     #expect(try table.run("watch", "a", "--from", "\(version + 1000)").status == 2)
   }
 
+  @Test func aTerminalDoesNotObeyWhatWaitPrints() throws {
+    let lines = #"""
+      $ shmctl create escapes
+      $ printf '\033[31mred' | shmctl set -t escapes k -
+      $ shmctl wait -t escapes k
+      \x1b[31mred
+      """#
+    try Transcript(lines.split(separator: "\n")).replay("wait")
+  }
+
   @Test func whatTheLogHasLostIsTold() throws {
     let table = try TestTable()
     let handle = try table.open()

@@ -6,8 +6,9 @@ struct Wait: TableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait", abstract: "Wait until a key exists, has a value, or is gone.",
     discussion: """
-      Prints the value as 'get' does, or nothing with --gone. Waits --timeout at most (5s unless given), then exit 7. It is \
-      about a state: a value that lasts shorter than a look may be missed.
+      Prints the value as 'get' does in a pipe, on a terminal with control characters escaped, or nothing with --gone. Waits \
+      --timeout at most (5s unless given), then exit 7. It is about a state: a value that lasts shorter than a look may be \
+      missed.
 
       EXAMPLES
         shmctl wait -t jobs ready --timeout 1m
@@ -60,8 +61,8 @@ struct Wait: TableCommand {
       return try StandardOutput.write(object.line)
     }
     guard let entry else { return }
-    try StandardOutput.write(entry.text)
-    if StandardOutput.isTerminal { try StandardOutput.write([UInt8(ascii: "\n")]) }
+    guard StandardOutput.isTerminal else { return try StandardOutput.write(entry.text) }
+    try StandardOutput.write(line: String.printable(entry.text))
   }
 
   private func late(_ table: Table) -> Complaint {
