@@ -40,6 +40,7 @@ enum Main {
   /// The command that the words ask for; a word that is no command gets one line, and the nearest that is one.
   private static func parse(_ words: CommandWords) throws -> any ParsableCommand {
     if let command = PlainWords.command(words) { return command }
+    if let name = words.unknownToHelp { throw noCommand(name) }
     do {
       return try Shmctl.parseAsRoot(words.forParser)
     } catch {
@@ -47,9 +48,13 @@ enum Main {
       // What is wrong with them has a status, which an error of the parser's does not carry.
       _ = try Settings.current()
       guard let name = words.command, !Shmctl.has(command: name) else { throw error }
-      let near = Suggestion.command(like: String(decoding: name, as: UTF8.self)).map { "did you mean '\($0)'? " } ?? ""
-      throw Complaint.usage("there is no command '\(RawArgument.shown(name))'; \(near)see 'shmctl --help'")
+      throw noCommand(name)
     }
+  }
+
+  private static func noCommand(_ name: [UInt8]) -> Complaint {
+    let near = Suggestion.command(like: String(decoding: name, as: UTF8.self)).map { "did you mean '\($0)'? " } ?? ""
+    return .usage("there is no command '\(RawArgument.shown(name))'; \(near)see 'shmctl --help'")
   }
 
   /// Says what there is to say about an error.

@@ -13,6 +13,10 @@ import Testing
       #expect(run.status == 2)
       #expect(run.errors == "shmctl: there is no command '\(word)'; did you mean '\(near)'? see 'shmctl --help'\n")
     }
+    #expect(try CommandRun(["help", "get"]).text.hasPrefix("OVERVIEW: Print the values"))
+    #expect(try CommandRun(["help", "--help"]).status == 0)
+    let help = try CommandRun(["help", "frobnicate"])
+    #expect(help.status == 2 && help.text.isEmpty && help.errors.contains("there is no command 'frobnicate'"))
     #expect(try CommandRun(["frobnicate"]).errors == "shmctl: there is no command 'frobnicate'; see 'shmctl --help'\n")
     #expect(try CommandRun(["-t", "x", "--timeout", "1s", "lss"]).errors.contains("did you mean 'ls'?"))
   }

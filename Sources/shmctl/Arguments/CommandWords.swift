@@ -34,6 +34,13 @@ struct CommandWords {
     pack()
   }
 
+  /// The command whose help is asked for and that is none: the parser's `help` then speaks of all.
+  var unknownToHelp: [UInt8]? {
+    guard forParser.first == "help", forParser.count > 1, !forParser[1].hasPrefix("-") else { return nil }
+    let name = RawArgument.decode(forParser[1])
+    return Shmctl.has(command: name) ? nil : name
+  }
+
   /// Those of this process.
   static var ofProcess: CommandWords {
     CommandWords(
