@@ -83,6 +83,27 @@ import Testing
     #expect(try Table.list().filter { $0.hasPrefix(table.name + ".resize.") }.isEmpty)
   }
 
+  @Test func ofAKeyThatADumpHasTwiceTheLastOneCounts() throws {
+    // As 'load' has it; lines of JSON may be written by hand.
+    let table = try TestTable()
+    try table.open().set("a", 2)
+    try table.open().set("b", 1)
+    let records = { (values: [(String, Int)]) in
+      #"{"dump":"shmtable","format":1}"# + "\n" + values.map { #"{"key":"\#($0)","value":\#($1)}"# + "\n" }.joined()
+        + #"{"end":true}"# + "\n"
+    }
+    for (values, difference) in [
+      ([("a", 2), ("b", 1), ("a", 2)], ""), ([("a", 1), ("b", 1), ("a", 2)], ""),
+      ([("a", 2), ("b", 1), ("a", 1)], "~ a\n"), ([("a", 2), ("b", 1), ("c", 1), ("c", 2)], "+ c\n"),
+    ] {
+      let dump = Array(records(values).utf8)
+      let run = try CommandRun(["diff", table.name, "-"], input: dump)
+      #expect(run.text == difference && run.status == (difference.isEmpty ? 0 : 1), "\(values): \(run.text)")
+      let other = try CommandRun(["diff", "-", table.name], input: dump)
+      #expect(other.text == difference.replacing("+", with: "-"), "\(values): \(other.text)")
+    }
+  }
+
   @Test func resizeKeepsContentsAndRights() throws {
     let table = try TestTable(Table.Options(capacityBytes: 2 << 20, mode: 0o640))
     do { try Self.fill(table.open(), 9000) }

@@ -3,7 +3,8 @@ import ToolSupport
 
 /// In which keys two sides differ: takes all records of the first, then all of the second.
 ///
-/// Of the first every key and 24 bytes for its value are kept, of the second only differences.
+/// Of the first every key and 24 bytes for its value are kept, of the second only differences. Of a key that a side has twice, as
+/// lines of JSON that were written by hand may, the last record counts.
 struct KeyDifference {
   private enum Change: String {
     case removed, added, changed
@@ -17,14 +18,18 @@ struct KeyDifference {
     }
   }
 
-  private struct Seen: Equatable {
+  private struct Seen {
     let digest: [UInt64]
     let expiry: UInt64
+    /// Whether the second side has the key, too.
+    var isMet = false
+
+    func isSame(as other: Seen) -> Bool { digest == other.digest && expiry == other.expiry }
   }
 
   private let ignoreExpiry: Bool
   private var left: [[UInt8]: Seen] = [:]
-  private var changes: [(key: [UInt8], change: Change)] = []
+  private var changes: [[UInt8]: Change] = [:]
 
   init(ignoreExpiry: Bool) { self.ignoreExpiry = ignoreExpiry }
 
@@ -32,11 +37,9 @@ struct KeyDifference {
 
   mutating func add(second record: DumpRecord) {
     let key = record.keyBytes
-    switch left.removeValue(forKey: key) {
-    case nil: changes.append((key, .added))
-    case let other where other != seen(record): changes.append((key, .changed))
-    default: break
-    }
+    guard let first = left[key] else { return changes[key] = .added }
+    left[key]?.isMet = true
+    changes[key] = first.isSame(as: seen(record)) ? nil : .changed
   }
 
   private func seen(_ record: DumpRecord) -> Seen {
@@ -46,7 +49,10 @@ struct KeyDifference {
   /// Writes a line for each key, sorted.
   /// - Throws: `notFound` if there is one.
   func tell(json: Bool) throws {
-    let all = (changes + left.keys.map { ($0, .removed) }).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    let removed = left.lazy.filter { !$0.value.isMet }.map { (key: $0.key, change: Change.removed) }
+    let all = (changes.map { (key: $0.key, change: $0.value) } + removed).sorted {
+      $0.key.lexicographicallyPrecedes($1.key)
+    }
     var output: [UInt8] = []
     for (key, change) in all { output += Self.line(key, change, json: json) }
     try StandardOutput.write(output)
