@@ -8,7 +8,7 @@ struct Export: TableCommand {
     commandName: "export", abstract: "Write a table's keys in a form that other programs read.",
     discussion: """
       csv: a line each of key, value, type, expiryMilliseconds, encoding (base64 where key or value is no UTF-8). env: \
-      lines NAME="value" of keys that can be names. resp: for 'redis-cli --pipe'. What the form cannot hold (structs, in env \
+      NAME="value", as shells read it, of keys that can be names. resp: for 'redis-cli --pipe'. What the form cannot hold (structs, in env \
       other keys) is left out and counted on standard error; 'dump' holds everything. One version of the table.
 
       EXAMPLES
