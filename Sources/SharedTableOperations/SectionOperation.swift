@@ -131,7 +131,7 @@ public final class BarrierOperation<R: Sendable>: SectionOperation<R>, @unchecke
   // Sendable because it adds nothing.
 
   /// - Parameters:
-  ///   - timeout: as in ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,_)``.
+  ///   - timeout: as in ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,(Transaction)->R)``.
   ///   - body: runs alone on the whole host, on one of the queue's threads; when the operation is finished, its changes are
   ///     visible on the whole host.
   public init(

@@ -43,7 +43,7 @@ extension Accessor {
 
 extension Accessor where Output: Sendable {
   /// Submits the accessor as a barrier of `queue` and returns at once, as
-  /// ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,_)`` does.
+  /// ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,(Transaction)->R)`` does.
   /// - Throws: `wrongTable`, `queueFull`, `forked`; nothing was submitted then.
   @discardableResult
   public func accessAsync(on queue: BarrierQueue, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {

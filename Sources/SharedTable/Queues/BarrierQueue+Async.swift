@@ -62,6 +62,25 @@ extension BarrierQueue {
     WorkItem(try submitBarrier(timeout, flags) { tx in WorkValue.of(try body(&tx)) })
   }
 
+  /// The same of a closure without a result, at a lower cost.
+  @discardableResult @inlinable
+  public func async(
+    flags: BarrierFlags, timeout: Duration? = nil,
+    _ body: consuming @escaping @Sendable (inout Transaction) throws -> Void
+  ) throws(TableError) -> WorkItem<Void> {
+    WorkItem(try submitBarrier(timeout, flags, body))
+  }
+
+  @usableFromInline
+  func submitBarrier(
+    _ timeout: Duration?, _ flags: BarrierFlags,
+    _ body: consuming @escaping @Sendable (inout Transaction) throws -> Void
+  ) throws(TableError) -> Work {
+    let work = VoidBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
+    try submit(work)
+    return work
+  }
+
   @usableFromInline
   func submitBarrier(
     _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
