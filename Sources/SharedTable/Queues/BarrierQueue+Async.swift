@@ -97,20 +97,29 @@ extension BarrierQueue {
     ClosureBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
   }
 
+  // Inlined: each item of a burst comes here.
+  @inline(__always)
   func submit(_ work: Work) throws(TableError) {
     try checkAsynchrony()
+    // What a closure captures is counted.
+    let uncounted = unsafe Uncounted(work)
     let isSubmitted = withOrder { order in
       guard order.hasRoom else { return false }
-      order.submit(work)
+      uncounted.with { order.submit($0) }
       return true
     }
     if !isSubmitted { throw full() }
   }
 
+  @inline(__always)
   func checkAsynchrony() throws(TableError) {
     try checkProcess()
     // The first time it was looked at too.
-    if isFlushedAtExit.load(ordering: .relaxed) { return }
+    if !isFlushedAtExit.load(ordering: .relaxed) { try registerForExit() }
+  }
+
+  @inline(never)
+  private func registerForExit() throws(TableError) {
     if !WorkerPool.shared.isOfThisProcess { throw labelled(table.named(.unsupported(Self.forkedPool))) }
     ExitFlush.register(self)
   }

@@ -11,9 +11,13 @@ extension BarrierQueue {
   }
 
   /// In a child that was forked since, the queue's lock may be locked for ever, and its threads are not there.
+  @inline(__always)
   func checkProcess() throws(TableError) {
-    if !table.isUsable { throw labelled(table.named(.forked)) }
+    if !table.isUsable { throw forked }
   }
+
+  @inline(never)
+  private var forked: TableError { labelled(table.named(.forked)) }
 
   /// G11: what would wait for the section that this thread is in.
   func checkOutsideSections(toDo what: String) throws(TableError) {

@@ -33,7 +33,7 @@ extension BarrierQueue {
     var mayGoOn: Bool { postponed == nil && waiting == nil }
 
     mutating func tellEnded() {
-      while let work = ended.popFirst() { work.asBarrierWork.tell() }
+      ended.removeAll { $0.tell() }
     }
   }
 
@@ -111,7 +111,7 @@ extension BarrierQueue {
         defer { endIfForked() }
         return try work.run(&part)
       }
-      work.setResult(.success(value))
+      work.setResult(.success(consume value))
       if work.waitsForReaders {
         // What it waited for the table counts.
         group.waiting = ReaderWaits.Wait(

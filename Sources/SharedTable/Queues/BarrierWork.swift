@@ -2,7 +2,6 @@
 @usableFromInline
 class BarrierWork: Work, @unchecked Sendable {
   // Sendable because `turnDeadlineInstant` belongs to the thread that has its turn, and the rest does not change.
-  final let reach: OwnedReach
   private final var turnDeadlineInstant: UInt64 = 0
   /// When its wait for the table ends. Nil until its turn has come first.
   final var turnDeadline: Deadline? {
@@ -10,10 +9,12 @@ class BarrierWork: Work, @unchecked Sendable {
     set { turnDeadlineInstant = newValue?.instant ?? 0 }
   }
 
-  init(
-    _ queue: BarrierQueue, _ timeout: Duration?, _ reach: OwnedReach = .table, waitsForReaders: Bool = false
-  ) {
-    self.reach = reach
+  /// What it may change.
+  var reach: OwnedReach { .table }
+
+  // Inlined, or each class between this one and its object would count the queue once more.
+  @inline(__always)
+  init(_ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool = false) {
     super.init(.barrier, queue, timeout, isBarrierWork: true, waitsForReaders: waitsForReaders)
   }
 

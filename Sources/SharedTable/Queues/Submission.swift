@@ -43,6 +43,9 @@ class Submission: @unchecked Sendable {
 
   /// Asynchronous work only, on a worker thread: does it, its turn having come.
   func take(turnOf queue: BarrierQueue) {}
+
+  /// Asynchronous work only: tells whoever wants to know that it has ended.
+  func tell() {}
 }
 
 /// Submissions in order. Doubly linked, since one that gives up leaves from the middle.
@@ -81,6 +84,17 @@ struct SubmissionList {
     guard let first = unsafe head, unsafe first._withUnsafeGuaranteedRef(isWanted) else { return nil }
     unsafe first._withUnsafeGuaranteedRef { unlink($0) }
     return unsafe first.takeRetainedValue()
+  }
+
+  /// Empties the list, and calls `body` with each. Counts no reference.
+  mutating func removeAll(_ body: (Submission) -> Void) {
+    while let first = unsafe head {
+      unsafe first._withUnsafeGuaranteedRef { submission in
+        unlink(submission)
+        body(submission)
+      }
+      unsafe first.release()
+    }
   }
 
   private mutating func unlink(_ submission: Submission) {

@@ -27,6 +27,7 @@ class Work: Submission, @unchecked Sendable {
   private static var flags: UInt { 15 }
 
   /// - Parameter timeout: for its wait for the table; nil = the table's.
+  @inline(__always)
   init(
     _ kind: Kind, _ queue: BarrierQueue, _ timeout: Duration?, isBarrierWork: Bool = false,
     waitsForReaders: Bool = false
@@ -63,10 +64,10 @@ class Work: Submission, @unchecked Sendable {
   final func fail(_ error: any Error) { finish(.failure(error)) }
 
   /// Once, by the thread that has claimed it. Nobody sees the result before ``tell()``.
-  final func setResult(_ result: WorkResult) { self.result = result }
+  final func setResult(_ result: consuming WorkResult) { self.result = result }
 
   /// After ``setResult(_:)``.
-  final func tell() {
+  override final func tell() {
     var seen = progress.load(ordering: .relaxed)
     var hasSwapped = false
     while !hasSwapped {
@@ -78,9 +79,13 @@ class Work: Submission, @unchecked Sendable {
     let observers = seen & ~Self.flags
     let isForNobody = seen & (Self.isLookedAt | Self.isHandleGone) == Self.isHandleGone
     // Most work ends before anybody asks: then the result is not copied.
-    guard observers != 0 || isForNobody, let result else { return }
+    if observers != 0 { tell(observers) }
+    if isForNobody { reportFailure() }
+  }
+
+  private final func tell(_ observers: UInt) {
+    guard let result else { return }
     for observer in WorkObserver.take(observers) { observer.tell(result) }
-    if isForNobody { report(result) }
   }
 
   // MARK: - Looking
@@ -119,12 +124,17 @@ class Work: Submission, @unchecked Sendable {
     guard queue.segment.with({ $0.isOfThisProcess }) else { return }
     // PAIR work-result. Other end: Work.tell. Whichever of the two comes second reports.
     let seen = progress.bitwiseOr(Self.isHandleGone, ordering: .acquiringAndReleasing).oldValue
-    if seen & (Self.hasEnded | Self.isLookedAt) == Self.hasEnded, let result { report(result) }
+    if seen & (Self.hasEnded | Self.isLookedAt) == Self.hasEnded { reportFailure() }
+  }
+
+  private final func reportFailure() {
+    if case .failure(let error)? = result { report(error) }
   }
 
   /// A cancelled item is no error: somebody wanted it so.
-  private func report(_ result: WorkResult) {
-    if case .failure(let error) = result, !(error is CancellationError) { queue.errorHandler(error) }
+  @inline(never)
+  private final func report(_ error: any Error) {
+    if !(error is CancellationError) { queue.errorHandler(error) }
   }
 
   /// What threads sleep on, by work: one for all that wait for it, and for all their waits. An observer of each wait would be left in

@@ -1,4 +1,5 @@
 public import Dispatch
+public import TableEngine
 
 /// A handle on a piece of asynchronous work of a ``BarrierQueue`` or of an accessor of ``Guarded`` values, in the manner
 /// of `DispatchWorkItem`.
@@ -23,8 +24,9 @@ public final class WorkItem<R: Sendable>: Sendable {
   private var queue: BarrierQueue { work.queue }
   private var table: Table { chosen ?? queue.table }
 
-  // In a forked child nobody is told.
-  deinit { work.handleIsGone() }
+  // In a forked child nobody is told. Inlinable, so that the handle of work that is submitted and forgotten is no object at all.
+  @inlinable
+  deinit { unsafe Uncounted(work).with { $0.handleIsGone() } }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
   public var isFinished: Bool { table.isUsable && work.ended != nil }
