@@ -194,6 +194,23 @@ import Testing
     }
   }
 
+  /// What has not begun can be cancelled, though it belongs to the group already.
+  @Test(arguments: Table.Variant.allCases) func oneCanCancelAnotherOfItsGroup(_ variant: Table.Variant) throws {
+    try withQueue(variant) { queue throws in
+      let later = Notes<WorkItem<Int>>()
+      let canceller = try together(queue) {
+        // With it a lane takes others out of the queue.
+        try queue.async(flags: .barrier) { _ in }
+        let canceller = try queue.async(flags: .barrier) { _ in later.all[1].cancel() }
+        for _ in 0..<3 { later.add(try queue.async(flags: .barrier) { tx in try tx.increment("n") }) }
+        return canceller
+      }
+      #expect(try canceller.wait(timeout: .seconds(600)))
+      #expect(throws: CancellationError.self) { try later.all[1].wait(timeout: .seconds(600)) }
+      #expect(try later.all[2].wait(timeout: .seconds(600)) == 2)
+    }
+  }
+
   @Test func readsAndSynchronousBarriersEndAGroup() throws {
     try withQueue(.rcu) { queue throws in
       let seen = Notes<Int>()

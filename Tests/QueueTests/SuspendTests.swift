@@ -79,6 +79,33 @@ import Testing
     }
   }
 
+  /// Of what follows it, as a part of the same group too, nothing is lost, nothing changes places, and nothing waits that was cancelled.
+  @Test(arguments: Table.Variant.allCases) func whatFollowsABarrierThatSuspendsItsQueueKeepsItsPlace(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      queue.suspend()
+      let (notes, followers) = (Notes<Int>(), Notes<WorkItem<Void>>())
+      // With it a lane takes others out of the queue.
+      try queue.async(flags: .barrier) { _ in notes.add(0) }
+      let last = try queue.async(flags: .barrier) { _ in
+        queue.suspend()
+        #expect(followers.all[1].cancel())
+        notes.add(1)
+      }
+      for number in 2...41 { followers.add(try queue.async(flags: .barrier) { _ in notes.add(number) }) }
+      try queue.async { _ in notes.add(42) }
+      queue.resume()
+      try last.wait(timeout: .seconds(600))
+      waitUntil { queue.turns == 0 }
+      #expect(notes.all == [0, 1])
+      #expect(queue.waitingCount == 40)
+      queue.resume()
+      try queue.flush(timeout: .seconds(600))
+      #expect(notes.all == (0...42).filter { $0 != 3 })
+    }
+  }
+
   @Test func aSuspendedQueueIsKeptWithItsWork() throws {
     try withTable(.rcu) { table throws in
       var queue: BarrierQueue? = try BarrierQueue(in: table, label: "org.example.test")

@@ -12,6 +12,8 @@ import SharedMemory
 extension BarrierQueue {
   /// The most barriers in one of the table.
   static var groupLimit: Int { 256 }
+  /// So many are taken out of the queue at once, for the price of one lock.
+  private static var batchLimit: Int { 16 }
   /// For how long a group takes up further ones.
   static var groupNanoseconds: UInt64 { 1_000_000 }
 
@@ -24,6 +26,8 @@ extension BarrierQueue {
     /// The barriers that have ended and whose submitters have not been told yet, in the order of their submission. They are in no
     /// other list, so this one takes no memory of its own; an array would be allocated for each group, and copied as it grows.
     var ended = SubmissionList()
+    /// The next ones, taken out of the queue and not begun.
+    var next = SubmissionList()
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version, until this deadline: its own.
@@ -90,11 +94,14 @@ extension BarrierQueue {
     var count = 1
     table.runBarrier { tx in
       if runPart(leader, &tx, isFirst: true, version, &group) { group.ended.append(leader) }
-      while group.mayGoOn, count < Self.groupLimit, HostClock.monotonicNanoseconds < end, let work = following() {
+      while group.mayGoOn, count < Self.groupLimit, HostClock.monotonicNanoseconds < end,
+        let work = next(of: &group, most: Self.groupLimit - count)
+      {
         if runPart(work, &tx, isFirst: false, version, &group) { group.ended.append(consume work) }
         count += 1
       }
     }
+    if group.next.count > 0 { withOrder { $0.putBack(&group.next) } }
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
     GroupProbe.tell(.init(table: table.name, label: label, count: count))
@@ -128,25 +135,27 @@ extension BarrierQueue {
     }
   }
 
-  /// Takes out the barrier that comes right after the one that runs; nil if what comes next is something else.
-  /// - Parameter patience: of those only that would wait for the table no longer than this, in nanoseconds.
-  private func following(upTo number: UInt64 = .max, patience: UInt64 = .max) -> BarrierWork? {
-    withOrder { order in
-      order.continueBarrier { $0.number <= number && (patience == .max || $0.timeoutNanoseconds <= patience) }
-    }
+  /// The barrier that comes right after the one that runs; nil if what comes next is something else, or the queue is suspended.
+  private func next(of group: inout Group, most: Int) -> BarrierWork? {
+    if isSuspended.load(ordering: .relaxed) { return nil }
+    if group.next.count == 0 { group.next = withOrder { $0.continueBarrier(most: min(most, Self.batchLimit)) } }
+    return group.next.popFirst()?.asBarrierWork
   }
 
   /// The table cannot be had. Those that were waiting with the leader are told the same, as each would wait as long
   /// again; up to the first that is ready to wait longer, which has a turn of its own.
   private func fail(_ leader: BarrierWork, upTo newest: UInt64, _ error: TableError, _ group: inout Group) {
     let patience = leader.timeoutNanoseconds
-    var refused: BarrierWork? = leader
-    while let work = refused {
-      if work.claim() {
-        work.setResult(work.refuse(error))
-        group.ended.append(work)
-      }
-      refused = following(upTo: newest, patience: patience)
+    refuse(leader, error, &group)
+    var others = withOrder { order in
+      order.continueBarrier(most: .max) { $0.number <= newest && $0.timeoutNanoseconds <= patience }
     }
+    while let work = others.popFirst() { refuse(work.asBarrierWork, error, &group) }
+  }
+
+  private func refuse(_ work: BarrierWork, _ error: TableError, _ group: inout Group) {
+    guard work.claim() else { return }
+    work.setResult(work.refuse(error))
+    group.ended.append(work)
   }
 }

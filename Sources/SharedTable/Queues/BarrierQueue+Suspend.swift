@@ -13,7 +13,11 @@ extension BarrierQueue {
     // Given back by `resume`: else the work of a queue that is let go would never run, nor end. Taken before the queue is
     // suspended: another thread may resume it at once.
     let reference = unsafe Unmanaged.passRetained(self)
-    if !withOrder({ $0.suspend() }) { unsafe reference.release() }
+    let wasGoingOn = withOrder { order in
+      isSuspended.store(true, ordering: .relaxed)
+      return order.suspend()
+    }
+    if !wasGoingOn { unsafe reference.release() }
   }
 
   /// Ends one ``suspend()``. What waits begins in its order once all have ended.
@@ -21,6 +25,11 @@ extension BarrierQueue {
   /// A call more than ``suspend()`` was called is a mistake of the program, and ends it.
   public func resume() {
     guard table.isUsable else { return }
-    if withOrder({ $0.resume() }) { unsafe Unmanaged.passUnretained(self).release() }
+    let goesOn = withOrder { order in
+      let goesOn = order.resume()
+      isSuspended.store(!goesOn, ordering: .relaxed)
+      return goesOn
+    }
+    if goesOn { unsafe Unmanaged.passUnretained(self).release() }
   }
 }

@@ -54,6 +54,9 @@ public final class BarrierQueue: Sendable {
   private let triesInPool: Bool
   let errorHandler: @Sendable (any Error) -> Void
   private let order: Locked<SubmissionOrder>
+  /// What the order says, for a lane between two barriers of a group: it looks without the lock. Relaxed: a barrier that it takes up in
+  /// the moment in which it is suspended has begun before.
+  let isSuspended = Atomic(false)
   /// Asynchronous work was submitted to it. Only saves registering again, so relaxed.
   let isFlushedAtExit = Atomic(false)
 

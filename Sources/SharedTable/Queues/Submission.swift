@@ -77,11 +77,22 @@ struct SubmissionList {
     unsafe Unmanaged.passUnretained(submission).release()
   }
 
-  mutating func popFirst() -> Submission? { popFirst { _ in true } }
+  /// Puts the submissions of another list before its own. The other one is not to be used any more.
+  mutating func prepend(_ others: SubmissionList) {
+    guard let end = unsafe others.last else { return }
+    if let head = unsafe head {
+      unsafe end._withUnsafeGuaranteedRef { unsafe $0.next = head }
+      unsafe head._withUnsafeGuaranteedRef { unsafe $0.previous = end }
+    } else {
+      unsafe last = end
+    }
+    unsafe head = others.head
+    count += others.count
+  }
 
   /// Hands on the reference that the list holds, and counts none.
-  mutating func popFirst(where isWanted: (Submission) -> Bool) -> Submission? {
-    guard let first = unsafe head, unsafe first._withUnsafeGuaranteedRef(isWanted) else { return nil }
+  mutating func popFirst() -> Submission? {
+    guard let first = unsafe head else { return nil }
     unsafe first._withUnsafeGuaranteedRef { unlink($0) }
     return unsafe first.takeRetainedValue()
   }
@@ -95,6 +106,29 @@ struct SubmissionList {
       }
       unsafe first.release()
     }
+  }
+
+  /// Cuts off the first ones, as a list of their own. Counts no reference.
+  /// - Parameter isWanted: the first of which that does not hold stays, and all behind it.
+  mutating func cut(most: Int, while isWanted: (Submission) -> Bool) -> SubmissionList {
+    var first = SubmissionList()
+    var rest = unsafe head
+    while first.count < most, let next = unsafe rest, unsafe next._withUnsafeGuaranteedRef(isWanted) {
+      unsafe first.last = next
+      first.count += 1
+      unsafe rest = next._withUnsafeGuaranteedRef { unsafe $0.next }
+    }
+    guard let end = unsafe first.last else { return first }
+    unsafe first.head = head
+    unsafe end._withUnsafeGuaranteedRef { unsafe $0.next = nil }
+    if let rest = unsafe rest {
+      unsafe rest._withUnsafeGuaranteedRef { unsafe $0.previous = nil }
+    } else {
+      unsafe last = nil
+    }
+    unsafe head = rest
+    count -= first.count
+    return first
   }
 
   private mutating func unlink(_ submission: Submission) {

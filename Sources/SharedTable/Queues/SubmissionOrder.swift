@@ -257,18 +257,34 @@ struct SubmissionOrder {
     return newestAtTurn
   }
 
-  /// Takes out the next asynchronous barrier if it comes right after the one that runs: to share that one's fate on the
-  /// table.
-  /// - Parameter mayJoin: the last word about it.
-  mutating func continueBarrier(if mayJoin: (BarrierWork) -> Bool) -> BarrierWork? {
-    guard suspensions == 0, let next = waiting.popFirst(where: { $0.isBarrierWork && mayJoin($0.asBarrierWork) }) else {
-      return nil
+  /// Takes out the asynchronous barriers that come right after the one that runs: to share that one's fate on the table.
+  /// - Parameters:
+  ///   - most: so many of them.
+  ///   - mayJoin: the last word about each; after one that may not, none does.
+  mutating func continueBarrier(most: Int, if mayJoin: (BarrierWork) -> Bool = { _ in true }) -> SubmissionList {
+    if suspensions > 0 { return SubmissionList() }
+    let taken = waiting.cut(most: most) { next in
+      guard next.isBarrierWork && mayJoin(next.asBarrierWork) else { return false }
+      next.place = .gone
+      return true
     }
-    next.place = .gone
-    pendingWork -= 1
-    barriers -= 1
+    pendingWork -= taken.count
+    barriers -= taken.count
     if outside.count > 0 { proceed() }
-    return next.asBarrierWork
+    return taken
+  }
+
+  /// The opposite: they are the next again. Without those that were cancelled meanwhile.
+  mutating func putBack(_ taken: inout SubmissionList) {
+    var next = SubmissionList()
+    while let barrier = taken.popFirst() {
+      if barrier.asBarrierWork.isClaimed { continue }
+      barrier.place = .waiting
+      pendingWork += 1
+      barriers += 1
+      next.append(barrier)
+    }
+    waiting.prepend(next)
   }
 
   mutating func endTurn() {

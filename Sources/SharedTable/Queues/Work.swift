@@ -51,6 +51,9 @@ class Work: Submission, @unchecked Sendable {
     progress.bitwiseOr(Self.isClaimed, ordering: .relaxed).oldValue & Self.isClaimed == 0
   }
 
+  /// It is known who brings the result. No order: who sees it does nothing with what the claimer does.
+  final var isClaimed: Bool { progress.load(ordering: .relaxed) & Self.isClaimed != 0 }
+
   /// By the thread that has claimed it: what the closure did is undone, and it will be claimed once more.
   final func unclaim() { progress.bitwiseAnd(~Self.isClaimed, ordering: .relaxed) }
 
