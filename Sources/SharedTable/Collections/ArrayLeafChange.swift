@@ -14,10 +14,10 @@ struct ArrayLeafChange: ~Escapable {
   private let alignment: Int
 
   /// Of the new leaf.
-  let count: Int
+  var count: Int { node.count &- range.count &+ 1 }
   /// What its elements take.
   let dataBytes: Int
-  let byteCount: Int
+  var byteCount: Int { ArrayNodeSpan.dataStart(count) &+ dataBytes }
 
   /// How much smaller the data are than they were.
   var shrinkage: Int { node.span.byteCount - node.dataStart - dataBytes }
@@ -38,9 +38,7 @@ struct ArrayLeafChange: ~Escapable {
     gap = first..<rest
     self.length = length
     self.alignment = alignment
-    count = node.count - range.count + 1
     dataBytes = end - gap.count + node.padded(length, alignment: alignment)
-    byteCount = ArrayNodeSpan.dataStart(count) + dataBytes
   }
 
   /// Writes the new leaf: all of `byteCount` bytes.

@@ -15,7 +15,12 @@ extension ArrayTree {
   @usableFromInline
   func append(_ element: UnsafeRawBufferPointer, in tx: inout Transaction) throws(TableError) {
     let state = try stateOfHeader(inBarrier: tx)
-    if state.tail > 0, try unsafe changeLeaf(state.tail, nil, element, state, in: &tx) { return }
+    if state.tail > 0 {
+      let isAppended = try unsafe withKey(state.tail) { key throws(TableError) in
+        try unsafe changeLeaf(state.tail, key, nil, element, state, in: &tx)
+      }
+      if isAppended { return }
+    }
     try checkLength(element.count)
     try beginTail(with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
   }
@@ -32,32 +37,39 @@ extension ArrayTree {
   func set(_ element: UnsafeRawBufferPointer, at index: Int, in tx: inout Transaction) throws(TableError) {
     let state = try stateOfHeader(inBarrier: tx)
     let (leaf, place) = try place(of: index, state, in: tx)
-    if try unsafe changeLeaf(leaf, place, element, state, in: &tx) { return }
+    let isSet = try unsafe withKey(leaf) { key throws(TableError) in
+      try unsafe changeLeaf(leaf, key, place, element, state, in: &tx)
+    }
+    if isSet { return }
     try checkLength(element.count)
     try replace(index..<index + 1, with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
   }
 
   /// Puts an element in the place of another or, without an index, behind the last one.
+  ///
+  /// Inlined into both: an append needs a good part of it only.
+  /// - Parameter key: the leaf's.
   /// - Returns: false if the leaf cannot take it; nothing has happened.
+  @inline(__always)
   private func changeLeaf(
-    _ leaf: Int, _ index: Int?, _ element: UnsafeRawBufferPointer, _ state: State, in tx: inout Transaction
+    _ leaf: Int, _ key: UnsafeRawBufferPointer, _ index: Int?, _ element: UnsafeRawBufferPointer, _ state: State,
+    in tx: inout Transaction
   ) throws(TableError) -> Bool {
-    try unsafe withKey(leaf) { key throws(TableError) in
-      guard let found = try unsafe tx.find(key, hash: table.segment.hash(key)) else { throw damaged(leaf) }
-      let node = try node(found, leaf, 0)
-      if let index { try checkTail(leaf, index, node.count, state) }
-      let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count
-      guard let change = ArrayLeafChange(node, range, length: element.count, alignment: alignment) else {
-        throw damaged(leaf)
-      }
-      guard limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength else {
-        return false
-      }
-      // A leaf below a node that gets smaller may have to join a neighbour.
-      if leaf != state.tail, change.shrinkage > 0 { return false }
-      try unsafe store(change, element, key, in: &tx)
-      return true
+    let hash = unsafe table.segment.hash(key)
+    guard let found = try unsafe tx.find(key, hash: hash) else { throw damaged(leaf) }
+    let node = try node(found, leaf, 0)
+    if let index { try checkTail(leaf, index, node.count, state) }
+    let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count
+    guard let change = ArrayLeafChange(node, range, length: element.count, alignment: alignment) else {
+      throw damaged(leaf)
     }
+    guard limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength else {
+      return false
+    }
+    // A leaf below a node that gets smaller may have to join a neighbour.
+    if leaf != state.tail, change.shrinkage > 0 { return false }
+    guard try unsafe store(change, element, key, hash, in: &tx) else { throw damaged(leaf) }
+    return true
   }
 
   /// - Throws: `outOfBounds` if the leaf is the tail, and has no element of that index.
@@ -65,16 +77,18 @@ extension ArrayTree {
     if leaf == state.tail, index >= count { throw outOfBounds(state.rooted + index, state.rooted + count) }
   }
 
+  /// - Returns: false if the leaf is not there.
+  @inline(__always)
   private func store(
-    _ change: borrowing ArrayLeafChange, _ element: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer,
+    _ change: ArrayLeafChange, _ element: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ hash: UInt64,
     in tx: inout Transaction
-  ) throws(TableError) {
+  ) throws(TableError) -> Bool {
     // Nothing with a closure: its errors would have to be carried out of it, which costs as much as the copying.
     let scratch = unsafe change.byteCount <= SHM_SCRATCH_BYTES ? shm_thread_scratch() : nil
     let leaf = unsafe scratch ?? malloc(change.byteCount)!
     defer { if unsafe scratch == nil { unsafe free(leaf) } }
     unsafe change.write(element, to: leaf)
     let bytes = unsafe UnsafeRawBufferPointer(start: leaf, count: change.byteCount)
-    try unsafe tx.store(key, bytes, nodeForm, .never)
+    return try unsafe tx.replace(key, hash: hash, bytes, nodeForm)
   }
 }
