@@ -76,7 +76,8 @@ extension BarrierQueue {
     _ timeout: Duration?, _ flags: BarrierFlags,
     _ body: consuming @escaping @Sendable (inout Transaction) throws -> Void
   ) throws(TableError) -> Work {
-    let work = VoidBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
+    // A `Work` from the beginning: one that is made one when it is returned is counted once more.
+    let work: Work = VoidBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
     try submit(work)
     return work
   }
