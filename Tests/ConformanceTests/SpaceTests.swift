@@ -176,6 +176,27 @@ import Testing
     }
   }
 
+  /// The policy counts that holds once the writer has its turn, not the one from when it began to wait for that.
+  @Test func whoWaitsForItsTurnKeepsToThePolicyOfThen() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 4 << 20, policy: .refuse) { table throws in
+      let control = table.segment.controlMemory!
+      try overwriteALot(table, 1)
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      try overwriteALot(table, 2)
+      let writer = try worker(table)
+      try table.barrier { _ in
+        try writer.send("set k waited")
+        while control.loadRelaxed(ControlLayout.foremostWaiter) == 0 { sched_yield() }
+        control.storeRelaxed(ControlLayout.stalledReaderPolicy, StalledReaderPolicy.wait.rawValue)
+        control.storeRelaxed(ControlLayout.limboBudget, 1)
+      }
+      try reader.ask("end", expecting: "ok")
+      #expect(try writer.readLine() == "ok")
+      #expect(try table.get("k") == "waited")
+    }
+  }
+
   @Test func betweenTwoSnapshotsOnlyWhatTheySeeIsKept() throws {
     try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 4 << 20, policy: .refuse) { table throws in
       var snapshots: [(Snapshot, Int)] = []

@@ -34,7 +34,7 @@ struct Admission {
   }
 
   /// The frequent case. Returns with W owned.
-  /// - Returns: false with W given back, if keys are locked after all.
+  /// - Returns: false with W given back, if there is more to wait for after all.
   /// - Throws: as ``admit(_:)``.
   @inline(__always)
   func admit(slot: Int, start: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
@@ -54,8 +54,14 @@ struct Admission {
       participant.lock.unlock()
       return false
     }
-    try enterAndReclaim(slot: slot, deadline: deadline)
-    return true
+    do throws(EngineError) {
+      try enterAndReclaim(slot: slot, deadline: deadline)
+      return true
+    } catch {
+      // The policy may have become `wait` while this thread waited for W.
+      guard isToWait(for: error) else { throw error }
+      return false
+    }
   }
 
   /// Returns with W owned; for keys to be locked, with W and the key lock.
