@@ -1,5 +1,7 @@
+import Dispatch
 import Glibc
 import SharedTable
+import Synchronization
 import TableTestSupport
 import TestSupport
 import Testing
@@ -211,6 +213,30 @@ import Testing
     }
   }
 
+  /// What the end of a closure does, it does without the queue's lock: else it would wait for itself, or for who waits for it.
+  @Test func theEndOfACancelledBarriersClosureMayUseTheQueue() throws {
+    try withQueue(.rcu) { queue throws in
+      let ended = Notes<Bool>()
+      let last = Mutex<WorkItem<Void>?>(nil)
+      try together(queue) {
+        try queue.async(flags: .barrier) { _ in }
+        // Behind it a lane holds the rest of the group. The suspended queue takes that back.
+        try queue.async(flags: .barrier) { _ in
+          _ = last.withLock { $0.take() }?.cancel()
+          queue.suspend()
+        }
+        try queue.async(flags: .barrier) { _ in }
+        last.withLock { [atEnd = UseAtEnd(queue, ended)] item in
+          item = try? queue.async(flags: .barrier) { _ in withExtendedLifetime(atEnd) {} }
+        }
+      }
+      while ended.all.isEmpty { sched_yield() }
+      #expect(ended.all == [true])
+      queue.resume()
+      try queue.flush(timeout: .seconds(600))
+    }
+  }
+
   @Test func readsAndSynchronousBarriersEndAGroup() throws {
     try withQueue(.rcu) { queue throws in
       let seen = Notes<Int>()
@@ -301,5 +327,25 @@ import Testing
       try other.ask("commit", expecting: "ok")
       #expect(try patient.wait(timeout: .seconds(600)) == 1)
     }
+  }
+}
+
+/// Asks at its end whether another thread can use a queue.
+private final class UseAtEnd: Sendable {
+  private let queue: BarrierQueue
+  private let answers: Notes<Bool>
+
+  init(_ queue: BarrierQueue, _ answers: Notes<Bool>) {
+    self.queue = queue
+    self.answers = answers
+  }
+
+  deinit {
+    let isDone = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async { [queue] in
+      _ = try? queue.async(flags: .barrier) { _ in }
+      isDone.signal()
+    }
+    answers.add(isDone.wait(timeout: .now() + 20) == .success)
   }
 }

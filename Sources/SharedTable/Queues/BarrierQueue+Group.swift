@@ -101,7 +101,10 @@ extension BarrierQueue {
         count += 1
       }
     }
-    if group.next.count > 0 { withOrder { $0.putBack(&group.next) } }
+    if group.next.count > 0 {
+      var cancelled = withOrder { $0.putBack(&group.next) }
+      cancelled.removeAll { _ in }
+    }
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
     GroupProbe.tell(.init(table: table.name, label: label, count: count))

@@ -274,17 +274,23 @@ struct SubmissionOrder {
     return taken
   }
 
-  /// The opposite: they are the next again. Without those that were cancelled meanwhile.
-  mutating func putBack(_ taken: inout SubmissionList) {
-    var next = SubmissionList()
+  /// The opposite: they are the next again.
+  /// - Returns: those that were cancelled meanwhile, which nobody else may hold any more: to be let go without the queue's lock, since
+  ///   a closure's end may run anything.
+  mutating func putBack(_ taken: inout SubmissionList) -> SubmissionList {
+    var (next, cancelled) = (SubmissionList(), SubmissionList())
     while let barrier = taken.popFirst() {
-      if barrier.asBarrierWork.isClaimed { continue }
+      if barrier.asBarrierWork.isClaimed {
+        cancelled.append(barrier)
+        continue
+      }
       barrier.place = .waiting
       pendingWork += 1
       barriers += 1
       next.append(barrier)
     }
     waiting.prepend(next)
+    return cancelled
   }
 
   mutating func endTurn() {
