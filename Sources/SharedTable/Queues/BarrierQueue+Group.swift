@@ -54,7 +54,9 @@ extension BarrierQueue {
   func runInOpenBarrier(_ first: BarrierWork) {
     var group = Group()
     runOpenGroup(of: first, &group)
-    while let leader = group.postponed.take() { _ = runGroup(of: leader, &group) }
+    while let leader = group.postponed.take() {
+      guard runGroup(of: leader, &group) else { return }
+    }
     endTurn(of: &group)
   }
 
