@@ -59,6 +59,8 @@
 
     @Test func moreCallsThanAConnectionTakesEndNoSession() async throws {
       try await EtcdCorner.with { corner in
+        // Until it answers: of two connections that a mirror makes while etcd starts, one may come too early, and a session with it.
+        #expect(await comesTrue { (try? corner.server.control("get", "app/")) != nil })
         try await corner.mirroring { mirror in
           try await corner.wait { $0.state == .following }
           _ = await comesTrue { (try? mirror.session()) != nil }
