@@ -222,7 +222,14 @@ func answer(_ words: [Substring]) throws(SystemError) -> String {
 @_silgen_name("syscall") func cSyscall(_ number: Int, _ a: Int, _ b: Int, _ c: Int) -> Int
 func membarrier(_ command: Int) -> Int { cSyscall(Int(SYS_membarrier), command, 0, 0) }
 
-while let line = readLine() {
+/// The next command; nil at the end of input.
+func nextLine() -> String? {
+  // Where it is EINTR, as a command that sleeps beside signals may leave it, readLine() tries again for ever at the end of input.
+  errno = 0
+  return readLine()
+}
+
+while let line = nextLine() {
   do {
     print(try answer(line.split(separator: " ")))
   } catch {

@@ -21,7 +21,11 @@ func say(_ line: String) {
   fflush(nil)
 }
 
-func nextCommand() -> [String]? { readLine()?.split(separator: " ").map(String.init) }
+func nextCommand() -> [String]? {
+  // Where it is EINTR, readLine() tries again for ever at the end of input.
+  errno = 0
+  return readLine()?.split(separator: " ").map(String.init)
+}
 
 func describe(_ error: any Error) -> String {
   guard let error = error as? TableError else { return "error \(error)" }
