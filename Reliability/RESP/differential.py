@@ -29,10 +29,24 @@ SET_OPTIONS = [[b"NX"], [b"XX"], [b"GET"], [b"KEEPTTL"], [b"EX"], [b"PX"], [b"EX
 
 class Client:
     def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE)
-        self.socket.connect(path)
+        self.socket = self.connected(path)
         self.rest = b""
+
+    @staticmethod
+    def connected(path):
+        """A server's socket is there before it listens."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(PATIENCE)
+            try:
+                connection.connect(path)
+                return connection
+            except ConnectionRefusedError:
+                connection.close()
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def more(self):
         part = self.socket.recv(1 << 16)
