@@ -54,21 +54,13 @@ public final class SharedObject: Sendable {
     var names: [String] = []
     while true {
       errno = 0
-      guard let entry = unsafe readdir(directory) else {
+      guard let name = unsafe DirectoryEntry.nextName(directory) else {
         if errno != 0 { throw SystemError(call: "readdir", errno: errno) }
         break
       }
-      let name = unsafe Self.name(of: entry)
       if name.hasPrefix(prefix) && name != "." && name != ".." { names.append(name) }
     }
     return names.sorted()
-  }
-
-  /// Where it lies, and no further than its name: the entry ends there, and readdir's buffer may. A copy of `d_name` is one of 256 bytes.
-  static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
-    unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
   }
 
   private static func path(_ name: String, for call: StaticString) throws(SystemError) -> String {

@@ -43,10 +43,7 @@ public struct StoreDirectory: Sendable, Equatable {
     }
     defer { unsafe closedir(stream) }
     var found: [UInt64] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    while let name = unsafe DirectoryEntry.nextName(stream) {
       guard name.hasPrefix(table + "."), name.hasSuffix(".sqlite") else { continue }
       let middle = name.dropFirst(table.utf8.count + 1).dropLast(7)
       if let generation = UInt64(middle), "\(generation)" == middle { found.append(generation) }

@@ -20,7 +20,7 @@ import Testing
 
   @Test func aNameIsReadUpToItsEndAndNoFurther() async {
     await #expect(processExitsWith: .success) {
-      let name = withEntryAtPageEnd(named: "shmtable.x.data") { SharedObject.name(of: $0) }
+      let name = withEntryAtPageEnd(named: "shmtable.x.data") { DirectoryEntry.name(of: $0) }
       #expect(name == "shmtable.x.data")
     }
   }

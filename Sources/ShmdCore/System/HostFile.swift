@@ -25,12 +25,8 @@ enum HostFile {
     var names: [String] = []
     while true {
       errno = 0
-      guard let entry = unsafe readdir(stream) else { break }
-      unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-        unsafe name.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { name in
-          unsafe names.append(String(cString: name))
-        }
-      }
+      guard let name = unsafe DirectoryEntry.nextName(stream) else { break }
+      names.append(name)
     }
     guard errno == 0 else { throw SystemError(call: "readdir", errno: errno) }
     return names.sorted()
