@@ -43,8 +43,8 @@ public struct SocketFile: Sendable {
     (self.device, self.inode) = (device, inode)
   }
 
-  /// Removes the socket from its path, unless somebody has put something else there. Before the descriptor is closed: then the
-  /// file's number may be another's.
+  /// Removes the socket from its path, unless another process has put something else there. The server calls it before it closes the
+  /// descriptor: afterwards the system may give the file's number to another file, which would be removed.
   public func remove() {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }

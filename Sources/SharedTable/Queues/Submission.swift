@@ -44,7 +44,7 @@ class Submission: @unchecked Sendable {
   /// Asynchronous work only, on a worker thread: does it, its turn having come.
   func take(turnOf queue: BarrierQueue) {}
 
-  /// Asynchronous work only: tells whoever wants to know that it has ended.
+  /// Asynchronous work only, by the thread that ended it: wakes those who wait for it, and has errors that nobody awaits handled.
   func tell() {}
 }
 

@@ -24,7 +24,8 @@ public final class WorkItem<R: Sendable>: Sendable {
   private var queue: BarrierQueue { work.queue }
   private var table: Table { chosen ?? queue.table }
 
-  // In a forked child nobody is told. Inlinable, so that the handle of work that is submitted and forgotten is no object at all.
+  // A forked child tells nobody that the handle is gone. Inlinable, so that the handle of work that is submitted and forgotten is
+  // no object at all.
   @inlinable
   deinit { unsafe Uncounted(work).with { $0.handleIsGone() } }
 

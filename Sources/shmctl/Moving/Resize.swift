@@ -59,7 +59,7 @@ struct Resize: ParsableCommand {
       if table.administration.isNamed { try? Table.drop(copyName, trusting: options.trustedOwners()) }
       throw error
     }
-    // It belongs to the table's owner, who may be another.
+    // The copy belongs to the table's owner, who may be another user than this one.
     try Table.drop(copyName, trusting: options.trustedOwners())
   }
 
