@@ -1,5 +1,6 @@
 import Glibc
 import SharedTable
+import Synchronization
 import TableEngine
 import TableTestSupport
 import TestSupport
@@ -176,6 +177,29 @@ import Testing
     }
   }
 
+  /// A thread that lost its processor in a read is no stalled reader: whatever the policy says, writers wait until it goes on.
+  @Test func aWriterWaitsForAReaderThatHasJustBegun() throws {
+    try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10, policy: .refuse) { table throws in
+      let isOver = Atomic(false)
+      let reader = TestThread {
+        while !isOver.load(ordering: .relaxed) {
+          try table.read { _ in
+            // No further write begins until this section ends.
+            while table.statistics.limboBytes! <= 256 << 10, !isOver.load(ordering: .relaxed) { sched_yield() }
+          }
+        }
+      }
+      defer { reader.joinQuietly() }
+      defer { isOver.store(true, ordering: .relaxed) }
+      for round in 0..<2000 {
+        while let refused = error({ try table.set("k\(round % 10)", [UInt8](repeating: 1, count: 1000)) }) {
+          // On a machine that kept the reader's thread waiting for that long, it was stalled.
+          try #require(refused.holder?.heldNanoseconds ?? 0 >= 200_000_000, "\(refused)")
+        }
+      }
+    }
+  }
+
   /// The policy counts that holds once the writer has its turn, not the one from when it began to wait for that.
   @Test func whoWaitsForItsTurnKeepsToThePolicyOfThen() throws {
     try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 4 << 20, policy: .refuse) { table throws in
@@ -184,6 +208,9 @@ import Testing
       let reader = try worker(table)
       _ = try reader.ask("read")
       try overwriteALot(table, 2)
+      control.storeRelaxed(ControlLayout.limboBudget, 1)
+      #expect(code { try table.set("k", "refused") } == .full, "the reader counts as stalled")
+      control.storeRelaxed(ControlLayout.limboBudget, 4 << 20)
       let writer = try worker(table)
       try table.barrier { _ in
         try writer.send("set k waited")

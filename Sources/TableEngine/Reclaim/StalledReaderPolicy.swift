@@ -1,4 +1,5 @@
-/// What happens when readers keep more than the limbo budget from being reused.
+/// What happens when a stalled reader keeps more than the limbo budget from being reused. For one that is not stalled yet
+/// (``patienceNanoseconds``) writers wait, at most their timeout.
 public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringConvertible {
   /// The oldest long snapshots that are not just being read fail with `snapshotTooOld`. An open read section and a get keep what
   /// they look at: beside those it is as with `refuse`.
@@ -20,6 +21,18 @@ public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringC
   public init?(_ description: String) {
     guard let found = Self.allCases.first(where: { $0.description == description }) else { return nil }
     self = found
+  }
+
+  /// For so long a reader may be in the way before it counts as stalled. A thread that lost its processor inside a `get` has it again
+  /// by then, also in a container that has used up its share of a period of 100 ms.
+  static let patienceNanoseconds: UInt64 = 200_000_000
+
+  /// Does a writer wait for this reader, which keeps more than the budget?
+  func waits(for reader: Holder?) -> Bool {
+    if self == .wait { return true }
+    guard let reader else { return false }
+    // One that no scan has met before has just come.
+    return (reader.heldNanoseconds ?? 0) < Self.patienceNanoseconds
   }
 
   init(_ ctl: Memory) {

@@ -7,8 +7,8 @@ import SharedMemory
 /// ```
 /// admit ── no key lock anywhere ──> W ──> table exclusion ──> limbo budget ──> admitted
 ///   │                                            │
-///   └── else, or over budget under `wait` ──> W ─┴─> key locks ──> as above
-///                 ^                                   │ in the way: give W back
+///   └── else, or over budget ──> W ──────────────┴─> key locks ──> as above
+///                 ^                                   │ in the way, or a reader that is not stalled yet: give W back
 ///                 └────────── sleep, until the deadline ┘
 /// ```
 /// Nearly every barrier ``waitsForWAlone``, and comes in by ``admit(slot:start:timeoutNanoseconds:)``.
@@ -58,7 +58,6 @@ struct Admission {
       try enterAndReclaim(slot: slot, deadline: deadline)
       return true
     } catch {
-      // The policy may have become `wait` while this thread waited for W.
       guard isToWait(for: error) else { throw error }
       return false
     }
@@ -148,11 +147,11 @@ struct Admission {
     }
   }
 
-  /// Does the table's policy say to wait for the readers that an error is about?
+  /// Is the error about a reader that a writer waits for?
   @inline(never)
   private func isToWait(for error: EngineError) -> Bool {
-    guard case .full(.limbo) = error else { return false }
-    return StalledReaderPolicy(participant.ctl) == .wait
+    guard case .full(.limbo(let reader)) = error else { return false }
+    return StalledReaderPolicy(participant.ctl).waits(for: reader)
   }
 
   // MARK: - Waiting
@@ -188,7 +187,7 @@ struct Admission {
     }
   }
 
-  /// Gives W back while it waits for a key lock, or under the policy `wait` for stalled readers. So every waiter's error
+  /// Gives W back while it waits for a key lock or for readers. So every waiter's error
   /// names what that waiter waits for, and a waiter that dies holds up no other.
   @inline(never)
   private func waitForAdmission(_ request: Request) throws(EngineError) {
