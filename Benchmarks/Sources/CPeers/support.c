@@ -13,7 +13,7 @@ _Noreturn void peer_fail(const char *what, const char *why) {
   exit(2);
 }
 
-void robust_lock_pairs(size_t count) {
+static pthread_mutex_t *robust_mutex(void) {
   static pthread_mutex_t mutex;
   static int made;
   if (!made) {
@@ -24,9 +24,30 @@ void robust_lock_pairs(size_t count) {
     pthread_mutex_init(&mutex, &a);
     made = 1;
   }
+  return &mutex;
+}
+
+static void lock_robust(pthread_mutex_t *mutex) {
+  const int e = pthread_mutex_lock(mutex);
+  if (e != 0) peer_fail("robust mutex", strerror(e));
+}
+
+void robust_lock_pairs(size_t count) {
+  pthread_mutex_t *mutex = robust_mutex();
   for (size_t i = 0; i < count; i++) {
-    const int e = pthread_mutex_lock(&mutex);
-    if (e != 0) peer_fail("robust mutex", strerror(e));
-    pthread_mutex_unlock(&mutex);
+    lock_robust(mutex);
+    pthread_mutex_unlock(mutex);
   }
+}
+
+uint64_t floor_set_all_locked(floor_table *t, const void *keys, size_t count, const void *value) {
+  pthread_mutex_t *mutex = robust_mutex();
+  const unsigned char *key = keys;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++, key += FLOOR_KEY_BYTES) {
+    lock_robust(mutex);
+    sum += floor_set_all(t, key, 1, value);
+    pthread_mutex_unlock(mutex);
+  }
+  return sum;
 }

@@ -34,6 +34,9 @@ let events: [Event] = [
   Event(name: "mix-10-1") { _ in try mixContest(readsPerWrite: 10) },
   Event(name: "mix-1-1") { _ in try mixContest(readsPerWrite: 1) },
   Event(name: "types") { _ in try typeContest() },
+  Event(name: "layer-reads") { _ in try layerReadsContest() },
+  Event(name: "layer-writes") { _ in try layerWritesContest() },
+  Event(name: "layers-1m") { _ in try layersBesideManyContest() },
   Event(name: "delete-and-scan") { _ in try deleteAndScanContest(keyCount: 100_000) },
   Event(name: "growth") { bench in
     try growthContest(keyCounts: bench.large ? [100_000, 1_000_000, 10_000_000] : [100_000, 1_000_000])

@@ -1,5 +1,6 @@
 import Dispatch
 import SharedTable
+import Synchronization
 
 /// Work that other threads do: barriers of a queue, and an actor's jobs.
 struct Handovers {
@@ -16,8 +17,11 @@ struct Handovers {
   }
 
   func run(_ operation: Operation, times: Int) throws {
-    if operation == .hostActorCall { return try callActor(times) }
-    for _ in 0..<times / Self.count { try burst() }
+    switch operation {
+    case .hostActorCall: try callActor(times)
+    case .awaitBarrier: try awaitBarriers(times)
+    default: for _ in 0..<times / Self.count { try burst() }
+    }
   }
 
   /// All are submitted before the first begins: so it does not depend on the threads how many share a barrier of the table.
@@ -28,14 +32,30 @@ struct Handovers {
     try queue.flush()
   }
 
+  private func awaitBarriers(_ times: Int) throws {
+    let (queue, keys) = (queue, keys)
+    try inTask {
+      for _ in 0..<times / Self.count {
+        for key in keys { try await queue.barrier { tx in try tx.set(key, 1) } }
+      }
+    }
+  }
+
   private func callActor(_ times: Int) throws {
     let actor = try Visits(table)
+    try inTask { for _ in 0..<times { try await actor.visit() } }
+  }
+
+  /// Runs `body` in a task, while this thread sleeps.
+  private func inTask(_ body: @escaping @Sendable () async throws -> Void) throws {
     let done = DispatchSemaphore(value: 0)
+    let failure = Mutex<(any Error)?>(nil)
     Task.detached {
-      for _ in 0..<times { try await actor.visit() }
+      do { try await body() } catch { failure.withLock { $0 = error } }
       done.signal()
     }
     done.wait()
+    if let failure = failure.withLock({ $0 }) { throw failure }
   }
 }
 

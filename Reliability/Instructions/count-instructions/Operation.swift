@@ -47,6 +47,8 @@ enum Operation: String, CaseIterable {
   case dictionaryEmpty = "dictionary-fill-and-empty"
   /// A key that is there gets a new value in an asynchronous barrier of a queue, of which 400 are submitted together.
   case barrierBurst = "barrier-burst"
+  /// A key that is there gets a new value in an awaited barrier of a queue with nothing in its way.
+  case awaitBarrier = "await-barrier"
   /// A value is set in a call of a host actor that does nothing else, awaited before the next call.
   case hostActorCall = "host-actor-call"
 
@@ -63,7 +65,7 @@ enum Operation: String, CaseIterable {
       .onceRead,
       .guardedRead, .arrayElement:
       100_000
-    case .dictionarySet, .cacheSet, .arraySet: 20_000
+    case .dictionarySet, .cacheSet, .arraySet, .awaitBarrier: 20_000
     case .arrayAppend, .cacheSetNew: 6_000
     case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000

@@ -69,5 +69,8 @@ uint64_t rte_get_bulk(rte_table *t, const void *keys, size_t count, void *buffer
 /* The price of a lock alone: `count` pairs of lock and unlock of a robust process-shared mutex, uncontended. */
 void robust_lock_pairs(size_t count);
 
+/* floor_set_all with each store under such a lock, as another process's store would have to be. */
+uint64_t floor_set_all_locked(floor_table *t, const void *keys, size_t count, const void *value);
+
 #pragma clang assume_nonnull end
 #endif

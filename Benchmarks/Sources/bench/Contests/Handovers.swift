@@ -9,12 +9,16 @@ func actorCallContest() throws -> Contest {
   let workload = Workload(keyCount: 1000)
   let ours = try OurTable(workload)
   let (local, host) = (LocalActor(), try SharedActor(ours.table))
+  let queue = try BarrierQueue(in: ours.table, label: "org.example.bench")
   return Contest(
     name: "actor-call", work: "a call of an actor that sets a number, awaited by one task before the next",
     reference: "actor",
     contestants: [
       Contestant("actor") { _ in try inTask(20_000) { await local.set($0) } },
       Contestant("set") { try ours.set($0, count: 5000, batch: 1) },
+      Contestant("await queue.barrier") { _ in
+        try inTask(5000) { value in try await queue.barrier { tx in try tx.set("number", value) } }
+      },
       Contestant("HostActor") { _ in try inTask(2000) { try await host.set($0) } },
     ])
 }

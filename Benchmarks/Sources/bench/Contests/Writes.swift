@@ -21,6 +21,12 @@ func setContest(keyCount: Int, name: String, peers: Bool) throws -> Contest {
       robust_lock_pairs(20_000)
       return 20_000
     },
+    Contestant("floor, in place under the mutex") { number in
+      let (keys, bytes) = workload.round(number, 5000)
+      let written = floor_set_all_locked(floor.pointer, keys, 5000, buffer)
+      guard written == UInt64(bytes) else { throw Failure("the floor missed a key") }
+      return 5000
+    },
     Contestant("set") { try ours.set($0, count: 5000, batch: 1) },
     Contestant("set, a reader never stops", beside: reader) { try ours.set($0, count: 5000, batch: 1) },
     Contestant("barrier of 100 sets") { try ours.set($0, count: 5000, batch: 100) },
