@@ -60,6 +60,9 @@ let library: [Target] = [
   // Barriers and reads as Foundation's operations.
   .target(
     name: "SharedTableOperations", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Values as observable objects.
+  .target(
+    name: "SharedTableObservation", dependencies: ["SharedTable"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables for tests: a trait of Swift Testing.
   .target(
     name: "SharedTableTesting", dependencies: ["SharedMemory", "SharedTable"], exclude: ["DESIGN.md"],
@@ -256,9 +259,10 @@ let tests: [Target] = [
       "SharedMemory", "SharedTable", "SharedTableTesting", "TableTestSupport", "TestSupport", "table-worker",
     ],
     swiftSettings: testSettings),
-  // Waiting for changes, and streams of them.
+  // Waiting for changes, streams of them, and observable values.
   .testTarget(
-    name: "EventTests", dependencies: ["SharedTable", "TableTestSupport", "TestSupport", "table-worker"],
+    name: "EventTests",
+    dependencies: ["SharedTable", "SharedTableObservation", "TableTestSupport", "TestSupport", "table-worker"],
     swiftSettings: testSettings),
   // Barrier queues and operations.
   .testTarget(
@@ -268,7 +272,10 @@ let tests: [Target] = [
   // The pages of the documentation: what they show is compiled, and does what they say.
   .testTarget(
     name: "DocumentationTests",
-    dependencies: ["SharedTable", "SharedTableFoundation", "SharedTableTesting", "TableTestSupport", "TestSupport"],
+    dependencies: [
+      "SharedTable", "SharedTableFoundation", "SharedTableObservation", "SharedTableTesting", "TableTestSupport",
+      "TestSupport",
+    ],
     swiftSettings: testSettings),
   // Values, dictionaries, sets and arrays.
   .testTarget(
@@ -426,6 +433,7 @@ let package = Package(
     .library(name: "SharedTable", targets: ["SharedTable"]),
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
     .library(name: "SharedTableOperations", targets: ["SharedTableOperations"]),
+    .library(name: "SharedTableObservation", targets: ["SharedTableObservation"]),
     .library(name: "SharedTableTesting", targets: ["SharedTableTesting"]),
     .library(name: "SharedTableMetrics", targets: ["SharedTableMetrics"]),
     .executable(name: "shmctl", targets: ["shmctl"]),

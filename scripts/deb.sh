@@ -27,7 +27,7 @@ mkdir "$tree"
 git archive HEAD debian systemd LICENSE | tar -x -C "$tree"
 mkdir "$tree/package"
 git archive HEAD Package.swift Sources/SharedMemory Sources/TableEngine Sources/SharedTable Sources/SharedTableFoundation \
-  Sources/SharedTableOperations Sources/SharedTableTesting CShims README.md CHANGELOG.md | tar -x -C "$tree/package"
+  Sources/SharedTableObservation Sources/SharedTableOperations Sources/SharedTableTesting CShims README.md CHANGELOG.md | tar -x -C "$tree/package"
 scripts/library-manifest.sh <Package.swift >"$tree/package/Package.swift"
 scripts/man.sh "$work/pages" "$swift" "$@"
 

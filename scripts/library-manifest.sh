@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "SharedTable", targets: ["SharedTable"]),
     .library(name: "SharedTableFoundation", targets: ["SharedTableFoundation"]),
     .library(name: "SharedTableOperations", targets: ["SharedTableOperations"]),
+    .library(name: "SharedTableObservation", targets: ["SharedTableObservation"]),
     .library(name: "SharedTableTesting", targets: ["SharedTableTesting"]),
   ],
   traits: [

@@ -18,7 +18,7 @@ may_import() {
     SharedMemory) echo CShims ;;
     TableEngine) echo CShims SharedMemory ;;
     SharedTable) echo CShims SharedMemory TableEngine ;;
-    SharedTableFoundation | SharedTableOperations) echo SharedTable ;;
+    SharedTableFoundation | SharedTableObservation | SharedTableOperations) echo SharedTable ;;
     SharedTableTesting) echo SharedMemory SharedTable ;;
     ToolSupport) ;;
     TableMetrics) echo SharedTable ToolSupport ;;

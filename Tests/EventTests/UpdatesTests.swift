@@ -54,6 +54,26 @@ import Testing
     }
   }
 
+  @Test func whoKnowsTheValueIsToldTheNextOne() async throws {
+    try await withTable(.rcu) { table in
+      try await table.set("n", 1)
+      let (value, updates) = try table.valueAndUpdates(forKey: "n", as: Int.self)
+      #expect(value == 1)
+      let hasBegun = Atomic(false)
+      let next = Task {
+        var iterator = updates.makeAsyncIterator()
+        hasBegun.store(true, ordering: .releasing)
+        return try await iterator.next()
+      }
+      try await wait { hasBegun.load(ordering: .acquiring) }
+      for round in 0..<100 { try await table.set("other", round) }
+      next.cancel()
+      #expect(try await next.value == .none)
+      try await table.set("n", 2)
+      #expect(try await first(updates) == 2)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func theLastValueArrivesHoweverFastAnotherProcessWrites(_ variant: Table.Variant, _ access: Table.Access) async throws
   {

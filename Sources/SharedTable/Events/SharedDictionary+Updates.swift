@@ -39,4 +39,11 @@ extension SharedDictionary {
     let key = store.withKey(key) { key in unsafe key.withKeyBytes { unsafe [UInt8]($0) } }
     return try await table.waitUntil(key, as: Value.self, timeout: timeout, isolation: isolation, predicate)
   }
+
+  /// The present value of a key, and what comes after it. Waits as a read does.
+  package func valueAndUpdates(
+    forKey key: Key
+  ) throws(TableError) -> (value: Value?, updates: TableUpdates<Value>) {
+    try store.withKey(key) { key throws(TableError) in try table.valueAndUpdates(forKey: key) }
+  }
 }

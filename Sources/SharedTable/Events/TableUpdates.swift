@@ -30,6 +30,15 @@ extension Table {
   ) -> TableUpdates<Value> {
     TableUpdates(table: self, key: unsafe key.withKeyBytes { unsafe [UInt8]($0) })
   }
+
+  /// The present value, and what comes after it. Waits as a `get` does.
+  package func valueAndUpdates<Value: TableValue>(
+    forKey key: some TableKey, as type: Value.Type = Value.self
+  ) throws(TableError) -> (value: Value?, updates: TableUpdates<Value>) {
+    let key = unsafe key.withKeyBytes { unsafe [UInt8]($0) }
+    let look = try look(key, as: type, timeoutNanoseconds: nanoseconds(nil))
+    return (look.value, TableUpdates(table: self, key: key, told: look.version))
+  }
 }
 
 /// A key's value, now and whenever it has become another; see ``Table/updates(forKey:as:)``.
@@ -41,9 +50,11 @@ public struct TableUpdates<Value: TableValue>: AsyncSequence, Sendable {
 
   let table: Table
   let key: [UInt8]
+  /// Of which version the value is that is known already, and is not told; nil if none is.
+  var told: UInt64?
 
   /// Begins with the value as of the first `next`; each iterator reads for itself.
-  public func makeAsyncIterator() -> Iterator { Iterator(table: table, key: key) }
+  public func makeAsyncIterator() -> Iterator { Iterator(table: table, key: key, told: told) }
 
   /// Of one task at a time. Dropping it frees all that it has.
   public struct Iterator: AsyncIteratorProtocol {
@@ -54,9 +65,10 @@ public struct TableUpdates<Value: TableValue>: AsyncSequence, Sendable {
     private var watch: Watch?
     private var hasEnded = false
 
-    init(table: Table, key: [UInt8]) {
+    init(table: Table, key: [UInt8], told: UInt64?) {
       self.table = table
       self.key = key
+      self.told = told
     }
 
     /// The next value. Suspends until there is one; nil once the task is cancelled.
