@@ -1,4 +1,3 @@
-import Glibc
 import SharedMemory
 import TableEngine
 
@@ -173,18 +172,6 @@ struct UpstreamCall {
       throw away("shmd does not serve it at \(path) (\(error.message))")
     }
     return connection
-  }
-
-  /// Any process that may write the table can put the path of a socket of its own into it. So the library sends nothing unless the user who
-  /// listens there could have made the table.
-  private func checkPeer(_ connection: borrowing UpstreamConnection, _ path: String) throws(TableError) {
-    let owner = try table.administration.rights().owner
-    let peer = connection.peerUser
-    if let peer, peer == 0 || peer == geteuid() || peer == owner || peer == DaemonUser.id { return }
-    throw TableError(
-      .notPermitted, table: table.name,
-      "user \(peer.map(String.init) ?? "unknown") listens at \(path), who is neither the table's owner nor shmd's user; nothing was "
-        + "written, see who may write to that directory")
   }
 
   private func send(_ commands: [[[UInt8]]], by connection: borrowing UpstreamConnection) throws(TableError) {

@@ -15,13 +15,13 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
   public init(arrayLiteral users: UInt32...) { self = .users(users) }
 
   /// What an object is opened or looked for.
-  enum Use {
+  package enum Use {
     case takingPart
     case observing
     case dropping
   }
 
-  func include(_ owner: UInt32, for use: Use) -> Bool {
+  package func include(_ owner: UInt32, for use: Use) -> Bool {
     if owner == 0 || owner == geteuid() { return true }
     switch self {
     case .everyone where use != .takingPart: return true
