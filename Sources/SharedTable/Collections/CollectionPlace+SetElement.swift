@@ -14,9 +14,14 @@ extension CollectionPlace {
     return try unsafe name.withShortKey(key) { stored throws(TableError) in
       // Before the barrier, which others wait for.
       let hash = unsafe table.segment.hash(stored)
-      return try withBarrier(timeout) { tx throws(TableError) in
+      return try withDirectBarrier(timeout) { barrier throws(TableError) -> Bool? in
+        guard case .always = condition, hasHeader(in: barrier),
+          try unsafe table.replace(stored, hash: hash, bytes, form, committing: barrier)
+        else { return nil }
+        return true
+      } generally: { tx throws(TableError) in
         try place.with { place throws(TableError) in
-          try unsafe place.store(key, stored, hash, bytes, form, if: condition, in: &tx)
+          try unsafe place.storeGenerally(key, stored, hash, bytes, form, if: condition, in: &tx)
         }
       }
     }
@@ -70,6 +75,15 @@ extension CollectionPlace {
     let isReplaced = hasHeader ? try unsafe tx.replace(stored, hash: hash, bytes, form) : false
     if !isReplaced { try unsafe addElement(key, stored, bytes, form, in: &tx) }
     return true
+  }
+
+  /// Where something is to be found out first: whether the condition holds, or what is wrong with the header; or the element is new.
+  @inline(never)
+  private func storeGenerally(
+    _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, _ hash: UInt64, _ bytes: UnsafeRawBufferPointer,
+    _ form: StoredForm, if condition: Table.Condition, in tx: inout Transaction
+  ) throws(TableError) -> Bool {
+    try unsafe store(key, stored, hash, bytes, form, if: condition, in: &tx)
   }
 
   @inline(never)

@@ -55,6 +55,10 @@ final class CollectionPlace: Sendable {
     return true
   }
 
+  /// The same in a barrier of ``withDirectBarrier(_:quickly:generally:)``. False also where something else has the name.
+  @inline(__always)
+  func hasHeader(in barrier: DirectBarrier) -> Bool { barrier.root.map(isOurs) ?? false }
+
   /// What lies under the name.
   @inline(__always)
   private func findHeader(_ tx: borrowing Transaction) throws(TableError) -> FoundEntry? {
@@ -126,6 +130,17 @@ extension CollectionPlace {
     _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     try withReach { reach throws(TableError) in try table.withBarrier(timeout: timeout, reach: reach, body) }
+  }
+
+  /// See ``Table/withDirectBarrier(below:hash:_:quickly:generally:)``. Its `root` is the header.
+  @inline(__always)
+  func withDirectBarrier<R>(
+    _ timeout: Duration?, quickly: (DirectBarrier) throws(TableError) -> R?,
+    generally: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try unsafe table.withDirectBarrier(
+      below: name.ownKey.bytes, hash: hash, timeout, quickly: quickly, generally: generally)
   }
 
   @inlinable

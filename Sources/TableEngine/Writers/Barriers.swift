@@ -202,7 +202,16 @@ struct Barriers {
       try unsafe keyed.put(key, value, attributes, in: buffer)
       return true
     }
-    return try inTransaction { transaction throws(EngineError) in
+    return try unsafe replaceInTable(key, hash: hash, value, attributes, clock)
+  }
+
+  /// The same in the table itself, whatever a barrier of some keys has in its buffer.
+  @inline(__always)
+  func replaceInTable(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ clock: () -> WallClock
+  ) throws(EngineError) -> Bool {
+    try inTransaction { transaction throws(EngineError) in
       try unsafe transaction.put(key, hash: hash, value, attributes) { segment.wasPresent($0, clock) }
     }
   }

@@ -1,0 +1,79 @@
+/// A barrier in which no code runs but this project's own, of what begins with one key.
+///
+/// ``Barriers`` asks in each step for the thread's record, whether the process has been forked, and whether changes go to a buffer.
+/// Here the answers are known: the record is this value's, nobody's closure could fork, and the barrier holds W. So it must not
+/// be handed to code that a user wrote. ``Barriers`` knows the barrier too, for steps that are seldom.
+@safe
+public struct DirectBarrier {
+  let record: ThreadRecord
+  /// What lay under the key when the barrier began; nil if it was absent or expired.
+  public let root: FoundEntry?
+
+  @inline(__always)
+  init(_ record: ThreadRecord, root: FoundEntry?) {
+    unsafe self.record = record
+    self.root = root
+  }
+}
+
+extension Segment {
+  /// Waits for the table and opens a barrier that may change a key and all that begin with it and a slash; see
+  /// ``Barriers/begin(timeoutNanoseconds:now:reach:)``. It ends with
+  /// ``replace(_:hash:_:_:committing:_:)``, ``commitBarrier()`` or ``abortBarrier()``.
+  /// - Parameter key: of a length that keys have.
+  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  public func beginDirectBarrier(
+    below key: UnsafeRawBufferPointer, hash: UInt64, timeoutNanoseconds: UInt64, _ clock: () -> WallClock
+  ) throws(EngineError) -> DirectBarrier {
+    try checkWriting()
+    return try withKnownParticipant { participant throws(EngineError) in
+      let record = try unsafe barriers.admit(participant, timeoutNanoseconds, .subtree(key))
+      unsafe barriers.open(participant, record, now: SectionTime.notYetRead, mark: Barriers.partMark)
+      return unsafe DirectBarrier(record, root: newest(key, hash: hash, clock))
+    }
+  }
+
+  /// What the barrier sees under a key; nil if that is absent or expired.
+  /// - Parameter key: of a length that keys have.
+  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  public func find(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> WallClock
+  ) -> FoundEntry? {
+    unsafe newest(key, hash: hash, clock)
+  }
+
+  /// Nobody else changes anything while this thread owns W, so the newest version is the one to see.
+  @inline(__always)
+  private func newest(_ key: UnsafeRawBufferPointer, hash: UInt64, _ clock: () -> WallClock) -> FoundEntry? {
+    foundEntry(unsafe Lookup(data: data).newest(key.baseAddress.unsafelyUnwrapped, key.count, hash: hash), clock)
+  }
+
+  /// Stores a value in place of the key's, if there is one whose time has not come, and commits. The key is sought once for both.
+  /// - Parameter key: of a length that keys have.
+  /// - Returns: false with nothing done, and the barrier open, if there is none.
+  public func replace(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    committing barrier: DirectBarrier, _ clock: () -> WallClock
+  ) throws(EngineError) -> Bool {
+    try unsafe replaceAndCommit(key, hash: hash, value, attributes, barrier, clock)
+  }
+
+  /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
+  public func replace(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, type: UInt8,
+    committing barrier: DirectBarrier, _ clock: () -> WallClock
+  ) throws(EngineError) -> Bool {
+    try unsafe replaceAndCommit(key, hash: hash, value, ValueAttributes(type: type), barrier, clock)
+  }
+
+  @inline(__always)
+  private func replaceAndCommit(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ barrier: DirectBarrier, _ clock: () -> WallClock
+  ) throws(EngineError) -> Bool {
+    try check(valueLength: value.count)
+    guard try unsafe barriers.replaceInTable(key, hash: hash, value, attributes, clock) else { return false }
+    withKnownParticipant { unsafe barriers.close($0, barrier.record, committed: 1) { $0.commit() } }
+    return true
+  }
+}
