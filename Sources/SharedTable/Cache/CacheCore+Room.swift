@@ -26,7 +26,20 @@ extension CacheCore {
     bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      return try healing(timeout, body)
+      return try names.withBarrier(of: table, timeout: timeout, body)
+    } catch {
+      return try withRoom(after: error, bytes: bytes, timeout: timeout, body)
+    }
+  }
+
+  /// The same after the barrier has failed for the first time.
+  @inline(never)
+  func withRoom<R>(
+    after failure: TableError, bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    do throws(TableError) {
+      guard failure.code == .damaged else { throw failure }
+      return try healed(timeout, body)
     } catch {
       return try makeRoom(after: error, bytes: bytes, timeout: timeout, body)
     }

@@ -59,25 +59,86 @@ extension CacheCore {
   /// - Returns: whether it did.
   @usableFromInline
   func write(_ write: CacheWrite, if condition: Table.Condition, timeout: Duration?) throws(TableError) -> Bool {
-    let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
-    return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
-      if case .always = condition {
-      } else if try !tx.holds(condition, unsafe RawKey(write.key)) {
-        // Throws as the write would, and has a ledger healed that contradicts itself.
-        _ = try CacheLedger(self, tx)
-        return false
-      }
-      // A value that is being computed was asked for before this one was there.
-      let claim = unsafe names.claim(ofElement: write.key)
-      if try tx.contains(claim) { try tx.remove(claim) }
-      if case .never = unsafe write.expires, try CacheLedger.lists(hash, cost: cost, self, tx) {
-        try unsafe tx.store(write.key, write.bytes, write.form, .never)
-      } else {
-        try unsafe enter(write, hash: hash, cost: cost, &tx)
-      }
-      return true
+    guard case .always = condition, case .never = unsafe write.expires, unsafe names.isShort(elementKey: write.key)
+    else {
+      return try unsafe writeGenerally(write, cost, if: condition, timeout)
     }
+    return try unsafe overwrite(write, cost, timeout)
+  }
+
+  @inline(never)
+  private func writeGenerally(
+    _ write: CacheWrite, _ cost: UInt64, if condition: Table.Condition, _ timeout: Duration?
+  ) throws(TableError) -> Bool {
+    let hash = unsafe table.segment.hash(write.key)
+    return try withRoom(bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
+      try unsafe self.write(write, hash: hash, cost: cost, if: condition, &tx)
+    }
+  }
+
+  /// Stores an element that stays for ever, whatever is there. Mostly there is one, which costs as much and nobody computes: then
+  /// it alone is stored.
+  @inline(__always)
+  private func overwrite(_ write: CacheWrite, _ cost: UInt64, _ timeout: Duration?) throws(TableError) -> Bool {
+    // Before the barrier, which others wait for.
+    let hash = segment.with { unsafe $0.hash(write.key) }
+    let core = unsafe Uncounted(self)
+    do throws(TableError) {
+      return try unsafe names.withShortClaim(ofElement: write.key) { claim throws(TableError) in
+        let claimHash = segment.with { unsafe $0.hash(claim) }
+        return try names.withDirectBarrier(of: table, timeout) { barrier throws(TableError) -> Bool? in
+          guard unsafe table.find(claim, hash: claimHash, in: barrier) == nil, lists(hash, cost: cost, barrier),
+            try unsafe table.replace(write.key, hash: hash, write.bytes, write.form, committing: barrier)
+          else { return nil }
+          return true
+        } generally: { tx throws(TableError) in
+          try core.with { core throws(TableError) in
+            try unsafe core.write(write, hash: hash, cost: cost, if: .always, &tx)
+          }
+        }
+      }
+    } catch {
+      return try withRoom(after: error, bytes: unsafe write.bytes.count, timeout: timeout) { tx throws(TableError) in
+        try unsafe self.write(write, hash: hash, cost: cost, if: .always, &tx)
+      }
+    }
+  }
+
+  /// See ``CacheLedger/lists(_:cost:_:head:findPage:)``.
+  @inline(__always)
+  private func lists(_ hash: UInt64, cost: UInt64, _ barrier: DirectBarrier) -> Bool {
+    unsafe CacheLedger.lists(hash, cost: cost, self, head: barrier.root) { key in
+      unsafe table.find(key, hash: segment.with { unsafe $0.hash(key) }, in: barrier)
+    }
+  }
+
+  private func lists(_ hash: UInt64, cost: UInt64, _ tx: borrowing Transaction) throws(TableError) -> Bool {
+    try unsafe CacheLedger.lists(hash, cost: cost, self, head: tx.find(names.headKey)) { key throws(TableError) in
+      try tx.find(unsafe RawKey(key))
+    }
+  }
+
+  /// A write as a part of a barrier.
+  @inline(never)
+  private func write(
+    _ write: CacheWrite, hash: UInt64, cost: UInt64, if condition: Table.Condition, _ tx: inout Transaction
+  ) throws(TableError) -> Bool {
+    if case .always = condition {
+    } else if try !tx.holds(condition, unsafe RawKey(write.key)) {
+      // Throws as the write would, and has a ledger healed that contradicts itself.
+      _ = try CacheLedger(self, tx)
+      return false
+    }
+    // A value that is being computed was asked for before this one was there.
+    let claim = unsafe names.claim(ofElement: write.key)
+    if try tx.contains(claim) { try tx.remove(claim) }
+    if case .never = unsafe write.expires, try lists(hash, cost: cost, tx) {
+      try unsafe tx.store(write.key, write.bytes, write.form, .never)
+    } else {
+      try unsafe enter(write, hash: hash, cost: cost, &tx)
+    }
+    return true
   }
 
   private func enter(

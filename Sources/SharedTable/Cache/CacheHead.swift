@@ -27,6 +27,7 @@ struct CacheHead: Equatable {
   init() {}
 
   /// Nil if the bytes are no cache's, or cannot be right.
+  @inline(__always)
   init?(_ found: FoundEntry) {
     let bytes = unsafe found.value
     guard Self.isForm(of: found), bytes.count == Self.wordCount * 8, let words = bytes.baseAddress else {
@@ -52,6 +53,7 @@ struct CacheHead: Equatable {
   }
 
   /// Releases before stored plain bytes, which a store or a dump may have kept: the next write that changes the head stores it anew.
+  @inline(__always)
   private static func isForm(of found: FoundEntry) -> Bool {
     if found.meta.type == ValueType.structure.rawValue { return found.fingerprint == form.fingerprint }
     return found.meta.type == ValueType.bytes.rawValue
@@ -75,6 +77,7 @@ struct CacheHead: Equatable {
   // MARK: - Which page
 
   /// Linear hashing (W. Litwin, VLDB 1980): pages are added and given up one at a time.
+  @inline(__always)
   static func page(_ hash: UInt64, of pageCount: Int) -> Int {
     let low = lowerPower(pageCount)
     let index = Int(truncatingIfNeeded: hash & UInt64(2 * low - 1))

@@ -1,3 +1,5 @@
+import TableEngine
+
 /// The keys under which one cache lies in its table; of a ``SharedOnce``, the first and the last.
 ///
 /// ```
@@ -13,12 +15,14 @@
 final class CacheKeys: Sendable {
   @usableFromInline let elementPrefix: KeptBytes
   let head: KeptBytes
+  private let headHash: UInt64
   let pagePrefix: KeptBytes
   let claimPrefix: KeptBytes
 
   init(_ name: String, table: Table) throws(TableError) {
     let bytes = Array(try CollectionKeys(name, table).text.utf8)
     head = KeptBytes(bytes)
+    headHash = unsafe table.segment.hash(head.bytes)
     elementPrefix = KeptBytes(bytes + [UInt8(ascii: "/")])
     pagePrefix = KeptBytes(bytes + Array("#r".utf8))
     claimPrefix = KeptBytes(bytes + Array("#k".utf8))
@@ -36,6 +40,17 @@ final class CacheKeys: Sendable {
     return try table.withBarrier(timeout: timeout, reach: unsafe .subtree(head.bytes), body)
   }
 
+  /// See ``Table/withDirectBarrier(below:hash:_:quickly:generally:)``. Its `root` is the head.
+  @inline(__always)
+  func withDirectBarrier<R>(
+    of table: Table, _ timeout: Duration?, quickly: (DirectBarrier) throws(TableError) -> R?,
+    generally: (inout Transaction) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try unsafe table.withDirectBarrier(
+      below: head.bytes, hash: headHash, timeout, quickly: quickly, generally: generally)
+  }
+
   /// The key of the head; valid as long as these names.
   var headKey: RawKey { unsafe RawKey(head.bytes) }
 
@@ -43,6 +58,21 @@ final class CacheKeys: Sendable {
   func withPage<R>(_ index: Int, _ body: (RawKey) throws(TableError) -> R) throws(TableError) -> R {
     defer { withExtendedLifetime(self) {} }
     return try unsafe pagePrefix.withNumberedKey(index) { key throws(TableError) in try body(unsafe RawKey(key)) }
+  }
+
+  /// Does ``withShortClaim(ofElement:_:)`` take an element's key in the table?
+  @inline(__always)
+  func isShort(elementKey key: UnsafeRawBufferPointer) -> Bool {
+    key.count &- elementPrefix.count <= KeptBytes.shortRest
+  }
+
+  /// Calls `body` with the key of the claim that belongs to an element's short key in the table.
+  @inline(__always)
+  func withShortClaim<R>(
+    ofElement key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try unsafe claimPrefix.withShortKey(claim(ofElement: key).rest, body)
   }
 
   /// The claim that belongs to an element's key in the table; valid as long as that and these names.

@@ -91,14 +91,16 @@ struct CacheLedger {
   /// (``evict(sparing:_:)``).
   ///
   /// False also where the ledger is damaged, or more than it may be: whoever loads it finds that out.
-  static func lists(
-    _ hash: UInt64, cost: UInt64, _ core: CacheCore, _ tx: borrowing Transaction
-  ) throws(TableError) -> Bool {
-    guard let found = try tx.find(core.names.headKey), let head = CacheHead(found), !head.exceeds(core.limit) else {
-      return false
-    }
-    return try core.names.withPage(CacheHead.page(hash, of: head.pageCount)) { key throws(TableError) in
-      guard let page = try tx.find(key) else { return false }
+  /// - Parameter head: what lies under the head's key.
+  @inline(__always)
+  static func lists<E: Error>(
+    _ hash: UInt64, cost: UInt64, _ core: CacheCore, head: FoundEntry?,
+    findPage: (UnsafeRawBufferPointer) throws(E) -> FoundEntry?
+  ) throws(E) -> Bool {
+    guard let head = head.flatMap(CacheHead.init), !head.exceeds(core.limit) else { return false }
+    let index = CacheHead.page(hash, of: head.pageCount)
+    return try unsafe core.names.pagePrefix.withNumberedKey(index) { key throws(E) in
+      guard let page = try unsafe findPage(key) else { return false }
       return unsafe CachePage.lists(page.value, hash, cost: cost)
     }
   }

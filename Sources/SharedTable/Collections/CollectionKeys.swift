@@ -67,12 +67,8 @@ final class CollectionKeys: Sendable {
   /// Whether the table's key of an element is put together by ``withShortKey(_:_:)``.
   @inline(__always)
   func isShort(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    unsafe bytes.count <= Self.shortKey && !Self.isReserved(bytes)
+    unsafe bytes.count <= KeptBytes.shortRest && !Self.isReserved(bytes)
   }
-
-  /// The longest element's key that is put together in a frame of a size that the compiler knows: else it prepares in each call for
-  /// memory of the heap. With a name of 200 bytes and the slash it is below 1,024.
-  private static var shortKey: Int { 800 }
 
   /// Calls `body` with the table's key of the element whose own key has these bytes, few and not reserved.
   @inline(__always)
@@ -80,17 +76,7 @@ final class CollectionKeys: Sendable {
     _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
   ) throws(TableError) -> R {
     defer { withExtendedLifetime(self) {} }
-    let result: Result<R, TableError> = unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { place in
-      let start = place.baseAddress!
-      unsafe start.copyMemory(from: prefix.start, byteCount: prefix.count)
-      if let rest = bytes.baseAddress { unsafe (start + prefix.count).copyMemory(from: rest, byteCount: bytes.count) }
-      do throws(TableError) {
-        return .success(try unsafe body(UnsafeRawBufferPointer(start: start, count: prefix.count &+ bytes.count)))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
+    return try unsafe prefix.withShortKey(bytes, body)
   }
 
   @usableFromInline @inline(never)
@@ -110,15 +96,38 @@ final class CollectionKeys: Sendable {
 }
 
 extension KeptBytes {
+  /// The longest rest of a key that is put together in a frame of a size that the compiler knows: else it prepares in each call for
+  /// memory of the heap. With a name of 200 bytes and two more it is below 1,024.
+  static var shortRest: Int { 800 }
+
+  /// Calls `body` with these bytes and a short rest behind them, put together on the stack. They are a name and at most two bytes
+  /// more.
+  @inline(__always)
+  func withShortKey<R>(
+    _ rest: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
+  ) throws(TableError) -> R {
+    let result: Result<R, TableError> = unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { place in
+      let start = place.baseAddress!
+      unsafe start.copyMemory(from: self.start, byteCount: count)
+      if let bytes = rest.baseAddress { unsafe (start + count).copyMemory(from: bytes, byteCount: rest.count) }
+      do throws(TableError) {
+        return .success(try unsafe body(UnsafeRawBufferPointer(start: start, count: count &+ rest.count)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
   /// Calls `body` with these bytes and a number behind them, 0 or more, put together on the stack: the key of a page or node.
   /// They are a name and at most two bytes more.
   @inline(__always)
-  func withNumberedKey<R>(
-    _ number: Int, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
-  ) throws(TableError) -> R {
+  func withNumberedKey<R, E: Error>(
+    _ number: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
     // The longest name, two bytes, and the digits of the largest number, written from the end.
     precondition(count <= 202 && number >= 0)
-    let result: Result<R, TableError> = unsafe withUnsafeTemporaryAllocation(byteCount: 222, alignment: 8) { place in
+    let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: 222, alignment: 8) { place in
       let base = place.baseAddress!
       var start = 222
       var rest = number
@@ -129,7 +138,7 @@ extension KeptBytes {
       } while rest > 0
       start &-= count
       unsafe (base + start).copyMemory(from: self.start, byteCount: count)
-      do throws(TableError) {
+      do throws(E) {
         return .success(try unsafe body(UnsafeRawBufferPointer(start: base + start, count: 222 &- start)))
       } catch {
         return .failure(error)
