@@ -66,6 +66,76 @@ import Testing
     }
   }
 
+  /// With a fingerprint and padding, of any length: keys of 2 to 40 bytes, and all sizes of blocks up to a kilobyte.
+  @Test(arguments: Table.Variant.allCases)
+  func aValueIsMadeOfTheOldOneInPlace(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let segment = try Segment.open(table.name, .participant)
+      let attributes = ValueAttributes(type: ValueType.structure.rawValue, fingerprint: 0xf00d, alignmentShift: 4)
+      for length in 1...39 {
+        let key = "d" + String(repeating: "k", count: length)
+        try table.barrier { _ in
+          try key.withKeyBytes { key throws(EngineError) in
+            try [UInt8(0)].withTableBytes { bytes throws(EngineError) in try segment.put(key, bytes, attributes) }
+          }
+        }
+        for count in stride(from: 2, to: 1000, by: 29) { try Self.lengthen(key, to: count, attributes, segment) }
+        let found = try table.entry(key)
+        #expect(found?.type == .structure)
+        #expect(try #require(found).bytes.count > 900)
+      }
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// Makes of a value of n bytes, which count from 0, one of more.
+  private static func lengthen(
+    _ key: String, to count: Int, _ attributes: ValueAttributes, _ segment: Segment
+  ) throws {
+    let version = segment.committed
+    let barrier = try begin(segment)
+    try key.withKeyBytes { key throws(EngineError) in
+      let hash = segment.hash(key)
+      let old = segment.locate(key, hash: hash, in: barrier) { WallClock() }!
+      try segment.replace(old, key, hash: hash, valueLength: count, attributes, committing: barrier) { place in
+        #expect(UInt(bitPattern: place) % 16 == 0)
+        place.copyMemory(from: old.entry.value.baseAddress!, byteCount: old.entry.value.count)
+        for index in old.entry.value.count..<count {
+          place.storeBytes(of: UInt8(truncatingIfNeeded: index), toByteOffset: index, as: UInt8.self)
+        }
+      }
+    }
+    #expect(segment.committed == version + 1 && segment.threadSection == .none)
+    let next = try begin(segment)
+    defer { segment.abortBarrier() }
+    let wanted = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+    #expect(find(key, segment, next) == wanted)
+    let padding = key.withKeyBytes { key in
+      let found = segment.find(key, hash: segment.hash(key), in: next) { WallClock() }!
+      let end = found.key.baseAddress! + key.count
+      return UnsafeRawBufferPointer(start: end, count: found.value.baseAddress! - end)
+    }
+    #expect(padding.allSatisfy { $0 == 0 })
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func onlyWhatIsThereIsLocated(_ variant: Table.Variant) throws {
+    try withTable(variant) { table in
+      let segment = try Segment.open(table.name, .participant)
+      for key in ["d/removed", "d/expired"] { try table.set(key, [UInt8(1)]) }
+      try table.remove("d/removed")
+      try table.set("d/expired", [UInt8(1)], expires: .at(1))
+      let barrier = try Self.begin(segment)
+      defer { segment.abortBarrier() }
+      for key in ["d/absent", "d/removed", "d/expired"] {
+        let isThere = key.withKeyBytes { key in
+          segment.locate(key, hash: segment.hash(key), in: barrier) { WallClock() } != nil
+        }
+        #expect(!isThere, "\(key)")
+      }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func whatIsRefusedLeavesTheBarrierOpen(_ variant: Table.Variant) throws {
     try withTable(variant) { table in

@@ -7,9 +7,31 @@ extension ArrayTree {
   @usableFromInline
   func append(_ element: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) {
     let tree = unsafe Uncounted(self)
-    try place.withBarrier(timeout) { tx throws(TableError) in
+    try place.withDirectBarrier(timeout) { barrier throws(TableError) -> Void? in
+      guard let tail = self.tail(in: barrier) else { return nil }
+      return try unsafe withKey(tail) { key throws(TableError) in
+        try unsafe appendToLeaf(key, element, committing: barrier) ? () : nil
+      }
+    } generally: { tx throws(TableError) in
       try tree.with { tree throws(TableError) in try unsafe tree.append(element, in: &tx) }
     }
+  }
+
+  /// Appends an element to a leaf that has room for it.
+  /// - Returns: false with nothing done, and the barrier open, if it has none, or something is wrong.
+  @inline(never)
+  private func appendToLeaf(
+    _ key: UnsafeRawBufferPointer, _ element: UnsafeRawBufferPointer, committing barrier: DirectBarrier
+  ) throws(TableError) -> Bool {
+    let hash = unsafe table.segment.hash(key)
+    guard let old = unsafe table.locate(key, hash: hash, in: barrier), let node = node(old.entry, 0),
+      let change = ArrayLeafChange(node, node.count..<node.count, length: element.count, alignment: alignment),
+      limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength
+    else { return false }
+    try unsafe table.replace(old, key, hash: hash, byteCount: change.byteCount, nodeForm, committing: barrier) {
+      unsafe change.write(element, to: $0)
+    }
+    return true
   }
 
   @usableFromInline

@@ -79,9 +79,17 @@ final class ArrayTree: Sendable {
   @inline(__always)
   private func state(_ numbers: CollectionHeader.Numbers?) throws(TableError) -> State {
     guard let numbers else { return State() }
-    let state = State(rooted: numbers[0], root: numbers[1], level: numbers[2], next: numbers[3], tail: numbers[4])
+    let state = State(header: numbers)
     guard state.isPossible else { throw contradiction }
     return state
+  }
+
+  /// The number of the tail; nil if there is none, or no header that can be.
+  @inline(__always)
+  func tail(in barrier: DirectBarrier) -> Int? {
+    guard let numbers = place.numbers(in: barrier) else { return nil }
+    let state = State(header: numbers)
+    return state.isPossible && state.tail > 0 ? state.tail : nil
   }
 
   @inline(never)
@@ -122,9 +130,16 @@ final class ArrayTree: Sendable {
   /// What an entry says, if it is a node of that level. It lies in the table as long as the entry does.
   @inline(__always) @_lifetime(immortal)
   func node(_ found: FoundEntry, _ id: Int, _ level: Int) throws(TableError) -> ArrayNodeSpan {
+    guard let node = node(found, level) else { throw damaged(id) }
+    return node
+  }
+
+  /// The same; nil if it is none.
+  @inline(__always) @_lifetime(immortal)
+  func node(_ found: FoundEntry, _ level: Int) -> ArrayNodeSpan? {
     guard found.meta.type == nodeForm.type.rawValue, found.fingerprint == nodeForm.fingerprint,
       let node = ArrayNodeSpan(unsafe RawSpan(_unsafeBytes: found.value)), node.level == level
-    else { throw damaged(id) }
+    else { return nil }
     return unsafe _overrideLifetime(node, borrowing: ())
   }
 
@@ -276,5 +291,12 @@ final class ArrayTree: Sendable {
     }
     if let failure { throw failure }
     return goesOn
+  }
+}
+
+extension ArrayTree.State {
+  @inline(__always)
+  init(header numbers: CollectionHeader.Numbers) {
+    (rooted, root, level, next, tail) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
   }
 }

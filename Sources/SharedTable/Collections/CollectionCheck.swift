@@ -112,9 +112,7 @@ private struct ArrayCheck {
   }
 
   func problems(_ parts: [[UInt8]], _ view: borrowing ReadView) throws -> [String] {
-    let numbers = header.numbers
-    let state = ArrayTree.State(
-      rooted: numbers[0], root: numbers[1], level: numbers[2], next: numbers[3], tail: numbers[4])
+    let state = ArrayTree.State(header: header.numbers)
     guard state.isPossible else { return ["its header contradicts itself"] }
     var check = self
     if state.root > 0 { try check.visit(state.root, state.level, count: state.rooted, state.next, view) }

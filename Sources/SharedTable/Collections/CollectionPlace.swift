@@ -59,6 +59,13 @@ final class CollectionPlace: Sendable {
   @inline(__always)
   func hasHeader(in barrier: DirectBarrier) -> Bool { barrier.root.map(isOurs) ?? false }
 
+  /// The header's numbers in such a barrier. Nil also where something else has the name, or nothing.
+  @inline(__always)
+  func numbers(in barrier: DirectBarrier) -> CollectionHeader.Numbers? {
+    guard let found = barrier.root, isOurs(found) else { return nil }
+    return unsafe CollectionHeader.numbers(found.value)
+  }
+
   /// What lies under the name.
   @inline(__always)
   private func findHeader(_ tx: borrowing Transaction) throws(TableError) -> FoundEntry? {

@@ -63,4 +63,25 @@ extension Table {
       throw named(error)
     }
   }
+
+  /// The same as ``find(_:hash:in:)`` for a value of which a new one is to be made.
+  @inline(__always)
+  func locate(_ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier) -> LocatedEntry? {
+    unsafe segment.locate(key, hash: hash, in: barrier) { clock }
+  }
+
+  /// Stores a value that does not expire in place of one that was located, and commits.
+  /// - Parameter write: puts its bytes where they are to lie, all of them.
+  @inline(__always)
+  func replace(
+    _ old: LocatedEntry, _ key: UnsafeRawBufferPointer, hash: UInt64, byteCount: Int, _ form: StoredForm,
+    committing barrier: DirectBarrier, _ write: (UnsafeMutableRawPointer) -> Void
+  ) throws(TableError) {
+    do throws(EngineError) {
+      try unsafe segment.replace(
+        old, key, hash: hash, valueLength: byteCount, form.attributes(expiry: 0), committing: barrier, write)
+    } catch {
+      throw named(error)
+    }
+  }
 }

@@ -45,11 +45,22 @@ extension Memory {
     _ entry: Int, _ meta: EntryMeta, _ attributes: ValueAttributes, _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer
   ) {
-    if meta.hasExpiry { storeRelaxed(entry + meta.expiryOffset, attributes.expiry) }
-    if meta.hasFingerprint { storeRelaxed(entry + meta.fingerprintOffset, attributes.fingerprint) }
-    unsafe copy(key.baseAddress!, count: key.count, to: entry + meta.keyOffset)
-    let keyEnd = meta.keyOffset + key.count
-    if meta.valueOffset > keyEnd { zero(entry + keyEnd, count: meta.valueOffset - keyEnd) }
-    if value.count > 0 { unsafe copy(value.baseAddress!, count: value.count, to: entry + meta.valueOffset) }
+    let valueOffset = meta.valueOffset
+    zeroPadding(endingAt: entry &+ valueOffset, room: valueOffset &- Entry.headerBytes)
+    if meta.hasExpiry { storeRelaxed(entry &+ meta.expiryOffset, attributes.expiry) }
+    if meta.hasFingerprint { storeRelaxed(entry &+ meta.fingerprintOffset, attributes.fingerprint) }
+    unsafe copy(key.baseAddress!, count: key.count, to: entry &+ meta.keyOffset)
+    if value.count > 0 { unsafe copy(value.baseAddress!, count: value.count, to: entry &+ valueOffset) }
+  }
+
+  /// Zeros for what of the bytes before a value nothing else is stored to: at most 15. So many have no need of a call.
+  /// - Parameter room: how many bytes there are between the header and the value; the rest of them is stored afterwards.
+  @inline(__always)
+  private func zeroPadding(endingAt end: Int, room: Int) {
+    if room >= 16 {
+      unsafe base.storeBytes(of: 0, toByteOffset: end &- 16, as: UInt128.self)
+    } else {
+      zero(end &- room, count: room)
+    }
   }
 }

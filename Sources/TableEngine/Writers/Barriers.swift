@@ -216,6 +216,17 @@ struct Barriers {
     }
   }
 
+  /// The same with a value that is made in place: see ``Transaction/replace(at:_:hash:valueLength:_:_:)``.
+  @inline(__always)
+  func replaceInTable(
+    at place: Int, _ key: UnsafeRawBufferPointer, hash: UInt64, valueLength: Int, _ attributes: ValueAttributes,
+    _ write: (UnsafeMutableRawPointer) -> Void
+  ) throws(EngineError) {
+    try inTransaction { transaction throws(EngineError) in
+      try unsafe transaction.replace(at: place, key, hash: hash, valueLength: valueLength, attributes, write)
+    }
+  }
+
   /// Removes a key; only inside a barrier, on its thread.
   /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
   /// - Returns: whether there was a value whose time had not come. One that had expired is removed all the same.

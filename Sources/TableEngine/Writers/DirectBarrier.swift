@@ -73,7 +73,33 @@ extension Segment {
   ) throws(EngineError) -> Bool {
     try check(valueLength: value.count)
     guard try unsafe barriers.replaceInTable(key, hash: hash, value, attributes, clock) else { return false }
-    withKnownParticipant { unsafe barriers.close($0, barrier.record, committed: 1) { $0.commit() } }
+    commit(barrier)
     return true
+  }
+
+  /// The same as ``find(_:hash:in:_:)`` for a value of which a new one is to be made.
+  public func locate(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> WallClock
+  ) -> LocatedEntry? {
+    let location = unsafe Lookup(data: data).locate(key.baseAddress.unsafelyUnwrapped, key.count, hash: hash)
+    guard let found = foundEntry(BucketWord.offset(location.word), clock) else { return nil }
+    return LocatedEntry(entry: found, place: location.place)
+  }
+
+  /// Stores a value of so many bytes in place of one that was located, and commits.
+  /// - Parameter key: the same.
+  /// - Parameter write: puts the bytes where they are to lie: all of them. May look at the old ones.
+  public func replace(
+    _ old: LocatedEntry, _ key: UnsafeRawBufferPointer, hash: UInt64, valueLength: Int, _ attributes: ValueAttributes,
+    committing barrier: DirectBarrier, _ write: (UnsafeMutableRawPointer) -> Void
+  ) throws(EngineError) {
+    try check(valueLength: valueLength)
+    try unsafe barriers.replaceInTable(at: old.place, key, hash: hash, valueLength: valueLength, attributes, write)
+    commit(barrier)
+  }
+
+  @inline(__always)
+  private func commit(_ barrier: DirectBarrier) {
+    withKnownParticipant { unsafe barriers.close($0, barrier.record, committed: 1) { $0.commit() } }
   }
 }

@@ -129,6 +129,29 @@ struct Transaction {
     return true
   }
 
+  /// Stores a value of so many bytes in place of the one that lies at a key's place.
+  ///
+  /// - Parameter place: the word that leads to the key's entry. Nothing has been changed since.
+  /// - Parameter write: puts the bytes where they are to lie, where nobody sees them yet. May look at the old ones.
+  @inline(__always)
+  func replace(
+    at place: Int, _ key: UnsafeRawBufferPointer, hash: UInt64, valueLength: Int, _ attributes: ValueAttributes,
+    _ write: (UnsafeMutableRawPointer) -> Void
+  ) throws(EngineError) {
+    let meta = EntryMeta(keyLength: key.count, valueLength: valueLength, attributes)
+    try reserve(8)
+    let location = Location(place: place, word: data.loadRelaxed(place))
+    let previous = BucketWord.offset(location.word)
+    let block = try take(meta.byteCount, .allocate, for: location)
+    unsafe data.storeEntry(
+      block.offset, meta, attributes, key, UnsafeRawBufferPointer(start: nil, count: 0), version: state.version,
+      previous: previous & state.linkMask)
+    unsafe write(data.pointer(block.offset &+ meta.valueOffset))
+    publish(block.offset, hash: hash, at: location)
+    if !supersede(previous, by: block, meta) { state.keyDelta &+= 1 }
+    unsafe state.log.append(.set, key: key, version: state.version)
+  }
+
   /// Removes a key.
   /// - Returns: the entry that was removed, expired or not; 0 if there was none. It stays until the transaction ends.
   @inline(__always)
