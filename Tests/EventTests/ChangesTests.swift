@@ -50,7 +50,7 @@ import Testing
       for round in 0..<100 { try await table.set("key \(round)", round) }
       let reader = try Table.open(name, access: access, timeout: .seconds(600))
       var replica = try Replica.of(table)
-      let changes = reader.changes(from: table.version)
+      let changes = reader.changes(after: table.version)
       let told = Counter()
       let replay = Task { () async throws -> Replica in
         for try await change in changes {
@@ -92,7 +92,7 @@ import Testing
       }
       func take(_ count: Int, from version: UInt64) async throws -> [TableChange] {
         var taken: [TableChange] = []
-        for try await change in table.changes(from: version) {
+        for try await change in table.changes(after: version) {
           taken.append(change)
           if taken.count == count { break }
         }
@@ -145,7 +145,7 @@ import Testing
         if change.name == "last" { break }
       }
       #expect(Int(missed) + told == total + 1)
-      guard case .missed = try await table.changes(from: 1).first(where: { _ in true }) else {
+      guard case .missed = try await table.changes(after: 1).first(where: { _ in true }) else {
         return #expect(Bool(false), "the log does not reach back so far")
       }
     }
@@ -158,11 +158,11 @@ import Testing
       let reader = try Table.open(name, access: access)
       for key in ["kept", "changed", "removed", "replaced"] { try table.set(key, 0) }
       let version = table.version
-      func feeds(_ key: String, from start: UInt64?) -> ChangeFeed {
-        ChangeFeed(reader, from: start, .key(Array(key.utf8)))
+      func feeds(_ key: String, after start: UInt64?) -> ChangeFeed {
+        ChangeFeed(reader, after: start, .key(Array(key.utf8)))
       }
-      var begun = ["kept", "changed", "removed", "replaced"].map { feeds($0, from: nil) }
-      func prefixed(_ prefix: String) -> ChangeFeed { ChangeFeed(reader, from: nil, .prefix(Array(prefix.utf8))) }
+      var begun = ["kept", "changed", "removed", "replaced"].map { feeds($0, after: nil) }
+      func prefixed(_ prefix: String) -> ChangeFeed { ChangeFeed(reader, after: nil, .prefix(Array(prefix.utf8))) }
       var ofPrefixes = ["kept", "changed", "rem", "ke", ""].map(prefixed)
       try table.set("changed", 1)
       try table.remove("removed")
@@ -178,9 +178,9 @@ import Testing
       for round in 0..<9000 { try table.set("a key of 21 bytes \(round % 100)", round) }
       #expect(try begun.indices.allSatisfy { try !missed(&begun[$0]) })
       #expect(try ofPrefixes.indices.map { try missed(&ofPrefixes[$0]) } == [false, false, false, true, true])
-      var anew = feeds("kept", from: version)
+      var anew = feeds("kept", after: version)
       #expect(try !missed(&anew))
-      anew = feeds("kept", from: 1)
+      anew = feeds("kept", after: 1)
       #expect(try missed(&anew), "it was stored after version 1")
       try table.set("kept", 1)
       guard case .change(let change) = try begun[0].step() else { return #expect(Bool(false), "a change untold") }
@@ -192,7 +192,7 @@ import Testing
   @Test(arguments: Table.Variant.allCases) func aLossInABarrierThatWasReadInPartIsTold(_ variant: Table.Variant) throws
   {
     try withTable(variant) { table in
-      var feed = ChangeFeed(table, from: nil, .prefix(Array("mine".utf8)))
+      var feed = ChangeFeed(table, after: nil, .prefix(Array("mine".utf8)))
       try table.barrier { tx in
         for index in 0..<1_000 { try tx.set("other \(index)", index) }
         try tx.set("mine", 1)

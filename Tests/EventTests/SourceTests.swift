@@ -14,7 +14,7 @@ import Testing
     let failure = Mutex<TableError.Code?>(nil)
     private let news = DispatchSemaphore(value: 0)
 
-    func listen(to source: TableSource) {
+    func listen(to source: TableChangeSource) {
       source.setEventHandler { change in
         self.names.withLock { $0.append(change.name ?? "?") }
         self.news.signal()

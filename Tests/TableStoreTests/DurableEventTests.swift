@@ -20,7 +20,7 @@ import Testing
   @Test func nothingIsToldBeforeItIsOnTheDisk() async throws {
     try await withKept { table in
       let start = table.version
-      var scan = ChangeScan(table, from: start, durableOnly: true)
+      var scan = ChangeScan(of: table, after: start, durableOnly: true)
       try table.barrier { tx in
         try tx.set("a", 1)
         try tx.set("b", 1)
@@ -28,15 +28,15 @@ import Testing
       let first = table.version
       try table.set("a", 2)
       #expect(try scan.next() == nil)
-      #expect(scan.newest == first - 1)
+      #expect(scan.version == first - 1)
       try table.segment.publishDurable(first)
       let told = try [scan.next(), scan.next(), scan.next()]
       #expect(told.map { $0?.name } == ["a", "b", nil])
-      #expect(scan.newest == first)
+      #expect(scan.version == first)
       try table.segment.publishDurable(table.version)
       #expect(try scan.next() == .set(Array("a".utf8), version: table.version))
       #expect(try scan.next() == nil)
-      #expect(scan.newest == table.version)
+      #expect(scan.version == table.version)
     }
   }
 
@@ -46,10 +46,10 @@ import Testing
       let start = table.version
       let byTask = Mutex<[TableChange]>([])
       let task = Task {
-        for try await change in table.changes(from: start, durableOnly: true) { byTask.withLock { $0.append(change) } }
+        for try await change in table.changes(after: start, durableOnly: true) { byTask.withLock { $0.append(change) } }
       }
       let bySource = Mutex<[TableChange]>([])
-      let source = table.makeChangeSource(from: start, durableOnly: true, queue: .global())
+      let source = table.makeChangeSource(after: start, durableOnly: true, queue: .global())
       source.setEventHandler { change in bySource.withLock { $0.append(change) } }
       source.activate()
       var expected: [TableChange] = []
@@ -71,14 +71,14 @@ import Testing
       let start = table.version
       try await table.set("a", 1)
       let waiting = Task {
-        for try await change in table.changes(from: start, durableOnly: true) { return change as TableChange? }
+        for try await change in table.changes(after: start, durableOnly: true) { return change as TableChange? }
         return nil
       }
       try table.segment.setKeeping(.failed)
       #expect(await asyncCode { _ = try await waiting.value } == .notDurable)
       // What a table without a store would tell never comes: that is said, and not waited for.
       try table.segment.setKeeping(.none)
-      #expect(await asyncCode { for try await _ in table.changes(from: 0, durableOnly: true) {} } == .notDurable)
+      #expect(await asyncCode { for try await _ in table.changes(after: 0, durableOnly: true) {} } == .notDurable)
     }
   }
 

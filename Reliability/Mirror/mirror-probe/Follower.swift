@@ -55,12 +55,12 @@
       let follower = Follower()
       let table = try Table.open(name)
       async let following: Void = Role.onThread {
-        var scan = ChangeScan(table, prefix: "k")
+        var scan = ChangeScan(of: table, prefix: "k")
         while !follower.isOver {
           while let change = try scan.next() {
             if let key = change.name, let value = try table.get(key, as: String.self) { follower.note(value) }
           }
-          _ = try table.waitForCommit(after: scan.newest, timeout: .milliseconds(100))
+          _ = try table.waitForCommit(after: scan.version, timeout: .milliseconds(100))
         }
       }
       Role.say("ready")

@@ -11,7 +11,7 @@ final class ChangeRelay: Sendable {
   private let isTelling = Atomic(false)
 
   private struct State {
-    var source: TableSource?
+    var source: TableChangeSource?
     /// It was to begin, and there was no table.
     var isWaiting = false
   }

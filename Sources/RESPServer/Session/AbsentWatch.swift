@@ -19,13 +19,13 @@ struct AbsentWatch {
     first = version
     scan =
       keys.count == 1
-      ? ChangeScan(table, from: version, prefix: keys[0]) : ChangeScan(table, from: version)
+      ? ChangeScan(of: table, after: version, prefix: keys[0]) : ChangeScan(of: table, after: version)
   }
 
   /// - Parameter version: not less than that of the first keys. The log has not been read yet.
   mutating func add(_ more: [[UInt8]], at version: UInt64) {
     for key in more { keys[key] = version }
-    scan = ChangeScan(table, from: first)
+    scan = ChangeScan(of: table, after: first)
   }
 
   /// Reads on in the log. Never blocks; the work is that of what was committed since the last call.

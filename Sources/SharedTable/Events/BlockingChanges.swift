@@ -1,14 +1,14 @@
-/// A table's changes for a thread that may block: what ``Table/changes(from:prefix:durableOnly:)`` is for asynchronous code.
+/// A table's changes for a thread that may block: what ``Table/changes(after:prefix:durableOnly:)`` is for asynchronous code.
 package struct BlockingChanges {
   private var feed: ChangeFeed
 
   /// - Parameter version: everything committed after it; nil = after this call.
-  package init(_ table: Table, from version: UInt64?, prefix: [UInt8]) {
-    feed = ChangeFeed(table, from: version, .prefix(prefix))
+  package init(_ table: Table, after version: UInt64?, prefix: [UInt8]) {
+    feed = ChangeFeed(table, after: version, .prefix(prefix))
   }
 
-  package init(_ table: Table, from version: UInt64?, forKey key: [UInt8]) {
-    feed = ChangeFeed(table, from: version, .key(key))
+  package init(_ table: Table, after version: UInt64?, forKey key: [UInt8]) {
+    feed = ChangeFeed(table, after: version, .key(key))
   }
 
   /// The next change.

@@ -27,7 +27,7 @@ struct ChangeFeed: Sendable {
   private var isFirst = true
 
   /// - Parameter start: nil = from now.
-  init(_ table: Table, from start: UInt64?, _ filter: Filter, durableOnly: Bool = false) {
+  init(_ table: Table, after start: UInt64?, _ filter: Filter, durableOnly: Bool = false) {
     isDurableOnly = durableOnly
     self.table = table
     self.filter = filter

@@ -2,16 +2,16 @@
 /// wait does it by ``Table/waitForCommit(after:timeout:)``.
 ///
 /// ```swift
-/// var scan = ChangeScan(table)
+/// var scan = ChangeScan(of: table)
 /// while true {
 ///   while let change = try scan.next() { … }
-///   _ = try table.waitForCommit(after: scan.newest)
+///   _ = try table.waitForCommit(after: scan.version)
 /// }
 /// ```
 public struct ChangeScan: Sendable {
   private var feed: ChangeFeed
   /// The version up to which everything was told when ``next()`` returned nil.
-  public private(set) var newest: UInt64
+  public private(set) var version: UInt64
 
   /// A scan of the changes of keys that begin with `prefix`.
   ///
@@ -20,13 +20,13 @@ public struct ChangeScan: Sendable {
   ///   - version: everything committed after it; nil = after this call; 0 = all that the log still has, behind a
   ///     ``TableChange/missed(_:)`` if it lost something.
   ///   - prefix: what the keys begin with; empty: all keys.
-  ///   - durableOnly: a change is told once it is on the disk: wait for the next by `waitUntilDurable(scan.newest + 1)`.
+  ///   - durableOnly: a change is told once it is on the disk: wait for the next by `waitUntilDurable(scan.version + 1)`.
   public init(
-    _ table: Table, from version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
+    of table: Table, after version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
   ) {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
-    feed = ChangeFeed(table, from: version, .prefix(bytes), durableOnly: durableOnly)
-    newest = version ?? table.version
+    feed = ChangeFeed(table, after: version, .prefix(bytes), durableOnly: durableOnly)
+    self.version = version ?? table.version
   }
 
   /// The next change; nil if there is none yet. Bounded by what the log holds.
@@ -38,10 +38,10 @@ public struct ChangeScan: Sendable {
       case .change(let change): return change
       case .again: continue
       case .wait(.commit(let version)):
-        newest = version
+        self.version = version
         return nil
       case .wait(.disk(let version)):
-        newest = version - 1
+        self.version = version - 1
         return nil
       }
     }

@@ -14,7 +14,7 @@ extension Table {
   /// - Returns: true if there is such a version, false after the timeout.
   /// - Throws: `wouldDeadlock` inside a section of this table on this thread, `unlinked` within a tenth of a second after
   ///   the table was dropped, `forked`.
-  @available(*, noasync, message: "blocks the thread; use changes(from:prefix:)")
+  @available(*, noasync, message: "blocks the thread; use changes(after:prefix:)")
   public func waitForCommit(after version: UInt64, timeout: Duration? = nil) throws(TableError) -> Bool {
     do {
       return try segment.waitForCommit(after: version, timeoutNanoseconds: nanoseconds(timeout))

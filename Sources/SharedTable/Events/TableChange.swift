@@ -27,7 +27,7 @@ public enum TableChange: Sendable, Equatable {
   public var name: String? { key.flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// The version of the barrier that made the change; nil if changes were missed. Whoever has seen all changes of one
-  /// version goes on from it: `changes(from: version)`.
+  /// version goes on from it: `changes(after: version)`.
   public var version: UInt64? {
     switch self {
     case .set(_, let version), .removed(_, let version): version

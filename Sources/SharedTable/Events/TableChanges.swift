@@ -25,22 +25,22 @@ extension Table {
   ///   - durableOnly: a change is told once it is on the disk (``durableVersion``), so that no power cut takes away what was told.
   ///     Meanwhile the log goes on: of a store that is slow to follow more may be missed.
   public func changes(
-    from version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
+    after version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
   ) -> TableChanges {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
-    return TableChanges(feed: ChangeFeed(self, from: version, .prefix(bytes), durableOnly: durableOnly))
+    return TableChanges(feed: ChangeFeed(self, after: version, .prefix(bytes), durableOnly: durableOnly))
   }
 
-  /// The changes of one key; else as ``changes(from:prefix:durableOnly:)``.
+  /// The changes of one key; else as ``changes(after:prefix:durableOnly:)``.
   public func changes(
-    from version: UInt64? = nil, forKey key: some TableKey, durableOnly: Bool = false
+    after version: UInt64? = nil, forKey key: some TableKey, durableOnly: Bool = false
   ) -> TableChanges {
     let bytes = unsafe key.withKeyBytes { unsafe [UInt8]($0) }
-    return TableChanges(feed: ChangeFeed(self, from: version, .key(bytes), durableOnly: durableOnly))
+    return TableChanges(feed: ChangeFeed(self, after: version, .key(bytes), durableOnly: durableOnly))
   }
 }
 
-/// A table's changes as they are committed; see ``Table/changes(from:prefix:durableOnly:)``.
+/// A table's changes as they are committed; see ``Table/changes(after:prefix:durableOnly:)``.
 public struct TableChanges: AsyncSequence, Sendable {
   /// One change.
   public typealias Element = TableChange

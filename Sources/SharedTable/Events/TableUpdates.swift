@@ -11,7 +11,7 @@ extension Table {
   /// It begins with the present value. After that it yields the newest one, whoever stored or removed it, in whatever process,
   /// and nil when the value expires. It tells of a state, not of events: whoever reads slowly misses values in between, and
   /// never the last one. So a slow reader holds up nobody, and nothing is kept for it. For each single change there is
-  /// ``changes(from:forKey:durableOnly:)``.
+  /// ``changes(after:forKey:durableOnly:)``.
   ///
   /// Another value is one that another barrier stored, be it the same bytes; a barrier that was undone stored nothing. An absent
   /// value that stays absent is not told again, nor is a change of another key. A value that is not told is not copied.

@@ -26,7 +26,7 @@ extension TableKeeper {
   private static func recentChanges(of table: Table) -> [TableChange] {
     let version = table.version
     let start = version > UInt64(changeCount) ? version - UInt64(changeCount) : 0
-    var feed = BlockingChanges(table, from: start, prefix: [])
+    var feed = BlockingChanges(table, after: start, prefix: [])
     var found: [TableChange] = []
     // Of one large barrier only the first changes: 64 are looked at.
     while found.count < 64, let change = try? feed.next(timeout: .zero) {

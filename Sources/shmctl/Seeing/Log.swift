@@ -32,7 +32,7 @@ struct Log: TableCommand {
   }
 
   func run(on table: Table) throws {
-    var scan = ChangeScan(table, from: from ?? 0, prefix: prefix?.bytes ?? [])
+    var scan = ChangeScan(of: table, after: from ?? 0, prefix: prefix?.bytes ?? [])
     var recent: [TableChange] = []
     while let change = try scan.next() {
       recent.append(change)
@@ -48,7 +48,7 @@ struct Log: TableCommand {
       var lines: [UInt8] = []
       while lines.count < 1 << 16, let change = try scan.next() { lines += try line(change, table) }
       try StandardOutput.write(lines)
-      if lines.isEmpty { _ = try table.waitForCommit(after: scan.newest, timeout: .seconds(1)) }
+      if lines.isEmpty { _ = try table.waitForCommit(after: scan.version, timeout: .seconds(1)) }
     }
   }
 

@@ -53,8 +53,8 @@ struct Watch: TableCommand {
     // Before the look at the value: what comes after it is a change.
     let start = from ?? table.version
     var changes =
-      if let key { BlockingChanges(table, from: start, forKey: key.bytes) } else {
-        BlockingChanges(table, from: start, prefix: prefix?.bytes ?? [])
+      if let key { BlockingChanges(table, after: start, forKey: key.bytes) } else {
+        BlockingChanges(table, after: start, prefix: prefix?.bytes ?? [])
       }
     if let key, let until, try table.entry(key.bytes)?.text == until.bytes { return }
     var told: UInt64 = 0

@@ -3,7 +3,7 @@ import Synchronization
 
 extension Table {
   /// A source that calls a handler on a queue for each change of a key that begins with `prefix`: the changes of
-  /// ``changes(from:prefix:durableOnly:)`` for programs that live on Dispatch.
+  /// ``changes(after:prefix:durableOnly:)`` for programs that live on Dispatch.
   ///
   /// It begins with what is committed after this call, or after `version`; and it begins to call once it was activated.
   /// Keep it: with its last reference it ends. Never blocks.
@@ -13,10 +13,10 @@ extension Table {
   ///   - durableOnly: a change is told once it is on the disk.
   ///   - queue: where the handlers run.
   public func makeChangeSource(
-    from version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false, queue: DispatchQueue
-  ) -> TableSource {
+    after version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false, queue: DispatchQueue
+  ) -> TableChangeSource {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
-    return TableSource(ChangeFeed(self, from: version, .prefix(bytes), durableOnly: durableOnly), queue)
+    return TableChangeSource(ChangeFeed(self, after: version, .prefix(bytes), durableOnly: durableOnly), queue)
   }
 }
 
@@ -29,7 +29,7 @@ extension Table {
 /// ```
 /// Handlers run one at a time, whatever the queue, each change in its turn. While it is suspended the changes wait in
 /// the table's log, as long as that lasts. All methods may be called from any thread, and none blocks.
-public final class TableSource: Sendable {
+public final class TableChangeSource: Sendable {
   private enum Phase {
     /// Nothing under way: not activated, or suspended.
     case idle
