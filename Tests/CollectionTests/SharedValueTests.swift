@@ -212,27 +212,27 @@ import Testing
         { try table.barrier { tx in _ = try counter.increment(in: &tx) } },
       ]
       for (index, change) in changes.enumerated() {
-        try table.set("n", 1, expires: .at(expiry))
+        try table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))
         try change()
         #expect(try table.entry("n")?.expiry == expiry, "change \(index)")
       }
       try number.set(2)
       #expect(try table.entry("n")?.expiry == nil)
 
-      try table.set("x", 0.5, expires: .at(expiry))
+      try table.set("x", 0.5, expires: .at(nanosecondsSince1970: expiry))
       let real = try SharedValue("x", in: table, default: 0.0)
       try real += 1
       try real -= 0.25
       #expect(try real.get() == 1.25)
       #expect(try table.entry("x")?.expiry == expiry)
 
-      try table.set("t", "a", expires: .at(expiry))
+      try table.set("t", "a", expires: .at(nanosecondsSince1970: expiry))
       let text = try SharedValue("t", in: table, default: "")
       try text += "b"
       #expect(try text.get() == "ab")
       #expect(try table.entry("t")?.expiry == expiry)
 
-      try table.set("n", 1, expires: .at(expiry))
+      try table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))
       clock.advance(5)
       #expect(try number.increment() == 1, "what has expired counts as absent")
       #expect(try table.entry("n")?.expiry == nil)
@@ -243,7 +243,7 @@ import Testing
     let table = try Table.temporary()
     let expiry: UInt64 = 4_000_000_000_000_000_000
     let number = try SharedValue("n", in: table, default: 0)
-    try await table.set("n", 1, expires: .at(expiry))
+    try await table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))
     try await number.mutate { $0 += 1 }
     _ = try await number.exchange(7)
     try await number.compareExchange(expected: 7, desired: 8)

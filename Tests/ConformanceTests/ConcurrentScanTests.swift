@@ -240,7 +240,8 @@ private struct Refusal: Error {}
     try setting.with(clock: clock) { table, reader throws in
       try table.barrier { tx throws in
         for index in 0..<Self.keysForThree {
-          try tx.set("k\(index)", index, expires: .at(clock.now + UInt64(index % 2) * 1_000_000_000))
+          try tx.set(
+            "k\(index)", index, expires: .at(nanosecondsSince1970: clock.now + UInt64(index % 2) * 1_000_000_000))
         }
       }
       let reference = Dictionary(

@@ -24,7 +24,7 @@ private struct Refusal: Error {}
         #expect(try tx.remove("a/removed"))
         #expect(try !tx.remove("a/removed"))
         #expect(try tx.increment("n", by: 7) == 7)
-        try tx.set("a/expired", "gone", expires: .at(1))
+        try tx.set("a/expired", "gone", expires: .at(nanosecondsSince1970: 1))
         #expect(try tx.get("a") == "newer")
         #expect(try tx.get("a/left") == "old")
         #expect(try tx.get("a/removed", as: String.self) == nil)
@@ -207,7 +207,7 @@ private struct Refusal: Error {}
 
   @Test(arguments: Table.Variant.allCases) func whatHasExpiredIsLeftToWhoClaimsIt(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      for key in ["a", "a/1", "b"] { try table.set(key, "gone", expires: .at(1)) }
+      for key in ["a", "a/1", "b"] { try table.set(key, "gone", expires: .at(nanosecondsSince1970: 1)) }
       let holder = try worker(table)
       try holder.ask("keyed a", expecting: "in")
       #expect(try table.administration.sweepExpired(timeout: .seconds(10)) == 1, "it waits for nobody")

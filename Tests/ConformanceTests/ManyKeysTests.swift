@@ -23,8 +23,8 @@ import Testing
     for number in 0..<count where number % 7 != 3 {
       let expires: Expiration =
         switch number % 7 {
-        case 4: .at(clock.now + 1)
-        case 5: .at(clock.now)
+        case 4: .at(nanosecondsSince1970: clock.now + 1)
+        case 5: .at(nanosecondsSince1970: clock.now)
         default: .never
         }
       try table.set(key(number), expected(number) ?? [1], expires: expires)

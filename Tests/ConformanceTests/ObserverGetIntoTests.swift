@@ -34,7 +34,7 @@ import Testing
   func whatIsNotPlainComesOutTheSame(_ variant: Table.Variant) throws {
     try Setting(variant: variant, way: .observer).with { table, observer throws in
       try table.set("lasting", "yes", expires: .after(.seconds(3600)))
-      try table.set("ended", "no", expires: .at(1))
+      try table.set("ended", "no", expires: .at(nanosecondsSince1970: 1))
       try table.set("long", [UInt8](repeating: 1, count: 300))
       try table.set("empty", [UInt8]())
       try table.set("number", 7)
@@ -65,7 +65,7 @@ import Testing
       #expect(code { try observer.get("string 16", as: Int.self) } == .typeMismatch)
       try table.remove("number 7")
       #expect(try observer.get("number 7", as: Int.self) == nil)
-      try table.set("number 8", 8, expires: .at(1))
+      try table.set("number 8", 8, expires: .at(nanosecondsSince1970: 1))
       #expect(try observer.get("number 8", as: Int.self) == nil)
     }
   }

@@ -11,7 +11,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant, capacityBytes: 1 << 20) { table throws in
-      try table.set("a", "value", expires: .at(Self.expiry))
+      try table.set("a", "value", expires: .at(nanosecondsSince1970: Self.expiry))
       let filling = [UInt8](repeating: 7, count: 1000)
       var stored = 0
       while stored < 5000, code({ try table.set("k\(stored)", filling) }) == nil { stored += 1 }
@@ -34,7 +34,7 @@ import Testing
     _ variant: Table.Variant
   ) throws {
     try withTable(variant) { table throws in
-      try table.set("a", "value", expires: .at(Self.expiry))
+      try table.set("a", "value", expires: .at(nanosecondsSince1970: Self.expiry))
       let names: [(String, TableError.Code)] = [
         ("b", .invalid), ("", .invalid), ("a/" + String(repeating: "b", count: 65536), .tooLarge),
       ]
@@ -57,7 +57,7 @@ import Testing
 
   @Test(arguments: Table.Variant.allCases) func aKeyMayBeRenamedToItself(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
-      try table.set("a", "value", expires: .at(Self.expiry))
+      try table.set("a", "value", expires: .at(nanosecondsSince1970: Self.expiry))
       try table.barrier { (tx: inout Transaction) throws in #expect(try tx.rename("a", to: "a")) }
       try expectUnchanged(table)
       try table.barrier(keys: ["a"]) { (tx: inout Transaction) throws in #expect(try tx.rename("a", to: "a")) }
@@ -78,10 +78,10 @@ import Testing
           let newKey = String(repeating: "b", count: newLength)
           let changes: [(inout Transaction) throws -> Void] = [
             { tx in try tx.set(key, Wide()) },
-            { tx in try tx.setExpiration(.at(Self.expiry), of: key) },
+            { tx in try tx.setExpiration(.at(nanosecondsSince1970: Self.expiry), of: key) },
             { tx in try tx.setExpiration(.never, of: key) },
             { tx in try tx.rename(key, to: newKey) },
-            { tx in try tx.setExpiration(.at(Self.expiry), of: newKey) },
+            { tx in try tx.setExpiration(.at(nanosecondsSince1970: Self.expiry), of: newKey) },
             { tx in try tx.rename(newKey, to: key) },
             { tx in try tx.setExpiration(.never, of: key) },
           ]

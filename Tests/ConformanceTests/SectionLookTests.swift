@@ -54,7 +54,7 @@ import Testing
             try table.set(key, [1, 2, 3], expires: .after(.seconds(3600)))
             expected[key] = [1, 2, 3]
           case 4:
-            try table.set(key, [4, 5], expires: .at(1))
+            try table.set(key, [4, 5], expires: .at(nanosecondsSince1970: 1))
             expected[key] = .some(nil)
           case 5:
             let point = Point(x: key.count, y: 7)

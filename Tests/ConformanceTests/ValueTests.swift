@@ -161,7 +161,7 @@ struct OtherReading: SharedStruct {
     let clock = TestClock()
     try setting.with(clock: clock) { table, reader throws in
       try table.set("soon", 1, expires: .after(.seconds(10)))
-      try table.set("later", 2, expires: .at(clock.now + 100_000_000_000))
+      try table.set("later", 2, expires: .at(nanosecondsSince1970: clock.now + 100_000_000_000))
       try table.set("never", 3)
       clock.advance(9)
       #expect(try reader.get("soon") == 1)

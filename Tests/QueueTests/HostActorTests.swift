@@ -97,7 +97,7 @@ private actor Visits: HostActor {
     try await withTable(variant) { table async throws in
       let visits = try Visits(table)
       let expiry: UInt64 = 4_000_000_000_000_000_000
-      try await table.set("visits", 1, expires: .at(expiry))
+      try await table.set("visits", 1, expires: .at(nanosecondsSince1970: expiry))
       #expect(try await visits.visit() == 2)
       try await visits.hostExecutor.flush()
       #expect(try table.entry("visits")?.expiry == expiry)

@@ -38,7 +38,7 @@ import Testing
         try table.set(key, [1, 2, 3], expires: .after(.seconds(3600)))
         expected[key] = [1, 2, 3]
       case 4:
-        try table.set(key, [4, 5], expires: .at(1))
+        try table.set(key, [4, 5], expires: .at(nanosecondsSince1970: 1))
         expected[key] = nil
       default:
         let value = (0..<Int.random(in: 0..<200, using: &random)).map { _ in UInt8(round & 0xff) }

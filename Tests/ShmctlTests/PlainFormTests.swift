@@ -10,7 +10,7 @@ import Testing
     try table.set("integer", -5)
     try table.set("double", 2.5)
     try table.set("bool", true)
-    try table.set("ends", "x", expires: .at(7_258_118_400_000_000_000))
+    try table.set("ends", "x", expires: .at(nanosecondsSince1970: 7_258_118_400_000_000_000))
     try table.set("json", bytes: Array(#"{"a":1}"#.utf8), type: .json)
   }
 
@@ -68,7 +68,7 @@ import Testing
     let (source, target) = (try TestTable(), try TestTable())
     // In the year 2286, and as late as there is.
     for (key, expiry) in [("a", UInt64(10_000_000_000_000_000_000)), ("b", .max)] {
-      try source.open().set(key, "x", expires: .at(expiry))
+      try source.open().set(key, "x", expires: .at(nanosecondsSince1970: expiry))
     }
     for form in ["csv", "resp"] {
       let run = try target.run("import", form, input: try source.run("export", form).output)

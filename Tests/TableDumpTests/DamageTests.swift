@@ -6,7 +6,7 @@ import Testing
   private func small(json: Bool) throws -> [UInt8] {
     let table = try Table.temporary()
     try table.set("a", 1)
-    try table.set("b", "two", expires: .at(7_258_118_400_000_000_000))
+    try table.set("b", "two", expires: .at(nanosecondsSince1970: 7_258_118_400_000_000_000))
     try table.set("c", Sample(time: 3, value: 3))
     return try DumpBytes.of(table, json: json)
   }

@@ -74,9 +74,9 @@ extension Table {
     try table.set("json", bytes: Array(#"{"a" : [1, "}"]}"#.utf8), type: .json)
     try table.set("no utf-8", bytes: [0xff, 0xfe], type: .string)
     try table.set([0, 10, 13, 0xff, 0x5c, 0x22] as [UInt8], "binary key")
-    try table.set("expires", "later", expires: .at(7_258_118_400_000_000_000))
+    try table.set("expires", "later", expires: .at(nanosecondsSince1970: 7_258_118_400_000_000_000))
     try table.set("struct", Sample(time: 7, value: 2.5))
-    try table.set("struct-", Sample(time: 8, value: 2.5), expires: .at(7_258_118_400_000_000_001))
+    try table.set("struct-", Sample(time: 8, value: 2.5), expires: .at(nanosecondsSince1970: 7_258_118_400_000_000_001))
     return table
   }
 

@@ -27,7 +27,7 @@ import Testing
         #expect(throws: TableError.self) { try tx.get(key, as: Sample.self) }
         let entry = try #require(try tx.entry(key))
         let sample = try #require(entry.bytes.withUnsafeBytes { Sample(tableBytes: $0) })
-        try tx.set(key, sample, expires: entry.expiry.map { .at($0) } ?? .never)
+        try tx.set(key, sample, expires: entry.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
       }
     }
   }

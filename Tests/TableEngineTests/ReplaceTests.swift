@@ -21,7 +21,7 @@ import Testing
       let segment = try Segment.open(table.name, .participant)
       for key in ["there", "removed", "expired"] { try table.set(key, [UInt8(1)]) }
       try table.remove("removed")
-      try table.set("expired", [UInt8(1)], expires: .at(1))
+      try table.set("expired", [UInt8(1)], expires: .at(nanosecondsSince1970: 1))
       let count = table.count
       try table.barrier { tx in
         #expect(try Self.replace("there", segment))

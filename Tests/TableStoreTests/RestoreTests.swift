@@ -117,7 +117,7 @@ import Testing
         let follower = try Follower(table, in: directory)
         try follower.sync()
         // By the time it is restored this has passed.
-        try table.set("old", "later", expires: .at(1))
+        try table.set("old", "later", expires: .at(nanosecondsSince1970: 1))
         try follower.sync()
         follower.close()
         let back = try #require(try rebooted(name, from: directory))

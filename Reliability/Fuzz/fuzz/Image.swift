@@ -39,8 +39,8 @@ final class Image {
     for round in 0..<3 {
       for index in 0..<24 { try table.set("k\(index)", [UInt8](repeating: UInt8(round), count: index * 9)) }
       try table.set("k.number", round)
-      try table.set("k.string..", "text \(round)", expires: .at(3_000_000_000))
-      try table.set("k.expired", round, expires: .at(1))
+      try table.set("k.string..", "text \(round)", expires: .at(nanosecondsSince1970: 3_000_000_000))
+      try table.set("k.expired", round, expires: .at(nanosecondsSince1970: 1))
       try table.remove("k7")
     }
     try table.set("k.double", 0.5)

@@ -50,7 +50,7 @@ final class AccessRun {
     let found = try find(guarded.key)
     let value = try table.checked(found.map { decode($0, as: Value.self) }, guarded.key)
     let expiry = found.flatMap { $0.meta.hasExpiry ? $0.expiry : nil }
-    let cell = TypedCell(guarded.key, value, expires: expiry.map { .at($0) } ?? .never)
+    let cell = TypedCell(guarded.key, value, expires: expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
     cells[guarded.key] = cell
     return cell
   }

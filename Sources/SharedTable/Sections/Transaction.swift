@@ -130,7 +130,7 @@ public struct Transaction: ~Copyable, ~Escapable {
     let found = try entry(key)
     let (sum, overflow) = try integer(found, key).addingReportingOverflow(amount)
     if overflow { throw TableError(.invalid, table: table.name, "the sum does not fit into 64 bits") }
-    try set(key, sum, expires: found?.expiry.map { .at($0) } ?? .never)
+    try set(key, sum, expires: found?.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
     return sum
   }
 

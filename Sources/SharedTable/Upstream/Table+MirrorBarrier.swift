@@ -41,7 +41,7 @@ extension Transaction {
   package mutating func put(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expiry: UInt64? = nil
   ) throws(TableError) {
-    try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at($0) } ?? .never)
+    try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
   }
 
   /// Gives a key another expiry, if it is there; its value and type stay.

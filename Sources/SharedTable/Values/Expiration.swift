@@ -4,8 +4,8 @@ public enum Expiration: Sendable, Equatable {
   case never
   /// So long after the instant of the section that stores it.
   case after(Duration)
-  /// At this many nanoseconds since 1970.
-  case at(UInt64)
+  /// At this instant.
+  case at(nanosecondsSince1970: UInt64)
 
   /// Nanoseconds since 1970, 0 for never.
   func nanoseconds(now: @autoclosure () -> UInt64) -> UInt64 {

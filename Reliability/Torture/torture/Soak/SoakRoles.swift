@@ -32,7 +32,9 @@ enum SoakRoles {
         }
         let value = SoakContents.value(number, salt: random.next(), drift: drift, spread: random.below(100))
         if random.below(3) == 0 {
-          try tx.set(key, value, expires: .at(tx.now + 1_000_000_000 + UInt64(random.below(4_000)) * 1_000_000))
+          try tx.set(
+            key, value,
+            expires: .at(nanosecondsSince1970: tx.now + 1_000_000_000 + UInt64(random.below(4_000)) * 1_000_000))
         } else {
           try tx.set(key, value)
         }

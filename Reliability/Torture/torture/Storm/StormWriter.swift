@@ -119,7 +119,7 @@ struct StormWriter {
       let expiry = tx.now + 1_000_000 + UInt64(generator.below(30_000_000))
       try tx.set(
         StormContents.leases[generator.below(StormContents.leases.count)], TracedValue.bytes(expiry),
-        expires: .at(expiry))
+        expires: .at(nanosecondsSince1970: expiry))
     }
   }
 
