@@ -64,7 +64,7 @@ extension Table {
   /// Removes what a mirror said of itself, if the table is none any more: its keys become this host's own. Were it kept, a later mirror
   /// would take them for the other store's.
   private func forgetUpstream() throws(TableError) {
-    guard !isMirror, let entry = try entry(Upstream.key), entry.type == .string,
+    guard !isMirror, let entry = try entry(forKey: Upstream.key), entry.type == .string,
       let text = try get(Upstream.key, as: String.self), UpstreamStatus(text: text) != nil
     else { return }
     try remove(Upstream.key)

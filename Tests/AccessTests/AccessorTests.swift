@@ -15,7 +15,7 @@ import Testing
         b.accessor { $0 += "y" }
       }
       _ = try both.accessSync()
-      let (first, second) = (try table.entry("a"), try table.entry("b"))
+      let (first, second) = (try table.entry(forKey: "a"), try table.entry(forKey: "b"))
       #expect(first?.version == second?.version)
       #expect(try table.get("a") == 8)
       #expect(try table.get("b") == "xy")
@@ -70,10 +70,10 @@ import Testing
 
         // A part that only looked writes nothing, also in a barrier.
         Counted.reset()
-        let version = try table.entry("k")?.version
+        let version = try table.entry(forKey: "k")?.version
         #expect(try look.promoted.accessSync() == 3)
         #expect(Counted.counts == [1, 0])
-        #expect(try table.entry("k")?.version == version)
+        #expect(try table.entry(forKey: "k")?.version == version)
       }
     }
   }

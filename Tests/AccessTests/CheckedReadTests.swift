@@ -26,7 +26,7 @@ import Testing
           #expect(try view.get("k7") == "v7")
           #expect(try view.get("none", as: String.self) == nil)
           #expect(try view.bytes(forKey: "k8")?.withUnsafeBytes { [UInt8]($0) } == Array("v8".utf8))
-          #expect(try view.entry("k9")?.bytes == Array("v9".utf8))
+          #expect(try view.entry(forKey: "k9")?.bytes == Array("v9".utf8))
           #expect(try view.keys(prefix: "k1").count == 111)
           var seen: Set<String> = []
           try view.forEach { key, entry in

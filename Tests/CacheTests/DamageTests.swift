@@ -127,7 +127,7 @@ import Testing
       #expect(try table.read { view in try view.collection(of: "c/k")?.kind } == "cache")
       try cache.set("l", "v")
       #expect(try cache.count == 2)
-      #expect(try table.entry("c")?.type == .structure)
+      #expect(try table.entry(forKey: "c")?.type == .structure)
       #expect(try problems(table) == [])
     }
   }

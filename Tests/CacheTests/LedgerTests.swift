@@ -95,9 +95,9 @@ import Testing
     try withTable(.rcu) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(10))
       func isPageStored(_ expires: Expiration) throws -> Bool {
-        let before = try table.entry("c#r0")?.version
+        let before = try table.entry(forKey: "c#r0")?.version
         try cache.set("k", "v", expires: expires)
-        return try table.entry("c#r0")?.version != before
+        return try table.entry(forKey: "c#r0")?.version != before
       }
       #expect(try isPageStored(.never))
       #expect(try !isPageStored(.never))
@@ -149,7 +149,7 @@ import Testing
       try cache.set("l", "v")
       #expect(try cache["k"] == "v")
       func toldHits() throws -> Int {
-        let stored = try #require(try table.entry("c#r0")).bytes
+        let stored = try #require(try table.entry(forKey: "c#r0")).bytes
         let page = try #require(stored.withUnsafeBytes { CachePage($0) })
         return lines(page).count { $0.used % 2 == 1 }
       }

@@ -12,7 +12,7 @@ import Testing
       #expect(try await table.set("b", bytes: [1, 2], type: .bytes, if: .absent))
       #expect(try await !table.set("b", bytes: [3], type: .bytes, if: .absent))
       #expect(try table.bytes(forKey: "b") == [1, 2])
-      let version = try #require(try table.entry("a")).version
+      let version = try #require(try table.entry(forKey: "a")).version
       #expect(try await table.set("a", 3, if: .version(version)))
       #expect(try await !table.set("a", 4, if: .version(version)))
       #expect(try await table.increment("a", by: 2) == 5)

@@ -102,7 +102,7 @@ import Testing
     let shared = try SharedSet<String>("s", in: table)
     try shared.formUnion(["a", "b"])
     let page = Array("s/".utf8) + [255] + Array("0".utf8)
-    let stored = try #require(try table.entry(page)).bytes
+    let stored = try #require(try table.entry(forKey: page)).bytes
     for bytes in [Array(stored.dropLast()), stored + [1], [255, 255, 255, 255], [1, 0, 0]] {
       try table.set(page, ForgedPage(bytes: bytes))
       let error = #expect(throws: TableError.self) { try shared.allElements() }

@@ -16,12 +16,12 @@ import Testing
     let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(10))
     return [
       Place(
-        name: "table", set: { try table.set("k", $0, if: $1) }, version: { try table.entry("k")?.version },
+        name: "table", set: { try table.set("k", $0, if: $1) }, version: { try table.entry(forKey: "k")?.version },
         value: { try table.get("k") }),
       Place(
         name: "transaction",
         set: { value, condition in try table.barrier { tx in try tx.set("t", value, if: condition) } },
-        version: { try table.entry("t")?.version }, value: { try table.get("t") }),
+        version: { try table.entry(forKey: "t")?.version }, value: { try table.get("t") }),
       Place(
         name: "dictionary", set: { try dictionary.set(1, $0, if: $1) }, version: { try dictionary.version(forKey: 1) },
         value: { try dictionary[1] }),

@@ -100,7 +100,7 @@ import Testing
     try array.append(Stubborn(refuses: false))
     func contents() throws -> [[UInt8]: [UInt8]] {
       try table.read { view in
-        Dictionary(uniqueKeysWithValues: try view.keys().map { ($0, try view.entry($0)!.bytes) })
+        Dictionary(uniqueKeysWithValues: try view.keys().map { ($0, try view.entry(forKey: $0)!.bytes) })
       }
     }
     let before = try contents()

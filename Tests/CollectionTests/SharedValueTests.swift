@@ -214,28 +214,28 @@ import Testing
       for (index, change) in changes.enumerated() {
         try table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))
         try change()
-        #expect(try table.entry("n")?.expiry == expiry, "change \(index)")
+        #expect(try table.entry(forKey: "n")?.expiry == expiry, "change \(index)")
       }
       try number.set(2)
-      #expect(try table.entry("n")?.expiry == nil)
+      #expect(try table.entry(forKey: "n")?.expiry == nil)
 
       try table.set("x", 0.5, expires: .at(nanosecondsSince1970: expiry))
       let real = try SharedValue("x", in: table, default: 0.0)
       try real += 1
       try real -= 0.25
       #expect(try real.get() == 1.25)
-      #expect(try table.entry("x")?.expiry == expiry)
+      #expect(try table.entry(forKey: "x")?.expiry == expiry)
 
       try table.set("t", "a", expires: .at(nanosecondsSince1970: expiry))
       let text = try SharedValue("t", in: table, default: "")
       try text += "b"
       #expect(try text.get() == "ab")
-      #expect(try table.entry("t")?.expiry == expiry)
+      #expect(try table.entry(forKey: "t")?.expiry == expiry)
 
       try table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))
       clock.advance(5)
       #expect(try number.increment() == 1, "what has expired counts as absent")
-      #expect(try table.entry("n")?.expiry == nil)
+      #expect(try table.entry(forKey: "n")?.expiry == nil)
     }
   }
 
@@ -251,8 +251,8 @@ import Testing
     try await number += 1
     try await number -= 1
     _ = try await SharedCounter("n", in: table).reset()
-    #expect(try table.entry("n")?.expiry == expiry)
+    #expect(try table.entry(forKey: "n")?.expiry == expiry)
     try await number.set(2)
-    #expect(try table.entry("n")?.expiry == nil)
+    #expect(try table.entry(forKey: "n")?.expiry == nil)
   }
 }

@@ -29,7 +29,7 @@ private struct Refusal: Error {}
         #expect(try tx.get("a/left") == "old")
         #expect(try tx.get("a/removed", as: String.self) == nil)
         #expect(try tx.get("a/expired", as: String.self) == nil)
-        #expect(try tx.entry("a")?.type == .string)
+        #expect(try tx.entry(forKey: "a")?.type == .string)
         #expect(try tx.keys(prefix: "a") == ["a", "a/left"].map { Array($0.utf8) })
         #expect(table.version == version, "nothing is written before the end")
       }

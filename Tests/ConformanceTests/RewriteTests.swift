@@ -50,7 +50,7 @@ import Testing
   }
 
   private func expectUnchanged(_ table: Table) throws {
-    let entry = try #require(try table.entry("a"))
+    let entry = try #require(try table.entry(forKey: "a"))
     #expect(entry.expiry == Self.expiry)
     #expect(try table.get("a") == "value")
   }

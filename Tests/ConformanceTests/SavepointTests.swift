@@ -34,7 +34,7 @@ private struct Refusal: Error {
         #expect(try tx.get("before") == 1)
         #expect(try tx.get("overwritten") == "before")
         #expect(try tx.get("removed") == "old")
-        #expect(try tx.entry("new") == nil)
+        #expect(try tx.entry(forKey: "new") == nil)
         #expect(try tx.keys() == ["before", "overwritten", "removed"].map { Array($0.utf8) })
         try tx.set("after", 1)
         try tx.set("before", 4)
@@ -129,7 +129,7 @@ private struct Refusal: Error {
           }
           #expect(work.wordsMoved > moved, "nothing was split")
           for index in 0..<200 { #expect(try tx.get("k\(index)") == (index < 100 ? index + round : index)) }
-          #expect(try tx.entry("new7") == nil)
+          #expect(try tx.entry(forKey: "new7") == nil)
         }
         #expect(reader.count == 200)
         #expect(try table.check() == [])

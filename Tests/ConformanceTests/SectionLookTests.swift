@@ -28,7 +28,7 @@ import Testing
   /// The key as the four looks see it agree with each other.
   private func look(_ view: borrowing ReadView, _ key: [UInt8]) throws -> [UInt8]? {
     let seen = try bytes(view, key)
-    #expect(try view.entry(key)?.bytes == seen, "\(key)")
+    #expect(try view.entry(forKey: key)?.bytes == seen, "\(key)")
     #expect(try view.contains(key) == (seen != nil), "\(key)")
     return seen
   }
@@ -107,7 +107,7 @@ import Testing
             #expect(code { try view.get(key, as: Int.self) } == refusal)
             #expect(code { try view.contains(key) } == refusal)
             #expect(code { try bytes(view, key) } == refusal)
-            #expect(code { try view.entry(key) } == refusal)
+            #expect(code { try view.entry(forKey: key) } == refusal)
           }
         }
       }

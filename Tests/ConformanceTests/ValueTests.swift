@@ -80,7 +80,7 @@ import Testing
       #expect(code { _ = try reader.get("d", as: Int.self) } == .typeMismatch)
       #expect(code { _ = try reader.get("r", as: OtherReading.self) } == .typeMismatch)
       #expect(try reader.bytes(forKey: "s") == [UInt8]("text".utf8))
-      #expect(try reader.entry("b")?.type == .bool)
+      #expect(try reader.entry(forKey: "b")?.type == .bool)
     }
   }
 
@@ -100,7 +100,7 @@ import Testing
       #expect(try table.set("k", 1, if: .absent))
       #expect(try !table.set("k", 2, if: .absent))
       #expect(try table.get("k") == 1)
-      let version = try #require(try table.entry("k")?.version)
+      let version = try #require(try table.entry(forKey: "k")?.version)
       #expect(try table.set("k", 3, if: .version(version)))
       #expect(try !table.set("k", 4, if: .version(version)))
       #expect(try table.get("k") == 3)
@@ -167,13 +167,13 @@ struct OtherReading: SharedStruct {
       #expect(try reader.get("soon") == 1)
       clock.advance(1)
       #expect(try reader.get("soon", as: Int.self) == nil)
-      #expect(try reader.entry("soon") == nil)
+      #expect(try reader.entry(forKey: "soon") == nil)
       #expect(try reader.read { view in try view.keys() } == [Array("later".utf8), Array("never".utf8)])
       #expect(try table.barrier { tx in try tx.get("soon", as: Int.self) } == nil)
       #expect(try table.barrier { tx in try tx.keys() }.count == 2)
       #expect(try table.set("soon", 4, if: .absent), "absent is absent")
       #expect(try reader.get("soon") == 4)
-      #expect(try reader.entry("soon")?.expiry == nil, "a new value has its own expiry")
+      #expect(try reader.entry(forKey: "soon")?.expiry == nil, "a new value has its own expiry")
     }
   }
 

@@ -260,7 +260,7 @@ private struct Model {
       for (key, changes) in history {
         let value = changes.last!.value
         if value != 0 { expected += 1 }
-        let stored = try view.entry("key \(key)").flatMap { TracedValue.id($0.bytes) } ?? 0
+        let stored = try view.entry(forKey: "key \(key)").flatMap { TracedValue.id($0.bytes) } ?? 0
         if stored != value { return "key \(key) is \(stored), not \(value)" }
       }
       let count = try view.count()

@@ -72,7 +72,7 @@
           var contents: [String: String] = [:]
           var revision: Int64 = 0
           for key in try view.keys() {
-            let bytes = try view.entry(key)!.bytes
+            let bytes = try view.entry(forKey: key)!.bytes
             let text = String(decoding: bytes, as: UTF8.self)
             if key == Array(Table.Upstream.key.utf8) {
               revision = UpstreamStatus(text: text)!.revision

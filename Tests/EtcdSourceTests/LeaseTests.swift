@@ -66,14 +66,14 @@
         let lease = try corner.server.grant(seconds: 10)
         try corner.server.control("put", "app/a", "1", "--lease", lease)
         try await corner.mirroring(expiring) { _ in
-          try await waitUntil { try corner.table.entry("a")?.expiry != nil }
-          let first = try #require(try corner.table.entry("a")?.expiry)
+          try await waitUntil { try corner.table.entry(forKey: "a")?.expiry != nil }
+          let first = try #require(try corner.table.entry(forKey: "a")?.expiry)
           // Until it would have ended, had nobody kept it alive, and the grace as well.
           var expiry = first
           while expiry < first + 12_000_000_000 {
             try await keepAlive(lease, corner.server)
             #expect(try corner.snapshot.contents == ["a": "1"])
-            expiry = try #require(try corner.table.entry("a")?.expiry)
+            expiry = try #require(try corner.table.entry(forKey: "a")?.expiry)
           }
           try corner.server.control("lease", "revoke", lease)
           try await waitUntil { try corner.snapshot.contents == [:] }
@@ -90,13 +90,13 @@
           try corner.server.control("put", "app/long", "1", "--lease", long)
           try await corner.mirroring({ ($0.leases, $0.checkInterval) = (leases, .milliseconds(500)) }) { _ in
             try await corner.wait { $0.state == .following }
-            if leases == .expire { try await waitUntil { try corner.table.entry("short")?.expiry != nil } }
+            if leases == .expire { try await waitUntil { try corner.table.entry(forKey: "short")?.expiry != nil } }
             try corner.server.kill()
             try await corner.wait { $0.state == .away }
             if leases == .expire {
               try await waitUntil { try corner.snapshot.contents == ["long": "1"] }
             } else {
-              #expect(try corner.table.entry("short")?.expiry == nil)
+              #expect(try corner.table.entry(forKey: "short")?.expiry == nil)
             }
             // A leader that is new gives each lease its whole time anew: the key comes back, and goes by its event.
             try corner.server.start()
@@ -116,7 +116,7 @@
         try server.control("put", "app/a", "1", "--lease", lease)
         let daemon = try EtcdDaemon(server, name, leases: "expire")
         let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
-        try await waitUntil { try corner.table.entry("a")?.expiry != nil }
+        try await waitUntil { try corner.table.entry(forKey: "a")?.expiry != nil }
         try daemon.kill()
         // Kept alive over there, of which the table knows nothing.
         while try corner.table.get("a", as: String.self) != nil {

@@ -259,7 +259,7 @@ import Testing
       for key in [[], [0xff], [0xff, 0], [0x2f], [0]] as [[UInt8]] {
         try await numbers.set(key, key.count)
         #expect(try await first(numbers.updates(forKey: key)) == key.count)
-        #expect(try await numbers.waitUntil(forKey: key) { $0 != nil } == key.count)
+        #expect(try await numbers.waitUntil(key) { $0 != nil } == key.count)
       }
     }
   }

@@ -106,15 +106,15 @@ import Testing
       // Absent: the default, 0 and nil.
       #expect(try await value.waitUntil { _ in true } == 5)
       #expect(try await counter.waitUntil { _ in true } == 0)
-      #expect(try await numbers.waitUntil(forKey: "k") { _ in true } == nil)
+      #expect(try await numbers.waitUntil("k") { _ in true } == nil)
       let threads = [
         TestThread { try value.waitUntil(timeout: patience) { $0 == 10 } == 10 },
         TestThread { try counter.waitUntil(timeout: patience) { $0 == 10 } == 10 },
-        TestThread { try numbers.waitUntil(forKey: "k", timeout: patience) { $0 == 10 } == 10 },
+        TestThread { try numbers.waitUntil("k", timeout: patience) { $0 == 10 } == 10 },
       ]
       async let reached = (
         value.waitUntil(timeout: patience) { $0 == 10 }, counter.waitUntil(timeout: patience) { $0 == 10 },
-        numbers.waitUntil(forKey: "k", timeout: patience) { $0 == 10 }
+        numbers.waitUntil("k", timeout: patience) { $0 == 10 }
       )
       for thread in threads { thread.waitUntilAsleep() }
       let writer = try worker(table)
@@ -125,7 +125,7 @@ import Testing
       for key in ["v", "c", "d/k"] { try writer.ask("remove \(key)", expecting: "ok") }
       try await value.waitUntil { $0 == 5 }
       try await counter.waitUntil { $0 == 0 }
-      try await numbers.waitUntil(forKey: "k") { $0 == nil }
+      try await numbers.waitUntil("k") { $0 == nil }
       try writer.finish()
     }
   }

@@ -92,7 +92,7 @@ import Testing
         try process.expectLine("guest")
         #expect(try process.wait() == .code(0))
       }
-      let entry = try Table.open(name).entry("sessions/s1")
+      let entry = try Table.open(name).entry(forKey: "sessions/s1")
       #expect(entry.map { String(decoding: $0.bytes, as: UTF8.self) } == "guest s1:guest")
       // An ID is whatever a client sends.
       for _ in 0..<2 { #expect(try run("session-cache", [name, "user", "a b"]).output == "guest\n") }

@@ -100,7 +100,7 @@ private actor Visits: HostActor {
       try await table.set("visits", 1, expires: .at(nanosecondsSince1970: expiry))
       #expect(try await visits.visit() == 2)
       try await visits.hostExecutor.flush()
-      #expect(try table.entry("visits")?.expiry == expiry)
+      #expect(try table.entry(forKey: "visits")?.expiry == expiry)
     }
   }
 

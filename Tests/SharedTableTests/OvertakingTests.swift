@@ -85,7 +85,7 @@ import Testing
         while !foremost(participant).isDueByTime || !foremost(participant).hasSleepers { sched_yield() }
         try holder.ask("commit", expecting: "ok")
         for worker in [first, second] { try worker.expectLine("ok") }
-        let versions = try ["first", "second", "last"].map { try table.entry($0)!.version }
+        let versions = try ["first", "second", "last"].map { try table.entry(forKey: $0)!.version }
         if versions[0] < versions[1] && versions[0] < versions[2] { inOrder += 1 }
       }
       #expect(inOrder > rounds / 10)

@@ -27,8 +27,8 @@ import Testing
     #expect(run.status == 1 && run.errors.isEmpty)
     let handle = try table.open()
     #expect(try handle.get("a", as: String.self) == "hello world\n")
-    #expect(try handle.entry("a")?.expiry == nil)
-    #expect(try handle.entry("b c")?.expiry != nil)
+    #expect(try handle.entry(forKey: "a")?.expiry == nil)
+    #expect(try handle.entry(forKey: "b c")?.expiry != nil)
     #expect(try handle.get("renamed", as: Int.self) == 1 && !handle.contains("new"))
   }
 
@@ -104,8 +104,8 @@ import Testing
         """#.utf8))
     #expect(run.text == "done\ndone\n-2\nunmet\ndone\ndone\ndone\n")
     #expect(try table.open().bytes(forKey: [0xff]) == [0, 1])
-    #expect(try table.open().entry("b")?.expiry != nil)
-    #expect(try table.open().entry("j")?.type == .json)
+    #expect(try table.open().entry(forKey: "b")?.expiry != nil)
+    #expect(try table.open().entry(forKey: "j")?.type == .json)
     for line in [
       #"{"op":"set","key":"a","value":1,"tll":5}"#, #"{"op":"del"}"#, #"{"op":"set","key":"a"}"#, #"["op"]"#,
       #"{"op":"set","key":"a","value":"\ud800"}"#, #"{"op":"set","key":"a","value":1e400}"#,

@@ -6,7 +6,7 @@ import Testing
     let bytes = [0, 255, 10, 0] + (0...255).map { UInt8($0) } + [13, 10]
     #expect(try table.run("set", "k", "-", input: bytes).status == 0)
     #expect(try table.run("get", "k").output == bytes)
-    #expect(try table.open().entry("k")?.type == .bytes)
+    #expect(try table.open().entry(forKey: "k")?.type == .bytes)
   }
 
   @Test func aLongValueRoundTrips() throws {
@@ -22,7 +22,7 @@ import Testing
     let run = try table.run("get", "k")
     #expect(run.status == 0 && run.output.isEmpty)
     #expect(try table.run("set", "k", "-", input: []).status == 0)
-    #expect(try table.open().entry("k")?.bytes == [])
+    #expect(try table.open().entry(forKey: "k")?.bytes == [])
   }
 
   @Test func argumentsThatAreNoUTF8AreTakenAsTheyAre() throws {

@@ -10,7 +10,7 @@ import Testing
     #expect(try table.run("get", "long").text == "v")
     #expect(try table.run("count").text == "1\n")
     #expect(try table.run("ls").text == "long\n")
-    let expiry = try table.open().entry("long")?.expiry ?? 0
+    let expiry = try table.open().entry(forKey: "long")?.expiry ?? 0
     #expect(
       try table.run("get", "long", "--json").objects.first??["expiryMilliseconds"] as? UInt64 == expiry / 1_000_000)
   }

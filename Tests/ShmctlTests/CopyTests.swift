@@ -113,7 +113,7 @@ import Testing
     let larger = try table.open()
     #expect(larger.capacityBytes == 32 << 20 && larger.variant == .rwlock && larger.count == 9001)
     #expect(try larger.get("key-8999", as: Int.self) == 8999)
-    #expect(try larger.entry("expires")?.expiry != nil)
+    #expect(try larger.entry(forKey: "expires")?.expiry != nil)
     #expect(try larger.administration.rights().mode == 0o640)
     #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
   }

@@ -28,8 +28,8 @@ import Testing
     let table = try TestTable()
     #expect(try table.run("mset", "a", "1", "b", "2", "--int", "--ttl", "1h").status == 0)
     #expect(try table.run("get", "a", "b").text == "1\n2\n")
-    #expect(try table.open().entry("b")?.type == .integer)
-    #expect(try table.open().entry("b")?.expiry != nil)
+    #expect(try table.open().entry(forKey: "b")?.type == .integer)
+    #expect(try table.open().entry(forKey: "b")?.expiry != nil)
     for wrong in [
       ["mset", "c"], ["mset", "c", "1", "d"], ["mset", "c", "1", "--int", "d", "x"], ["mset", "c", "1", "-"],
     ] {
@@ -73,13 +73,13 @@ import Testing
     let handle = try table.open()
     try handle.set("k", Point(x: 1, y: 2))
     #expect(try table.run("expire", "k", "1h").status == 0)
-    #expect(try handle.entry("k")?.expiry != nil)
+    #expect(try handle.entry(forKey: "k")?.expiry != nil)
     #expect(try handle.get("k", as: Point.self) == Point(x: 1, y: 2))
     #expect(try table.run("persist", "k").status == 0)
-    #expect(try handle.entry("k")?.expiry == nil)
-    let version = try handle.entry("k")?.version
+    #expect(try handle.entry(forKey: "k")?.expiry == nil)
+    let version = try handle.entry(forKey: "k")?.version
     #expect(try table.run("persist", "k", "none").status == 1)
-    #expect(try handle.entry("k")?.version == version)
+    #expect(try handle.entry(forKey: "k")?.version == version)
     #expect(try handle.get("k", as: Point.self) == Point(x: 1, y: 2))
     #expect(try table.run("expire", "none", "1h").status == 1)
     #expect(try table.run("expire", "k", "0").status == 2)
@@ -89,11 +89,11 @@ import Testing
     let table = try TestTable()
     let handle = try table.open()
     try handle.set("a", Point(x: 1, y: 2), expires: .after(.seconds(3600)))
-    let expiry = try handle.entry("a")?.expiry
+    let expiry = try handle.entry(forKey: "a")?.expiry
     #expect(try table.run("rename", "a", "a").status == 0)
     #expect(try table.run("rename", "a", "b").status == 0)
     #expect(try handle.get("b", as: Point.self) == Point(x: 1, y: 2))
-    #expect(try handle.entry("b")?.expiry == expiry)
+    #expect(try handle.entry(forKey: "b")?.expiry == expiry)
     #expect(try !handle.contains("a"))
     #expect(try table.run("rename", "a", "c").status == 1)
     try handle.set("c", 1)
@@ -110,7 +110,7 @@ import Testing
     #expect(try table.run("cas", "k", "4", "6").status == 1)
     #expect(try table.run("cas", "k", "5", "6").status == 0)
     #expect(try handle.get("k", as: Int.self) == 6)
-    #expect(try handle.entry("k")?.expiry != nil)
+    #expect(try handle.entry(forKey: "k")?.expiry != nil)
     #expect(try table.run("cas", "k", "6", "six").status == 2)
     #expect(try table.run("cas", "k", "6", "six", "--string").status == 0)
     #expect(try handle.get("k", as: String.self) == "six")
@@ -150,7 +150,7 @@ import Testing
     try handle.set("k", 5, expires: .after(.seconds(3600)))
     #expect(try edit("sed -i s/5/6/", "k").status == 0)
     #expect(try handle.get("k", as: Int.self) == 6)
-    #expect(try handle.entry("k")?.expiry != nil)
+    #expect(try handle.entry(forKey: "k")?.expiry != nil)
     let unchanged = try edit("true", "k")
     #expect(unchanged.status == 0 && unchanged.errors.contains("is as it was; nothing was stored"))
     #expect(try edit("false", "k").status == 11)

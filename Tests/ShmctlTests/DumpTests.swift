@@ -27,7 +27,7 @@ import Testing
     for byte in UInt8.min...UInt8.max {
       #expect(try loaded.get([byte], as: Int.self) == Int(byte))
       #expect(try loaded.get([0x6b, byte, 0x0a], as: [UInt8].self) == [byte, 0])
-      #expect(try loaded.entry([0x6b, byte, 0x0a])?.expiry == table.entry([0x6b, byte, 0x0a])?.expiry)
+      #expect(try loaded.entry(forKey: [0x6b, byte, 0x0a])?.expiry == table.entry(forKey: [0x6b, byte, 0x0a])?.expiry)
     }
   }
 

@@ -56,7 +56,7 @@ import Testing
       ("string", "5"), ("bytes", "x"), ("integer", "-5"), ("double", "1e3"), ("bool", "true"), ("json", "[1, 2]"),
     ] {
       #expect(try table.run("set", type, value, "--type", type).status == 0)
-      #expect(try table.open().entry(type)?.type?.name == type)
+      #expect(try table.open().entry(forKey: type)?.type?.name == type)
     }
     #expect(try table.open().get("integer", as: Int.self) == -5)
     #expect(try table.open().get("double", as: Double.self) == 1000)
@@ -100,9 +100,9 @@ import Testing
     #expect(try table.run("incr", "n").text == "1\n")
     #expect(try table.run("incr", "n", "-5").text == "-4\n")
     try table.run("set", "s", "41")
-    #expect(try table.open().entry("s")?.type == .string)
+    #expect(try table.open().entry(forKey: "s")?.type == .string)
     #expect(try table.run("incr", "s").text == "42\n")
-    #expect(try table.open().entry("s")?.type == .integer)
+    #expect(try table.open().entry(forKey: "s")?.type == .integer)
   }
 
   @Test func incrOfGarbageExits10AndLeavesIt() throws {

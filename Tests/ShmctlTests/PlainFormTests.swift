@@ -74,8 +74,8 @@ import Testing
       let run = try target.run("import", form, input: try source.run("export", form).output)
       #expect(run.text == "2 records applied\n", "\(run.errors)")
       for key in ["a", "b"] {
-        let expiry = try #require(try source.open().entry(key)?.expiry)
-        #expect(try target.open().entry(key)?.expiry == expiry / 1_000_000 * 1_000_000)
+        let expiry = try #require(try source.open().entry(forKey: key)?.expiry)
+        #expect(try target.open().entry(forKey: key)?.expiry == expiry / 1_000_000 * 1_000_000)
       }
     }
     for option in ["EX", "PX", "EXAT", "PXAT"] {
@@ -131,7 +131,7 @@ import Testing
     #expect(try target.run("import", "resp", input: resp).text == "8 records applied\n")
     let table = try target.open()
     #expect(try table.bytes(forKey: "text") == source.open().bytes(forKey: "text"))
-    #expect(try table.entry("ends")?.expiry == 7_258_118_400_000_000_000)
+    #expect(try table.entry(forKey: "ends")?.expiry == 7_258_118_400_000_000_000)
     let del = resp + Array("*2\r\n$3\r\nDEL\r\n$1\r\na\r\n".utf8)
     let refused = try target.run("import", "resp", input: del)
     #expect(refused.status == 2 && refused.errors.contains("at byte \(resp.count): 'DEL' is not SET"))

@@ -11,7 +11,7 @@ import Testing
       ("--string", "5", "string"), ("--bytes", "5", "bytes"), ("--json-value", "{}", "json"),
     ] {
       #expect(try table.run("set", flag, "k", value).status == 0, "\(flag)")
-      #expect(try table.open().entry("k")?.type?.name == type)
+      #expect(try table.open().entry(forKey: "k")?.type?.name == type)
       #expect(try table.run("type", "k").text == "\(type)\n")
     }
     #expect(try table.run("set", "k", "1", "--int", "--bool").status == 2)
@@ -61,14 +61,14 @@ import Testing
   @Test func aLostTimeToLiveIsSaidAndCanBeKept() throws {
     let table = try TestTable()
     #expect(try table.run("set", "k", "1", "--ttl", "1h").status == 0)
-    let expiry = try #require(try table.open().entry("k")?.expiry)
+    let expiry = try #require(try table.open().entry(forKey: "k")?.expiry)
     let kept = try table.run("set", "k", "2", "--keep-ttl")
     #expect(kept.status == 0 && kept.errors == "")
-    #expect(try table.open().entry("k")?.expiry == expiry)
+    #expect(try table.open().entry(forKey: "k")?.expiry == expiry)
     let lost = try table.run("set", "k", "3")
     #expect(lost.status == 0)
     #expect(lost.errors.contains("key 'k' has lost its time to live; --keep-ttl keeps it, --persist says"))
-    #expect(try table.open().entry("k")?.expiry == nil)
+    #expect(try table.open().entry(forKey: "k")?.expiry == nil)
     #expect(try table.run("set", "k", "4").errors == "")
     try table.run("set", "k", "5", "--ttl", "1h")
     #expect(try table.run("set", "k", "6", "--persist").errors == "")

@@ -27,7 +27,7 @@ import Testing
     let first = try corner.startReady()
     let table = try Table.open(name)
     try table.set("a", "stays")
-    let entry = try table.entry("a")
+    let entry = try table.entry(forKey: "a")
     // Within the hour nothing is due: the last sync stores it.
     first.signal(SIGTERM)
     #expect(try first.wait() == .code(0))
@@ -35,7 +35,7 @@ import Testing
     let second = try corner.startReady()
     #expect(second.transcript.contains("table restored from its store"))
     let back = try Table.open(name)
-    #expect(try back.entry("a") == entry)
+    #expect(try back.entry(forKey: "a") == entry)
     #expect(back.version > table.version)
     second.signal(SIGTERM)
     #expect(try second.wait() == .code(0))

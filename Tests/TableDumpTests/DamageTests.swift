@@ -36,7 +36,7 @@ import Testing
     let table = try Table.temporary()
     _ = try DumpBytes.load(Array(lines.utf8), into: table)
     for (key, text) in ["a": "null", "b": "null", "c": "-5.50", "d": "true", "e": "[1,{}]"] {
-      let entry = try #require(try table.entry(key))
+      let entry = try #require(try table.entry(forKey: key))
       #expect(entry.type == .json && entry.bytes == Array(text.utf8), "\(key)")
     }
     let wrong = lines.replacing(#""type":"json","value":true"#, with: #""type":"string","value":null"#)

@@ -25,7 +25,7 @@ import Testing
     try table.barrier { tx in
       for key in ["struct", "struct-"] {
         #expect(throws: TableError.self) { try tx.get(key, as: Sample.self) }
-        let entry = try #require(try tx.entry(key))
+        let entry = try #require(try tx.entry(forKey: key))
         let sample = try #require(entry.bytes.withUnsafeBytes { Sample(tableBytes: $0) })
         try tx.set(key, sample, expires: entry.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
       }

@@ -57,7 +57,7 @@ import Testing
     #expect(try table.get("a", as: String.self) == "text")
     #expect(try table.get("b", as: Int.self) == -7)
     #expect(try table.get("c", as: Double.self) == 2.5)
-    #expect(try table.entry("d")?.type == .json)
+    #expect(try table.entry(forKey: "d")?.type == .json)
     #expect(try table.bytes(forKey: "d") == Array(#"{"x":[1,2]}"#.utf8))
     #expect(try table.get("e", as: String.self) == "\u{1f600}/\0")
     #expect(try table.get("f", as: Double.self) == 3)

@@ -98,7 +98,7 @@ import Testing
         corner.store.set(lease: 5, left: .seconds(600))
         try await corner.waitUntil { try $0.expiry("a") ?? 0 > first + 500_000_000_000 }
         try corner.table.read { view in
-          let (a, b) = (try view.entry("a")!, try view.entry("b")!)
+          let (a, b) = (try view.entry(forKey: "a")!, try view.entry(forKey: "b")!)
           #expect(a.version == b.version && a.expiry == b.expiry)
           #expect(UpstreamStatusProbe.revision(view) == revision)
         }
@@ -135,7 +135,7 @@ import Testing
         try await corner.waitUntil { corner in
           try (0..<5000).allSatisfy { try corner.expiry("k\($0)") != nil }
         }
-        let entries = try corner.table.read { view in try (0..<5000).map { try view.entry("k\($0)")! } }
+        let entries = try corner.table.read { view in try (0..<5000).map { try view.entry(forKey: "k\($0)")! } }
         #expect(Set(entries.map(\.expiry)).count == 1)
         let perBarrier = Dictionary(grouping: entries, by: \.version).mapValues(\.count)
         #expect(perBarrier.count >= 5 && perBarrier.values.max()! <= 1024)
@@ -174,7 +174,9 @@ import Testing
         #expect(try corner.table.upstream.status()!.state == .following)
         // All beside what they were do not fit.
         #expect(
-          Set(try corner.table.read { view in try keys.map { try view.entry(String($0.dropFirst(4)))!.version } }).count
+          Set(
+            try corner.table.read { view in try keys.map { try view.entry(forKey: String($0.dropFirst(4)))!.version } }
+          ).count
             > 1)
       }
     }
@@ -216,11 +218,11 @@ import Testing
 
 extension MirrorCorner {
   /// When a key ends in the table; nil if it does not, or is not there.
-  fileprivate func expiry(_ key: String) throws -> UInt64? { try table.entry(key)?.expiry }
+  fileprivate func expiry(_ key: String) throws -> UInt64? { try table.entry(forKey: key)?.expiry }
 
   fileprivate var expiringKeys: Int {
     get throws {
-      try table.read { view in try view.keys(prefix: "k").filter { try view.entry($0)?.expiry != nil }.count }
+      try table.read { view in try view.keys(prefix: "k").filter { try view.entry(forKey: $0)?.expiry != nil }.count }
     }
   }
 

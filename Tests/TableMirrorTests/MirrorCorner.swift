@@ -68,7 +68,7 @@ struct MirrorCorner {
       try table.read { view in
         var contents: [String: String] = [:]
         for key in try view.keys() where key != Array(Table.Upstream.key.utf8) {
-          let entry = try view.entry(key)!
+          let entry = try view.entry(forKey: key)!
           contents[String(decoding: key, as: UTF8.self)] = String(decoding: entry.bytes, as: UTF8.self)
         }
         return contents

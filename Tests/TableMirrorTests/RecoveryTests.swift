@@ -11,7 +11,7 @@ import Testing
     try await MirrorCorner.with(variant) { corner in
       corner.store.commit((0..<200).map { ("app/k\($0)", "same") })
       try await corner.mirroring { try await corner.wait(for: .following) }
-      let untouched = try corner.table.entry("k7")!.version
+      let untouched = try corner.table.entry(forKey: "k7")!.version
       corner.store.commit([("app/k0", "changed"), ("app/k1", nil), ("app/new", "1")])
       corner.store.commit([("app/k2", "passed")])
       corner.store.commit([("app/k2", nil)])
@@ -36,7 +36,7 @@ import Testing
       #expect(report.revisions == 0)
       #expect(try corner.table.get("k0", as: String.self) == "changed")
       #expect(try corner.contents.count == 199)
-      #expect(try corner.table.entry("k7")!.version == untouched)
+      #expect(try corner.table.entry(forKey: "k7")!.version == untouched)
     }
   }
 

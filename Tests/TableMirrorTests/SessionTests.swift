@@ -136,10 +136,10 @@ import Testing
       let problem = String(repeating: "unreachable ", count: 40)
       var replica = try TableReplica(corner.table, corner.settings)
       try replica.note(.away, problem)
-      let version = try #require(try corner.table.entry(Table.Upstream.key)).version
+      let version = try #require(try corner.table.entry(forKey: Table.Upstream.key)).version
       replica = try TableReplica(corner.table, corner.settings)
       try replica.note(.away, problem)
-      #expect(try corner.table.entry(Table.Upstream.key)?.version == version)
+      #expect(try corner.table.entry(forKey: Table.Upstream.key)?.version == version)
     }
   }
 }

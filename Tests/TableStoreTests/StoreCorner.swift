@@ -53,7 +53,7 @@ func names(in path: String) -> [String] {
 func contents(_ table: Table) throws -> [String: TableEntry] {
   try table.read { view in
     var entries: [String: TableEntry] = [:]
-    for key in try view.keys() { entries[String(decoding: key, as: UTF8.self)] = try view.entry(key) }
+    for key in try view.keys() { entries[String(decoding: key, as: UTF8.self)] = try view.entry(forKey: key) }
     return entries
   }
 }

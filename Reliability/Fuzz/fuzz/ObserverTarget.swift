@@ -49,7 +49,7 @@ final class ObserverTarget {
         switch key.count % 4 {
         case 0: take(try table.bytes(forKey: key))
         case 1:
-          take(try table.entry(key)?.bytes)
+          take(try table.entry(forKey: key)?.bytes)
           let length = try key.withUnsafeBufferPointer { key throws(TableError) in
             try table.get(UnsafeRawBufferPointer(key), into: target)
           }

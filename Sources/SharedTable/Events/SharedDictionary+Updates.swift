@@ -22,7 +22,7 @@ extension SharedDictionary {
   @available(*, noasync, message: "blocks the thread; use the form that is awaited")
   @discardableResult
   public func waitUntil(
-    forKey key: Key, timeout: Duration? = nil, _ predicate: (Value?) throws -> Bool
+    _ key: Key, timeout: Duration? = nil, _ predicate: (Value?) throws -> Bool
   ) throws -> Value? {
     try store.withKey(key) { key in
       try table.waitUntil(key, as: Value.self, timeout: timeout, predicate)
@@ -33,7 +33,7 @@ extension SharedDictionary {
   /// - Throws: also `CancellationError`, promptly, when the task is cancelled.
   @discardableResult
   public func waitUntil(
-    forKey key: Key, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ key: Key, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
     _ predicate: (Value?) throws -> Bool
   ) async throws -> Value? {
     let key = store.withKey(key) { key in unsafe key.withKeyBytes { unsafe [UInt8]($0) } }

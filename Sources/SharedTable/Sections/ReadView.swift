@@ -48,7 +48,7 @@ public struct ReadView: ~Escapable {
   }
 
   /// A value with its version, type and expiry.
-  public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
+  public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
   /// Whether the key is present and not expired.
   @inlinable

@@ -115,7 +115,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   }
 
   /// A value with its version, type and expiry, as this barrier sees it.
-  public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
+  public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
   /// Whether the key is present and not expired, as this barrier sees it.
   @inlinable
@@ -127,7 +127,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   /// - Throws: `typeMismatch` for anything else, `invalid` on overflow.
   @discardableResult
   public mutating func increment(_ key: some TableKey, by amount: Int = 1) throws(TableError) -> Int {
-    let found = try entry(key)
+    let found = try entry(forKey: key)
     let (sum, overflow) = try integer(found, key).addingReportingOverflow(amount)
     if overflow { throw TableError(.invalid, table: table.name, "the sum does not fit into 64 bits") }
     try set(key, sum, expires: found?.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)

@@ -73,7 +73,7 @@ extension Table {
   }
 
   /// A value with its version, type and expiry, whatever its type.
-  public func entry(_ key: some TableKey) throws(TableError) -> TableEntry? {
+  public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? {
     try withEntry(key) { found in TableEntry(found) }
   }
 

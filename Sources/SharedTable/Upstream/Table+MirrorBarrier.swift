@@ -47,7 +47,7 @@ extension Transaction {
   /// Gives a key another expiry, if it is there; its value and type stay.
   /// - Returns: how many bytes were stored anew for it.
   package mutating func put(expiry: UInt64, of key: [UInt8]) throws(TableError) -> Int {
-    guard let entry = try entry(key), let type = entry.type else { return 0 }
+    guard let entry = try entry(forKey: key), let type = entry.type else { return 0 }
     try unsafe key.withKeyBytes { key throws(TableError) in
       try unsafe entry.bytes.withKeyBytes { bytes throws(TableError) in
         try unsafe put(key, bytes, type: type, expiry: expiry)

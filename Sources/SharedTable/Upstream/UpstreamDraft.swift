@@ -16,7 +16,7 @@ final class UpstreamDraft {
   /// A key's value after the changes so far.
   func value(of key: [UInt8], _ view: borrowing ReadView) throws(TableError) -> [UInt8]? {
     if let change = changes[key] { return change }
-    let entry = try view.entry(key)
+    let entry = try view.entry(forKey: key)
     // The other store has no such key: the mirror keeps its state there.
     if key != Array(Table.Upstream.key.utf8) { seen[key] = entry?.version ?? 0 }
     return entry?.bytes

@@ -24,7 +24,7 @@ struct Append: TableCommand {
   func run(on table: Table) throws {
     let more = try ValueSource.bytes(value, for: table)
     let length = try KeyChange(table, force: force).run([key.bytes]) { tx in
-      let old = try tx.entry(key.bytes)
+      let old = try tx.entry(forKey: key.bytes)
       let bytes = (old?.bytes ?? []) + more
       try tx.set(key.bytes, try joined(bytes, old, table), expires: old?.expiration ?? .never)
       return bytes.count

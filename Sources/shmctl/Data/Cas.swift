@@ -28,7 +28,7 @@ struct Cas: TableCommand {
   func run(on table: Table) throws {
     let bytes = try ValueSource.bytes(value, for: table)
     let isStored = try KeyChange(table, force: force).run([key.bytes]) { tx in
-      guard let entry = try tx.entry(key.bytes), entry.text == old.bytes else { return false }
+      guard let entry = try tx.entry(forKey: key.bytes), entry.text == old.bytes else { return false }
       let new = try TypedValue(bytes, as: valueOptions.asked ?? ValueKind(entry.type))
       try tx.set(key.bytes, new, expires: entry.expiration)
       return true

@@ -24,7 +24,7 @@ struct Edit: TableCommand {
     if !force, let collection = try table.read({ view in try view.collection(of: key.bytes) }) {
       throw KeyChange.refusal(of: key.bytes, collection, table)
     }
-    let old = try table.entry(key.bytes)
+    let old = try table.entry(forKey: key.bytes)
     if let old, old.type == nil || old.type == .structure {
       throw Complaint(
         .wrongType, table: table.name,
@@ -54,7 +54,7 @@ struct Edit: TableCommand {
     do {
       let value = try TypedValue(bytes, as: ValueKind(old?.type))
       let isStored = try KeyChange(table, force: force).run([key.bytes]) { tx in
-        guard try tx.entry(key.bytes)?.version == old?.version else { return false }
+        guard try tx.entry(forKey: key.bytes)?.version == old?.version else { return false }
         try tx.set(key.bytes, value, expires: old?.expiration ?? .never)
         return true
       }

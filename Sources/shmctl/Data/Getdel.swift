@@ -30,7 +30,7 @@ struct Getdel: TableCommand {
       try KeyChange(table, force: force).run(keys) { tx in
         var taken: [TableEntry?] = []
         for key in keys {
-          taken.append(try tx.entry(key))
+          taken.append(try tx.entry(forKey: key))
           try tx.remove(key)
         }
         return taken

@@ -22,7 +22,7 @@ struct Mget: TableCommand {
   func run(on table: Table) throws {
     let onTerminal = StandardOutput.isTerminal && !null
     try keys.forEach(zeroTerminated: null, options, table) { keys in
-      try table.read { view in try keys.map { try view.entry($0) } }
+      try table.read { view in try keys.map { try view.entry(forKey: $0) } }
     } isThere: { entry in
       entry != nil
     } text: { key, entry in

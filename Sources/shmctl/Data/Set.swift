@@ -91,7 +91,7 @@ struct Set: TableCommand {
 
   private func store(_ value: TypedValue, in table: Table) throws -> Outcome {
     try KeyChange(table, force: force).run([key.bytes]) { tx in
-      let old = try tx.entry(key.bytes)
+      let old = try tx.entry(forKey: key.bytes)
       guard holds(old) else { return Outcome(isStored: false, old: old) }
       let kept = keepTTL ? old?.expiration : nil
       try tx.set(key.bytes, value, expires: ttl.map { .after($0.duration) } ?? kept ?? .never)

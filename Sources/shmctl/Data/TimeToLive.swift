@@ -20,7 +20,7 @@ struct TTL: TableCommand {
 
   func run(on table: Table) throws {
     try keys.forEach(zeroTerminated: null, options, table) { keys in
-      try table.read { view in try keys.map { try view.entry($0) } }
+      try table.read { view in try keys.map { try view.entry(forKey: $0) } }
     } isThere: { entry in
       entry != nil
     } text: { key, entry in
@@ -98,7 +98,7 @@ struct Persist: TableCommand {
         var found: [Bool] = []
         for key in keys {
           // What has no expiry is not written anew.
-          if let entry = try tx.entry(key), entry.expiry == nil {
+          if let entry = try tx.entry(forKey: key), entry.expiry == nil {
             found.append(true)
           } else {
             found.append(try tx.setExpiration(.never, of: key))

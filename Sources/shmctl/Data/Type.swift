@@ -21,7 +21,7 @@ struct Type: TableCommand {
 
   func run(on table: Table) throws {
     try keys.forEach(zeroTerminated: null, options, table) { keys in
-      try table.read { view in try keys.map { key in (try view.entry(key), try view.collection(of: key)) } }
+      try table.read { view in try keys.map { key in (try view.entry(forKey: key), try view.collection(of: key)) } }
     } isThere: { entry, _ in
       entry != nil
     } text: { key, found in

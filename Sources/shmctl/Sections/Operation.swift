@@ -89,8 +89,8 @@ extension Operation.Requirement {
     switch self {
     case .absent: try !tx.contains(key)
     case .present: try tx.contains(key)
-    case .version(let version): try tx.entry(key)?.version == version
-    case .value(let value): try tx.entry(key)?.text == value
+    case .version(let version): try tx.entry(forKey: key)?.version == version
+    case .value(let value): try tx.entry(forKey: key)?.text == value
     }
   }
 }

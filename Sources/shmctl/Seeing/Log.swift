@@ -68,7 +68,7 @@ struct Log: TableCommand {
       text = Self.columns(version, "remove", "-", key)
     case .set(let key, let version):
       // Copied out whole, which a few lines can afford.
-      let entry = try table.entry(key)
+      let entry = try table.entry(forKey: key)
       let size = entry?.version == version ? entry?.bytes.count : nil
       object.add("version", version)
       object.add("operation", "set")

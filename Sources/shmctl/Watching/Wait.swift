@@ -36,7 +36,7 @@ struct Wait: TableCommand {
     while true {
       // Before the look: what is committed after it ends the wait below.
       let version = table.version
-      let (entry, now) = try table.read { view in (try view.entry(key.bytes), view.now) }
+      let (entry, now) = try table.read { view in (try view.entry(forKey: key.bytes), view.now) }
       if isMet(entry) { return try tell(entry) }
       let left = deadline - ContinuousClock.now
       guard left > .zero else { throw late(table) }

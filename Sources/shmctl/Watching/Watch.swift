@@ -56,11 +56,11 @@ struct Watch: TableCommand {
       if let key { BlockingChanges(table, after: start, forKey: key.bytes) } else {
         BlockingChanges(table, after: start, prefix: prefix?.bytes ?? [])
       }
-    if let key, let until, try table.entry(key.bytes)?.text == until.bytes { return }
+    if let key, let until, try table.entry(forKey: key.bytes)?.text == until.bytes { return }
     var told: UInt64 = 0
     while true {
       guard let change = try changes.next(timeout: .seconds(3600)) else { continue }
-      let value = try change.key.flatMap { key in try table.entry(key) }
+      let value = try change.key.flatMap { key in try table.entry(forKey: key) }
       let line = ChangeLine(change, value, isOfMirror: table.isMirror)
       try StandardOutput.write(options.json ? line.json : line.text)
       if let exec { try line.run(exec, table, options) }

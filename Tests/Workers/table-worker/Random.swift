@@ -73,7 +73,7 @@ struct RandomOperations {
     let before = table.version
     try table.read { view in
       for key in wanted {
-        let id = try Self.id(try view.entry(Self.name(key))?.bytes, key)
+        let id = try Self.id(try view.entry(forKey: Self.name(key))?.bytes, key)
         log.append(.init(.read, key: key, version: view.version, other: before, value: id))
       }
     }
@@ -93,7 +93,7 @@ struct RandomOperations {
     let key = generator.below(keys)
     do {
       try snapshot!.read { view in
-        let id = try Self.id(try view.entry(Self.name(key))?.bytes, key)
+        let id = try Self.id(try view.entry(forKey: Self.name(key))?.bytes, key)
         log.append(.init(.read, key: key, version: view.version, value: id))
       }
     } catch let error as TableError where error.code == .snapshotTooOld {
@@ -150,7 +150,7 @@ struct RandomOperations {
       let wasThere = try tx.remove(Self.name(key))
       log.append(.init(.remove, key: key, version: version, value: wasThere ? 1 : 0))
     default:
-      let id = try Self.id(try tx.entry(Self.name(key))?.bytes, key)
+      let id = try Self.id(try tx.entry(forKey: Self.name(key))?.bytes, key)
       log.append(.init(.readInside, key: key, version: version, value: id))
     }
   }

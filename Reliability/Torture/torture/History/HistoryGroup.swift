@@ -80,7 +80,7 @@ private struct HistoryItem {
     return try table.read { view in
       var accesses: [Operation.Access] = []
       for key in 0..<HistoryWorker.keys {
-        let entry = try view.entry(HistoryWorker.name(key))
+        let entry = try view.entry(forKey: HistoryWorker.name(key))
         let value = try HistoryWorker.value(entry?.bytes, key)
         accesses.append(.init(key: key, .equals(value), version: entry?.version))
       }

@@ -84,7 +84,7 @@ struct HistoryWorker {
         let bytes = try table.bytes(forKey: Self.name(key))
         try note(key, bytes, nil)
       } else {
-        let entry = try table.entry(Self.name(key))
+        let entry = try table.entry(forKey: Self.name(key))
         try note(key, entry?.bytes, entry?.version)
       }
     } catch {
@@ -173,7 +173,7 @@ struct HistoryWorker {
     let key = generator.below(8) == 0 ? register() : anyKey()
     let name = Self.name(key)
     if generator.below(2) == 0 {
-      let entry = try tx.entry(name)
+      let entry = try tx.entry(forKey: name)
       let value = try Self.value(entry?.bytes, key)
       log.access(.init(key: key, .equals(value), version: entry?.version))
     }
@@ -203,7 +203,7 @@ struct HistoryWorker {
 
   private mutating func look(_ view: borrowing ReadView) throws {
     let key = generator.below(4) == 0 ? register() : anyKey()
-    let entry = try view.entry(Self.name(key))
+    let entry = try view.entry(forKey: Self.name(key))
     let value = try Self.value(entry?.bytes, key)
     log.access(.init(key: key, .equals(value), version: entry?.version))
   }

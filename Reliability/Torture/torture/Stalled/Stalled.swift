@@ -65,7 +65,7 @@ func stall(_ arguments: [String]) throws {
       stopHere()
       let after = span.withUnsafeBytes { [UInt8]($0) }
       guard before == after, StalledContents.round(after, of: 1) == 0 else { return say("bytes in place have changed") }
-      say(described { try audit(keys) { try view.entry($0)?.bytes } })
+      say(described { try audit(keys) { try view.entry(forKey: $0)?.bytes } })
     }
   default:
     let snapshot = try table.snapshot()
@@ -75,7 +75,7 @@ func stall(_ arguments: [String]) throws {
       say(
         described {
           try snapshot.read { view in
-            try audit(count, of: keys, with: &generator) { try view.entry($0)?.bytes }
+            try audit(count, of: keys, with: &generator) { try view.entry(forKey: $0)?.bytes }
           }
         })
     }

@@ -79,7 +79,7 @@ func stepThrough(_ arguments: [String]) throws {
       return value ?? []
     default:
       ct_mark(1, 0)
-      let value = try table.read { view in try view.entry(key)?.bytes }
+      let value = try table.read { view in try view.entry(forKey: key)?.bytes }
       ct_mark(2, 0)
       return value ?? []
     }

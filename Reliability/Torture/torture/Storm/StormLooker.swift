@@ -106,7 +106,7 @@ struct StormLooker {
 
   private mutating func checkLeases(_ view: borrowing ReadView) throws {
     let key = StormContents.leases[generator.below(StormContents.leases.count)]
-    guard let entry = try view.entry(key) else { return }
+    guard let entry = try view.entry(forKey: key) else { return }
     guard let expiry = entry.expiry else { throw Broken("\(key) has no expiry") }
     if expiry <= view.now { throw Broken("\(key) was shown \(view.now - expiry) ns after its time") }
     let id = try entry.bytes.withUnsafeBytes { try StormContents.identity($0, key) }

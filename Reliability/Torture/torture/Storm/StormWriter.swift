@@ -87,7 +87,7 @@ struct StormWriter {
   }
 
   private func balance(_ key: String, _ tx: borrowing Transaction) throws -> Int {
-    guard let entry = try tx.entry(key) else { throw Broken("\(key) is absent in a barrier (G2)") }
+    guard let entry = try tx.entry(forKey: key) else { throw Broken("\(key) is absent in a barrier (G2)") }
     return try entry.bytes.withUnsafeBytes { try StormContents.balance($0, key) }
   }
 
@@ -131,7 +131,7 @@ struct StormWriter {
       switch generator.below(4) {
       case 0: try table.remove(key)
       case 1:
-        if let entry = try table.entry(key) {
+        if let entry = try table.entry(forKey: key) {
           _ = try table.set(key, StormContents.churnValue(number, salt: salt()), if: .version(entry.version))
         }
       case 2: try table.set(key, StormContents.churnValue(number, salt: salt()), if: .absent)
