@@ -38,7 +38,7 @@
           }
         }
         do throws(TableError) {
-          record.sums.append(try table.upstream.add("n", 1))
+          record.sums.append(try table.upstream.increment("n"))
         } catch {
           switch error.code {
           // Written, as a sum that is not known.

@@ -18,8 +18,8 @@ import UpstreamWrites
       #expect(try table.get("raw\n", as: [UInt8].self) == [255, 0, 13, 10])
       try await host.write { try $0.set("empty", "") }
       #expect(try table.get("empty", as: String.self) == "")
-      #expect(try await host.write { try $0.add("visits", 40) } == 40)
-      #expect(try await host.write { try $0.add("visits", -41) } == -1)
+      #expect(try await host.write { try $0.increment("visits", by: 40) } == 40)
+      #expect(try await host.write { try $0.increment("visits", by: -41) } == -1)
       #expect(try table.get("visits", as: String.self) == "-1")
       #expect(try await host.write { try $0.remove("limit") })
       #expect(try await !host.write { try $0.remove("limit") })
@@ -43,7 +43,7 @@ import UpstreamWrites
       let table = host.corner.table
       // More than the pool has threads: if each kept one, the store's answers, which come by the pool, would never come.
       let sums = try await withThrowingTaskGroup(of: Int64.self) { group in
-        for _ in 0..<64 { group.addTask { try await table.upstream.add("n", 1) } }
+        for _ in 0..<64 { group.addTask { try await table.upstream.increment("n") } }
         return try await group.reduce(into: Set()) { $0.insert($1) }
       }
       #expect(sums == Set(1...64))
@@ -213,7 +213,7 @@ import UpstreamWrites
 
   private func count(_ upstream: Table.Upstream, inTransactions: Bool) throws -> [Int64] {
     try (0..<10).map { _ in
-      if !inTransactions { return try upstream.add("n", 1, timeout: .seconds(60)) }
+      if !inTransactions { return try upstream.increment("n", timeout: .seconds(60)) }
       return try upstream.transaction(timeout: .seconds(60)) { tx in
         let sum = (Int64(try tx.get("n") ?? "0") ?? 0) + 1
         try tx.set("n", "\(sum)")
@@ -232,19 +232,19 @@ import UpstreamWrites
         (.away("no leader"), .upstreamAway), (.unsure("it broke"), .upstreamUnsure),
       ] as [(UpstreamRefusal, TableError.Code)] {
         store.state.withLock { $0.refusal = refusal }
-        let failure = await error { try await host.write { try $0.add("n", 1) } }
+        let failure = await error { try await host.write { try $0.increment("n") } }
         #expect(failure?.code == code && failure?.message.contains("MIRROR") == false, "\(String(describing: failure))")
         let transaction = await error { try await host.write { try $0.transaction { try $0.set("n", "1") } } }
         #expect(transaction?.code == code)
       }
       store.state.withLock { ($0.refusal, $0.losesAnswers) = (nil, true) }
-      let lost = await error { try await host.write { try $0.add("n", 1) } }
+      let lost = await error { try await host.write { try $0.increment("n") } }
       #expect(lost?.code == .upstreamUnsure && store.value("app/n") == "1")
       store.state.withLock { $0.losesAnswers = false }
       try await host.write { try $0.set("word", "one") }
-      #expect(await error { try await host.write { try $0.add("word", 1) } }?.code == .typeMismatch)
+      #expect(await error { try await host.write { try $0.increment("word") } }?.code == .typeMismatch)
       try await host.write { try $0.set("most", "\(Int64.max)") }
-      #expect(await error { try await host.write { try $0.add("most", 1) } }?.code == .invalid)
+      #expect(await error { try await host.write { try $0.increment("most") } }?.code == .invalid)
       store.set(isDown: true)
       try await host.corner.wait { $0.state == .away && $0.problem == "the store is down" }
       let away = await error { try await host.write { try $0.set("a", "1") } }
@@ -269,7 +269,7 @@ import UpstreamWrites
       let store = host.corner.store
       store.changesBeforeEachCommit("app/n")
       let writes: [@Sendable (Table.Upstream) throws -> Void] = [
-        { try $0.add("n", 1) },
+        { try $0.increment("n") },
         { try $0.transaction(timeout: .milliseconds(300)) { tx in try tx.set("n", try tx.get("n")! + "0") } },
       ]
       for write in writes {

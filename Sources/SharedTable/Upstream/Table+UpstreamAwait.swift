@@ -29,10 +29,10 @@ extension Table.Upstream {
   /// Adds to a whole number; see the form that blocks.
   /// - Returns: the sum. No two adders get the same.
   @discardableResult
-  nonisolated(nonsending) public func add(
-    _ key: some TableKey & Sendable, _ amount: Int64, timeout: Duration? = nil
+  nonisolated(nonsending) public func increment(
+    _ key: some TableKey & Sendable, by amount: Int64 = 1, timeout: Duration? = nil
   ) async throws -> Int64 {
-    try await inTurn(timeout) { call in try call.add(Self.bytes(key), amount) }
+    try await inTurn(timeout) { call in try call.increment(Self.bytes(key), by: amount) }
   }
 
   /// Makes several changes at once; see the form that blocks. `body` runs on a thread of the library's.

@@ -37,8 +37,10 @@ extension Table.Upstream {
   /// - Returns: the sum. No two adders get the same.
   @available(*, noasync, message: "blocks the thread; use the form that is awaited")
   @discardableResult
-  public func add(_ key: some TableKey, _ amount: Int64, timeout: Duration? = nil) throws(TableError) -> Int64 {
-    try call(timeout).add(Self.bytes(key), amount)
+  public func increment(
+    _ key: some TableKey, by amount: Int64 = 1, timeout: Duration? = nil
+  ) throws(TableError) -> Int64 {
+    try call(timeout).increment(Self.bytes(key), by: amount)
   }
 
   /// Makes several changes at once, which may depend on what the table shows: all of them or, if `body` throws, none.

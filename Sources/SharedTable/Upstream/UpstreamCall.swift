@@ -43,7 +43,7 @@ struct UpstreamCall {
     return count == 1
   }
 
-  func add(_ key: [UInt8], _ amount: Int64) throws(TableError) -> Int64 {
+  func increment(_ key: [UInt8], by amount: Int64) throws(TableError) -> Int64 {
     guard case .integer(let sum) = try command("INCRBY", key, Array("\(amount)".utf8)) else { throw unexpected }
     return sum
   }

@@ -13,7 +13,7 @@ func readingAMirror() throws -> (limit: String?, keys: [[UInt8]], lag: Duration?
 
 func writingToAMirror(_ table: Table) throws -> (visits: Int64, isMine: Bool) {
   try table.upstream.set("limit", "9")  // text, or bytes
-  let visits = try table.upstream.add("visits", 1)  // no two callers, on whatever host, get the same
+  let visits = try table.upstream.increment("visits")  // no two callers, on whatever host, get the same
   try table.upstream.remove("draft")
   let isMine = try table.upstream.transaction { tx in  // one transaction of etcd
     guard try !tx.contains("leader") else { return false }
