@@ -283,7 +283,7 @@ private struct Refusal: Error {}
         sightings.add(key, entry)
         if meeting.arrive() {
           #expect(code { try table.set("k1", 0) } == .wouldDeadlock)
-          #expect(code { try table.synchronize() } == .wouldDeadlock)
+          #expect(code { try table.waitForReaders() } == .wouldDeadlock)
           let inner = Sightings()
           try table.concurrentForEach(threads: 2) { key, entry throws in
             inner.add(key, entry)

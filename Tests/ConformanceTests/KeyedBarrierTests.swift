@@ -277,7 +277,7 @@ private struct Refusal: Error {}
         #expect(code { try table.barrier { _ in } } == .wouldDeadlock)
         #expect(code { try other.set("b", 1) } == .wouldDeadlock)
         #expect(code { try table.read { _ in } } == .wouldDeadlock)
-        #expect(code { try other.synchronize() } == .wouldDeadlock)
+        #expect(code { try other.waitForReaders() } == .wouldDeadlock)
         _ = try tx.get("a", as: String.self)
         #expect(code { try table.read { _ in } } == .wouldDeadlock, "also after a look at the table")
       }

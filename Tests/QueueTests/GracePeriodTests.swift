@@ -4,7 +4,7 @@ import TableTestSupport
 import TestSupport
 import Testing
 
-/// `Table.synchronize` and barriers that wait for readers: nobody is left who began before.
+/// `Table.waitForReaders` and barriers that wait for readers: nobody is left who began before.
 @Suite struct GracePeriodTests {
   @Test(arguments: Table.Variant.allCases) func synchronizingWaitsForSectionsThatBeganBefore(
     _ variant: Table.Variant
@@ -13,11 +13,11 @@ import Testing
       try table.set("k", "old")
       let reader = try worker(table)
       #expect(try reader.ask("read").hasPrefix("in"))
-      let error = try #require(error { try table.synchronize(timeout: .milliseconds(50)) })
+      let error = try #require(error { try table.waitForReaders(timeout: .milliseconds(50)) })
       #expect(error.code == .timedOut)
       #expect(error.holder?.pid == reader.pid)
       try reader.ask("end", expecting: "ok")
-      try table.synchronize()
+      try table.waitForReaders()
     }
   }
 
@@ -27,7 +27,7 @@ import Testing
       let (before, after) = (try worker(table), try worker(table))
       #expect(try before.ask("read").hasPrefix("in"))
       let version = table.version
-      let other = TestThread { try table.synchronize() }
+      let other = TestThread { try table.waitForReaders() }
       // Its empty version is out: who begins now is of no concern to it.
       waitUntil { table.version > version }
       #expect(try after.ask("read").hasPrefix("in"))
@@ -43,12 +43,12 @@ import Testing
     try withTable(.rcu) { table throws in
       let reader = try worker(table)
       #expect(try reader.ask("read").hasPrefix("in"))
-      #expect(error { try table.synchronize(timeout: .milliseconds(20)) }?.code == .timedOut)
+      #expect(error { try table.waitForReaders(timeout: .milliseconds(20)) }?.code == .timedOut)
       try reader.ask("end", expecting: "ok")
       #expect(try reader.ask("read").hasPrefix("in"))
-      #expect(error { try table.synchronize(timeout: .milliseconds(20)) }?.code == .timedOut)
+      #expect(error { try table.waitForReaders(timeout: .milliseconds(20)) }?.code == .timedOut)
       try reader.killAndWait()
-      try table.synchronize()
+      try table.waitForReaders()
     }
   }
 
@@ -56,7 +56,7 @@ import Testing
     try withTable(variant) { table throws in
       let reader = try worker(table)
       #expect(try reader.ask("read").hasPrefix("in"))
-      let other = TestThread { try table.synchronize(timeout: .seconds(600)) }
+      let other = TestThread { try table.waitForReaders(timeout: .seconds(600)) }
       try reader.killAndWait()
       try other.join()
     }
@@ -92,10 +92,10 @@ import Testing
       try observer.ask("open \(table.name) observer", expecting: "ok")
       #expect(try observer.ask("read").hasPrefix("in"))
       let snapshot = try table.snapshot()
-      try table.synchronize(timeout: .seconds(600))
+      try table.waitForReaders(timeout: .seconds(600))
       #expect(try snapshot.get("k") == "old")
       #expect(
-        try snapshot.read { _ in error { try table.synchronize() } }?.code == .wouldDeadlock, "its use is a section")
+        try snapshot.read { _ in error { try table.waitForReaders() } }?.code == .wouldDeadlock, "its use is a section")
       try observer.ask("end", expecting: "ok")
     }
   }
@@ -107,10 +107,10 @@ import Testing
       _ = try holder.ask("snapshot")
       try table.set("k", "new")
       #expect(try holder.ask("snapshot-read").hasPrefix("in"))
-      #expect(error { try table.synchronize(timeout: .milliseconds(20)) }?.holder?.pid == holder.pid)
+      #expect(error { try table.waitForReaders(timeout: .milliseconds(20)) }?.holder?.pid == holder.pid)
       try holder.ask("get k", expecting: "old")
       try holder.ask("end", expecting: "ok")
-      try table.synchronize()
+      try table.waitForReaders()
     }
   }
 
@@ -127,10 +127,10 @@ import Testing
       #expect(try table.get("k", as: Int.self) == nil)
       #expect(try table.barrier(waitingForReaders: true) { tx in try tx.increment("k") } == 1)
       #expect(try table.barrier(waitingForReaders: false) { tx in try tx.increment("k") } == 2)
-      #expect(try table.read { _ in error { try table.synchronize() } }?.code == .wouldDeadlock)
-      #expect(try table.barrier { _ in error { try table.synchronize() } }?.code == .wouldDeadlock)
+      #expect(try table.read { _ in error { try table.waitForReaders() } }?.code == .wouldDeadlock)
+      #expect(try table.barrier { _ in error { try table.waitForReaders() } }?.code == .wouldDeadlock)
       let observer = try Table.open(table.name, access: .observer)
-      #expect(error { try observer.synchronize() }?.code == .notPermitted)
+      #expect(error { try observer.waitForReaders() }?.code == .notPermitted)
     }
   }
 }

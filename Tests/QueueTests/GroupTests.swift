@@ -287,7 +287,7 @@ import Testing
       }
       #expect(try hasty.wait(timeout: .seconds(600)) == 1)
       // By another way the same wait, for which there is no time.
-      #expect(code { try queue.table.synchronize(timeout: .milliseconds(20)) } == .timedOut)
+      #expect(code { try queue.table.waitForReaders(timeout: .milliseconds(20)) } == .timedOut)
       try reader.ask("end", expecting: "ok")
       #expect(try patient.wait(timeout: .seconds(600)) == 2)
     }

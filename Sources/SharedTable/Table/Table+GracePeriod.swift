@@ -12,7 +12,7 @@ extension Table {
   /// - Throws: `timedOut` naming a reader or the barrier waited for; `wouldDeadlock` inside a section of this table
   ///   on this thread; `notPermitted` (observer), `unsupported` (membarrier denied), and what a barrier throws.
   @available(*, noasync, message: "it blocks its thread until the readers have left")
-  public func synchronize(timeout: Duration? = nil) throws(TableError) {
+  public func waitForReaders(timeout: Duration? = nil) throws(TableError) {
     let wait = Deadline(nanoseconds(timeout))
     // An empty version tells the sections apart that began before the call from those that begin after it.
     try beginBarrier(timeout)
@@ -28,9 +28,9 @@ extension Table {
   /// Runs `body` as `barrier(timeout:_:)` does, and returns when no read section that began before it committed is
   /// left: GCD's promise, which the RCU variant by itself does not make.
   ///
-  /// Blocks like `barrier(timeout:_:)`, and after it like ``synchronize(timeout:)``: other barriers run meanwhile.
+  /// Blocks like `barrier(timeout:_:)`, and after it like ``waitForReaders(timeout:)``: other barriers run meanwhile.
   /// - Throws: what a barrier throws, with nothing changed. `readersRemain` naming a reader, if the *changes are
-  ///   committed* and some section did not end in time: do not run the barrier again, call ``synchronize(timeout:)``.
+  ///   committed* and some section did not end in time: do not run the barrier again, call ``waitForReaders(timeout:)``.
   @available(*, noasync, message: "it blocks its thread until the readers have left")
   public func barrier<R: ~Copyable>(
     waitingForReaders: Bool, timeout: Duration? = nil, _ body: (inout Transaction) throws -> R

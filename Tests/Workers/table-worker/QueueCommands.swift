@@ -170,8 +170,8 @@ func queueAnswer(_ words: [String]) throws -> String? {
     try queue.resume()
     try item.wait()
     return "\(after - before)"
-  case "synchronize":
-    try table.synchronize(timeout: timeout(1))
+  case "wait-for-readers":
+    try table.waitForReaders(timeout: timeout(1))
     return "ok"
   default: return nil
   }
