@@ -16,7 +16,7 @@ enum TemporaryName {
 
   /// Once a process.
   static let removeLeftOvers: Void = {
-    for name in (try? Table.list()) ?? [] where isLeftOver(name) {
+    for name in (try? Table.names()) ?? [] where isLeftOver(name) {
       // Also where a maker or dropper that died has left one of the two objects.
       try? Table.drop(name)
     }

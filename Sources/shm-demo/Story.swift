@@ -23,7 +23,7 @@ final class Story {
     daemon.kill(SIGTERM)
     check(daemon.wait() == "exited with 0", "shmd stopped on SIGTERM")
     clearUp()
-    let left = try Table.list().filter { name in tables.contains { $0.name == name } }
+    let left = try Table.names().filter { name in tables.contains { $0.name == name } }
     check(left.isEmpty && !hasChildren(), "nothing is left in /dev/shm, no process is left")
     return failures == 0
   }

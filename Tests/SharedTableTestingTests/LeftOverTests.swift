@@ -58,7 +58,7 @@ import Testing
       )
       for name in [left, kept] { _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20)) }
       TemporaryName.removeLeftOvers
-      let names = try Table.list()
+      let names = try Table.names()
       try Table.drop(kept)
       exit(names.contains(left) ? 1 : names.contains(kept) ? 0 : 2)
     }

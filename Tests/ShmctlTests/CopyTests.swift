@@ -80,7 +80,7 @@ import Testing
     let run = try CommandRun(["resize", table.name, "--capacity", "4MiB", "--trust", "\(stranger)"])
     #expect(run.status == 0, "\(run.errors)")
     #expect(try Table.open(table.name, trusting: [stranger]).capacityBytes == 4 << 20)
-    #expect(try Table.list().filter { $0.hasPrefix(table.name + ".resize.") }.isEmpty)
+    #expect(try Table.names().filter { $0.hasPrefix(table.name + ".resize.") }.isEmpty)
   }
 
   @Test func ofAKeyThatADumpHasTwiceTheLastOneCounts() throws {
@@ -115,7 +115,7 @@ import Testing
     #expect(try larger.get("key-8999", as: Int.self) == 8999)
     #expect(try larger.entry(forKey: "expires")?.expiry != nil)
     #expect(try larger.administration.rights().mode == 0o640)
-    #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
+    #expect(try Table.names().filter { $0.hasPrefix(table.name) } == [table.name])
   }
 
   @Test func resizeLeavesATableAloneThatOthersUseOrThatWouldNotFit() throws {
@@ -132,7 +132,7 @@ import Testing
     #expect(try handle.get("key-1", as: Int.self) == 1)
     #expect(throws: TableError.self) { try handle.set("key-1", 2) }
     #expect(try table.open().count == 20_000)
-    #expect(try Table.list().filter { $0.hasPrefix(table.name) } == [table.name])
+    #expect(try Table.names().filter { $0.hasPrefix(table.name) } == [table.name])
   }
 
   @Test func resizeWaitsForWhoUsesTheTableForAMoment() throws {

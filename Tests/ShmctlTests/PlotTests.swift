@@ -112,7 +112,7 @@ import Testing
       let (median, tail) = (object?["p50Nanoseconds"] as? Int ?? 0, object?["p99Nanoseconds"] as? Int ?? 0)
       #expect(median > 0 && tail >= median && object?["measured"] as? Int ?? 0 > 0)
     }
-    #expect(try !Table.list().contains { $0.hasPrefix("temporary.") })
+    #expect(try !Table.names().contains { $0.hasPrefix("temporary.") })
     #expect(try CommandRun(["bench", "-t", "x"]).status == 2)
   }
 }

@@ -85,7 +85,7 @@ import Testing
           let error = storeError { try rebooted(name, from: directory) }
           #expect(error?.code == .damaged)
           #expect(error?.description.contains("move it away") == true)
-          let tables = try Table.list()
+          let tables = try Table.names()
           #expect(!tables.contains(name))
           try write(letter, at: place, in: file)
         }

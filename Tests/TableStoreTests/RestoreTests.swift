@@ -185,7 +185,7 @@ import Testing
     try withTableName { name in
       try withDirectory { directory in
         #expect(try Table.restore(name, from: directory) == nil)
-        let names = try Table.list()
+        let names = try Table.names()
         #expect(!names.contains(name))
       }
     }
@@ -201,7 +201,7 @@ import Testing
         follower.close()
         let error = storeError { try rebooted(name, from: directory, .init(capacityBytes: 2 << 20)) }
         #expect(error?.tableError?.code == .full)
-        let names = try Table.list()
+        let names = try Table.names()
         #expect(!names.contains(name))
         #expect(try rebooted(name, from: directory)?.count == 40)
       }

@@ -90,7 +90,7 @@ extension Table {
 
   /// The names of the tables on this host, sorted; half-made ones and those of other users included: see
   /// ``foreignOwner(of:trusting:)``.
-  public static func list() throws(TableError) -> [String] {
+  public static func names() throws(TableError) -> [String] {
     do throws(SystemError) {
       return Set(try SharedObject.list(prefix: ObjectName.prefix).compactMap(ObjectName.table(ofObject:))).sorted()
     } catch {

@@ -87,7 +87,7 @@ struct Completion {
     case .files: wantsFiles = true
     case .words(let words): take(words, word)
     case .commands: take(Shmctl.shownCommands, word)
-    case .tables: take((try? Table.list()) ?? [], word)
+    case .tables: take((try? Table.names()) ?? [], word)
     case .users: take(Self.names(in: "passwd") + ["everyone"], word)
     case .groups: take(Self.names(in: "group"), word)
     case .keys: take((try? Self.keys(from: word, in: openTable())) ?? [], word)

@@ -54,7 +54,7 @@ struct TableListing {
   static func all(trusting trusted: Table.TrustedOwners) throws(TableError) -> [TableListing] {
     var listings: [TableListing] = []
     // What is gone again since the names were listed is not listed.
-    for name in try Table.list() {
+    for name in try Table.names() {
       let listing = try TableListing(name, trusting: trusted)
       if listing.object != nil { listings.append(listing) }
     }

@@ -72,7 +72,7 @@ struct Shell {
   }
 
   private mutating func use(_ name: String) throws {
-    if let tables = try? Table.list(), !tables.contains(name) {
+    if let tables = try? Table.names(), !tables.contains(name) {
       let near = Suggestion.nearest(to: name, among: tables)
       let meant = near.map { "did you mean '\($0.printable)'?" } ?? "'tables' lists them"
       throw Complaint(.noSuchTable, "there is no table '\(name.printable)'; \(meant)")

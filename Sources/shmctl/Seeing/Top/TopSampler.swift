@@ -22,7 +22,7 @@ struct TopSampler {
     var (rows, stalled, processes): ([TopState.Row], [TopState.Stalled], [Int32: TableFigures.Process]) = ([], [], [:])
     state.others = 0
     var now: [String: Table] = [:]
-    for name in try Table.list() {
+    for name in try Table.names() {
       guard let table = table(name) else {
         state.others += 1
         continue
