@@ -326,7 +326,7 @@ import Testing
       let collapses = kernelCollapses()
       var bytes = 0
       let isBacked = try eventually {
-        bytes = try reader.administration.useHugePages()
+        bytes = try reader.administration.backAllByHugePages()
         #expect(bytes % (2 << 20) == 0)
         // This process maps nothing else so: the kernel's count is at least ours.
         #expect(try mappedByHugePages() >= bytes)
@@ -389,7 +389,7 @@ import Testing
       #expect(try #require(table.statistics.hugeBytes) <= table.statistics.claimedBytes)
       try fill()
       #expect(table.statistics.hugeBytes == backed)
-      #expect(try table.administration.backByHugePages() == 0, "there is nothing left to do")
+      #expect(try table.administration.backGrowthByHugePages() == 0, "there is nothing left to do")
       #expect(try table.check() == [])
     }
   }
@@ -401,7 +401,7 @@ private func becomesBacked(_ table: Table) throws -> Bool {
   try eventually {
     let statistics = table.statistics
     if statistics.hugeBytes == statistics.claimedBytes / (2 << 20) * (2 << 20) { return true }
-    try table.administration.backByHugePages()
+    try table.administration.backGrowthByHugePages()
     return false
   }
 }

@@ -70,8 +70,8 @@ extension Table.Administration {
   /// (madvise(2), MADV_COLLAPSE).
   /// - Returns: how many bytes this process maps by huge pages now; 0 where the kernel does not do it.
   @discardableResult
-  public func useHugePages() throws(TableError) -> Int {
-    do { return try segment.useHugePages() } catch { throw table.named(error) }
+  public func backAllByHugePages() throws(TableError) -> Int {
+    do { return try segment.backAllByHugePages() } catch { throw table.named(error) }
   }
 
   /// Gives memory that the table does not need back to the system, a step at a time: 1 MiB or more at its end, from which
@@ -91,8 +91,8 @@ extension Table.Administration {
   /// (`hugePages`). For a daemon's idle moments. Holds nobody up.
   /// - Returns: the bytes that are backed so since; 0 where there is nothing to do, and where the kernel refuses.
   @discardableResult
-  public func backByHugePages() throws(TableError) -> Int {
-    do { return try IdleMaintenance(segment).backByHugePages() } catch { throw table.named(error) }
+  public func backGrowthByHugePages() throws(TableError) -> Int {
+    do { return try IdleMaintenance(segment).backGrowthByHugePages() } catch { throw table.named(error) }
   }
 
   /// What the table has claimed of its capacity, as its statistics say; costs a load.

@@ -156,7 +156,7 @@ extension TableKeeper {
   private func tidyMemory(_ managed: inout ManagedTable) throws(TableError) {
     defer { managed.version = managed.table.version }
     guard managed.version == managed.table.version else { return }
-    try backByHugePages(&managed)
+    try backGrowthByHugePages(&managed)
     let end = HostClock.monotonicNanoseconds + Self.shrinkNanoseconds
     var bytes = 0
     while let step = try managed.table.administration.shrink() {
@@ -170,11 +170,11 @@ extension TableKeeper {
 
   /// Where the kernel refuses, and where all is backed, it is asked again when the table is of another size, or in a minute: a
   /// host that has no huge page to give now may have one then.
-  private func backByHugePages(_ managed: inout ManagedTable) throws(TableError) {
+  private func backGrowthByHugePages(_ managed: inout ManagedTable) throws(TableError) {
     let now = HostClock.monotonicNanoseconds
     let claimed = managed.table.administration.claimedBytes
     if let rest = managed.hugePagesRest, rest.claimedBytes == claimed, now < rest.end { return }
-    let isDone = try managed.table.administration.backByHugePages() == 0
+    let isDone = try managed.table.administration.backGrowthByHugePages() == 0
     managed.hugePagesRest = isDone ? (claimed, now + Self.hugePagesRestNanoseconds) : nil
   }
 }

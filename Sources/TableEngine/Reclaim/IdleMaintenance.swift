@@ -30,7 +30,7 @@ public struct IdleMaintenance {
 
   /// Backs what the table has grown by with huge pages, at most 32 MiB of it. Holds nobody up.
   /// - Returns: the bytes that are backed so since.
-  public func backByHugePages() throws(EngineError) -> Int {
+  public func backGrowthByHugePages() throws(EngineError) -> Int {
     guard segment.isOfThisProcess else { throw .forked }
     return HugePages(segment).catchUp(atMost: HugePages.bytesInAnIdleMoment)
   }

@@ -28,7 +28,7 @@ extension Segment {
   }
 
   /// - Returns: how many bytes of the data this process maps by huge pages now.
-  public func useHugePages() throws(EngineError) -> Int {
+  public func backAllByHugePages() throws(EngineError) -> Int {
     guard isOfThisProcess else { throw .forked }
     return HugePages(self).backAll()
   }

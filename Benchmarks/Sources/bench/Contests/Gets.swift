@@ -17,7 +17,7 @@ func getContest(keyCount: Int, order: Workload.Order, valueBytes: Int, name: Str
   ]
   if keyCount >= 1_000_000 {
     let huge = try OurTable(workload)
-    try huge.table.administration.useHugePages()
+    try huge.table.administration.backAllByHugePages()
     contestants.append(Contestant("participant, huge pages") { number in try huge.get(number, from: huge.table) })
   }
   contestants += workload.rculfhash().map { $0.contestant(workload) }

@@ -79,7 +79,7 @@ enum SoakRoles {
   static let keeper: @Sendable ([String]) throws -> Void = { arguments in
     try StormRoles.keep(arguments, pause: 20_000) { table in
       _ = try table.administration.shrink()
-      _ = try table.administration.backByHugePages()
+      _ = try table.administration.backGrowthByHugePages()
     }
   }
 }
