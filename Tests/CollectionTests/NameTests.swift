@@ -86,7 +86,7 @@ import Testing
       code { try array.append(contentsOf: []) }, code { _ = try array.count }, code { _ = try array[0] },
       code { _ = try array.allElements() }, code { try array.removeAll() },
       code { try SharedCounter(name, in: table).increment() },
-      code { _ = try SharedCounter(name, in: table).reset() }, code { _ = try text.get() }, code { try text.set("x") },
+      code { _ = try SharedCounter(name, in: table).reset() }, code { _ = try text.value }, code { try text.set("x") },
       code { try text.remove() }, code { try number.mutate { $0 += 1 } }, code { try number.set(1) },
     ]
   }

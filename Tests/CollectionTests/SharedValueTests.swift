@@ -50,7 +50,7 @@ import Testing
             try value -= x
             model -= x
           }
-          #expect(try same.get() == model, "seed \(seed), step \(step)")
+          #expect(try same.value == model, "seed \(seed), step \(step)")
         }
       }
     }
@@ -59,12 +59,12 @@ import Testing
   @Test func theKeyIsTheNameAndTheValueWhatItIs() throws {
     let table = try Table.temporary()
     let hits = try SharedValue("hits", in: table, default: 5)
-    #expect(try hits.get() == 5)
+    #expect(try hits.value == 5)
     #expect(try table.contains("hits") == false, "a default is not stored")
     try hits.increment()
     #expect(try table.get("hits", as: Int.self) == 6)
     try table.increment("hits")
-    #expect(try hits.get() == 7)
+    #expect(try hits.value == 7)
   }
 
   @Test func severalValuesChangeInOneBarrierOrNotAtAll() throws {
@@ -74,7 +74,7 @@ import Testing
     try table.barrier { tx in
       try a.increment(by: -30, in: &tx)
       try b.mutate(in: &tx) { $0 += 30 }
-      #expect(try a.get(in: tx) == 70)
+      #expect(try a.value(in: tx) == 70)
     }
     #expect(throws: Stop.self) {
       try table.barrier { tx in
@@ -83,7 +83,7 @@ import Testing
         throw Stop()
       }
     }
-    let (x, y) = try table.read { view in (try a.get(in: view), try b.get(in: view)) }
+    let (x, y) = try table.read { view in (try a.value(in: view), try b.value(in: view)) }
     #expect(x == 70 && y == 30)
   }
 
@@ -93,13 +93,13 @@ import Testing
     let text = try SharedValue("v", in: table, default: "")
     try number.set(1)
     for outcome in [
-      code { _ = try text.get() }, code { try text.set("x") }, code { try text.mutate { $0 += "x" } },
+      code { _ = try text.value }, code { try text.set("x") }, code { try text.mutate { $0 += "x" } },
       code { try text.remove() }, code { _ = try text.exchange("x") },
       code { try text.compareExchange(expected: "", desired: "x") },
     ] {
       #expect(outcome == .typeMismatch)
     }
-    #expect(try number.get() == 1)
+    #expect(try number.value == 1)
   }
 
   @Test func whatDoesNotFitIsRefusedAndTheValueStays() throws {
@@ -107,9 +107,9 @@ import Testing
     let small = try SharedValue("small", in: table, default: Int8(127))
     #expect(code { try small.increment() } == .invalid)
     #expect(code { try small -= -1 } == .invalid)
-    #expect(try small.get() == 127)
+    #expect(try small.value == 127)
     try small -= 127
-    #expect(try small.get() == 0)
+    #expect(try small.value == 0)
     let counter = try SharedCounter("c", in: table)
     try counter.increment(by: .max)
     #expect(code { try counter.increment() } == .invalid)
@@ -136,8 +136,8 @@ import Testing
       }
       @Shared("hits", in: table) var hits = 0
       #expect(hits == 1200)
-      #expect(try SharedValue("text", in: table, default: "").get().count == 1200)
-      #expect(try SharedValue("ratio", in: table, default: 0.0).get() == 600)
+      #expect(try SharedValue("text", in: table, default: "").value.count == 1200)
+      #expect(try SharedValue("ratio", in: table, default: 0.0).value == 600)
     }
   }
 
@@ -156,7 +156,7 @@ import Testing
     try table.set("hits", "text")
     #expect(page.hits == 8)
     #expect(page.failure?.code == .typeMismatch)
-    #expect(code { _ = try page.$hits.get() } == .typeMismatch)
+    #expect(code { _ = try page.$hits.value } == .typeMismatch)
     try table.barrier { _ in #expect(page.hits == 8) }
     #expect(page.failure?.code == .wouldDeadlock)
     try table.set("hits", 9)
@@ -167,9 +167,9 @@ import Testing
     try withTable(variant) { table throws in
       let mine = try SharedValue("v", in: table, default: Color.red)
       let theirs = try SharedValue("v", in: observer(of: table), default: Color.red)
-      #expect(try theirs.get() == .red)
+      #expect(try theirs.value == .red)
       try mine.set(.green)
-      #expect(try theirs.get() == .green)
+      #expect(try theirs.value == .green)
       #expect(code { try theirs.set(.red) } == .notPermitted)
       #expect(code { try theirs.mutate { $0 = .red } } == .notPermitted)
       let counter = try SharedCounter("c", in: table)
@@ -223,13 +223,13 @@ import Testing
       let real = try SharedValue("x", in: table, default: 0.0)
       try real += 1
       try real -= 0.25
-      #expect(try real.get() == 1.25)
+      #expect(try real.value == 1.25)
       #expect(try table.entry(forKey: "x")?.expiry == expiry)
 
       try table.set("t", "a", expires: .at(nanosecondsSince1970: expiry))
       let text = try SharedValue("t", in: table, default: "")
       try text += "b"
-      #expect(try text.get() == "ab")
+      #expect(try text.value == "ab")
       #expect(try table.entry(forKey: "t")?.expiry == expiry)
 
       try table.set("n", 1, expires: .at(nanosecondsSince1970: expiry))

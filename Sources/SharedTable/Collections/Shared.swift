@@ -14,7 +14,7 @@ public import Synchronization
 /// throw, while a barrier can fail. So changes go by way of `$hits`, a ``SharedValue``, and say `try`.
 ///
 /// For the same reason a read of `hits` cannot throw: where the value cannot be read just now it is the last one that
-/// this property has read, at first the default, and ``failure`` says why. `try $hits.get()` throws instead. A read
+/// this property has read, at first the default, and ``failure`` says why. `try $hits.value` throws instead. A read
 /// waits as `table.get` does.
 @propertyWrapper
 public struct Shared<Value: TableValue>: Sendable {
@@ -35,7 +35,7 @@ public struct Shared<Value: TableValue>: Sendable {
   @inlinable
   public var wrappedValue: Value {
     do throws(TableError) {
-      return memory.note(try value.get())
+      return memory.note(try value.value)
     } catch {
       return memory.note(error)
     }

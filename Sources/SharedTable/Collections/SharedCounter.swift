@@ -26,12 +26,12 @@ public struct SharedCounter: Sendable {
 
   /// The count as of now.
   public var value: Int {
-    get throws(TableError) { try number.get() }
+    get throws(TableError) { try number.value }
   }
 
   /// The same in a section.
   public func value(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
-    try number.get(in: section)
+    try number.value(in: section)
   }
 
   /// Adds, and returns the sum.

@@ -37,11 +37,13 @@ public struct SharedValue<Value: TableValue>: Sendable {
 
   /// The value as of now.
   @inlinable
-  public func get() throws(TableError) -> Value { try table.get(name, as: Value.self) ?? defaultValue }
+  public var value: Value {
+    get throws(TableError) { try table.get(name, as: Value.self) ?? defaultValue }
+  }
 
   /// The value in a section. Never waits.
   @inlinable
-  public func get(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Value {
+  public func value(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Value {
     try section.get(name, as: Value.self) ?? defaultValue
   }
 

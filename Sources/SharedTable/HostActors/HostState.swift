@@ -22,7 +22,7 @@ public struct HostState<Value: TableValue>: Sendable {
 
   /// The value as of now, with what this job has changed.
   @inlinable
-  public var value: Value { get throws { try executor.transaction { tx in try stored.get(in: tx) } } }
+  public var value: Value { get throws { try executor.transaction { tx in try stored.value(in: tx) } } }
 
   /// Replaces the value.
   /// - Throws: `full`, `tooLarge`, `typeMismatch`; the value stays then.

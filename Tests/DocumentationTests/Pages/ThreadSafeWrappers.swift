@@ -56,7 +56,7 @@ struct HostRequests: Sendable {
 
   var summary: String {
     get throws {
-      try table.read { view in "\(try $served.get(in: view)), last \(try $lastPath.get(in: view))" }
+      try table.read { view in "\(try $served.value(in: view)), last \(try $lastPath.value(in: view))" }
     }
   }
 }
