@@ -77,7 +77,7 @@ import Testing
         #expect(try shared.problems() == [], "seed \(seed), step \(step)")
         let low = random.below(model.count + 1)
         let high = low + random.below(model.count - low + 1)
-        #expect(try watched.elements(low..<high) == Array(model[low..<high]))
+        #expect(try watched.elements(at: low..<high) == Array(model[low..<high]))
       }
     }
 
@@ -285,9 +285,9 @@ import Testing
         #expect(code { try array.mutate(at: index) { $0 = "x" } } == .outOfBounds)
         if index != 3 { #expect(code { try array.insert("x", at: index) } == .outOfBounds) }
       }
-      #expect(code { _ = try array.elements(1..<4) } == .outOfBounds)
-      #expect(code { _ = try array.elements(-1..<2) } == .outOfBounds)
-      #expect(try array.elements(3..<3) == [])
+      #expect(code { _ = try array.elements(at: 1..<4) } == .outOfBounds)
+      #expect(code { _ = try array.elements(at: -1..<2) } == .outOfBounds)
+      #expect(try array.elements(at: 3..<3) == [])
       // Inside a barrier the wrong index can be caught, and the barrier goes on.
       try table.barrier { tx in
         #expect(code { try array.remove(at: 3, in: &tx) } == .outOfBounds)
@@ -308,7 +308,7 @@ import Testing
         try other.ask("array-clear a", expecting: "ok")
         #expect(elements.count == count)
         for index in 0..<count { #expect(try elements[index] == index) }
-        #expect(try elements.copy() == Array(0..<1000))
+        #expect(try elements.allElements() == Array(0..<1000))
         #expect(code { _ = try elements[count] } == .outOfBounds)
       }
       #expect(try array.isEmpty)

@@ -11,7 +11,7 @@ import Testing
     let codes: Set<TableError.Code?> = [nil, .damaged, .outOfBounds, .typeMismatch, .tooLarge, .full]
     let outcomes = [
       code { _ = try array.count }, code { _ = try array.allElements() }, code { _ = try array[0] },
-      code { _ = try array[17] }, code { _ = try array[39] }, code { _ = try array.elements(5..<30) },
+      code { _ = try array[17] }, code { _ = try array[39] }, code { _ = try array.elements(at: 5..<30) },
       code { _ = try array.read { elements in try elements[elements.count - 1] } },
     ]
     for outcome in outcomes { #expect(codes.contains(outcome)) }

@@ -32,7 +32,7 @@ import Testing
       for index in [3, 39] {
         let words = ["'a'", "index \(index)", "array of integer"]
         isMismatch(naming: words) { try narrow[index] }
-        isMismatch(naming: words) { try narrow.elements(index..<index + 1) }
+        isMismatch(naming: words) { try narrow.elements(at: index..<index + 1) }
         isMismatch(naming: words) { try narrow.read { elements in try elements[index] } }
         isMismatch(naming: words) { try narrow.remove(at: index) }
         isMismatch(naming: words) { try table.barrier { tx in try narrow.mutate(at: index, in: &tx) { $0 = 1 } } }
@@ -41,7 +41,7 @@ import Testing
       isMismatch(naming: ["'a'", "index 3"]) { try narrow.forEach { _, _ in } }
       isMismatch(naming: ["'a'", "index 39"]) { try narrow.last }
       #expect(try narrow[4] == 4)
-      #expect(try narrow.elements(4..<39).count == 35)
+      #expect(try narrow.elements(at: 4..<39).count == 35)
       #expect(try wide.count == 40)
       try narrow.set(5, at: 3)
       #expect(try wide[3] == 5)

@@ -74,7 +74,7 @@ extension SharedArray {
   public func mutate<R>(
     at index: Int, in tx: inout Transaction, _ body: (inout Element) throws -> R
   ) throws -> R {
-    var element = try get(index, in: tx)
+    var element = try get(at: index, in: tx)
     let result = try body(&element)
     try set(element, at: index, in: &tx)
     return result
@@ -90,7 +90,7 @@ extension SharedArray {
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
   public func remove(at index: Int, in tx: inout Transaction) throws(TableError) -> Element {
-    let element = try get(index, in: tx)
+    let element = try get(at: index, in: tx)
     try tree.replace(index..<index + 1, with: ArrayLeaf(alignment: ArrayLeaf.alignment(of: Element.self)), in: &tx)
     return element
   }

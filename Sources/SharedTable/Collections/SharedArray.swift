@@ -73,7 +73,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// The element at an index in a section.
   /// - Throws: `outOfBounds`.
   public func get(
-    _ index: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
+    at index: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Element {
     var element: Element?
     try unsafe tree.withElement(at: index, tree.state(in: section), inSection: section) { bytes in
@@ -119,16 +119,18 @@ public struct SharedArray<Element: TableValue>: Sendable {
   }
 
   /// A copy of all elements of one snapshot.
-  public func allElements() throws -> [Element] { try read { elements in try elements.copy() } }
+  public func allElements() throws -> [Element] { try read { elements in try elements.allElements() } }
 
   /// A copy of the first elements of one snapshot, at most so many.
   public func prefix(_ maxLength: Int) throws -> [Element] {
-    try read { elements in try elements.copy(0..<max(0, min(maxLength, elements.count))) }
+    try read { elements in try elements.elements(at: 0..<max(0, min(maxLength, elements.count))) }
   }
 
   /// A copy of the elements of a range, of one snapshot.
   /// - Throws: `outOfBounds` unless all of them are there.
-  public func elements(_ range: Range<Int>) throws -> [Element] { try read { elements in try elements.copy(range) } }
+  public func elements(at range: Range<Int>) throws -> [Element] {
+    try read { elements in try elements.elements(at: range) }
+  }
 
   /// Runs `body` on the array in one snapshot: its count, and the elements that go with it.
   ///
@@ -180,7 +182,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
     /// A copy of the elements of a range.
     /// - Throws: `outOfBounds` unless all of them are there.
-    public func copy(_ range: Range<Int>) throws -> [Element] {
+    public func elements(at range: Range<Int>) throws -> [Element] {
       var elements: [Element] = []
       try unsafe tree.forEach(range, state, in: view) { _, bytes in
         guard let element = unsafe Element(tableBytes: bytes) else { return nil }
@@ -191,6 +193,6 @@ public struct SharedArray<Element: TableValue>: Sendable {
     }
 
     /// A copy of all elements.
-    public func copy() throws -> [Element] { try copy(0..<state.count) }
+    public func allElements() throws -> [Element] { try elements(at: 0..<state.count) }
   }
 }

@@ -80,7 +80,7 @@ final class HostEventList: Sendable {
     get throws {
       try queue.sync { view in
         let count = try events.count(in: view)
-        return count == 0 ? nil : try events.get(count - 1, in: view)
+        return count == 0 ? nil : try events.get(at: count - 1, in: view)
       }
     }
   }
