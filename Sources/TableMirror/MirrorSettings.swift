@@ -43,7 +43,7 @@ public struct MirrorSettings: Sendable, Equatable {
   public var checkInterval = Duration.seconds(1)
   public var backOff = BackOff()
   /// The path of the Unix socket at which the table's writes are taken; nil if they are not. The table says so to who would write.
-  public var writesBy: String?
+  public var writeSocketPath: String?
 
   /// How much longer than its lease a key stays in the table: what is late by less is no reason to let it expire.
   var leaseGrace: Duration { checkInterval * 3 }

@@ -32,7 +32,7 @@ struct TableReplica {
       isOfOtherSettings = true
     }
     status.contents = contents
-    status.writesBy = settings.writesBy
+    status.writeSocketPath = settings.writeSocketPath
     self.status = status
   }
 

@@ -210,7 +210,7 @@ import Testing
       let told = DispatchSemaphore(value: 0)
       let cache = try StringCache(
         "c", in: table, limit: .bytes(200),
-        onError: { error in
+        errorHandler: { error in
           errors.withLock { $0.append(error.code) }
           told.signal()
         })
@@ -273,7 +273,7 @@ import Testing
       let seen = Mutex<[String?]>([])
       let cache = try StringCache(
         "c", in: table, limit: .bytes(200),
-        onError: { _ in
+        errorHandler: { _ in
           let value = cacheInHandler.withLock { $0 }.flatMap { cache in try? cache["k"] }
           seen.withLock { $0.append(value) }
         })

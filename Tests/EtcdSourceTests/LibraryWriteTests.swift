@@ -69,7 +69,7 @@
           for (name, daemon) in zip([first, second], daemons) {
             let table = try await EtcdDaemon.open(name)
             try await EtcdCorner(table: table, server: server).wait { $0.state == .following }
-            #expect(try table.upstream.status()?.writesBy == daemon.socket)
+            #expect(try table.upstream.status()?.writeSocketPath == daemon.socket)
             tables.append(table)
           }
           let progress = Progress()

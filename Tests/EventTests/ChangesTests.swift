@@ -56,7 +56,7 @@ import Testing
         for try await change in changes {
           replica.apply(change)
           told.increment()
-          if change.name == "end" { break }
+          if change.keyText == "end" { break }
         }
         return replica
       }
@@ -99,7 +99,7 @@ import Testing
         return taken
       }
       let all = try await take(90, from: start)
-      #expect(all.map(\.name) == (0..<30).flatMap { round in (0..<3).map { "key \(round) \($0)" } })
+      #expect(all.map(\.keyText) == (0..<30).flatMap { round in (0..<3).map { "key \(round) \($0)" } })
       for ended in stride(from: 3, to: 90, by: 3) {
         #expect(try await take(90 - ended, from: all[ended - 1].version!) == Array(all[ended...]))
       }
@@ -118,7 +118,7 @@ import Testing
       func names(_ changes: TableChanges, _ count: Int) async throws -> [String] {
         var names: [String] = []
         for try await change in changes {
-          if case .removed = change { names.append("-" + change.name!) } else { names.append(change.name!) }
+          if case .removed = change { names.append("-" + change.keyText!) } else { names.append(change.keyText!) }
           if names.count == count { break }
         }
         return names
@@ -134,7 +134,7 @@ import Testing
       let table = try Table.create(name, .init(variant: variant, capacityBytes: 4 << 20))
       var slow = table.changes().makeAsyncIterator()
       try await table.set("first", 0)
-      #expect(try await slow.next()?.name == "first")
+      #expect(try await slow.next()?.keyText == "first")
       let total = 9000
       for round in 0..<total { try await table.set("a key of 21 bytes \(round % 100)", round) }
       try await table.set("last", 0)
@@ -142,7 +142,7 @@ import Testing
       var told = 0
       while let change = try await slow.next() {
         told += 1
-        if change.name == "last" { break }
+        if change.keyText == "last" { break }
       }
       #expect(Int(missed) + told == total + 1)
       guard case .missed = try await table.changes(after: 1).first(where: { _ in true }) else {
@@ -184,7 +184,7 @@ import Testing
       #expect(try missed(&anew), "it was stored after version 1")
       try table.set("kept", 1)
       guard case .change(let change) = try begun[0].step() else { return #expect(Bool(false), "a change untold") }
-      #expect(change.name == "kept")
+      #expect(change.keyText == "kept")
     }
   }
 

@@ -16,7 +16,7 @@ import Testing
 
     func listen(to source: TableChangeSource) {
       source.setEventHandler { change in
-        self.names.withLock { $0.append(change.name ?? "?") }
+        self.names.withLock { $0.append(change.keyText ?? "?") }
         self.news.signal()
       }
       source.setCancelHandler { error in

@@ -82,7 +82,7 @@ import Testing
       mirrors.follow([(tableConfiguration, table)])
       // Not by the report: the mirror says there first that it has stopped, and then in the table.
       #expect(try await comesTrue { try table.upstream.status()?.state == .stopped })
-      #expect(try table.upstream.status()?.writesBy == (isServed ? "/run/shmd/redis.socket" : nil))
+      #expect(try table.upstream.status()?.writeSocketPath == (isServed ? "/run/shmd/redis.socket" : nil))
       await mirrors.stop()
     }
   }

@@ -360,7 +360,7 @@ import UpstreamWrites
   @Test func aServerOfOtherTablesIsNotWrittenTo() async throws {
     try await MirroredHost.with { host in
       try await MirrorCorner.with { corner in
-        try await corner.mirroring({ $0.writesBy = host.socket }) {
+        try await corner.mirroring({ $0.writeSocketPath = host.socket }) {
           try await corner.wait(for: .following)
           let unserved = await error { try await corner.table.upstream.set("a", "1") }
           #expect(unserved?.code == .upstreamAway && unserved?.message.contains("does not serve it") == true)

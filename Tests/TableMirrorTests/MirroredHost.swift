@@ -23,7 +23,7 @@ final class MirroredHost: Sendable {
   private init(_ corner: MirrorCorner, mirror: Mirror) async throws {
     self.corner = corner
     self.mirror = mirror
-    socket = corner.settings.writesBy!
+    socket = corner.settings.writeSocketPath!
     let options = ServerOptions(socket: socket, tables: [.init(name: corner.table.name)])
     server = RESPServer(options, upstream: Writer(mirror: mirror))
     task = Task { await mirror.run() }
@@ -48,7 +48,7 @@ final class MirroredHost: Sendable {
       var corner = made
       if let store { corner = MirrorCorner(table: made.table, store: store, settings: made.settings) }
       corner.settings.leases = leases
-      corner.settings.writesBy = "/tmp/\(corner.table.name).sock"
+      corner.settings.writeSocketPath = "/tmp/\(corner.table.name).sock"
       let mirror = Mirror(corner.table, corner.settings, source: corner.store) { _ in }
       let host = try await MirroredHost(corner, mirror: mirror)
       do {

@@ -11,7 +11,7 @@ import Testing
   private func withMirror(_ body: (MirrorCorner, _ path: String) async throws -> Void) async throws {
     try await MirrorCorner.with { corner in
       let path = "/tmp/\(corner.table.name).sock"
-      try await corner.mirroring({ $0.writesBy = path }) {
+      try await corner.mirroring({ $0.writeSocketPath = path }) {
         try await corner.wait(for: .following)
         try await body(corner, path)
       }
@@ -136,17 +136,17 @@ import Testing
   @Test func thePathIsPartOfWhatTheTableSaysAndOlderTextHasNone() throws {
     var status = UpstreamStatus(.following, address: "etcd://a:1/p")
     let length = status.text.utf8.count
-    #expect(UpstreamStatus(text: status.text)?.writesBy == nil)
-    status.writesBy = "/run/shmd/redis.socket"
+    #expect(UpstreamStatus(text: status.text)?.writeSocketPath == nil)
+    status.writeSocketPath = "/run/shmd/redis.socket"
     #expect(UpstreamStatus(text: status.text) == status)
     // A full table takes it in the place of what it had.
     #expect(status.text.utf8.count == length)
     status.problem = String(repeating: "x", count: 1000)
-    status.writesBy = "/" + String(repeating: "s", count: 106)
-    #expect(UpstreamStatus(text: status.text)?.writesBy == status.writesBy)
+    status.writeSocketPath = "/" + String(repeating: "s", count: 106)
+    #expect(UpstreamStatus(text: status.text)?.writeSocketPath == status.writeSocketPath)
     for path in ["relative", "/a\nstate stopped", "/" + String(repeating: "s", count: 107), ""] {
-      status.writesBy = path
-      #expect(UpstreamStatus(text: status.text)?.writesBy == nil)
+      status.writeSocketPath = path
+      #expect(UpstreamStatus(text: status.text)?.writeSocketPath == nil)
       #expect(UpstreamStatus(text: status.text)?.state == .following)
     }
   }

@@ -31,7 +31,7 @@ import Testing
       #expect(scan.version == first - 1)
       try table.segment.publishDurable(first)
       let told = try [scan.next(), scan.next(), scan.next()]
-      #expect(told.map { $0?.name } == ["a", "b", nil])
+      #expect(told.map { $0?.keyText } == ["a", "b", nil])
       #expect(scan.version == first)
       try table.segment.publishDurable(table.version)
       #expect(try scan.next() == .set(Array("a".utf8), version: table.version))

@@ -58,7 +58,7 @@
         var scan = ChangeScan(of: table, prefix: "k")
         while !follower.isOver {
           while let change = try scan.next() {
-            if let key = change.name, let value = try table.get(key, as: String.self) { follower.note(value) }
+            if let key = change.keyText, let value = try table.get(key, as: String.self) { follower.note(value) }
           }
           _ = try table.waitForCommit(after: scan.version, timeout: .milliseconds(100))
         }

@@ -23,23 +23,23 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let core: CacheCore
   /// How long elements live unless their write says otherwise; nil = for ever.
   public let timeToLive: Duration?
-  private let onError: (@Sendable (TableError) -> Void)?
+  private let errorHandler: (@Sendable (TableError) -> Void)?
 
   /// Names a cache; reads and writes nothing yet.
   /// - Parameters:
   ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
-  ///   - onError: gets what goes wrong in writes that nobody waits for, on some thread.
+  ///   - errorHandler: gets what goes wrong in writes that nobody waits for, on some thread.
   ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(
     _ name: String, in table: Table, limit: CacheLimit, timeToLive: Duration? = nil,
-    onError: (@Sendable (TableError) -> Void)? = nil
+    errorHandler: (@Sendable (TableError) -> Void)? = nil
   ) throws(TableError) {
     core = try CacheCore(table, name, limit: limit)
     self.timeToLive = timeToLive
-    self.onError = onError
+    self.errorHandler = errorHandler
   }
 
   /// The table that it lies in.
@@ -139,7 +139,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// which shows its own version.
   /// - Parameters:
   ///   - done: true: as `set(_:_:cost:expires:if:timeout:)`. False: returns at once (or, with 1,024 writes
-  ///     waiting, when they are done), and errors go to the cache's `onError`.
+  ///     waiting, when they are done), and errors go to the cache's `errorHandler`.
   ///   - key: the element's.
   ///   - value: what to store.
   /// - Throws: what ``flush(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had
@@ -150,17 +150,17 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
       return
     }
     let element = element(key)
-    try core.submitWrite { @Sendable [core, onError, expires = expiration(nil)] in
+    try core.submitWrite { @Sendable [core, errorHandler, expires = expiration(nil)] in
       do throws(TableError) {
         _ = try core.store(element, value, cost: nil, expires: expires, if: .always, timeout: nil)
         return {}
       } catch {
-        return { onError?(error) }
+        return { errorHandler?(error) }
       }
     }
   }
 
-  /// Blocks until everything is done that was submitted before and not waited for. `onError` may be told of a failure just
+  /// Blocks until everything is done that was submitted before and not waited for. `errorHandler` may be told of a failure just
   /// after.
   /// - Parameter timeout: nil = the table's. The writes go on when it is over.
   /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.

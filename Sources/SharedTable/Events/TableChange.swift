@@ -24,7 +24,7 @@ public enum TableChange: Sendable, Equatable {
   }
 
   /// The key as text; nil if it is not UTF-8, or if changes were missed.
-  public var name: String? { key.flatMap { String(validating: $0, as: UTF8.self) } }
+  public var keyText: String? { key.flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// The version of the barrier that made the change; nil if changes were missed. Whoever has seen all changes of one
   /// version goes on from it: `changes(after: version)`.

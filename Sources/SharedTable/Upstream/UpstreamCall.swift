@@ -151,7 +151,7 @@ struct UpstreamCall {
     guard let status = try table.upstream.status() else {
       throw away("its mirror has not begun, see whether shmd runs")
     }
-    guard let path = status.writesBy else {
+    guard let path = status.writeSocketPath else {
       throw away(
         "no shmd takes writes to it, give shmd's configuration the key 'resp' with a socket, and the table among its 'tables'"
       )

@@ -33,7 +33,7 @@ public struct UpstreamStatus: Sendable, Equatable {
   /// Why it does not follow, and what to do about it; one line. Empty while it does.
   public var problem = ""
   /// The path of the Unix socket at which shmd takes writes to the table; nil if it takes none.
-  public var writesBy: String?
+  public var writeSocketPath: String?
 
   package init(_ state: State, address: String) {
     self.state = state
@@ -94,8 +94,8 @@ extension UpstreamStatus {
       "problem \(Self.line(problem))",
     ]
     var lengthOfLife = address.utf8.count + contents.utf8.count
-    if let writesBy, Self.isPath(writesBy) {
-      lines.append("writes-by \(writesBy)")
+    if let writeSocketPath, Self.isPath(writeSocketPath) {
+      lines.append("writes-by \(writeSocketPath)")
       lengthOfLife += lines.last!.utf8.count + 1
     }
     let text = lines.joined(separator: "\n") + "\n"
@@ -121,7 +121,7 @@ extension UpstreamStatus {
     (self.asOf, self.asOfMonotonic) = (asOf, asOfMonotonic)
     contents = String(fields["contents"] ?? "")
     problem = String(fields["problem"] ?? "")
-    writesBy = fields["writes-by"].map { String($0) }.flatMap { Self.isPath($0) ? $0 : nil }
+    writeSocketPath = fields["writes-by"].map { String($0) }.flatMap { Self.isPath($0) ? $0 : nil }
   }
 
   /// What a socket is found by from whatever directory, and is one line.

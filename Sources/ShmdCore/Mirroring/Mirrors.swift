@@ -61,7 +61,7 @@ final class Mirrors: UpstreamWriter {
     let (name, log) = (table.name, log)
     let source = makeSource!(upstream.settings.address, upstream.access)
     var settings = upstream.settings
-    settings.writesBy = writeSocket?.path(forTable: name)
+    settings.writeSocketPath = writeSocket?.path(forTable: name)
     let mirror = Mirror(table, settings, source: source) { Self.say($0, name, log) }
     let task = Task {
       await last?.value

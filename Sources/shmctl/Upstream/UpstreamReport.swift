@@ -35,7 +35,7 @@ struct UpstreamReport {
   var lines: [String] {
     guard let status else { return [phrase] }
     var lines = [phrase, "cluster \(String(status.cluster, radix: 16)), term \(status.term)"]
-    if let path = status.writesBy { lines.append("writes by \(path)") }
+    if let path = status.writeSocketPath { lines.append("writes by \(path)") }
     if !status.problem.isEmpty { lines.append(status.problem) }
     return lines
   }
@@ -50,7 +50,7 @@ struct UpstreamReport {
     object.add("term", status.term)
     if status.asOf > 0 { object.add("asOfMilliseconds", status.asOf / 1_000_000) }
     if let lagNanoseconds { object.add("lagMilliseconds", lagNanoseconds / 1_000_000) }
-    if let path = status.writesBy { object.add("writesBy", path) }
+    if let path = status.writeSocketPath { object.add("writesBy", path) }
     if !status.problem.isEmpty { object.add("problem", status.problem) }
   }
 }
