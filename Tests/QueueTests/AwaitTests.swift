@@ -22,7 +22,7 @@ import Testing
       let item = try queue.async(flags: .barrier) { tx in try tx.increment("n") }
       #expect(try await queue.read { view in try view.get("n", as: Int.self) } == 2, "it sees the barrier before it")
       #expect(try await item.value == 2)
-      #expect(try await queue.barrier(flags: .barrierWaitingForReaders) { tx in try tx.increment("n") } == 3)
+      #expect(try await queue.barrier(waitingForReaders: true) { tx in try tx.increment("n") } == 3)
     }
   }
 

@@ -50,7 +50,7 @@ extension Accessor where Output: Sendable {
     try AccessSection.submit(self, on: queue, timeout: timeout)
   }
 
-  /// Runs the accessor as a barrier of `queue` while the task is suspended, as ``BarrierQueue/barrier(flags:timeout:_:)``
+  /// Runs the accessor as a barrier of `queue` while the task is suspended, as ``BarrierQueue/barrier(waitingForReaders:timeout:_:)``
   /// does.
   /// - Throws: what ``accessSync(on:timeout:)-(BarrierQueue,_)`` throws; `CancellationError` if the task was cancelled before it began.
   public func access(on queue: BarrierQueue, timeout: Duration? = nil) async throws -> Output {

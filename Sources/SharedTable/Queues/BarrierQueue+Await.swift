@@ -30,22 +30,24 @@ extension BarrierQueue {
   /// full this suspends, and has its place in the order from the moment when there is room. When it returns, every section
   /// that begins anywhere on the host sees the changes (G4).
   /// - Parameters:
+  ///   - waitingForReaders: whether it returns only when no read section is left that began before its commit, as
+  ///     `Table.barrier(waitingForReaders:timeout:_:)` does.
   ///   - timeout: for the wait for the table once its turn has come; nil = the table's. To limit the wait for
   ///     the turn, cancel the task.
-  ///   - flags: `.barrier`, and what else it waits for.
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` and `Table.barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled
   ///   before the closure began. What has begun runs to its end, is committed and gives its result.
   @inlinable
   nonisolated(nonsending) public func barrier<R: Sendable>(
-    flags: BarrierFlags = .barrier, timeout: Duration? = nil,
+    waitingForReaders: Bool = false, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    if flags == .barrier, try enterBarrierAtOnce() {
+    if !waitingForReaders, try enterBarrierAtOnce() {
       defer { leaveBarrier() }
       return try table.runBarrier(body)
     }
+    let flags = waitingForReaders ? BarrierFlags.barrierWaitingForReaders : .barrier
     return try await perform(barrierWork(timeout, flags) { tx in WorkValue.of(try body(&tx)) })
   }
 
