@@ -1,7 +1,8 @@
 /// A user as messages name one: by number, and by name where `/etc/passwd` has it.
 public struct HostUser: Sendable, Equatable, CustomStringConvertible {
+  /// The user's number.
   public let id: UInt32
-  /// Nil for a user of a network's directory, and for one whose account was removed.
+  /// The account's name. Nil for a user of a network's directory, and for one whose account was removed.
   public let name: String?
 
   /// Reads a file: for errors and listings, not for a hot path.

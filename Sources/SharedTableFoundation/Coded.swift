@@ -12,22 +12,27 @@ public import SharedTable
 /// let account = try accounts["ann"]?.value
 /// ```
 public struct Coded<Value: Codable & Sendable>: TableValue {
+  /// The value, decoded.
   public let value: Value
   /// The value as JSON.
   public let json: [UInt8]
 
+  /// Encodes the value, once: storing it takes the bytes as they are.
   /// - Throws: what the value's encoding throws.
   public init(_ value: Value, encoder: JSONEncoder = JSONEncoder()) throws {
     self.value = value
     json = [UInt8](try encoder.encode(value))
   }
 
+  /// `json`.
   public static var tableType: ValueType { .json }
 
+  /// Calls `body` with ``json``.
   public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try unsafe json.withTableBytes(body)
   }
 
+  /// Decodes JSON text, of which it keeps a copy; nil if it does not decode.
   public init?(tableBytes: UnsafeRawBufferPointer) {
     json = unsafe [UInt8](tableBytes)
     guard let value = try? JSONDecoder().decode(Value.self, from: Data(json)) else { return nil }

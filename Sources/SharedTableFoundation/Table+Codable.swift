@@ -6,8 +6,9 @@ public import SharedTable
 /// Encoding happens before the barrier and decoding after the read, so neither holds anybody up. What a decoder or
 /// encoder throws comes out as it is; a value of another type throws `TableError` with `typeMismatch`.
 extension Table {
-  /// Stores a value as JSON. Waits and throws as ``Table/set(_:_:expires:if:timeout:)`` does.
+  /// Stores a value as JSON of the type `json`, encoded before the barrier. Blocks as `set(_:_:expires:if:timeout:)` does.
   /// - Returns: whether the condition held and the value was stored.
+  /// - Throws: what the encoder throws, and what `set(_:_:expires:if:timeout:)` throws.
   @discardableResult
   public func set(
     _ key: some TableKey, codable value: some Encodable, expires: Expiration = .never,
@@ -17,7 +18,8 @@ extension Table {
       key, bytes: [UInt8](encoder.encode(value)), type: .json, expires: expires, if: condition, timeout: timeout)
   }
 
-  /// The value of a key, decoded from JSON; nil if absent or expired.
+  /// The value of a key, decoded from JSON after the read; nil if absent or expired. Waits as `get(_:as:)` does.
+  /// - Throws: what the decoder throws; `typeMismatch` if the value is no `json`; what else `get(_:as:)` throws.
   public func get<T: Decodable>(
     _ key: some TableKey, codable type: T.Type, decoder: JSONDecoder = JSONDecoder()
   ) throws -> T? {
@@ -26,7 +28,8 @@ extension Table {
 }
 
 extension Transaction {
-  /// Stores a value as JSON, as part of the barrier.
+  /// Stores a value as JSON, as part of the barrier. The encoder runs in the barrier: others wait for it.
+  /// - Throws: what the encoder throws, and what `set(_:_:expires:)` throws.
   public mutating func set(
     _ key: some TableKey, codable value: some Encodable, expires: Expiration = .never,
     encoder: JSONEncoder = JSONEncoder()
@@ -34,8 +37,9 @@ extension Transaction {
     try set(key, JSONText(bytes: [UInt8](encoder.encode(value))), expires: expires)
   }
 
-  /// Stores a value as JSON, as part of the barrier, if a condition holds.
+  /// Stores a value as JSON, as part of the barrier, if a condition holds. The encoder runs in any case.
   /// - Returns: whether it held and the value was stored.
+  /// - Throws: what the encoder throws, and what `set(_:_:expires:if:)` throws.
   @discardableResult
   public mutating func set(
     _ key: some TableKey, codable value: some Encodable, expires: Expiration = .never,
@@ -44,7 +48,8 @@ extension Transaction {
     try set(key, JSONText(bytes: [UInt8](encoder.encode(value))), expires: expires, if: condition)
   }
 
-  /// The value of a key as this barrier sees it, decoded from JSON.
+  /// The value of a key as this barrier sees it, decoded from JSON; nil if absent or expired.
+  /// - Throws: what the decoder throws; `typeMismatch` if the value is no `json`.
   public func get<T: Decodable>(
     _ key: some TableKey, codable type: T.Type, decoder: JSONDecoder = JSONDecoder()
   ) throws -> T? {
@@ -53,7 +58,8 @@ extension Transaction {
 }
 
 extension ReadView {
-  /// The value of a key in this view, decoded from JSON.
+  /// The value of a key in this view, decoded from JSON; nil if absent or expired. Never waits.
+  /// - Throws: what the decoder throws; `typeMismatch` if the value is no `json`; what else `get(_:as:)` throws.
   public func get<T: Decodable>(
     _ key: some TableKey, codable type: T.Type, decoder: JSONDecoder = JSONDecoder()
   ) throws -> T? {

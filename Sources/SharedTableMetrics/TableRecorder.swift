@@ -22,8 +22,9 @@
   public final class TableRecorder: Sendable {
     private let looks: Mutex<[TableLook]>
 
+    /// Makes a recorder and its meters; looks at no table yet. Never blocks.
     /// - Parameters:
-    ///   - tables: by whose handles to look.
+    ///   - tables: by whose handles to look; it keeps them.
     ///   - factory: where to; `MetricsSystem.factory` unless given.
     public init(_ tables: [Table], factory: any MetricsFactory = MetricsSystem.factory) {
       looks = Mutex(tables.map { TableLook($0, factory) })
@@ -36,7 +37,9 @@
       }
     }
 
-    /// Looks at each table now and again, until the task is cancelled.
+    /// Looks at each table at once and then again and again, as ``record()`` does, until the task is cancelled; it suspends between two
+    /// looks, and throws nothing.
+    /// - Parameter interval: from the end of one look to the next.
     public func run(every interval: Duration = .seconds(10)) async {
       while !Task.isCancelled {
         record()

@@ -111,9 +111,12 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
 public final class ReadOperation<R: Sendable>: SectionOperation<R>, @unchecked Sendable {
   // Sendable because it adds nothing.
 
+  /// Makes an operation that submits a read section to `queue` when it is started. Never blocks, and touches no table yet.
   /// - Parameters:
+  ///   - queue: whose order and table it is.
   ///   - timeout: as in ``BarrierQueue/async(timeout:_:)``.
-  ///   - body: runs on one snapshot, on one of the queue's threads.
+  ///   - body: runs on one snapshot, on one of the queue's threads; the view is valid until it returns. What it returns or throws is the
+  ///     operation's ``SectionOperation/result``.
   public init(
     on queue: BarrierQueue, timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) {
@@ -130,10 +133,13 @@ public final class ReadOperation<R: Sendable>: SectionOperation<R>, @unchecked S
 public final class BarrierOperation<R: Sendable>: SectionOperation<R>, @unchecked Sendable {
   // Sendable because it adds nothing.
 
+  /// Makes an operation that submits a barrier to `queue` when it is started. Never blocks, and touches no table yet.
   /// - Parameters:
+  ///   - queue: whose order and table it is.
+  ///   - flags: `.barrier`, and what else it waits for.
   ///   - timeout: as in ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,(Transaction)->R)``.
-  ///   - body: runs alone on the whole host, on one of the queue's threads; when the operation is finished, its changes are
-  ///     visible on the whole host.
+  ///   - body: runs alone on the whole host, on one of the queue's threads; the transaction is valid until it returns. What it returns or
+  ///     throws is the operation's ``SectionOperation/result``; when that is there, its changes are visible on the whole host.
   public init(
     on queue: BarrierQueue, flags: BarrierFlags = .barrier, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R

@@ -1,8 +1,10 @@
 /// Writes from asynchronous code: what the blocking forms of the same names do. They run at once on the task's thread if nothing is
 /// in their way; else the task suspends, and the write happens after those that were submitted before.
 extension SharedCache {
-  /// Stores a value, and evicts in the same barrier what it pushes out.
+  /// Stores a value, and evicts in the same barrier what it pushes out; see ``set(_:_:cost:expires:if:timeout:)``. Suspends where that
+  /// form blocks.
   /// - Returns: whether the condition held and the value was stored.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
   @discardableResult
   nonisolated(nonsending) public func set(
     _ key: Key, _ value: Value, cost: Int? = nil, expires: Expiration? = nil, if condition: Table.Condition = .always,
@@ -15,8 +17,9 @@ extension SharedCache {
   }
 
   /// Removes an element. A process that is just computing it returns the value to its caller and does not store it: the value may
-  /// be from before.
-  /// - Returns: whether it was there.
+  /// be from before. Suspends where ``remove(_:timeout:)`` blocks.
+  /// - Returns: whether it was there and had not expired.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
   @discardableResult
   nonisolated(nonsending) public func remove(_ key: Key, timeout: Duration? = nil) async throws -> Bool {
     let element = element(key)
@@ -26,12 +29,15 @@ extension SharedCache {
   }
 
   /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
-  /// is not stored.
+  /// is not stored. Suspends where ``removeAll(timeout:)`` blocks.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
   nonisolated(nonsending) public func removeAll(timeout: Duration? = nil) async throws {
     try await core.awaitWrite(timeout) { core, timeout throws(TableError) in try core.removeAll(timeout: timeout) }
   }
 
-  /// Returns when everything is done that was submitted before and not waited for.
+  /// Returns when everything is done that was submitted before and not waited for. Suspends for as long as that takes: it has no
+  /// timeout, and cancelling the task does not end it.
+  /// - Throws: `forked`.
   nonisolated(nonsending) public func flush() async throws { try await core.awaitWritesSuspending() }
 }
 

@@ -53,7 +53,8 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// The value of a key, copied out; nil if it is absent or expired. Waits as `table.get` does: for
   /// nobody, in the RCU variant; and first for the writes that were submitted by this handle and not waited for.
-  /// - Throws: `typeMismatch` if the value is of another type; `timedOut` if such writes last longer than the table's timeout.
+  /// - Throws: `typeMismatch` if the value is of another type; `timedOut` if such writes last longer than the table's timeout; what else
+  ///   ``Table/get(_:as:)->T?`` throws.
   @inlinable
   public subscript(key: Key) -> Value? {
     get throws(TableError) {
@@ -72,14 +73,15 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// Whether the key is present and not expired. Counts as no use.
+  /// Whether the key is present and not expired. Counts as no use. Waits and throws as the subscript, but no `typeMismatch`.
   @inlinable
   public func contains(_ key: Key) throws(TableError) -> Bool {
     try core.awaitWrites()
     return try unsafe withElementKey(key) { bytes throws(TableError) in try unsafe core.table.contains(RawKey(bytes)) }
   }
 
-  /// The version of a key's value, for `if: .version(…)`; nil if it is absent or expired. Counts as no use.
+  /// The version of a key's value, for `if: .version(…)`; nil if it is absent or expired. Counts as no use. Waits and throws as the
+  /// subscript, but no `typeMismatch`.
   public func version(forKey key: Key) throws(TableError) -> UInt64? {
     try core.awaitWrites()
     return try unsafe withElementKey(key) { bytes throws(TableError) in
@@ -169,7 +171,10 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// Removes an element. Who is just computing it keeps the value for themselves: it may be from before.
-  /// - Returns: whether it was there.
+  ///
+  /// Waits as `set(_:_:cost:expires:if:timeout:)` does.
+  /// - Returns: whether it was there and had not expired.
+  /// - Throws: `typeMismatch` if something else has the cache's name; what a barrier throws.
   @discardableResult
   public func remove(_ key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
     try core.awaitWrites(timeout)
@@ -180,6 +185,9 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
   /// is not stored.
+  ///
+  /// Waits as `set(_:_:cost:expires:if:timeout:)` does, for each barrier. If it throws after the first, some elements are gone.
+  /// - Throws: as `remove(_:timeout:)`.
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try core.awaitWrites(timeout)
     try core.removeAll(timeout: timeout)

@@ -22,8 +22,8 @@ public struct SharedOnce<Value: TableValue>: Sendable {
     place = try OncePlace(table, name)
   }
 
-  /// The value, if somebody made it already. Never waits in the RCU variant.
-  /// - Throws: `typeMismatch` if the name holds something else.
+  /// A copy of the value, if somebody made it already, else nil. Waits as `table.get` does: for nobody, in the RCU variant.
+  /// - Throws: `typeMismatch` if the name holds something else; what else ``Table/get(_:as:)->T?`` throws.
   @inlinable
   public var current: Value? { get throws(TableError) { try place.find() } }
 

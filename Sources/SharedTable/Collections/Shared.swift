@@ -21,7 +21,12 @@ public struct Shared<Value: TableValue>: Sendable {
   @usableFromInline let value: SharedValue<Value>
   @usableFromInline let memory: Memory
 
-  /// Traps for a name that cannot be: see ``SharedValue/init(_:in:default:)``, which throws instead.
+  /// Names the value; reads and writes nothing yet. Traps for a name that cannot be: see ``SharedValue/init(_:in:default:)``, which
+  /// throws instead.
+  /// - Parameters:
+  ///   - wrappedValue: what it is while the table has none; not stored.
+  ///   - name: 1 to 200 bytes without "/", "#" and control characters.
+  ///   - table: where it lies.
   public init(wrappedValue: Value, _ name: String, in table: Table) {
     do throws(TableError) {
       value = try SharedValue(name, in: table, default: wrappedValue)

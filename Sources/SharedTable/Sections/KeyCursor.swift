@@ -16,7 +16,9 @@ public struct KeyCursor: Sendable {
 extension ReadView {
   /// Visits the next part of the table, about a thousand keys, and moves the cursor behind it; expired keys left out.
   ///
-  /// The spans are valid during the call of `body`.
+  /// The spans are valid during the call of `body`; an error that it throws ends the step, of which the rest is not met any more. Never
+  /// waits.
+  /// - Throws: what `body` throws; for an observer `snapshotTooOld`, and `damaged`.
   public func forEach(
     from cursor: inout KeyCursor, prefix: some TableKey = "",
     _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void

@@ -24,8 +24,9 @@ public struct ReadView: ~Escapable {
   /// The instant by which this section judges expiry, in nanoseconds since 1970.
   public var now: UInt64 { table.segment.instant(table.clock) }
 
-  /// The value of a key, copied out; nil if absent or expired.
-  /// - Throws: `typeMismatch`; for an observer `snapshotTooOld` once gc has passed the view's version.
+  /// The value of a key, copied out; nil if absent or expired. Never waits.
+  /// - Throws: `typeMismatch`; `invalid`, `tooLarge` for a key that cannot be; for an observer `snapshotTooOld` once gc has passed the
+  ///   view's version.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     if T.tableFingerprint == 0,
@@ -36,7 +37,8 @@ public struct ReadView: ~Escapable {
     return try table.checked(find(key).map { decode($0, as: type) }, key)
   }
 
-  /// A value's bytes in place, whatever its type; nil if absent or expired. No copy.
+  /// A value's bytes in place, whatever its type; nil if absent or expired. No copy: valid as long as the view. Never waits.
+  /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
   @inlinable @inline(__always) @_lifetime(copy self)
   public func bytes(forKey key: some TableKey) throws(TableError) -> RawSpan? {
     guard let quick = unsafe quickly(key, nil, { unsafe $0 }) else {
@@ -47,10 +49,12 @@ public struct ReadView: ~Escapable {
     return unsafe _overrideLifetime(RawSpan(_unsafeBytes: value), copying: self)
   }
 
-  /// A value with its version, type and expiry.
+  /// A copy of a value with its version, type and expiry; nil if absent or expired. Never waits.
+  /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
   public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
-  /// Whether the key is present and not expired.
+  /// Whether the key is present and not expired. Never waits.
+  /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool {
     if let isThere = unsafe quickly(key, nil, { _ in true }) { return isThere ?? false }
@@ -59,7 +63,9 @@ public struct ReadView: ~Escapable {
 
   /// Visits every key that begins with `prefix`, in no particular order, each exactly once; expired ones left out.
   ///
-  /// The spans are valid during the call of `body`; an error that it throws ends the visit. Looks at the whole table.
+  /// The spans are valid during the call of `body`; an error that it throws ends the visit. Looks at the whole table, and waits for
+  /// nobody.
+  /// - Throws: what `body` throws; for an observer `snapshotTooOld`, and `damaged`.
   public func forEach(
     prefix: some TableKey = "", _ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void
   ) throws {
@@ -72,16 +78,17 @@ public struct ReadView: ~Escapable {
   /// ```swift
   /// let any = try view.first(prefix: "user/") { _, entry in entry.value(as: Int.self) }
   /// ```
+  /// - Throws: what `transform` throws; else as ``forEach(prefix:_:)``.
   public func first<R>(
     prefix: some TableKey = "", _ transform: (_ key: RawSpan, _ entry: EntryView) throws -> R?
   ) throws -> R? {
     try visitFirst(prefix, transform)
   }
 
-  /// The keys that begin with `prefix`, sorted bytewise.
+  /// The keys that begin with `prefix`, copied out and sorted bytewise. Looks at the whole table; throws as ``forEach(prefix:_:)``.
   public func keys(prefix: some TableKey = "") throws(TableError) -> [[UInt8]] { try sortedKeys(prefix) }
 
-  /// The number of keys that this view shows. Looks at the whole table.
+  /// The number of keys that this view shows. Looks at the whole table; throws as ``forEach(prefix:_:)``.
   public func count() throws(TableError) -> Int {
     var count = 0
     try scan("") { _ in

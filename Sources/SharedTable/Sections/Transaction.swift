@@ -20,9 +20,9 @@ public struct Transaction: ~Copyable, ~Escapable {
     segment = unsafe Uncounted(table.segment)
   }
 
-  /// Stores a value.
+  /// Stores a value. Never waits.
   /// - Throws: `full` (this change did not happen; what came before stands and commits unless the closure throws),
-  ///   `tooLarge`, `invalid`.
+  ///   `tooLarge`, `invalid` (a key of no bytes, or none of this barrier's).
   @inlinable
   public mutating func set<T: TableValue>(
     _ key: some TableKey, _ value: T, expires: Expiration = .never
@@ -34,8 +34,9 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// Stores a value if a condition holds.
+  /// Stores a value if a condition holds of the key as this barrier sees it. Never waits.
   /// - Returns: whether it held and the value was stored.
+  /// - Throws: as ``set(_:_:expires:)``.
   @discardableResult
   @inlinable
   public mutating func set<T: TableValue>(
@@ -48,7 +49,9 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// Stores bytes as a value of a given type, for tools that carry values without knowing them.
+  /// Stores bytes as a value of a given type, for tools that carry values without knowing them. Whether they are such a value is
+  /// not checked.
+  /// - Throws: as ``set(_:_:expires:)``.
   public mutating func set(
     _ key: some TableKey, bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never
   ) throws(TableError) {
@@ -57,8 +60,9 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// The same if a condition holds.
+  /// The same if a condition holds of the key as this barrier sees it.
   /// - Returns: whether it held and the value was stored.
+  /// - Throws: as ``set(_:_:expires:)``.
   @discardableResult
   public mutating func set(
     _ key: some TableKey, bytes: UnsafeRawBufferPointer, type: ValueType, expires: Expiration = .never,
@@ -69,8 +73,9 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// Removes a key.
+  /// Removes a key. Never waits.
   /// - Returns: whether the key was there and had not expired. One that had is removed all the same.
+  /// - Throws: as ``set(_:_:expires:)``; a removal needs some room, too.
   @discardableResult
   @inlinable
   public mutating func remove(_ key: some TableKey) throws(TableError) -> Bool {
@@ -108,23 +113,27 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// The value of a key as this barrier sees it.
+  /// The value of a key as this barrier sees it, copied out; nil if absent or expired. Never waits.
+  /// - Throws: `typeMismatch` if the value is of another type or layout; `invalid`, `tooLarge` for a key that cannot be, or is none
+  ///   of this barrier's.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     try table.checked(find(key).map { decode($0, as: type) }, key)
   }
 
-  /// A value with its version, type and expiry, as this barrier sees it.
+  /// A copy of a value with its version, type and expiry, as this barrier sees it; nil if absent or expired.
+  /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
   public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
   /// Whether the key is present and not expired, as this barrier sees it.
+  /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool { try find(key) != nil }
 
   /// Adds to an integer and returns the sum; an absent key counts as 0. The key's expiry stays.
   ///
   /// A string of decimal digits (with sign) becomes an integer: what `shmctl set` stored can be counted on.
-  /// - Throws: `typeMismatch` for anything else, `invalid` on overflow.
+  /// - Throws: `typeMismatch` for anything else, `invalid` on overflow; what ``set(_:_:expires:)`` throws. Nothing changed then.
   @discardableResult
   public mutating func increment(_ key: some TableKey, by amount: Int = 1) throws(TableError) -> Int {
     let found = try entry(forKey: key)

@@ -21,8 +21,8 @@ extension Table {
   /// What whoever keeps the table can do with it.
   public var administration: Administration { Administration(table: self) }
 
-  /// The administration of a table, for whoever keeps it: `shmd`, and tools. Participants only, except for ``Administration/isNamed`` and
-  /// ``Administration/rights()``. Programs that use a table need none of it.
+  /// The administration of a table, for whoever keeps it: `shmd`, and tools. Participants only, except for ``Administration/isNamed``,
+  /// ``Administration/rights()`` and ``Administration/backAllByHugePages()``. Programs that use a table need none of it.
   public struct Administration: Sendable {
     fileprivate let table: Table
   }
@@ -34,22 +34,25 @@ extension Table.Administration {
   // MARK: - Limits and rights
 
   /// The limits in force. Never blocks.
+  /// - Throws: `notPermitted` (observer), `forked`.
   public func limits() throws(TableError) -> Table.Limits {
     do { return try segment.limits() } catch { throw table.named(error) }
   }
 
   /// Changes the limits of the running table; they hold from the next barrier on. Never blocks.
+  /// - Throws: `notPermitted` (observer), `forked`.
   public func setLimits(_ limits: Table.Limits) throws(TableError) {
     do { try segment.setLimits(limits) } catch { throw table.named(error) }
   }
 
-  /// Who may open the table, as the system says now. Never blocks.
+  /// Who may open the table, as the system says now. A system call; never blocks. For observers, too.
+  /// - Throws: `system`.
   public func rights() throws(TableError) -> Table.Rights {
     do { return try segment.rights() } catch { throw table.named(error) }
   }
 
-  /// Changes who may open the table. Who has it open keeps it.
-  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses.
+  /// Changes who may open the table. Who has it open keeps it. Some system calls; never blocks.
+  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, if the system refuses, and for an observer; `forked`.
   public func setRights(_ rights: Table.Rights) throws(TableError) {
     do { try segment.setRights(rights) } catch { throw table.named(error) }
   }
@@ -69,6 +72,7 @@ extension Table.Administration {
   /// Blocks for some 100 µs for each 2 MiB, and holds up nobody else. Linux 6.1 or later, with enough free memory in one piece
   /// (madvise(2), MADV_COLLAPSE).
   /// - Returns: how many bytes this process maps by huge pages now; 0 where the kernel does not do it.
+  /// - Throws: `forked`.
   @discardableResult
   public func backAllByHugePages() throws(TableError) -> Int {
     do { return try segment.backAllByHugePages() } catch { throw table.named(error) }
@@ -83,6 +87,7 @@ extension Table.Administration {
   ///
   /// Does not wait for a running barrier. Writers wait for it, in the rwlock variant readers too: some milliseconds.
   /// - Returns: nil if a barrier was running.
+  /// - Throws: `notPermitted` (observer), `wouldDeadlock` inside a section of this table on this thread, `damaged`, `forked`.
   public func shrink() throws(TableError) -> Table.Shrinking? {
     do { return try IdleMaintenance(segment).shrink() } catch { throw table.named(error) }
   }
@@ -90,6 +95,7 @@ extension Table.Administration {
   /// Backs by huge pages what the table has grown by and nobody has backed so yet, at most 32 MiB, if it is to be
   /// (`hugePages`). For a daemon's idle moments. Holds nobody up.
   /// - Returns: the bytes that are backed so since; 0 where there is nothing to do, and where the kernel refuses.
+  /// - Throws: `forked`.
   @discardableResult
   public func backGrowthByHugePages() throws(TableError) -> Int {
     do { return try IdleMaintenance(segment).backGrowthByHugePages() } catch { throw table.named(error) }
@@ -106,6 +112,7 @@ extension Table.Administration {
   /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.
   /// - Parameter passes: the most passes of gc: bounds how long a writer may have to wait for it.
   /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
+  /// - Throws: `notPermitted` (observer), `wouldDeadlock` inside a section of this table on this thread, `damaged`, `forked`.
   @discardableResult
   public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
     do { return try IdleMaintenance(segment).run(passes: passes) } catch { throw table.named(error) }
@@ -114,6 +121,7 @@ extension Table.Administration {
   /// Withdraws what dead threads of killed processes still announce, and tells who they were. Never blocks.
   ///
   /// Nobody needs this for correctness: gc does the same when a dead reader stands in its way.
+  /// - Throws: `notPermitted` (observer), `forked`.
   public func clearDeadReaders() throws(TableError) -> [Table.Holder] {
     do { return try segment.clearDeadReaders() } catch { throw table.named(error) }
   }
@@ -126,6 +134,7 @@ extension Table.Administration {
   ///   - limit: the most keys to remove in the one barrier.
   ///   - timeout: for that barrier's wait; nil = the table's.
   /// - Returns: how many were removed. Nobody saw them any more: expiry is judged when reading.
+  /// - Throws: what `barrier(timeout:_:)` throws; `full` if there is no room to remove even one.
   public func sweepExpired(
     _ sweep: inout Table.ExpirySweep, subTables: Int = 8, limit: Int = 256, timeout: Duration? = nil
   ) throws(TableError) -> Int {
@@ -138,7 +147,10 @@ extension Table.Administration {
     }
   }
 
-  /// A whole round of ``sweepExpired(_:subTables:limit:timeout:)``: removes at most `limit` expired keys in one barrier.
+  /// A round over the whole table that ends once `limit` expired keys were found: removes them in one barrier. The work grows with the
+  /// table.
+  ///
+  /// Blocks and throws as ``sweepExpired(_:subTables:limit:timeout:)``.
   /// - Returns: how many were removed.
   @discardableResult
   public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) throws(TableError) -> Int {
@@ -146,7 +158,9 @@ extension Table.Administration {
     return try sweepExpired(&whole, subTables: .max, limit: limit, timeout: timeout)
   }
 
-  /// The same for asynchronous code: suspends.
+  /// The same for asynchronous code: suspends, and one of the library's threads does it. Cancelling the task does not end it.
+  /// - Returns: how many were removed.
+  /// - Throws: what the form that blocks throws.
   @discardableResult
   nonisolated(nonsending) public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
     try await BarrierQueue(in: table, subject: nil).runJob { @Sendable [self] () throws(TableError) in

@@ -7,7 +7,9 @@ import TableEngine
 /// there. Writes that different tasks begin have no order among them. A task that is cancelled
 /// before its write began gets `CancellationError`; what has begun runs to its end.
 extension Table {
-  /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``.
+  /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``. Suspends where that form blocks.
+  /// - Returns: whether the condition held and the value was stored.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began.
   @discardableResult
   @inlinable
   nonisolated(nonsending) public func set<T: TableValue>(
@@ -23,7 +25,9 @@ extension Table {
     }
   }
 
-  /// Stores bytes as a value of a given type.
+  /// Stores bytes as a value of a given type; see ``set(_:bytes:type:expires:if:timeout:)``. Suspends where that form blocks.
+  /// - Returns: whether the condition held and the value was stored.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began.
   @discardableResult
   nonisolated(nonsending) public func set(
     _ key: some TableKey & Sendable, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
@@ -36,8 +40,9 @@ extension Table {
     }
   }
 
-  /// Removes a key.
-  /// - Returns: whether the key was there.
+  /// Removes a key; see ``remove(_:timeout:)->Bool``. Suspends where that form blocks.
+  /// - Returns: whether the key was there and had not expired.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began.
   @discardableResult
   @inlinable
   nonisolated(nonsending) public func remove(
@@ -49,8 +54,9 @@ extension Table {
     return try await awaitTurn(of: key, timeout) { tx in try tx.remove(key) }
   }
 
-  /// Removes several keys in one barrier.
+  /// Removes several keys in one barrier; see ``remove(_:timeout:)->Int``. Suspends where that form blocks.
   /// - Returns: how many were there.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the barrier began.
   @discardableResult
   nonisolated(nonsending) public func remove(
     _ keys: [some TableKey & Sendable], timeout: Duration? = nil
@@ -58,7 +64,8 @@ extension Table {
     try await awaitBarrier(timeout) { tx in try tx.remove(keys) }
   }
 
-  /// Adds to an integer and returns the sum: see ``Transaction/increment(_:by:)``.
+  /// Adds to an integer and returns the sum; see ``increment(_:by:timeout:)``. Suspends where that form blocks.
+  /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the write began.
   @discardableResult
   nonisolated(nonsending) public func increment(
     _ key: some TableKey & Sendable, by amount: Int = 1, timeout: Duration? = nil
@@ -68,14 +75,15 @@ extension Table {
     return try await awaitTurn(of: key, timeout) { tx in try tx.increment(key, by: amount) }
   }
 
-  /// Runs `body` alone on the whole host, as the blocking form does.
+  /// Runs `body` alone on the whole host, as the blocking form does. Suspends where that one blocks; `body` then runs on one of the
+  /// library's threads.
   ///
   /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run once
   /// more, after gc: it should do nothing but to the transaction.
   /// - Parameters:
   ///   - timeout: for the wait, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.
-  /// - Throws: what `body` and `barrier(timeout:_:)` throw; `CancellationError`.
+  /// - Throws: what `body` and `barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled before `body` began.
   nonisolated(nonsending) public func barrier<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
@@ -83,8 +91,8 @@ extension Table {
   }
 
   /// Runs `body` beside everything on the host that uses none of these keys, as the blocking form does, on one of the
-  /// library's threads.
-  /// - Throws: what `body` and `barrier(keys:timeout:_:)` throw; `CancellationError`.
+  /// library's threads; the task suspends.
+  /// - Throws: what `body` and `barrier(keys:timeout:_:)` throw; `CancellationError` if the task was cancelled before `body` began.
   nonisolated(nonsending) public func barrier<R: Sendable>(
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R

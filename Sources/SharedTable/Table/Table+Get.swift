@@ -6,11 +6,13 @@ public import TableEngine
 extension Table {
   /// Copies a value into the caller's buffer, whatever its type: the fastest read, with no call into the runtime.
   ///
+  /// RCU variant: never waits. rwlock variant: waits for the barrier that runs, at most the table's timeout.
   /// - Parameters:
   ///   - key: 1 to 65,536 bytes.
   ///   - buffer: where the value goes.
   /// - Returns: the value's length in bytes, nil if the key is absent or expired. If the length exceeds `buffer.count`
   ///   nothing was copied.
+  /// - Throws: as ``get(_:as:)->T?``, but no `typeMismatch`.
   @inlinable @inline(__always)
   public func get(
     _ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
@@ -47,7 +49,10 @@ extension Table {
   }
 
   /// The value of a key, copied out; nil if the key is absent or expired.
-  /// - Throws: `typeMismatch` if the value is of another type or layout.
+  ///
+  /// RCU variant: never waits. rwlock variant: waits for the barrier that runs, at most the table's timeout.
+  /// - Throws: `typeMismatch` if the value is of another type or layout; `invalid` and `tooLarge` for a key that cannot be; what
+  ///   ``read(timeout:_:)`` throws, `wouldDeadlock` inside a barrier of this table too: read by its transaction there.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     if T.tableFingerprint == 0,
@@ -65,19 +70,21 @@ extension Table {
     return try checked(outcome, key)
   }
 
-  /// A value's bytes, whatever its type; nil if absent or expired.
+  /// A copy of a value's bytes, whatever its type; nil if absent or expired. Waits and throws as ``get(_:as:)->T?``, but no
+  /// `typeMismatch`.
   @inlinable
   public func bytes(forKey key: some TableKey) throws(TableError) -> [UInt8]? {
     if let value = unsafe quickly(key, nil, { unsafe [UInt8]($0) }) { return value }
     return try withEntry(key) { found in unsafe [UInt8](found.value) }
   }
 
-  /// A value with its version, type and expiry, whatever its type.
+  /// A copy of a value with its version, type and expiry, whatever its type; nil if absent or expired. Waits and throws as
+  /// ``get(_:as:)->T?``, but no `typeMismatch`.
   public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? {
     try withEntry(key) { found in TableEntry(found) }
   }
 
-  /// Whether the key is present and not expired.
+  /// Whether the key is present and not expired. Waits and throws as ``get(_:as:)->T?``, but no `typeMismatch`.
   @inlinable
   public func contains(_ key: some TableKey) throws(TableError) -> Bool {
     if let isThere = unsafe quickly(key, nil, { _ in true }) { return isThere ?? false }
@@ -90,9 +97,10 @@ extension Table {
     try withEntry(key) { _ in true } ?? false
   }
 
-  /// The values of several keys, all of one snapshot; nil where absent or expired.
+  /// The values of several keys, all of one snapshot, copied out; nil where absent or expired.
   ///
-  /// - Throws: `typeMismatch` if any value is of another type.
+  /// Waits as ``read(timeout:_:)`` does.
+  /// - Throws: `typeMismatch` if any value is of another type; what else ``get(_:as:)->T?`` throws.
   @inlinable
   public func get<T: TableValue>(_ keys: [some TableKey], as type: T.Type = T.self) throws(TableError) -> [T?] {
     try withSection(timeout: nil) { view throws(TableError) in

@@ -6,7 +6,8 @@ extension Table {
   /// What has one of a table's two names: owner, rights, size.
   public typealias NamedObject = TableEngine.NamedObject
 
-  /// What lies under a table's two names; of a table both are there. Needs no right to either. Never blocks.
+  /// What lies under a table's two names, nil for nothing; of a table both are there. Needs no right to either. Never blocks.
+  /// - Throws: `invalid` for another name than a table can have.
   public static func objects(of name: String) throws(TableError) -> (data: NamedObject?, control: NamedObject?) {
     try check(name)
     return NamedObject.pair(ofTable: name)

@@ -83,13 +83,15 @@ extension Table {
   ///
   /// For listings: the next moment another may have the name. ``open(_:access:variant:trusting:timeout:clock:)`` looks for
   /// itself, at what it opened.
+  /// - Throws: `invalid` for another name than a table can have.
   public static func foreignOwner(of name: String, trusting: TrustedOwners = []) throws(TableError) -> Owner? {
     try check(name)
     return NamedObject.foreignOwner(ofTable: name, trusted: trusting)
   }
 
   /// The names of the tables on this host, sorted; half-made ones and those of other users included: see
-  /// ``foreignOwner(of:trusting:)``.
+  /// ``foreignOwner(of:trusting:)``. Reads a directory, opens no table, and never blocks.
+  /// - Throws: `system` if /dev/shm cannot be read.
   public static func names() throws(TableError) -> [String] {
     do throws(SystemError) {
       return Set(try SharedObject.list(prefix: ObjectName.prefix).compactMap(ObjectName.table(ofObject:))).sorted()
@@ -101,7 +103,12 @@ extension Table {
   /// A private table that is gone with this handle: for the unit tests of code that uses tables.
   ///
   /// It has memory in /dev/shm but never a name there: nobody else can open it, and a process that is killed leaves nothing.
-  /// Blocks only for the system calls. Throws `invalid` (capacity), `full` (no room in /dev/shm), `system`.
+  /// Blocks only for the system calls.
+  /// - Parameters:
+  ///   - variant: RCU or rwlock.
+  ///   - capacityBytes: the most that it may grow to; at least 1 MiB.
+  ///   - clock: by which expiry is judged, in nanoseconds since 1970; nil = the system's.
+  /// - Throws: `invalid` (capacity), `full` (no room in /dev/shm), `system`.
   public static func temporary(
     variant: Variant = .rcu, capacityBytes: Int = 4 << 20, clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {

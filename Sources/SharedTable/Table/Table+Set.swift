@@ -16,8 +16,18 @@ extension Table {
     case version(UInt64)
   }
 
-  /// Stores a value.
+  /// Stores a value, in a barrier of its own.
+  ///
+  /// Blocks as `barrier(timeout:_:)` does; of barriers of some keys it waits only for those of this key. If the table was full it
+  /// starts over once, after gc.
+  /// - Parameters:
+  ///   - key: 1 to 65,536 bytes.
+  ///   - value: at most ``maximumValueLength`` bytes.
+  ///   - expires: when the value ends by itself; that of the value before is forgotten.
+  ///   - condition: what must hold for it to happen.
+  ///   - timeout: for the wait; nil = the table's.
   /// - Returns: whether the condition held and the value was stored.
+  /// - Throws: `tooLarge`, `invalid` (a key of no bytes), and what `barrier(timeout:_:)` throws; nothing changed then.
   @discardableResult
   @inlinable
   public func set<T: TableValue>(
@@ -37,6 +47,9 @@ extension Table {
   }
 
   /// Stores bytes as a value of a given type, for tools that carry values without knowing them.
+  ///
+  /// Blocks and throws as `set(_:_:expires:if:timeout:)`. Whether the bytes are such a value is not checked.
+  /// - Returns: whether the condition held and the value was stored.
   @discardableResult
   public func set(
     _ key: some TableKey, bytes: [UInt8], type: ValueType, expires: Expiration = .never,
@@ -85,8 +98,10 @@ extension Table {
     }
   }
 
-  /// Removes a key.
-  /// - Returns: whether the key was there.
+  /// Removes a key, in a barrier of its own.
+  ///
+  /// Blocks and throws as `set(_:_:expires:if:timeout:)`, also where the key is not there.
+  /// - Returns: whether the key was there and had not expired. One that had is removed all the same.
   @discardableResult
   @inlinable
   public func remove(_ key: some TableKey, timeout: Duration? = nil) throws(TableError) -> Bool {
@@ -112,14 +127,20 @@ extension Table {
     }
   }
 
-  /// Removes several keys in one barrier.
+  /// Removes several keys in one barrier: all of them or, if it throws, none.
+  ///
+  /// Blocks and throws as `barrier(timeout:_:)` does, and waits for barriers of whatever keys. Starts over once where the table was full.
   /// - Returns: how many were there.
   @discardableResult
   public func remove(_ keys: [some TableKey], timeout: Duration? = nil) throws(TableError) -> Int {
     try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.remove(keys) }
   }
 
-  /// Adds to an integer and returns the sum: see ``Transaction/increment(_:by:)``.
+  /// Adds to an integer and returns the sum, in a barrier of its own: no addition is lost. An absent key counts as 0; its
+  /// expiry stays.
+  ///
+  /// Blocks and throws as `set(_:_:expires:if:timeout:)`; `typeMismatch` and `invalid` as
+  /// ``Transaction/increment(_:by:)``.
   @discardableResult
   public func increment(_ key: some TableKey, by amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
     try unsafe key.withKeyBytes { bytes throws(TableError) in

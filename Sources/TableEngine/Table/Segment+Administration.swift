@@ -5,7 +5,9 @@ import SharedMemory
 extension Segment {
   /// What readers may keep from being reused, and what happens beyond.
   public struct Limits: Sendable, Equatable {
+    /// What readers may keep from being reused, in bytes.
     public var limboBudgetBytes: Int
+    /// What happens beyond.
     public var stalledReaderPolicy: StalledReaderPolicy
 
     public init(limboBudgetBytes: Int, stalledReaderPolicy: StalledReaderPolicy) {
@@ -16,8 +18,11 @@ extension Segment {
 
   /// Permission bits, owner and group of the data object.
   public struct Rights: Sendable, Equatable {
+    /// Permission bits.
     public var mode: UInt32
+    /// The user's number.
     public var owner: UInt32
+    /// The group's number.
     public var group: UInt32
 
     public init(mode: UInt32, owner: UInt32, group: UInt32) {

@@ -1,14 +1,18 @@
 /// How a table is made.
 public struct SegmentOptions: Sendable, Equatable {
+  /// RCU or rwlock; it stays what it is made as.
   public var variant: Variant
   /// Bytes for entries and index, rounded up to whole MiB; at least 1 MiB.
   public var capacityBytes: Int
   /// Permission bits of the data object. Who may write it may also write the control object; nobody else sees that.
   public var mode: UInt32
+  /// The user, by number, to whom the table is to belong; nil: whoever makes it.
   public var owner: UInt32?
+  /// The group, by number; nil: that of whoever makes it.
   public var group: UInt32?
   /// What readers may keep from being reused, in bytes, before `stalledReaderPolicy` applies.
   public var limboBudgetBytes: Int
+  /// What happens beyond.
   public var stalledReaderPolicy: StalledReaderPolicy
   /// Claim all pages at creation and give none back: a later write never finds the file system full.
   public var preallocate: Bool
@@ -24,6 +28,10 @@ public struct SegmentOptions: Sendable, Equatable {
   /// tests and counts, whose outcome must not depend on where the keys lie.
   package var hashSeed: UInt64?
 
+  /// - Parameters:
+  ///   - capacityBytes: the most that the table may grow to; it claims memory as it fills.
+  ///   - mode: what the owner, the group and others may: read and write for the owner, at most read for others.
+  ///   - limboBudgetBytes: nil = a quarter of the capacity, at least 256 KiB.
   public init(
     variant: Variant = .rcu, capacityBytes: Int = 64 << 20, mode: UInt32 = 0o600, owner: UInt32? = nil,
     group: UInt32? = nil, limboBudgetBytes: Int? = nil, stalledReaderPolicy: StalledReaderPolicy = .evict,

@@ -1,11 +1,15 @@
 /// A look at a table from outside, for people and metrics. Figures are read one by one while the table lives on:
 /// each is true at its moment, all together at none.
 public struct Statistics: Sendable {
+  /// A thread that holds a slot, or a snapshot or a process that does.
   public struct Reader: Sendable {
+    /// Whose the slot is.
     public let holder: Holder
     /// Version it reads at; nil while idle.
     public let version: UInt64?
+    /// A snapshot that outlives sections.
     public let isLongSnapshot: Bool
+    /// It was ended for what it kept: what still reads it gets `snapshotTooOld`.
     public let isEvicted: Bool
     /// For how long at least it has kept old versions, in nanoseconds; nil if gc has not found it to.
     public let stalledNanoseconds: UInt64?
@@ -14,6 +18,7 @@ public struct Statistics: Sendable {
     /// Bytes that it keeps from being reused. What several keep is counted with the one that reads the oldest version. 0 where
     /// the calling thread cannot read: in a barrier, and where no slot is left for it.
     public let keptBytes: Int
+    /// What the slot is for.
     public let purpose: Purpose
     /// What it waits for, as far as shared memory tells: of those who wait for the barrier before them only the foremost.
     public let wait: Wait?
@@ -36,8 +41,11 @@ public struct Statistics: Sendable {
 
   /// The number that names the table in the USDT probes' first argument.
   public var probeID: UInt64 = 0
+  /// Number of the newest committed version.
   public var version: UInt64 = 0
+  /// Keys as of that version, expired ones that nobody removed yet included.
   public var keyCount = 0
+  /// The most that the table may grow to.
   public var capacityBytes = 0
   /// Bytes claimed from /dev/shm for the data object so far.
   public var claimedBytes = 0
@@ -49,18 +57,21 @@ public struct Statistics: Sendable {
   public var memory: MemoryUse?
   /// Bytes that readers or the lack of gc keep from being reused. Participants only.
   public var limboBytes: Int?
+  /// How many of these bytes there may be before the policy for stalled readers applies. Participants only.
   public var limboBudgetBytes: Int?
+  /// How often a dead writer's work was repaired since the table was made. Participants only.
   public var recoveries: UInt64?
   /// Snapshots that were ended for what they kept. Participants only.
   public var evictions: UInt64?
-  /// A writer died in a barrier: the next one undoes or finishes its work first.
+  /// A writer died in a barrier: the next one undoes or finishes its work first. Participants only; false for observers.
   public var needsRecovery = false
-  /// Since the table was made. Participants only.
+  /// How long barriers waited since the table was made. Participants only.
   public var barrierWaits: BarrierWaits?
+  /// The table is marked as damaged. Participants only; false for observers.
   public var isDamaged = false
-  /// Who runs a barrier just now.
+  /// Who runs a barrier just now. Participants only.
   public var writer: Holder?
-  /// Threads that hold a slot.
+  /// Threads that hold a slot. Participants only.
   public var readers: [Reader] = []
   /// Processes that observe, each handle counted; nil where the system does not tell.
   public var observers: Int?
