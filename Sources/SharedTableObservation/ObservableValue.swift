@@ -38,8 +38,8 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
     return state.withLock { $0.failure }
   }
 
-  /// Follows a shared value. Looks at it, as `get` does, and so waits only in the rwlock variant.
-  /// - Throws: what `get` throws.
+  /// Follows a shared value. Reads it, which waits only in the rwlock variant.
+  /// - Throws: what reading it throws.
   public convenience init(_ shared: SharedValue<Value>) throws(TableError) where Value: TableValue {
     let defaultValue = shared.defaultValue
     try self.init(shared.name, in: shared.table) { (stored: Value?) in stored ?? defaultValue }

@@ -13,7 +13,7 @@ extension Table {
     below key: UnsafeRawBufferPointer, hash: UInt64, _ timeout: Duration?,
     quickly: (DirectBarrier) throws(TableError) -> R?, generally: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try startingOverWhenFull { () throws(TableError) in
+    try retryingWhenFull { () throws(TableError) in
       let barrier = try unsafe beginDirectBarrier(below: key, hash, timeout)
       do throws(TableError) {
         if let result = try quickly(barrier) { return result }

@@ -81,7 +81,7 @@ extension Table {
   func withBarrier<R>(
     timeout: Duration? = nil, reach: BarrierReach = .table, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try startingOverWhenFull { () throws(TableError) in
+    try retryingWhenFull { () throws(TableError) in
       try beginBarrier(timeout, reach: reach)
       return try runBarrier(body)
     }

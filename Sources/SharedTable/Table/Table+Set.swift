@@ -122,7 +122,7 @@ extension Table {
   /// with.
   @inlinable @inline(__always)
   func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
-    try startingOverWhenFull { () throws(TableError) in
+    try retryingWhenFull { () throws(TableError) in
       do throws(EngineError) { return try write() } catch { throw named(error) }
     }
   }

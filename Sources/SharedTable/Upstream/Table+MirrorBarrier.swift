@@ -6,7 +6,7 @@ extension Table {
   ///
   /// Blocks and throws as ``barrier(timeout:_:)``; starts over once, after gc, when the table was full.
   package func mirrorBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
-    try startingOverWhenFull { () throws(TableError) in try runMirrorBarrier(body) }
+    try retryingWhenFull { () throws(TableError) in try runMirrorBarrier(body) }
   }
 
   private func runMirrorBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {

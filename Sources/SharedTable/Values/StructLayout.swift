@@ -5,7 +5,7 @@ final class StructLayout: Sendable {
   /// The type that it is of.
   let type: ObjectIdentifier
   let fingerprint: UInt64
-  private let checks: [FieldCheck]
+  private let checks: [FieldBits]
 
   /// - Throws: ``LayoutRefusal`` for a field that cannot be shared.
   init<T>(_ type: T.Type, schemaName: String) throws(LayoutRefusal) {
@@ -27,7 +27,7 @@ final class StructLayout: Sendable {
 private struct FieldWalk {
   let schemaName: String
   var fingerprint = Fingerprint()
-  var checks: [FieldCheck] = []
+  var checks: [FieldBits] = []
 
   init(schemaName: String) { self.schemaName = schemaName }
 
@@ -35,8 +35,8 @@ private struct FieldWalk {
   ///   - base: where the field lies in the struct, in bytes.
   ///   - path: what it is called there, as `origin.x`.
   mutating func visit(_ type: Any.Type, at base: Int, _ path: String) throws(LayoutRefusal) {
-    if type == Bool.self { checks.append(FieldCheck(offset: base, .below(2))) }
-    if type == Unicode.Scalar.self { checks.append(FieldCheck(offset: base, .unicodeScalar)) }
+    if type == Bool.self { checks.append(FieldBits(offset: base, .below(2))) }
+    if type == Unicode.Scalar.self { checks.append(FieldBits(offset: base, .unicodeScalar)) }
     if let array = type as? any InlineArrayField.Type { return try visit(array, at: base, path) }
     switch kind(of: type) {
     case .struct, .tuple: try visitFields(of: type, at: base, path)
@@ -85,7 +85,7 @@ private struct FieldWalk {
     try visit(array.element, at: base, "\(path)[0]")
     let ofElement = checks[first...]
     for index in 1..<array.elementCount {
-      checks += ofElement.map { FieldCheck(offset: $0.offset + index * array.stride, $0.values) }
+      checks += ofElement.map { FieldBits(offset: $0.offset + index * array.stride, $0.values) }
     }
   }
 
@@ -99,7 +99,7 @@ private struct FieldWalk {
     let wrapped = optional.wrapped
     if wrapped == Bool.self {
       fingerprint.fold("Bool")
-      checks.append(FieldCheck(offset: base, .below(3)))
+      checks.append(FieldBits(offset: base, .below(3)))
     } else if kind(of: wrapped) == .enum {
       visit(cases: try cases(of: wrapped, path), at: base, isOptional: true)
     } else {
@@ -108,7 +108,7 @@ private struct FieldWalk {
       guard let tag = optional.tagOffset else {
         throw refusal(path, "is a \(type), whose nil cannot be told from other bits; use a field of its own for that")
       }
-      checks.append(FieldCheck(offset: base + tag, .below(2)))
+      checks.append(FieldBits(offset: base + tag, .below(2)))
     }
   }
 
@@ -129,7 +129,7 @@ private struct FieldWalk {
     let patterns = isOptional ? FieldPatterns.ofOptional(type) : FieldPatterns.of(type)
     patterns.forEach { fingerprint.fold($0) }
     // An enum of one case has no bits.
-    if patterns.first?.isEmpty == false { checks.append(FieldCheck(offset: base, patterns: patterns)) }
+    if patterns.first?.isEmpty == false { checks.append(FieldBits(offset: base, patterns: patterns)) }
   }
 
   /// A struct, an enum, or something else? Reflection tells that of fields only.

@@ -16,7 +16,7 @@ struct KeyChange {
   /// Starts over once when the table was full, as the library's own single writes do.
   /// - Throws: what `body` throws; a complaint if a key belongs to a collection.
   func run<R>(_ keys: [[UInt8]], _ body: (inout Transaction) throws -> R) throws -> R {
-    try startingOverWhenFull {
+    try retryingWhenFull {
       // By force a collection goes with all its keys, also those that do not lie behind a slash.
       guard !force, let reach = Self.reach(keys) else {
         return try table.barrier { tx in

@@ -70,7 +70,7 @@ struct RecordLoad {
   }
 
   private mutating func applyGroup(_ batch: DumpBatch, _ range: Range<Int>) throws {
-    let counts = try startingOverWhenFull { try attempt(batch, range) }
+    let counts = try retryingWhenFull { try attempt(batch, range) }
     done += UInt64(range.count)
     applied += counts.applied
     kept += counts.kept

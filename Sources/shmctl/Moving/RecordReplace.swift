@@ -20,7 +20,7 @@ struct RecordReplace {
       batch.forEach { record in keys.insert(record.keyBytes) }
     }
     do {
-      return try startingOverWhenFull { try attempt(batches, keys) }
+      return try retryingWhenFull { try attempt(batches, keys) }
     } catch let error as TableError where error.mayFitAfterReclaiming {
       throw Complaint(
         .full, "\(error); nothing was changed: load it into a new table, or remove keys and load it with --merge")

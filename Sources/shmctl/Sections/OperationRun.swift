@@ -101,7 +101,7 @@ struct OperationRun {
   private func attempt(_ group: [Numbered], _ failed: inout Int) throws -> [Operation.Outcome] {
     // Past the end: the barrier itself could not be had.
     failed = group.count
-    return try startingOverWhenFull { try runOnce(group, &failed) }
+    return try retryingWhenFull { try runOnce(group, &failed) }
   }
 
   private func runOnce(_ group: [Numbered], _ failed: inout Int) throws -> [Operation.Outcome] {

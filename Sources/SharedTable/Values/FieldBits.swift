@@ -1,6 +1,6 @@
 /// A field of a ``SharedStruct`` not all of whose patterns of bits are values: which ones are. To load others would be
 /// undefined behaviour, whoever stored them.
-struct FieldCheck: Sendable {
+struct FieldBits: Sendable {
   /// In bytes, from the struct's start.
   let offset: Int
   let values: Values

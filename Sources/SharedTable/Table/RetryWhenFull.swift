@@ -9,7 +9,7 @@ extension TableError {
 
 /// Runs `attempt`, which is one barrier, and once more if the table was full.
 @inlinable @inline(__always)
-package func startingOverWhenFull<R, Failure: Error>(_ attempt: () throws(Failure) -> R) throws(Failure) -> R {
+package func retryingWhenFull<R, Failure: Error>(_ attempt: () throws(Failure) -> R) throws(Failure) -> R {
   var mayStartOver = true
   while true {
     do throws(Failure) {
