@@ -396,7 +396,8 @@ struct shm_superseded_record {
   uint64_t block;
   uint64_t stamp; /* the version that every reader must have come to before the block is free: the one that superseded it; of a
                      tombstone 1 << SHM_RING_UNSETTLED_BIT until it is out of the index, or was superseded */
-  uint64_t newer; /* the offset of the next newer entry; or of the tombstone itself, | 1 */
+  uint64_t newer; /* the offset of the next newer entry; or of a tombstone where its bucket word may be, | 1: the upper 52 bits of
+                     its key's hash, the word's number in the sub-table << 1. No one believes it without a look at the word */
 };
 
 /* *retained*: old versions that some snapshot needed when they were looked at. */

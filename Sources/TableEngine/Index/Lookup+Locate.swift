@@ -43,19 +43,14 @@ extension Lookup {
     }
   }
 
-  /// The word of the home bucket that leads to this entry, which has a key of this hash; 0 if none does. Under W.
+  /// The word that leads to this entry, which is in use, if the hint is right; else 0. Under W.
+  ///
+  /// The index has one word at most for an entry, and this one is of a sub-table that the directory leads to now: not of one that a
+  /// split or a merge has replaced, whose words stay what they were.
   @inline(__always)
-  func homeWord(of entry: Int, hash: UInt64) -> Int {
-    let home = SubTable.bucket(directoryWord(hash: hash).word.offset, hash: hash, step: 0)
-    let tag = BucketWord.tag(hash: hash)
-    let word = BucketWord.make(tag: tag, offset: entry)
-    var candidates = unsafe shm_match_tag(data.pointer(home), tag)
-    while candidates != 0 {
-      let place = home &+ candidates.trailingZeroBitCount &* 8
-      if data.loadRelaxed(place) == word { return place }
-      candidates &= candidates &- 1
-    }
-    return 0
+  func word(of entry: Int, at hint: PlaceHint) -> Int {
+    let place = directoryWord(hash: hint.hash).word.offset &+ hint.offset
+    return BucketWord.offset(data.loadRelaxed(place)) == entry ? place : 0
   }
 
   @inline(__always)

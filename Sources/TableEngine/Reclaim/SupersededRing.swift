@@ -10,9 +10,9 @@ enum SupersededRing {
 
   private static let tombstoneBit = UInt64(SHM_RING_TOMBSTONE)
 
-  /// `newer` of a tombstone's record: the tombstone itself, since it may be the newest of its key.
+  /// `newer` of a tombstone's record: it may be the newest of its key, so where its bucket word is likely to be.
   @inline(__always)
-  static func tombstone(_ entry: Int) -> UInt64 { UInt64(truncatingIfNeeded: entry) | tombstoneBit }
+  static func tombstone(_ hint: PlaceHint) -> UInt64 { hint.raw }
 
   @inline(__always)
   static func isTombstone(_ newer: UInt64) -> Bool { newer & tombstoneBit != 0 }

@@ -1,5 +1,3 @@
-import CShims
-
 /// Takes tombstones out of the index where they lie, without a transaction: *settles* them.
 ///
 /// Once every reader, now and later, reads at or above a tombstone's version, its key is as absent with it as without it. Proof
@@ -64,20 +62,14 @@ struct TombstonePass {
   @inline(__always)
   private func settle(_ block: BlockRef, at position: Int, _ committed: UInt64) {
     state.work.versionsScanned &+= 1
-    let place = state.lookup.homeWord(of: block.offset, hash: hash(ofTombstone: block.offset))
+    let hint = PlaceHint(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.newer))
+    let place = state.lookup.word(of: block.offset, at: hint)
     let stamp = place != 0 ? clear(place, committed) : settleFurther(block, committed)
     crashFence()
     superseded.ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
   }
 
-  /// A tombstone is compact.
-  @inline(__always)
-  private func hash(ofTombstone entry: Int) -> UInt64 {
-    let meta = EntryMeta(raw: state.data.loadRelaxed(entry &+ Entry.meta))
-    return unsafe shm_hash(state.data.pointer(entry &+ Entry.headerBytes), meta.keyLength, state.hashSeed)
-  }
-
-  /// A tombstone that its key's home bucket does not lead to.
+  /// A tombstone that was superseded, or whose bucket word lies elsewhere by now.
   /// - Returns: the version after which its block may go.
   @inline(never)
   private func settleFurther(_ block: BlockRef, _ committed: UInt64) -> UInt64 {

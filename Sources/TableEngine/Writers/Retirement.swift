@@ -34,7 +34,7 @@ struct Retirement {
         if isTombstone {
           // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
           superseded.push(
-            allocated, named: SupersededRing.tombstone(allocated.offset), stamp: SupersededRing.unsettled,
+            allocated, named: SupersededRing.tombstone(.unknown), stamp: SupersededRing.unsettled,
             onto: state.superseded)
           isTombstone = false
         }

@@ -171,7 +171,8 @@ struct Transaction {
       publish(block.offset, hash: hash, at: location)
       _ = supersede(previous, by: block, meta)
       // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
-      push(block, named: SupersededRing.tombstone(block.offset), stamp: SupersededRing.unsettled)
+      push(
+        block, named: SupersededRing.tombstone(PlaceHint(hash: hash, location)), stamp: SupersededRing.unsettled)
     }
     state.keyDelta &-= 1
     unsafe state.log.append(.remove, key: key, version: state.version)

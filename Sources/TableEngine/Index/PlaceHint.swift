@@ -1,0 +1,35 @@
+import CShims
+
+/// Where a tombstone's bucket word was when it was stored, in one word of the tombstone's ring record:
+///
+/// ```
+/// 63                           12 11                  1 0
+/// upper bits of the key's hash    word of its sub-table SHM_RING_TOMBSTONE
+/// ```
+///
+/// The directory goes by the hash's upper bits, so the hint leads to a word of the sub-table that there is now. After a split, a merge or a
+/// rebuilding that may be another key's word, or none's. A hint that knows nothing is as good: ``Lookup/word(of:at:)`` proves each.
+struct PlaceHint {
+  let raw: UInt64
+
+  init(raw: UInt64) { self.raw = raw }
+
+  /// Of a key that was found.
+  @inline(__always)
+  init(hash: UInt64, _ location: Location) {
+    let offset = UInt64(truncatingIfNeeded: location.place &- location.subTable)
+    raw = hash & ~Self.lowBits | offset >> 2 | UInt64(SHM_RING_TOMBSTONE)
+  }
+
+  static let unknown = PlaceHint(raw: UInt64(SHM_RING_TOMBSTONE))
+
+  private static let lowBits: UInt64 = (1 << 12) - 1
+
+  /// As far as the directory goes by it: other bits than the key's in the lower 12.
+  @inline(__always)
+  var hash: UInt64 { raw }
+
+  /// Of the word in its sub-table, in bytes: 2,048 words of eight.
+  @inline(__always)
+  var offset: Int { Int(truncatingIfNeeded: raw << 2 & (Self.lowBits << 2 & ~7)) }
+}
