@@ -126,16 +126,40 @@ final class Allocator: Sendable {
   /// Clears the block's bits, and unmakes its slab if that was the last block in it. Idempotent as long as
   /// nothing was allocated in between, which the free pass and recovery see to.
   func release(_ block: BlockRef) {
-    let (unit, within) = place(block.offset)
     guard block.code < SizeClasses.runCode else { return setFrames(block, free: true) }
+    let (unit, within) = place(block.offset)
+    // Hints first: were they set after the bit, a crash between would hide the room for ever.
+    hintRoom(unit, within / SizeClasses.slabBytes, block.code)
+    clear(block, unit, within)
+  }
+
+  /// The same for one block at a time. The hints nearly always stand: then they are not set again.
+  @inline(__always)
+  func releaseQuickly(_ block: BlockRef) {
+    guard block.code < SizeClasses.runCode else { return release(block) }
+    let (unit, within) = place(block.offset)
+    guard ctl.bit(within / SizeClasses.slabBytes, at: partial(unit, block.code)) else { return release(block) }
+    clear(block, unit, within)
+  }
+
+  @inline(__always)
+  private func clear(_ block: BlockRef, _ unit: Int, _ within: Int) {
     let superframe = within / SizeClasses.slabBytes
     let used = usedBits(unit, superframe)
-    let partial = geometry.descriptor(unit) &+ UnitLayout.partial &+ block.code &* 8
-    // Hints first: were they set after the bit, a crash between would hide the room for ever.
-    ctl.setBit(superframe, at: partial)
-    unitHints.set(block.code, unit)
     ctl.clearBit(SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code), at: used)
     if ctl.loadRelaxed(used) == 0, isEmpty(used) { unmakeSlab(unit, superframe) }
+  }
+
+  /// Says that a slab has room.
+  ///
+  /// ORDER unit-partial. Allocator.releaseQuickly takes the slab's hint for both: it never stands without its unit's, which is set
+  /// before it, and cleared when no slab's stands.
+  @inline(__always)
+  private func hintRoom(_ unit: Int, _ superframe: Int, _ sizeClass: Int) {
+    unitHints.set(sizeClass, unit)
+    crashFence()
+    ctl.setBit(superframe, at: partial(unit, sizeClass))
+    crashFence()
   }
 
   /// - Returns: whether the slab had no block in use, so that its superframe is free now.
@@ -186,6 +210,12 @@ final class Allocator: Sendable {
     geometry.descriptor(unit) &+ UnitLayout.used &+ superframe &* UnitLayout.usedBytesPerSlab
   }
 
+  /// The hints of which slabs of a class have room.
+  @inline(__always)
+  func partial(_ unit: Int, _ sizeClass: Int) -> Int {
+    geometry.descriptor(unit) &+ UnitLayout.partial &+ sizeClass &* 8
+  }
+
   private func isEmpty(_ used: Int) -> Bool {
     for word in 0..<8 where ctl.loadRelaxed(used + word * 8) != 0 { return false }
     return true
@@ -226,7 +256,7 @@ final class Allocator: Sendable {
   /// A free block in an existing slab of this class.
   private func findInSlab(_ sizeClass: Int, _ purpose: Purpose) -> BlockRef? {
     while let unit = unitHints.firstUnit(with: sizeClass) {
-      let partial = geometry.descriptor(unit) + UnitLayout.partial + sizeClass * 8
+      let partial = partial(unit, sizeClass)
       let usable = usableSuperframes(unit, purpose)
       let hints = ctl.loadRelaxed(partial)
       var candidates = hints & usable
@@ -266,9 +296,7 @@ final class Allocator: Sendable {
 
   /// Makes a free superframe a slab of this class.
   func makeSlab(_ unit: Int, _ superframe: Int, _ sizeClass: Int) {
-    ctl.setBit(superframe, at: geometry.descriptor(unit) &+ UnitLayout.partial &+ sizeClass &* 8)
-    unitHints.set(sizeClass, unit)
-    crashFence()
+    hintRoom(unit, superframe, sizeClass)
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, UInt8(sizeClass + 1))
     crashFence()
     work.slabs += 1

@@ -59,15 +59,15 @@ struct FreePass {
 
   /// The same with the ring's first block alone, which is there and may go.
   @inline(__always)
-  func freeFirst(_ ring: Ring) {
-    let head = ring.head
-    let block = ring.block(head)
+  func freeFirst(_ ring: Ring, _ head: UInt64, _ block: BlockRef) {
     let bytes = ring.bytesPopped &+ UInt64(truncatingIfNeeded: block.byteCount)
     ring.setBytesPoppedAfter(bytes)
     crashFence()
     ring.setFreeEnd(head &+ 1)
     crashFence()
-    release(block)
+    poisonIfAsked(block)
+    state.allocator.releaseQuickly(block)
+    state.work.blocksFreed &+= 1
     crashFence()
     ring.setBytesPopped(bytes)
     ring.setHead(head &+ 1)

@@ -19,15 +19,16 @@ struct Recycler {
 
   /// Is the oldest superseded version one that may be taken? A tombstone that is not settled is none: it may still be the newest
   /// of its key.
-  var hasStock: Bool {
-    let head = superseded.head
-    return mayTake(head, at: superseded.position(head))
-  }
+  var hasStock: Bool { first(superseded.head) != nil }
 
-  /// The ring's head and the place of its record, which are loaded once for all that is asked of it.
+  /// The block of the ring's first record, if it may be taken.
   @inline(__always)
-  private func mayTake(_ head: UInt64, at position: Int) -> Bool {
-    head != superseded.tail && superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
+  private func first(_ head: UInt64) -> BlockRef? {
+    let position = superseded.position(head)
+    guard head != superseded.tail,
+      superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
+    else { return nil }
+    return BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
   }
 
   /// A block that was found, and what the ring says once it has left.
@@ -42,21 +43,42 @@ struct Recycler {
   @inline(__always)
   func find(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
-    var detours = 0
-    while true {
-      let head = superseded.head
-      let position = superseded.position(head)
-      guard mayTake(head, at: position) else { return nil }
-      let block = BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
-      if block.code == code {
-        let bytesPopped = superseded.bytesPopped &+ UInt64(truncatingIfNeeded: SizeClasses.size(code))
-        superseded.setBytesPoppedAfter(bytesPopped)
-        return Find(block: block, head: head &+ 1, bytesPopped: bytesPopped)
-      }
-      freeHead()
-      detours &+= 1
-      if detours > Self.detours { return nil }
-    }
+    let head = superseded.head
+    guard let block = first(head) else { return nil }
+    return block.code == code ? found(block, head) : findFurther(block, head, code, detours: Self.detours)
+  }
+
+  /// The same for a tombstone. At the head lies the value that an earlier removal superseded, and behind it nearly always that
+  /// one's tombstone.
+  @inline(__always)
+  func findForTombstone(code: Int) -> Find? {
+    guard code < SizeClasses.runCode else { return nil }
+    let head = superseded.head
+    guard let block = first(head) else { return nil }
+    return block.code == code ? found(block, head) : findBehind(block, head, code, detours: Self.detours)
+  }
+
+  @inline(__always)
+  private func found(_ block: BlockRef, _ head: UInt64) -> Find {
+    let bytesPopped = superseded.bytesPopped &+ UInt64(truncatingIfNeeded: SizeClasses.size(block.code))
+    superseded.setBytesPoppedAfter(bytesPopped)
+    return Find(block: block, head: head &+ 1, bytesPopped: bytesPopped)
+  }
+
+  /// Makes the ring's first block free, which is of another size, and the one behind it if need be.
+  @inline(__always)
+  private func findBehind(_ other: BlockRef, _ otherHead: UInt64, _ code: Int, detours: Int) -> Find? {
+    FreePass(state: state).freeFirst(superseded, otherHead, other)
+    let head = otherHead &+ 1
+    state.journal.save(JournalLayout.supersededHeadAfter, head)
+    guard let block = first(head) else { return nil }
+    if block.code == code { return found(block, head) }
+    return detours > 1 ? findFurther(block, head, code, detours: detours &- 1) : nil
+  }
+
+  @inline(never)
+  private func findFurther(_ other: BlockRef, _ otherHead: UInt64, _ code: Int, detours: Int) -> Find? {
+    findBehind(other, otherHead, code, detours: detours)
   }
 
   /// Makes the ring leave the found block, which the journal names by now.
@@ -76,11 +98,5 @@ struct Recycler {
     superseded.setHead(head)
     // The commit puts the head where the journal says.
     state.journal.save(JournalLayout.supersededHeadAfter, head)
-  }
-
-  @inline(never)
-  private func freeHead() {
-    FreePass(state: state).freeFirst(superseded)
-    state.journal.save(JournalLayout.supersededHeadAfter, superseded.head)
   }
 }

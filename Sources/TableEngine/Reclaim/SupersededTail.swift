@@ -23,6 +23,14 @@ struct SupersededTail {
     bytes &+= UInt64(truncatingIfNeeded: block.byteCount)
   }
 
+  /// Pushes a value and the tombstone that took its place. A tombstone has a record of its own: nothing supersedes one that stays at
+  /// the head of its chain.
+  @inline(__always)
+  mutating func push(_ value: BlockRef, and tombstone: BlockRef, at hint: PlaceHint, version: UInt64, onto ring: Ring) {
+    push(value, named: UInt64(truncatingIfNeeded: tombstone.offset), stamp: version, onto: ring)
+    push(tombstone, named: SupersededRing.tombstone(hint), stamp: SupersededRing.unsettled, onto: ring)
+  }
+
   /// Makes the pushed records count. After a ``crashFence()``: the records must be there first.
   @inline(__always)
   func publish(_ ring: Ring) { ring.setTail(tail) }

@@ -44,24 +44,26 @@ struct TombstonePass {
   /// Records that lie side by side: every superseded version passes here once, so a look at one is little more than a load.
   /// - Returns: up to where, and how many. Short of `stop` lies a tombstone that some reader is below.
   private func settle(_ start: UInt64, _ stop: UInt64, _ committed: UInt64) -> (reached: UInt64, count: Int) {
-    let first = superseded.position(start)
+    let (ctl, cut) = (state.ctl, state.chainsCutAt)
+    var position = superseded.position(start)
+    var counter = start
     var count = 0
-    for index in 0..<Int(truncatingIfNeeded: stop &- start) {
-      let position = first &+ index &* SupersededRing.recordBytes
-      if superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) != SupersededRing.unsettled { continue }
-      let block = BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
-      guard state.data.loadRelaxed(block.offset &+ Entry.version) <= state.chainsCutAt else {
-        return (start &+ UInt64(truncatingIfNeeded: index), count)
+    while counter != stop {
+      if ctl.loadRelaxed(position &+ SupersededRing.stamp) == SupersededRing.unsettled {
+        let block = BlockRef(raw: ctl.loadRelaxed(position &+ SupersededRing.block))
+        if state.data.loadRelaxed(block.offset &+ Entry.version) > cut { break }
+        settle(block, at: position, committed)
+        count &+= 1
       }
-      settle(block, at: position, committed)
-      count += 1
+      position &+= SupersededRing.recordBytes
+      counter &+= 1
     }
-    return (stop, count)
+    state.work.versionsScanned &+= count
+    return (counter, count)
   }
 
   @inline(__always)
   private func settle(_ block: BlockRef, at position: Int, _ committed: UInt64) {
-    state.work.versionsScanned &+= 1
     let hint = PlaceHint(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.newer))
     let place = state.lookup.word(of: block.offset, at: hint)
     let stamp = place != 0 ? clear(place, committed) : settleFurther(block, committed)

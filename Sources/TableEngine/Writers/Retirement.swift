@@ -32,7 +32,6 @@ struct Retirement {
         let old = BucketWord.offset(record.second)
         if old != 0 { retire(old, newer: allocated, &superseded, &limbo) }
         if isTombstone {
-          // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
           superseded.push(
             allocated, named: SupersededRing.tombstone(.unknown), stamp: SupersededRing.unsettled,
             onto: state.superseded)

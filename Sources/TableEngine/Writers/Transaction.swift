@@ -120,7 +120,7 @@ struct Transaction {
     let previous = BucketWord.offset(location.word)
     guard isWanted(previous) else { return false }
     let byteCount = attributes.isCompact ? EntryMeta.compactByteCount(key.count, value.count) : meta.byteCount
-    let block = try take(byteCount, .allocate, for: location)
+    let block = try take(byteCount, for: location)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, value, version: state.version, previous: previous & state.linkMask)
     publish(block.offset, hash: hash, at: location)
@@ -158,21 +158,23 @@ struct Transaction {
   func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Int {
     let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
     let previous = BucketWord.offset(location.word)
-    guard previous != 0, !state.isTombstone(previous) else { return 0 }
+    guard previous != 0 else { return 0 }
+    let meta = EntryMeta(raw: data.loadRelaxed(previous &+ Entry.meta))
+    guard !meta.isTombstone else { return 0 }
     try reserve(8)
     if state.variant == .rwlock {
       clear(location)
     } else {
-      let meta = EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true)
-      let block = try take(EntryMeta.compactByteCount(key.count, 0), .allocateTombstone, for: location)
+      let tombstone = try takeForTombstone(EntryMeta.compactByteCount(key.count, 0), location.place, location.word)
       unsafe data.storeEntry(
-        block.offset, meta, ValueAttributes(), key, UnsafeRawBufferPointer(start: nil, count: 0),
-        version: state.version, previous: previous)
-      publish(block.offset, hash: hash, at: location)
-      _ = supersede(previous, by: block, meta)
-      // A tombstone has a record of its own: nothing supersedes one that stays at the head of its chain.
-      push(
-        block, named: SupersededRing.tombstone(PlaceHint(hash: hash, location)), stamp: SupersededRing.unsettled)
+        tombstone.offset, EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true), ValueAttributes(),
+        key, UnsafeRawBufferPointer(start: nil, count: 0), version: state.version, previous: previous)
+      publish(tombstone.offset, hash: hash, at: location)
+      var superseded = state.supersededTail
+      superseded.push(
+        TableState.block(ofEntry: previous, meta), and: tombstone, at: PlaceHint(hash: hash, location),
+        version: state.version, onto: state.superseded)
+      state.supersededTail = superseded
     }
     state.keyDelta &-= 1
     unsafe state.log.append(.remove, key: key, version: state.version)
@@ -236,21 +238,41 @@ struct Transaction {
 
   // MARK: - Blocks
 
-  /// A block for a key's entry: in the journal, with the word that is to lead there, before its bits are set (I3, I6).
+  /// A block for a value of a key.
   @inline(__always)
-  private func take(
-    _ byteCount: Int, _ kind: Journal.Kind, for location: Location
-  ) throws(EngineError) -> BlockRef {
+  private func take(_ byteCount: Int, for location: Location) throws(EngineError) -> BlockRef {
     let code = SizeClasses.code(byteCount: byteCount)
     if let find = Recycler(state: state).find(code: code) {
-      journal.appendChange(kind, of: find.block, at: location.place, replacing: location.word)
-      Recycler(state: state).take(find)
-      state.keyRecords &+= 2
-      return find.block
+      return record(find, .allocate, location.place, location.word)
     }
-    let purpose = kind == .allocateTombstone ? Allocator.Purpose.tombstone : .anything
-    let block = try findBlock(code: code, for: purpose, replacing: BucketWord.offset(location.word))
-    journal.appendChange(kind, of: block, at: location.place, replacing: location.word)
+    let block = try findBlock(code: code, for: .anything, replacing: BucketWord.offset(location.word))
+    return record(block, .allocate, location.place, location.word)
+  }
+
+  /// A block for a tombstone. Not inlined: to carry all that a removal knows past it takes more instructions than the call.
+  @inline(never)
+  private func takeForTombstone(_ byteCount: Int, _ place: Int, _ word: UInt64) throws(EngineError) -> BlockRef {
+    let code = SizeClasses.code(byteCount: byteCount)
+    if let find = Recycler(state: state).findForTombstone(code: code) {
+      return record(find, .allocateTombstone, place, word)
+    }
+    let block = try findBlock(code: code, for: .tombstone, replacing: BucketWord.offset(word))
+    return record(block, .allocateTombstone, place, word)
+  }
+
+  /// A block that was found enters the journal, with the word that is to lead there, before the ring leaves it (I3, I6).
+  @inline(__always)
+  private func record(_ find: Recycler.Find, _ kind: Journal.Kind, _ place: Int, _ word: UInt64) -> BlockRef {
+    journal.appendChange(kind, of: find.block, at: place, replacing: word)
+    Recycler(state: state).take(find)
+    state.keyRecords &+= 2
+    return find.block
+  }
+
+  /// The same of a free block, before its bits are set.
+  @inline(__always)
+  private func record(_ block: BlockRef, _ kind: Journal.Kind, _ place: Int, _ word: UInt64) -> BlockRef {
+    journal.appendChange(kind, of: block, at: place, replacing: word)
     state.allocator.mark(block)
     state.keyRecords &+= 2
     return block
