@@ -232,6 +232,13 @@ extension Segment {
   @inline(__always)
   func wasPresent(_ entry: Int, _ clock: () -> WallClock) -> Bool { foundEntry(entry, clock) != nil }
 
+  /// The same of an entry that was removed, which is no tombstone. Most values have no time.
+  @inline(__always)
+  func wasPresent(removed entry: Int, _ clock: () -> WallClock) -> Bool {
+    guard entry != 0 else { return false }
+    return !EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry || wasPresent(entry, clock)
+  }
+
   /// Is it a value, and one whose time has not come?
   /// - Parameter clock: asked for where that time may have come: to copy a clock counts a reference.
   @inlinable @inline(__always)

@@ -239,7 +239,7 @@ struct Barriers {
       let wasPresent = try unsafe keyed.find(key, in: buffer, record, clock()) != nil
       return try unsafe keyed.remove(key, in: buffer, record) && wasPresent
     }
-    return segment.wasPresent(try unsafe removeEntry(key), clock)
+    return segment.wasPresent(removed: try unsafe removeEntry(key), clock)
   }
 
   /// Removes a key's entry from the table itself, whatever a barrier of some keys has in its buffer.

@@ -39,7 +39,7 @@ struct SingleWrites {
       let wasPresent: Bool
       do throws(EngineError) {
         wasPresent = segment.wasPresent(
-          try unsafe Transaction(state: participant.state).remove(key, hash: hash), clock)
+          removed: try unsafe Transaction(state: participant.state).remove(key, hash: hash), clock)
       } catch {
         throw unsafe abort(participant, record, error)
       }
