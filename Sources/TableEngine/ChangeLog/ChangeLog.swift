@@ -56,7 +56,7 @@ struct ChangeLog {
     let ordinal = endOrdinal
     var end = endPosition
     let remaining = byteCount &- (place(end) &- DataLayout.log)
-    if remaining < size {
+    if _slowPath(remaining < size) {
       makeRoom(remaining, behind: end)
       writeHeader(.padding, at: place(end), byteCount: remaining, ordinal: ordinal, version: version)
       end = advance(end, by: remaining)
@@ -91,7 +91,7 @@ struct ChangeLog {
   @inline(__always)
   private func makeRoom(_ count: Int, behind end: UInt64) {
     let needed = end &+ UInt64(truncatingIfNeeded: count)
-    if needed &- tailPosition > UInt64(truncatingIfNeeded: byteCount) { pushOut(upTo: needed) }
+    if _slowPath(needed &- tailPosition > UInt64(truncatingIfNeeded: byteCount)) { pushOut(upTo: needed) }
   }
 
   /// So much more is pushed out at a time: a call costs as much as a few records do.

@@ -74,7 +74,7 @@ public struct EntryMeta: Sendable, Equatable {
   /// The same as ``byteCount``, for writers, whose entries are mostly compact.
   @inline(__always)
   var quickByteCount: Int {
-    isCompact ? Self.compactByteCount(keyLength, valueLength) : byteCount
+    _fastPath(isCompact) ? Self.compactByteCount(keyLength, valueLength) : byteCount
   }
 
   /// Of a compact entry.

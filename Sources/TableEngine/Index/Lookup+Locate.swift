@@ -58,7 +58,7 @@ extension Lookup {
     _ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int, _ location: inout Location
   ) -> Bool {
     var candidates = unsafe shm_match_tag(data.pointer(bucket), tag)
-    while candidates != 0 {
+    while _fastPath(candidates != 0) {
       let offset = bucket &+ candidates.trailingZeroBitCount &* 8
       let word = data.loadRelaxed(offset)
       if unsafe isKey(key, keyLength, ofEntry: BucketWord.offset(word)) {
@@ -75,7 +75,9 @@ extension Lookup {
   @inline(__always)
   private func isKey(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
-    guard meta.isOfKeyBehindHeader(keyLength) else { return unsafe isKeyFurtherBehind(key, keyLength, ofEntry: entry) }
+    guard _fastPath(meta.isOfKeyBehindHeader(keyLength)) else {
+      return unsafe isKeyFurtherBehind(key, keyLength, ofEntry: entry)
+    }
     return unsafe shm_equal(data.pointer(entry &+ Entry.headerBytes), key, keyLength)
   }
 

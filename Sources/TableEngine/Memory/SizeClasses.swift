@@ -40,7 +40,7 @@ public enum SizeClasses {
   @inline(__always)
   static func code(byteCount: Int) -> Int {
     let steps = UInt(bitPattern: byteCount &+ 15) / 16 &- 2
-    return steps < evenCount ? Int(bitPattern: steps) : code(ofMany: (byteCount &+ 15) >> 4)
+    return _fastPath(steps < evenCount) ? Int(bitPattern: steps) : code(ofMany: (byteCount &+ 15) >> 4)
   }
 
   private static func code(ofMany sixteenths: Int) -> Int {
@@ -51,7 +51,7 @@ public enum SizeClasses {
 
   @inline(__always)
   static func byteCount(code: Int) -> Int {
-    code < runCode ? size(code) : (code - runCode) * frameBytes
+    _fastPath(code < runCode) ? size(code) : (code - runCode) * frameBytes
   }
 
   /// Whether this can be a size code: a word that was read beside a writer may hold any other.

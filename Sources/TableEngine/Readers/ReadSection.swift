@@ -236,7 +236,7 @@ extension Segment {
   @inline(__always)
   func wasPresent(removed entry: Int, _ clock: () -> WallClock) -> Bool {
     guard entry != 0 else { return false }
-    return !EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry || wasPresent(entry, clock)
+    return _fastPath(!EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry) || wasPresent(entry, clock)
   }
 
   /// Is it a value, and one whose time has not come?

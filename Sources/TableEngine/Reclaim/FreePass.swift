@@ -97,7 +97,7 @@ struct FreePass {
   /// Makes a block that nobody may look at any more look like nothing, in a table that was made so.
   @inline(__always)
   func poisonIfAsked(_ block: BlockRef) {
-    if state.ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0 {
+    if _slowPath(state.ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0) {
       state.data.fill(block.offset, count: block.byteCount, with: Self.poison)
     }
   }

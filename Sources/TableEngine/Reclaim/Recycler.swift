@@ -25,8 +25,8 @@ struct Recycler {
   @inline(__always)
   private func first(_ head: UInt64) -> BlockRef? {
     let position = superseded.position(head)
-    guard head != superseded.tail,
-      superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo
+    guard _fastPath(head != superseded.tail),
+      _fastPath(superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo)
     else { return nil }
     return BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
   }

@@ -154,14 +154,14 @@ struct Barriers {
       // Readers are still out: what the transaction superseded is free at once.
       _ = FreePass(state: state).run(upTo: .max)
       TableExclusion(participant: participant).leave()
-    } else if Collector(state: state).isDue {
+    } else if _slowPath(Collector(state: state).isDue) {
       Collector(state: state).collect(sparing: true)
     }
     unsafe record.pointee.inBarrier = 0
     let sizeBeforeGrowth = state.sizeBeforeGrowth
     state.sizeBeforeGrowth = 0
     participant.lock.unlock()
-    if sizeBeforeGrowth > 0 { HugePages(segment).catchUp(afterGrowthFrom: sizeBeforeGrowth) }
+    if _slowPath(sizeBeforeGrowth > 0) { HugePages(segment).catchUp(afterGrowthFrom: sizeBeforeGrowth) }
     shm_probe_barrier_exit(segment.uuid.0, version, committed)
   }
 

@@ -23,7 +23,7 @@ struct Transaction {
     journal.save(JournalLayout.supersededTail, tail)
     state.supersededTail = SupersededTail(at: tail)
     state.keyRecords = state.keyRecordsAtFirst
-    if !state.hasRoomFromLastTurn { saveOtherPositions() }
+    if _slowPath(!state.hasRoomFromLastTurn) { saveOtherPositions() }
     journal.save(JournalLayout.garbageBytes, state.ctl.loadRelaxed(ControlLayout.garbageBytes))
     journal.save(JournalLayout.logEndPosition, state.log.endPosition)
     journal.save(JournalLayout.logEndOrdinal, state.log.endOrdinal)
@@ -55,7 +55,7 @@ struct Transaction {
     CommitPoint(state: state).publish(
       state.version, keyCount: keyCount &+ UInt64(bitPattern: Int64(state.keyDelta)))
     let count = journal.count
-    if count == state.keyRecords {
+    if _fastPath(count == state.keyRecords) {
       publishSuperseded()
       state.noteRoom(after: count)
     } else {
@@ -162,7 +162,7 @@ struct Transaction {
     let meta = EntryMeta(raw: data.loadRelaxed(previous &+ Entry.meta))
     guard !meta.isTombstone else { return 0 }
     try reserve(8)
-    if state.variant == .rwlock {
+    if _slowPath(state.variant == .rwlock) {
       clear(location)
     } else {
       let tombstone = try takeForTombstone(EntryMeta.compactByteCount(key.count, 0), location.place, location.word)
@@ -192,7 +192,7 @@ struct Transaction {
   @inline(__always)
   private func locateWithRoom(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
     let location = unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
-    if location.place != 0 { return location }
+    if _fastPath(location.place != 0) { return location }
     return try unsafe locateBySplitting(key, hash: hash)
   }
 
@@ -329,7 +329,7 @@ struct Transaction {
   /// Room for `records` more records in the journal and in every ring they may lead to (I5).
   @inline(__always)
   func reserve(_ records: Int) throws(EngineError) {
-    if journal.count &+ records > state.recordsWithRoom { try makeRoom(for: records) }
+    if _slowPath(journal.count &+ records > state.recordsWithRoom) { try makeRoom(for: records) }
   }
 
   @inline(never)
