@@ -52,7 +52,7 @@ import Testing
       let segment = try Segment.open(table.name, .participant)
       for key in ["d/removed", "d/expired"] { try table.set(key, [UInt8(1)]) }
       try table.remove("d/removed")
-      try table.set("d/expired", [UInt8(1)], expires: .at(1))
+      try table.set("d/expired", [UInt8(1)], expires: .at(nanosecondsSince1970: 1))
       let (count, version) = (table.count, table.version)
       let barrier = try Self.begin(segment)
       #expect(barrier.root == nil)
@@ -80,7 +80,7 @@ import Testing
           }
         }
         for count in stride(from: 2, to: 1000, by: 29) { try Self.lengthen(key, to: count, attributes, segment) }
-        let found = try table.entry(key)
+        let found = try table.entry(forKey: key)
         #expect(found?.type == .structure)
         #expect(try #require(found).bytes.count > 900)
       }
@@ -124,7 +124,7 @@ import Testing
       let segment = try Segment.open(table.name, .participant)
       for key in ["d/removed", "d/expired"] { try table.set(key, [UInt8(1)]) }
       try table.remove("d/removed")
-      try table.set("d/expired", [UInt8(1)], expires: .at(1))
+      try table.set("d/expired", [UInt8(1)], expires: .at(nanosecondsSince1970: 1))
       let barrier = try Self.begin(segment)
       defer { segment.abortBarrier() }
       for key in ["d/absent", "d/removed", "d/expired"] {

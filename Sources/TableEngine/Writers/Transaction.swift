@@ -142,7 +142,7 @@ struct Transaction {
     try reserve(8)
     let location = Location(place: place, word: data.loadRelaxed(place))
     let previous = BucketWord.offset(location.word)
-    let block = try take(meta.byteCount, .allocate, for: location)
+    let block = try take(meta.byteCount, for: location)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, UnsafeRawBufferPointer(start: nil, count: 0), version: state.version,
       previous: previous & state.linkMask)
