@@ -271,7 +271,7 @@ import Testing
   @Test func whoWatchesWhileNoThreadCanBeStartedIsToldLater() throws {
     try withTable(.rcu) { table in
       let watcher = try worker(table)
-      let lucky = try watcher.ask("watch-without-threads 100000")
+      let lucky = try watcher.ask("watch-without-threads 10000")
       #expect(lucky == "1" || lucky == "0", "\(lucky)")
       try watcher.finish()
     }

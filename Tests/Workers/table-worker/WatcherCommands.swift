@@ -25,11 +25,21 @@ func watcherAnswer(_ words: [String]) throws -> String? {
   case "watch-without-threads":
     let watches = Mutex<[Watch]>([])
     var restore: (() -> Void)?
+    var hasBegun = false
+    let isLimited = Atomic(false)
     try inPairs(rounds: Int(words[1])!) {
+      guard isLimited.load(ordering: .acquiring) else {
+        // A thread's first allocation maps more than it keeps: the limit would be as much too high.
+        return watches.withLock { $0.reserveCapacity($0.capacity + 1) }
+      }
       if let watch = try? Watch(table) { watches.withLock { $0.append(watch) } }
     } before: {
-      // Once the two threads have theirs.
-      if restore == nil { restore = limitAddressSpace() }
+      // Once the two threads have theirs, and have done a round.
+      if hasBegun, restore == nil {
+        restore = limitAddressSpace()
+        isLimited.store(true, ordering: .releasing)
+      }
+      hasBegun = true
       return watches.withLock { $0.isEmpty }
     }
     restore?()
