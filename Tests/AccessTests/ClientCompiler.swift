@@ -20,9 +20,9 @@ struct ClientCompiler {
       throw Unavailable(description: "no swiftc: neither SWIFT_EXEC nor the toolchain of this process nor PATH has one")
     }
     self.compiler = compiler
-    // The maps of C modules that SwiftPM made; a client's build has the like.
+    // The maps of C modules that SwiftPM made; a client's build has the like. Not those of what plugins run, which may be the same modules.
     var maps: [String] = []
-    for name in Self.entries(of: products) where name.hasSuffix(".build") {
+    for name in Self.entries(of: products) where name.hasSuffix(".build") && !name.hasSuffix("-tool.build") {
       let map = "\(products)/\(name)/module.modulemap"
       if access(map, R_OK) == 0 { maps += ["-Xcc", "-fmodule-map-file=\(map)"] }
     }
