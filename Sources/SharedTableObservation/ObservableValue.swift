@@ -11,7 +11,7 @@ import Synchronization
 /// ```
 /// `value` is the newest that was told, like the elements of ``SharedTable/SharedValue/updates``: a copy in memory, so to read it is cheap, never
 /// waits and never throws. It is the last one to be told that counts: of changes that follow each other quickly some may be
-/// passed over, and never the last. Two reads in a row may differ. To look at the table as of now, ask the table.
+/// passed over, and never the last, which is told a second time after some milliseconds. Two reads in a row may differ. To look at the table as of now, ask the table.
 ///
 /// The object follows the table as long as it lives, by one task, which suspends and blocks no thread; changes are told on Swift's pool,
 /// outside of every section and lock. ``failure`` says why it has stopped to follow. In a child of `fork()` it follows no more.
@@ -19,7 +19,15 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
   private struct State {
     var value: Value
     var failure: TableError?
+    /// How often one of the two was told.
+    var count: UInt64 = 0
+    /// Somebody will tell the last one again.
+    var isToBeRepeated = false
   }
+
+  /// When the last change is told once more. Observation first runs the code that reads, and listens after that: of a change between the two it
+  /// hears nothing, and no later one may come.
+  private static var repeatInterval: Duration { .milliseconds(50) }
 
   private let registrar = ObservationRegistrar()
   private let state: Mutex<State>
@@ -94,11 +102,45 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
 
   deinit { following.withLock { $0?.cancel() } }
 
+  // Stored before it is told: whoever is told may read in another thread at once, and must not find what was.
+
   private func tell(_ value: Value) {
-    registrar.withMutation(of: self, keyPath: \.value) { state.withLock { $0.value = value } }
+    tell(\.value) { $0.value = value }
   }
 
   private func tell(_ failure: TableError) {
-    registrar.withMutation(of: self, keyPath: \.failure) { state.withLock { $0.failure = failure } }
+    tell(\.failure) { $0.failure = failure }
+  }
+
+  private func tell<Member>(
+    _ member: any KeyPath<ObservableValue, Member> & Sendable, _ change: (inout sending State) -> Void
+  ) {
+    let isRepeated = state.withLock { state in
+      change(&state)
+      state.count += 1
+      defer { state.isToBeRepeated = true }
+      return state.isToBeRepeated
+    }
+    registrar.withMutation(of: self, keyPath: member) {}
+    if !isRepeated { repeatLater() }
+  }
+
+  /// Tells the last change again once none has come for a while; at most one task an object.
+  private func repeatLater() {
+    Task.detached { [weak self] in
+      var hasSettled = false
+      while !hasSettled {
+        guard let before = self?.state.withLock({ $0.count }) else { return }
+        try? await Task.sleep(for: Self.repeatInterval)
+        guard let self else { return }
+        let hasFailed = state.withLock { state in
+          hasSettled = state.count == before
+          if hasSettled { state.isToBeRepeated = false }
+          return state.failure != nil
+        }
+        registrar.withMutation(of: self, keyPath: \.value) {}
+        if hasFailed { registrar.withMutation(of: self, keyPath: \.failure) {} }
+      }
+    }
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Observation
 import SharedTable
 import SharedTableObservation
@@ -64,7 +65,7 @@ import Testing
       let object = try ObservableValue("n", as: Int.self, in: table)
       let seen = Mutex<[Int?]>([])
       @Sendable func observe() {
-        // Called before the change, so it shows what the value was.
+        // What is told can be read.
         withObservationTracking {
           _ = object.value
         } onChange: {
@@ -81,7 +82,28 @@ import Testing
       #expect(seen.withLock { $0 } == [])
       try await table.set("n", 2)
       try await wait { object.value == 2 }
-      #expect(seen.withLock { $0 } == [1])
+      try await wait { seen.withLock { $0.count >= 2 } }
+      #expect(seen.withLock { $0 }.allSatisfy { $0 == 2 }, "once, and once more")
+    }
+  }
+
+  /// Observation listens only after the reading code has run.
+  @Test func whatChangesWhileItIsReadIsToldAfterwards() async throws {
+    try await withTable { table in
+      try await table.set("n", 1)
+      let object = try ObservableValue("n", as: Int.self, in: table)
+      let isTold = Atomic(false)
+      let reader = TestThread {
+        withObservationTracking {
+          #expect(object.value == 1)
+          #expect(throws: Never.self) { try table.set("n", 2) }
+          while object.value != 2 { sched_yield() }
+        } onChange: {
+          isTold.store(true, ordering: .releasing)
+        }
+      }
+      try await wait { isTold.load(ordering: .acquiring) }
+      try reader.join()
     }
   }
 
