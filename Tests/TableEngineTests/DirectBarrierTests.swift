@@ -30,6 +30,15 @@ import Testing
     }
   }
 
+  /// Keys that are not there, each for a reason of its own once ``makeMissing(in:)`` was called.
+  private static let missing = ["d/absent", "d/removed", "d/expired"]
+
+  private static func makeMissing(in table: Table) throws {
+    for key in missing[1...] { try table.set(key, [UInt8(1)]) }
+    try table.remove("d/removed")
+    try table.set("d/expired", [UInt8(1)], expires: .at(nanosecondsSince1970: 1))
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func whatIsReplacedIsCommitted(_ variant: Table.Variant) throws {
     try withTable(variant) { table in
@@ -50,13 +59,11 @@ import Testing
   func theBarrierGoesOnWhereThereIsNothingToReplace(_ variant: Table.Variant) throws {
     try withTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
-      for key in ["d/removed", "d/expired"] { try table.set(key, [UInt8(1)]) }
-      try table.remove("d/removed")
-      try table.set("d/expired", [UInt8(1)], expires: .at(nanosecondsSince1970: 1))
+      try Self.makeMissing(in: table)
       let (count, version) = (table.count, table.version)
       let barrier = try Self.begin(segment)
       #expect(barrier.root == nil)
-      for key in ["d/absent", "d/removed", "d/expired"] {
+      for key in Self.missing {
         #expect(Self.find(key, segment, barrier) == nil)
         #expect(try !Self.replace(key, segment, barrier), "\(key)")
       }
@@ -122,12 +129,10 @@ import Testing
   func onlyWhatIsThereIsLocated(_ variant: Table.Variant) throws {
     try withTable(variant) { table in
       let segment = try Segment.open(table.name, .participant)
-      for key in ["d/removed", "d/expired"] { try table.set(key, [UInt8(1)]) }
-      try table.remove("d/removed")
-      try table.set("d/expired", [UInt8(1)], expires: .at(nanosecondsSince1970: 1))
+      try Self.makeMissing(in: table)
       let barrier = try Self.begin(segment)
       defer { segment.abortBarrier() }
-      for key in ["d/absent", "d/removed", "d/expired"] {
+      for key in Self.missing {
         let isThere = key.withKeyBytes { key in
           segment.locate(key, hash: segment.hash(key), in: barrier) { WallClock() } != nil
         }

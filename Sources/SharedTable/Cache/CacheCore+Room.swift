@@ -38,8 +38,7 @@ extension CacheCore {
     after failure: TableError, bytes: Int, timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     do throws(TableError) {
-      guard failure.code == .damaged else { throw failure }
-      return try healed(timeout, body)
+      return try healed(after: failure, timeout, body)
     } catch {
       return try makeRoom(after: error, bytes: bytes, timeout: timeout, body)
     }
@@ -68,15 +67,15 @@ extension CacheCore {
     do throws(TableError) {
       return try names.withBarrier(of: table, timeout: timeout, body)
     } catch {
-      guard error.code == .damaged else { throw error }
-      return try healed(timeout, body)
+      return try healed(after: error, timeout, body)
     }
   }
 
   @inline(never)
   private func healed<R>(
-    _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
+    after failure: TableError, _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
+    guard failure.code == .damaged else { throw failure }
     try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
       var ledger = try CacheLedger.rebuild(self, &tx)
       try ledger.makeRoom(limit, sparing: 0, &tx)

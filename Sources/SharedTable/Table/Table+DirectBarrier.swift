@@ -17,14 +17,11 @@ extension Table {
       let barrier = try unsafe beginDirectBarrier(below: key, hash, timeout)
       do throws(TableError) {
         if let result = try quickly(barrier) { return result }
-        var transaction = Transaction(self)
-        let result = try generally(&transaction)
-        segment.commitBarrier()
-        return result
       } catch {
         segment.abortBarrier()
         throw error
       }
+      return try runBarrier(generally)
     }
   }
 

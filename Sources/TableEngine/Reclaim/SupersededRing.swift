@@ -10,10 +10,6 @@ enum SupersededRing {
 
   private static let tombstoneBit = UInt64(SHM_RING_TOMBSTONE)
 
-  /// `newer` of a tombstone's record: it may be the newest of its key, so where its bucket word is likely to be.
-  @inline(__always)
-  static func tombstone(_ hint: PlaceHint) -> UInt64 { hint.raw }
-
   @inline(__always)
   static func isTombstone(_ newer: UInt64) -> Bool { newer & tombstoneBit != 0 }
 

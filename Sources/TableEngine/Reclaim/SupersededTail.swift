@@ -28,7 +28,7 @@ struct SupersededTail {
   @inline(__always)
   mutating func push(_ value: BlockRef, and tombstone: BlockRef, at hint: PlaceHint, version: UInt64, onto ring: Ring) {
     push(value, named: UInt64(truncatingIfNeeded: tombstone.offset), stamp: version, onto: ring)
-    push(tombstone, named: SupersededRing.tombstone(hint), stamp: SupersededRing.unsettled, onto: ring)
+    push(tombstone, named: hint.raw, stamp: SupersededRing.unsettled, onto: ring)
   }
 
   /// Makes the pushed records count. After a ``crashFence()``: the records must be there first.

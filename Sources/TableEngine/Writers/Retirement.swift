@@ -33,7 +33,7 @@ struct Retirement {
         if old != 0 { retire(old, newer: allocated, &superseded, &limbo) }
         if isTombstone {
           superseded.push(
-            allocated, named: SupersededRing.tombstone(.unknown), stamp: SupersededRing.unsettled,
+            allocated, named: PlaceHint.unknown.raw, stamp: SupersededRing.unsettled,
             onto: state.superseded)
           isTombstone = false
         }

@@ -170,9 +170,6 @@ func queueAnswer(_ words: [String]) throws -> String? {
     try queue.resume()
     try item.wait()
     return "\(after - before)"
-  case "wait-for-readers":
-    try table.waitForReaders(timeout: timeout(1))
-    return "ok"
   default: return nil
   }
 }
