@@ -2,7 +2,7 @@ public import Observation
 public import SharedTable
 import Synchronization
 
-/// A value of a table as an object of Swift's Observation: whoever has read `value` under `withObservationTracking`, or in
+/// A value of a table as an object of Swift's Observation: code that has read `value` under `withObservationTracking`, or in
 /// `Observations`, is told when any process on the host has changed it.
 ///
 /// ```swift
@@ -102,7 +102,7 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
 
   deinit { following.withLock { $0?.cancel() } }
 
-  // Stored before it is told: whoever is told may read in another thread at once, and must not find what was.
+  // The task stores before it tells: an observer that is told may read in another thread at once, and must find the new value.
 
   private func tell(_ value: Value) {
     tell(\.value) { $0.value = value }

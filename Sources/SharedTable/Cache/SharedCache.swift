@@ -30,7 +30,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
-  ///   - errorHandler: gets what goes wrong in writes that nobody waits for, on some thread.
+  ///   - errorHandler: the cache calls it, on a thread of the library's, with the error of a write that no caller waits for.
   ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(

@@ -45,13 +45,13 @@ extension Table.Administration {
     do { try segment.setLimits(limits) } catch { throw table.named(error) }
   }
 
-  /// Who may open the table, as the system says now. A system call; never blocks. For observers, too.
+  /// The owner, group and mode by which the system lets a process open the table. A system call; never blocks. For observers, too.
   /// - Throws: `system`.
   public func rights() throws(TableError) -> Table.Rights {
     do { return try segment.rights() } catch { throw table.named(error) }
   }
 
-  /// Changes who may open the table. Who has it open keeps it. Some system calls; never blocks.
+  /// Changes the owner, group and mode. A process that has the table open keeps it. Some system calls; never blocks.
   /// - Throws: `notPermitted` for a mode that the protocol cannot keep, if the system refuses, and for an observer; `forked`.
   public func setRights(_ rights: Table.Rights) throws(TableError) {
     do { try segment.setRights(rights) } catch { throw table.named(error) }
