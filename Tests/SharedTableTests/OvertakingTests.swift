@@ -67,6 +67,20 @@ import Testing
     #expect(!waiter.isSameWait(as: ForemostWaiter(slot: 4, since: last, isDue: false)))
   }
 
+  /// A due waiter that comes late leaves W idle, so it looks again before it is due, whatever it takes the turns' length for.
+  @Test func aWaiterLooksAgainBeforeItIsDue() {
+    let longest = WriterLockWait.lookNanoseconds.upperBound
+    #expect(WriterLockWait.untilNextLook(left: 0, afterLast: 3, in: 400) == 0)
+    #expect(WriterLockWait.untilNextLook(left: -5, afterLast: 3, in: 400) == 0)
+    // 20 turns of 50 ns.
+    #expect((500..<1000).contains(WriterLockWait.untilNextLook(left: 20, afterLast: 40, in: 2000)))
+    // One turn, which was slow: the others will not be.
+    #expect(WriterLockWait.untilNextLook(left: 59, afterLast: 1, in: 400) == 800)
+    #expect(WriterLockWait.untilNextLook(left: 59, afterLast: 1, in: 9000) == longest)
+    // Whoever was stopped meanwhile.
+    #expect(WriterLockWait.untilNextLook(left: 59, afterLast: 1, in: .max) <= longest)
+  }
+
   /// A process that wants W again at once would have it before one that must be woken first.
   @Test(arguments: Table.Variant.allCases)
   func whoHasWaitedGoesBeforeWhoComesBack(_ variant: Table.Variant) throws {

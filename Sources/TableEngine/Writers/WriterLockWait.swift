@@ -41,8 +41,8 @@ struct WriterLockWait {
   private static let patienceNanoseconds: UInt64 = 2_000_000
   /// How long to spin while nothing changes: a few times what sleeping and waking cost.
   private static let spinNanoseconds: UInt64 = 20_000
-  /// Between two looks, each of which costs the owner some cache misses.
-  private static let lookNanoseconds: ClosedRange<UInt64> = 400...10_000
+  /// Between two looks, each of which costs an owner with short turns a cache miss. Who goes on at once has W again in less.
+  static let lookNanoseconds: ClosedRange<UInt64> = 400...10_000
 
   /// May a thread that comes now try W? No if the foremost waiter is due.
   @inline(__always)
@@ -70,7 +70,7 @@ struct WriterLockWait {
     let (end, overflow) = start.addingReportingOverflow(timeoutNanoseconds)
     let deadline = overflow ? .max : end
     let since = turns
-    var now = start
+    var (now, turn) = (start, since)
     while true {
       if now >= deadline {
         withdraw(since)
@@ -79,7 +79,7 @@ struct WriterLockWait {
       }
       let me = ForemostWaiter(slot: slot, since: since, isDue: now &- start >= Self.sliceNanoseconds)
       let foremost = nameForemost(me, since)
-      var result = spin(me, foremost, now, deadline)
+      var result = spin(me, foremost, &turn, now, deadline)
       if result == .busy {
         now = HostClock.monotonicNanoseconds
         let nanoseconds = min(Self.sliceNanoseconds, deadline > now ? deadline - now : 0)
@@ -125,45 +125,53 @@ struct WriterLockWait {
   // MARK: - Spinning and sleeping
 
   /// Looks for W to become free, and takes it then; the foremost goes on as long as turns are short. While others have turn
-  /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn.
+  /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn. So W that it finds free
+  /// between two of their turns is not its yet; W that has been left alone from one look to the next is.
+  /// - Parameter turn: the one of the last look.
   /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
   private func spin(
-    _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ start: UInt64, _ deadline: UInt64
+    _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ turn: inout UInt64, _ start: UInt64, _ deadline: UInt64
   ) -> LockResult {
     let isForemost = foremost.isSameWait(as: me)
-    var turn = turns
-    var (now, since, pause) = (start, start, Self.lookNanoseconds.lowerBound)
+    var (now, since, looked) = (start, start, start)
     repeat {
       let newest = turns
-      if Self.isDue(foremost, ctl) ? isForemost : newest == turn, mutex.looksFree {
+      let isLeftAlone = newest == turn && now &- looked >= Self.lookNanoseconds.lowerBound
+      if Self.isDue(foremost, ctl) ? isForemost : isLeftAlone, mutex.looksFree {
         let result = mutex.tryLock()
         if result != .busy { return result }
       }
       // Else the owner needs the processor.
       guard shmos_has_several_processors() else { return .busy }
+      var pause = Self.lookNanoseconds.lowerBound
       if newest != turn {
-        let left = Self.overtakings - foremost.turnsPassed(at: newest)
-        pause = Self.timeUntilDue(left: left, whenLast: newest &- turn, took: pause)
+        if isForemost {
+          let left = Self.overtakings - foremost.turnsPassed(at: newest)
+          pause = Self.untilNextLook(left: left, afterLast: newest &- turn, in: now &- looked)
+          since = now
+        }
         turn = newest
-        if isForemost { since = now }
       }
+      looked = now
       now = Self.pause(until: now &+ pause)
       guard self.foremost.isSameWait(as: foremost) else { return .busy }
     } while now &- since < Self.spinNanoseconds && now < deadline
     return .busy
   }
 
-  /// How long it will take until a waiter is due that has so many turns left, if others go on as they did; within the bounds
-  /// of a look.
-  private static func timeUntilDue(left: Int64, whenLast turns: UInt64, took nanoseconds: UInt64) -> UInt64 {
-    guard left > 0 else { return lookNanoseconds.lowerBound }
-    return min(max(nanoseconds &* UInt64(left) / turns, lookNanoseconds.lowerBound), lookNanoseconds.upperBound)
+  /// A part of the time until the foremost waiter is due, which has so many turns of others left, if they go on as in the time
+  /// since the last look. It grows slowly: an owner's first turns are slow, and by them it would come too late, to a W that
+  /// nobody else may take.
+  static func untilNextLook(left: Int64, afterLast turns: UInt64, in nanoseconds: UInt64) -> UInt64 {
+    guard left > 0 else { return 0 }
+    let untilDue = nanoseconds &* UInt64(left) / turns
+    return max(100, min(untilDue / 8 &* 5, nanoseconds &* 2, lookNanoseconds.upperBound))
   }
 
   /// - Returns: the time.
   private static func pause(until end: UInt64) -> UInt64 {
     while true {
-      for _ in 0..<16 { shm_pause() }
+      for _ in 0..<2 { shm_pause() }
       let now = HostClock.monotonicNanoseconds
       if now >= end { return now }
     }
