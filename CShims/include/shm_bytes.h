@@ -36,6 +36,14 @@ SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
     }
     return true;
   }
+  if (length >= 4) {
+    uint32_t r, s, t, u;
+    memcpy(&r, a, 4);
+    memcpy(&s, b, 4);
+    memcpy(&t, a + length - 4, 4);
+    memcpy(&u, b + length - 4, 4);
+    return r == s && t == u;
+  }
   for (size_t i = 0; i < length; i++)
     if (a[i] != b[i]) return false;
   return true;
