@@ -112,6 +112,19 @@ SHM_INLINE uint32_t shm_size_class_bytes(size_t size_class) {
   return sizes[size_class];
 }
 
+/* The smallest class of so many sixteen bytes, at most as many as the largest class has. */
+SHM_INLINE uint32_t shm_size_class(size_t sixteenths) {
+  static const uint8_t classes[] = {
+      [0 ... 2] = 0, [3] = 1, [4] = 2, [5] = 3, [6] = 4, [7] = 5, [8] = 6, [9] = 7, [10] = 8, [11] = 9,
+      [12] = 10, [13] = 11, [14] = 12, [15] = 13, [16] = 14, [17] = 15, [18] = 16, [19] = 17, [20] = 18,
+      [21] = 19, [22] = 20, [23] = 21, [24] = 22, [25 ... 26] = 23, [27 ... 28] = 24, [29 ... 30] = 25,
+      [31 ... 32] = 26, [33 ... 36] = 27, [37 ... 42] = 28, [43 ... 48] = 29, [49 ... 56] = 30,
+      [57 ... 64] = 31, [65 ... 73] = 32, [74 ... 85] = 33, [86 ... 102] = 34, [103 ... 128] = 35,
+      [129 ... 146] = 36, [147 ... 170] = 37, [171 ... 204] = 38, [205 ... 256] = 39, [257 ... 341] = 40,
+      [342 ... 512] = 41};
+  return classes[sixteenths];
+}
+
 SHM_NONNULL_BEGIN
 
 /* One thing that peers must agree on: a field of a struct, a struct itself, a constant, ... */

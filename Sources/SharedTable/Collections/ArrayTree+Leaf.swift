@@ -28,7 +28,7 @@ extension ArrayTree {
       let change = ArrayLeafChange(node, node.count..<node.count, length: element.count, alignment: alignment),
       limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength
     else { return false }
-    try unsafe table.replace(old, key, hash: hash, byteCount: change.byteCount, nodeForm, committing: barrier) {
+    try unsafe table.replace(old, byteCount: change.byteCount, committing: barrier) {
       unsafe change.write(element, to: $0)
     }
     return true

@@ -67,16 +67,15 @@ extension Table {
     unsafe segment.locate(key, hash: hash, in: barrier) { clock }
   }
 
-  /// Stores a value that does not expire in place of one that was located, and commits.
+  /// Stores a value in place of one that was located, with what is stored beside it, and commits.
   /// - Parameter write: puts its bytes where they are to lie, all of them.
   @inline(__always)
   func replace(
-    _ old: LocatedEntry, _ key: UnsafeRawBufferPointer, hash: UInt64, byteCount: Int, _ form: StoredForm,
-    committing barrier: DirectBarrier, _ write: (UnsafeMutableRawPointer) -> Void
+    _ old: LocatedEntry, byteCount: Int, committing barrier: DirectBarrier,
+    _ write: (UnsafeMutableRawPointer) -> Void
   ) throws(TableError) {
     do throws(EngineError) {
-      try unsafe segment.replace(
-        old, key, hash: hash, valueLength: byteCount, form.attributes(expiry: 0), committing: barrier, write)
+      try unsafe segment.replace(old, valueLength: byteCount, committing: barrier, write)
     } catch {
       throw named(error)
     }

@@ -17,6 +17,10 @@ enum BucketWord {
   @inlinable @inline(__always)
   static func make(tag: UInt32, offset: Int) -> UInt64 { UInt64(tag) << UInt64(SHM_OFFSET_BITS) | UInt64(offset) }
 
+  /// For another entry of the key that a live word names.
+  @inline(__always)
+  static func make(sameTagAs word: UInt64, offset: Int) -> UInt64 { word & ~offsetMask | UInt64(offset) }
+
   @inlinable @inline(__always)
   static func offset(_ word: UInt64) -> Int { Int(word & offsetMask) }
 

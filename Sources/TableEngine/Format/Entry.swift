@@ -39,6 +39,15 @@ extension Memory {
     if let bytes = value.baseAddress { unsafe copyValue(bytes, count: value.count, to: body &+ key.count) }
   }
 
+  /// The same without a value, of an entry that has between header and value what another of its key has there.
+  @inline(__always)
+  func storeEntry(_ entry: Int, _ meta: EntryMeta, _ head: UnsafeRawBufferPointer, version: UInt64, previous: Int) {
+    storeRelaxed(entry &+ Entry.version, version)
+    storeRelaxed(entry &+ Entry.prev, UInt64(truncatingIfNeeded: previous))
+    storeRelaxed(entry &+ Entry.meta, meta.raw)
+    unsafe copy(head.baseAddress.unsafelyUnwrapped, count: head.count, to: entry &+ Entry.headerBytes)
+  }
+
   /// What follows the header of an entry that is not compact.
   @inline(never)
   private func storeParts(

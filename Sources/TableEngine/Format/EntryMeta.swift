@@ -24,6 +24,12 @@ public struct EntryMeta: Sendable, Equatable {
     raw = UInt64(valueLength) | UInt64(keyLength &- 1) << 32 | flags << 48 | UInt64(type) << 56
   }
 
+  /// The same for a value of another length.
+  @inline(__always)
+  func with(valueLength: Int) -> EntryMeta {
+    EntryMeta(raw: raw & ~0xffff_ffff | UInt64(truncatingIfNeeded: valueLength))
+  }
+
   @usableFromInline static let tombstoneFlag = UInt64(SHM_ENTRY_TOMBSTONE)
   @usableFromInline static let expiryFlag = UInt64(SHM_ENTRY_EXPIRY)
   @usableFromInline static let fingerprintFlag = UInt64(SHM_ENTRY_FINGERPRINT)

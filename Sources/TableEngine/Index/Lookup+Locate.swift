@@ -3,12 +3,14 @@ import CShims
 extension Lookup {
   /// The writer's search: goes on to the end of the key's window, so that a key that lies behind a deleted word is
   /// not inserted twice. Under W.
+  /// - Parameter isPlain: whether what is sought has likely neither expiry nor fingerprint.
   @inline(__always)
-  func locate(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64) -> Location {
+  func locate(_ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, isPlain: Bool = true) -> Location {
     let directory = directoryWord(hash: hash).word
     var location = Location(subTable: directory.offset, deep: directory.isDeep)
     let home = SubTable.bucket(directory.offset, hash: hash, step: 0)
-    if unsafe matchWord(key, keyLength, tag: BucketWord.tag(hash: hash), bucket: home, &location) { return location }
+    let tag = BucketWord.tag(hash: hash)
+    if unsafe matchWord(key, keyLength, tag: tag, bucket: home, isPlain: isPlain, &location) { return location }
     return unsafe locateFurther(key, keyLength, hash: hash, location)
   }
 
@@ -55,13 +57,15 @@ extension Lookup {
 
   @inline(__always)
   private func matchWord(
-    _ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int, _ location: inout Location
+    _ key: UnsafeRawPointer, _ keyLength: Int, tag: UInt32, bucket: Int, isPlain: Bool = true,
+    _ location: inout Location
   ) -> Bool {
     var candidates = unsafe shm_match_tag(data.pointer(bucket), tag)
     while _fastPath(candidates != 0) {
       let offset = bucket &+ candidates.trailingZeroBitCount &* 8
       let word = data.loadRelaxed(offset)
-      if unsafe isKey(key, keyLength, ofEntry: BucketWord.offset(word)) {
+      let entry = BucketWord.offset(word)
+      if unsafe isPlain ? isPlainKey(key, keyLength, ofEntry: entry) : keyEquals(key, keyLength, entry: entry) {
         location.place = offset
         location.word = word
         return true
@@ -73,7 +77,7 @@ extension Lookup {
 
   /// ``keyEquals(_:_:entry:)`` with what is seldom out of line: most of what is written anew has neither expiry nor fingerprint.
   @inline(__always)
-  private func isKey(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
+  private func isPlainKey(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     guard _fastPath(meta.isOfKeyBehindHeader(keyLength)) else {
       return unsafe isKeyFurtherBehind(key, keyLength, ofEntry: entry)

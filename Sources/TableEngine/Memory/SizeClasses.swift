@@ -21,18 +21,6 @@ public enum SizeClasses {
   @inline(__always)
   static func size(_ sizeClass: Int) -> Int { Int(shm_size_class_bytes(sizeClass)) }
 
-  /// Class of a size of at most 512, by sixteenths.
-  private static let classBySixteenth: [UInt8] = [
-    0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 23, 24, 24, 25, 25, 26,
-    26,
-  ]
-  /// Class of a larger size, by how many blocks of that size fit into a slab.
-  private static let classByCount: [UInt8] = [
-    0, 0, 41, 40, 39, 38, 37, 36, 35, 35, 34, 34, 33, 33, 32, 32, 31, 31, 30, 30, 30, 29, 29, 29, 28, 28, 28, 28, 27,
-    27,
-    27, 27,
-  ]
-
   /// The smallest classes are of 32, 48, 64 bytes and so on: so many.
   private static let evenCount: UInt = 23
 
@@ -43,10 +31,21 @@ public enum SizeClasses {
     return _fastPath(steps < evenCount) ? Int(bitPattern: steps) : code(ofMany: (byteCount &+ 15) >> 4)
   }
 
-  private static func code(ofMany sixteenths: Int) -> Int {
-    if sixteenths <= 32 { return Int(classBySixteenth[sixteenths]) }
-    if sixteenths <= largest / 16 { return Int(classByCount[slabBytes / 16 / sixteenths]) }
-    return runCode + (sixteenths + frameBytes / 16 - 1) / (frameBytes / 16)
+  @inline(never)
+  private static func code(ofMany sixteenths: Int) -> Int { code(sixteenths: sixteenths) }
+
+  /// The same in place, for what is mostly large.
+  @inline(__always)
+  static func code(largeByteCount byteCount: Int) -> Int { code(sixteenths: (byteCount &+ 15) >> 4) }
+
+  @inline(__always)
+  private static func code(sixteenths: Int) -> Int {
+    _fastPath(sixteenths <= largest / 16) ? Int(shm_size_class(sixteenths)) : runCode(sixteenths)
+  }
+
+  @inline(never)
+  private static func runCode(_ sixteenths: Int) -> Int {
+    runCode + (sixteenths + frameBytes / 16 - 1) / (frameBytes / 16)
   }
 
   @inline(__always)

@@ -38,7 +38,13 @@ public struct FoundEntry {
     unsafe UnsafeRawBufferPointer(start: entry + meta.valueOffset, count: meta.valueLength)
   }
 
-  @inlinable
+  /// What lies between header and value: attributes, key and padding.
+  @inline(__always)
+  func head(before valueOffset: Int) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: entry + Entry.headerBytes, count: valueOffset &- Entry.headerBytes)
+  }
+
+  @inlinable @inline(__always)
   public var key: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: entry + meta.keyOffset, count: meta.keyLength)
   }

@@ -216,14 +216,13 @@ struct Barriers {
     }
   }
 
-  /// The same with a value that is made in place: see ``Transaction/replace(at:_:hash:valueLength:_:_:)``.
+  /// The same with a value that is made in place: see ``Transaction/replace(_:valueLength:_:)``.
   @inline(__always)
   func replaceInTable(
-    at place: Int, _ key: UnsafeRawBufferPointer, hash: UInt64, valueLength: Int, _ attributes: ValueAttributes,
-    _ write: (UnsafeMutableRawPointer) -> Void
+    _ old: LocatedEntry, valueLength: Int, _ write: (UnsafeMutableRawPointer) -> Void
   ) throws(EngineError) {
     try inTransaction { transaction throws(EngineError) in
-      try unsafe transaction.replace(at: place, key, hash: hash, valueLength: valueLength, attributes, write)
+      try unsafe transaction.replace(old, valueLength: valueLength, write)
     }
   }
 

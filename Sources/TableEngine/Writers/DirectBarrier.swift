@@ -81,20 +81,20 @@ extension Segment {
   public func locate(
     _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> WallClock
   ) -> LocatedEntry? {
-    let location = unsafe Lookup(data: data).locate(key.baseAddress.unsafelyUnwrapped, key.count, hash: hash)
+    let location = unsafe Lookup(data: data).locate(
+      key.baseAddress.unsafelyUnwrapped, key.count, hash: hash, isPlain: false)
     guard let found = foundEntry(BucketWord.offset(location.word), clock) else { return nil }
     return LocatedEntry(entry: found, place: location.place)
   }
 
-  /// Stores a value of so many bytes in place of one that was located, and commits.
-  /// - Parameter key: the same.
+  /// Stores a value of so many bytes in place of one that was located, with the same attributes, and commits.
   /// - Parameter write: puts the bytes where they are to lie: all of them. May look at the old ones.
   public func replace(
-    _ old: LocatedEntry, _ key: UnsafeRawBufferPointer, hash: UInt64, valueLength: Int, _ attributes: ValueAttributes,
-    committing barrier: DirectBarrier, _ write: (UnsafeMutableRawPointer) -> Void
+    _ old: LocatedEntry, valueLength: Int, committing barrier: DirectBarrier,
+    _ write: (UnsafeMutableRawPointer) -> Void
   ) throws(EngineError) {
     try check(valueLength: valueLength)
-    try unsafe barriers.replaceInTable(at: old.place, key, hash: hash, valueLength: valueLength, attributes, write)
+    try unsafe barriers.replaceInTable(old, valueLength: valueLength, write)
     commit(barrier)
   }
 

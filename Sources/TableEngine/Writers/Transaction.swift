@@ -120,7 +120,7 @@ struct Transaction {
     let previous = BucketWord.offset(location.word)
     guard isWanted(previous) else { return false }
     let byteCount = attributes.isCompact ? EntryMeta.compactByteCount(key.count, value.count) : meta.byteCount
-    let block = try take(byteCount, for: location)
+    let block = try take(code: SizeClasses.code(byteCount: byteCount), for: location)
     unsafe data.storeEntry(
       block.offset, meta, attributes, key, value, version: state.version, previous: previous & state.linkMask)
     publish(block.offset, hash: hash, at: location)
@@ -129,27 +129,30 @@ struct Transaction {
     return true
   }
 
-  /// Stores a value of so many bytes in place of the one that lies at a key's place.
+  /// Stores a value of so many bytes in place of one that was located. What is stored beside it stays: only version and length change.
   ///
-  /// - Parameter place: the word that leads to the key's entry. Nothing has been changed since.
   /// - Parameter write: puts the bytes where they are to lie, where nobody sees them yet. May look at the old ones.
   @inline(__always)
   func replace(
-    at place: Int, _ key: UnsafeRawBufferPointer, hash: UInt64, valueLength: Int, _ attributes: ValueAttributes,
-    _ write: (UnsafeMutableRawPointer) -> Void
+    _ old: LocatedEntry, valueLength: Int, _ write: (UnsafeMutableRawPointer) -> Void
   ) throws(EngineError) {
-    let meta = EntryMeta(keyLength: key.count, valueLength: valueLength, attributes)
+    let meta = old.entry.meta.with(valueLength: valueLength)
+    let valueOffset = meta.valueOffset
     try reserve(8)
-    let location = Location(place: place, word: data.loadRelaxed(place))
+    let location = Location(place: old.place, word: data.loadRelaxed(old.place))
     let previous = BucketWord.offset(location.word)
-    let block = try take(meta.byteCount, for: location)
+    let block = try take(code: SizeClasses.code(largeByteCount: valueOffset &+ valueLength), for: location)
     unsafe data.storeEntry(
-      block.offset, meta, attributes, key, UnsafeRawBufferPointer(start: nil, count: 0), version: state.version,
+      block.offset, meta, old.entry.head(before: valueOffset), version: state.version,
       previous: previous & state.linkMask)
-    unsafe write(data.pointer(block.offset &+ meta.valueOffset))
-    publish(block.offset, hash: hash, at: location)
-    if !supersede(previous, by: block, meta) { state.keyDelta &+= 1 }
-    unsafe state.log.append(.set, key: key, version: state.version)
+    unsafe write(data.pointer(block.offset &+ valueOffset))
+    publish(block.offset, at: location.place, inPlaceOf: location.word)
+    let code =
+      meta == old.entry.meta
+      ? block.code : SizeClasses.code(largeByteCount: valueOffset &+ old.entry.meta.valueLength)
+    push(
+      BlockRef(offset: previous, code: code), named: UInt64(truncatingIfNeeded: block.offset), stamp: state.version)
+    unsafe state.log.append(.set, key: old.entry.key, version: state.version)
   }
 
   /// Removes a key.
@@ -213,6 +216,12 @@ struct Transaction {
     data.storeRelease(location.place, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: entry))
   }
 
+  /// PAIR publish-entry. Other end: Lookup.match. The same where another entry of the key is: its tag stays.
+  @inline(__always)
+  private func publish(_ entry: Int, at place: Int, inPlaceOf word: UInt64) {
+    data.storeRelease(place, BucketWord.make(sameTagAs: word, offset: entry))
+  }
+
   /// Has the commit hand back what an entry took the place of, unless that is a tombstone, whose own transaction named it.
   /// - Returns: whether it was a value.
   @inline(__always)
@@ -240,8 +249,7 @@ struct Transaction {
 
   /// A block for a value of a key.
   @inline(__always)
-  private func take(_ byteCount: Int, for location: Location) throws(EngineError) -> BlockRef {
-    let code = SizeClasses.code(byteCount: byteCount)
+  private func take(code: Int, for location: Location) throws(EngineError) -> BlockRef {
     if let find = Recycler(state: state).find(code: code) {
       return record(find, .allocate, location.place, location.word)
     }
