@@ -8,30 +8,11 @@ extension ArrayTree {
   func append(_ element: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) {
     let tree = unsafe Uncounted(self)
     try place.withDirectBarrier(timeout) { barrier throws(TableError) -> Void? in
-      guard let tail = self.tail(in: barrier) else { return nil }
-      return try unsafe withKey(tail) { key throws(TableError) in
-        try unsafe appendToLeaf(key, element, committing: barrier) ? () : nil
-      }
+      guard let header = header(in: barrier), header.state.tail > 0 else { return nil }
+      return try unsafe changeLeaf(header.tailKey, header.tailHash, nil, element, inTail: true, barrier)
     } generally: { tx throws(TableError) in
       try tree.with { tree throws(TableError) in try unsafe tree.append(element, in: &tx) }
     }
-  }
-
-  /// Appends an element to a leaf that has room for it.
-  /// - Returns: false with nothing done, and the barrier open, if it has none, or something is wrong.
-  @inline(never)
-  private func appendToLeaf(
-    _ key: UnsafeRawBufferPointer, _ element: UnsafeRawBufferPointer, committing barrier: DirectBarrier
-  ) throws(TableError) -> Bool {
-    let hash = unsafe table.segment.hash(key)
-    guard let old = unsafe table.locate(key, hash: hash, in: barrier), let node = node(old.entry, 0),
-      let change = ArrayLeafChange(node, node.count..<node.count, length: element.count, alignment: alignment),
-      limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength
-    else { return false }
-    try unsafe table.replace(old, byteCount: change.byteCount, committing: barrier) {
-      unsafe change.write(element, to: $0)
-    }
-    return true
   }
 
   @usableFromInline
@@ -50,7 +31,21 @@ extension ArrayTree {
   @usableFromInline
   func set(_ element: UnsafeRawBufferPointer, at index: Int, timeout: Duration?) throws(TableError) {
     let tree = unsafe Uncounted(self)
-    try place.withBarrier(timeout) { tx throws(TableError) in
+    try place.withDirectBarrier(timeout) { barrier throws(TableError) -> Void? in
+      guard index >= 0, let header = header(in: barrier) else { return nil }
+      let state = header.state
+      if index >= state.rooted {
+        guard state.tail > 0 else { return nil }
+        return try unsafe setInLeaf(
+          header.tailKey, header.tailHash, index - state.rooted, element, inTail: true, barrier)
+      }
+      let (leaf, place) = try unsafe descend(to: index, state) { key in
+        unsafe table.find(key, hash: table.segment.hash(key), in: barrier)
+      }
+      return try unsafe withKey(leaf) { key throws(TableError) in
+        try unsafe setInLeaf(key, table.segment.hash(key), place, element, inTail: false, barrier)
+      }
+    } generally: { tx throws(TableError) in
       try tree.with { tree throws(TableError) in try unsafe tree.set(element, at: index, in: &tx) }
     }
   }
@@ -67,6 +62,46 @@ extension ArrayTree {
     try replace(index..<index + 1, with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
   }
 
+  // MARK: - One leaf
+
+  @inline(never)
+  private func setInLeaf(
+    _ key: UnsafeRawBufferPointer, _ hash: UInt64, _ index: Int, _ element: UnsafeRawBufferPointer, inTail: Bool,
+    _ barrier: DirectBarrier
+  ) throws(TableError) -> Void? {
+    try unsafe changeLeaf(key, hash, index, element, inTail: inTail, barrier)
+  }
+
+  /// Puts an element in the place of another or, without an index, behind the last one, and commits.
+  /// - Returns: nil with nothing done, and the barrier open, if the leaf cannot take it, or something is wrong.
+  @inline(__always)
+  private func changeLeaf(
+    _ key: UnsafeRawBufferPointer, _ hash: UInt64, _ index: Int?, _ element: UnsafeRawBufferPointer, inTail: Bool,
+    _ barrier: DirectBarrier
+  ) throws(TableError) -> Void? {
+    guard let old = unsafe table.locate(key, hash: hash, in: barrier), let node = node(old.entry, 0),
+      let change = change(node, index, element.count), isAdmitted(change, inTail: inTail)
+    else { return nil }
+    return try unsafe table.replace(old, byteCount: change.byteCount, committing: barrier) {
+      unsafe change.write(element, to: $0)
+    }
+  }
+
+  /// Nil if the leaf has no such index, or its ends contradict each other.
+  @inline(__always)
+  private func change(_ node: borrowing ArrayNodeSpan, _ index: Int?, _ length: Int) -> ArrayLeafChange? {
+    if let index, index >= node.count { return nil }
+    let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count
+    return ArrayLeafChange(node, range, length: length, alignment: alignment)
+  }
+
+  /// Whether a leaf may become so. One below a node that gets smaller may have to join a neighbour.
+  @inline(__always)
+  private func isAdmitted(_ change: ArrayLeafChange, inTail: Bool) -> Bool {
+    limits.admitLeaf(change.count, change.dataBytes) && change.byteCount <= table.maximumValueLength
+      && (inTail || change.shrinkage <= 0)
+  }
+
   /// Puts an element in the place of another or, without an index, behind the last one.
   ///
   /// Inlined into both: an append needs a good part of it only.
@@ -81,15 +116,8 @@ extension ArrayTree {
     guard let found = try unsafe tx.find(key, hash: hash) else { throw damaged(leaf) }
     let node = try node(found, leaf, 0)
     if let index { try checkTail(leaf, index, node.count, state) }
-    let range = index.map { $0..<$0 + 1 } ?? node.count..<node.count
-    guard let change = ArrayLeafChange(node, range, length: element.count, alignment: alignment) else {
-      throw damaged(leaf)
-    }
-    guard limits.admitLeaf(change.count, change.dataBytes), change.byteCount <= table.maximumValueLength else {
-      return false
-    }
-    // A leaf below a node that gets smaller may have to join a neighbour.
-    if leaf != state.tail, change.shrinkage > 0 { return false }
+    guard let change = change(node, index, element.count) else { throw damaged(leaf) }
+    guard isAdmitted(change, inTail: leaf == state.tail) else { return false }
     guard try unsafe store(change, element, key, hash, in: &tx) else { throw damaged(leaf) }
     return true
   }

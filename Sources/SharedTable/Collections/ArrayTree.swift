@@ -19,6 +19,8 @@ final class ArrayTree: Sendable {
   let alignment: Int
   /// Of nodes. Here it is read without a look whether its fingerprint has been computed.
   let nodeForm = StoredForm(of: ArrayNodeBytes.self)
+  /// In direct barriers.
+  private let knownHeader: KnownHeader
 
   init<Element: TableValue>(
     _ name: String, _ table: Table, of type: Element.Type, _ limits: ArrayNode.Limits
@@ -30,7 +32,10 @@ final class ArrayTree: Sendable {
       table: table, name: try CollectionKeys(name, table),
       signature: "array of \(SharedTable.signature(of: type))")
     prefix = place.name.prefix
+    knownHeader = KnownHeader(keyLength: prefix.numberedKeyLength)
   }
+
+  deinit { knownHeader.deallocate() }
 
   /// What the header says, and how many elements the tail has.
   @usableFromInline
@@ -84,12 +89,22 @@ final class ArrayTree: Sendable {
     return state
   }
 
-  /// The number of the tail; nil if there is none, or no header that can be.
+  /// The header that a direct barrier has found; nil if it has found none that can be.
   @inline(__always)
-  func tail(in barrier: DirectBarrier) -> Int? {
-    guard let numbers = place.numbers(in: barrier) else { return nil }
+  func header(in barrier: DirectBarrier) -> KnownHeader? {
+    guard let found = barrier.root else { return nil }
+    return _fastPath(knownHeader.isThat(ofVersion: found.version)) || learn(found, in: barrier) ? knownHeader : nil
+  }
+
+  @inline(never)
+  private func learn(_ header: FoundEntry, in barrier: DirectBarrier) -> Bool {
+    guard let numbers = place.numbers(in: barrier) else { return false }
     let state = State(header: numbers)
-    return state.isPossible && state.tail > 0 ? state.tail : nil
+    guard state.isPossible else { return false }
+    unsafe prefix.withNumberedKey(state.tail) { key in
+      unsafe knownHeader.learn(version: header.version, state, tail: key, hash: table.segment.hash(key))
+    }
+    return true
   }
 
   @inline(never)
@@ -204,14 +219,21 @@ final class ArrayTree: Sendable {
       guard state.tail > 0 else { throw outOfBounds(index, state.rooted) }
       return (state.tail, index - state.rooted)
     }
+    return try unsafe descend(to: index, state) { key throws(TableError) in try unsafe section.found(RawKey(key)) }
+  }
+
+  /// The leaf below the root that has an element, and where in it.
+  /// - Parameter find: what lies under a node's key.
+  @inline(__always)
+  func descend(
+    to index: Int, _ state: State, _ find: (UnsafeRawBufferPointer) throws(TableError) -> FoundEntry?
+  ) throws(TableError) -> (leaf: Int, place: Int) {
     var id = state.root
     var rest = index
     var level = state.level
     while level > 0 {
-      let (child, before) = try withNode(id, level, in: section) { node throws(TableError) in
-        guard let found = node.child(holding: rest) else { throw damaged(id) }
-        return found
-      }
+      guard let found = try unsafe withKey(id, find), let (child, before) = node(found, level)?.child(holding: rest)
+      else { throw damaged(id) }
       id = child
       rest -= before
       level -= 1

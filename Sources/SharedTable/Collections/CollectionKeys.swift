@@ -119,6 +119,9 @@ extension KeptBytes {
     return try result.get()
   }
 
+  /// The longest key that ``withNumberedKey(_:_:)`` puts together: behind these bytes come the digits of the largest number.
+  var numberedKeyLength: Int { count + 20 }
+
   /// Calls `body` with these bytes and a number behind them, 0 or more, put together on the stack: the key of a page or node.
   /// They are a name and at most two bytes more.
   @inline(__always)
