@@ -148,6 +148,26 @@ import Testing
     }
   }
 
+  @Test func anInnerNodeOfAnotherLengthOrWithAChildThatCannotBeIsNone() throws {
+    let children = (1...3).map { ArrayInner.Child(id: $0, count: 10 * $0) }
+    let good = ArrayInner(level: 2, children: children).bytes
+    func inner(_ bytes: [UInt8]) -> ArrayInner? {
+      guard let node = ArrayNodeSpan(bytes.span.bytes) else { return nil }
+      return ArrayInner(node)
+    }
+    #expect(inner(good)?.children == children && inner(good)?.level == 2)
+    for length in 0..<good.count { #expect(inner(Array(good[..<length])) == nil, "cut to \(length) bytes") }
+    #expect(inner(good + [UInt8](repeating: 0, count: 16)) == nil)
+    // A number or a count of 0, and of more than an `Int` has.
+    for word in 0..<6 {
+      for byte in [0, 7] {
+        var bytes = good
+        bytes[8 + 8 * word + byte] = byte == 0 ? 0 : 0x80
+        #expect(inner(bytes) == nil, "word \(word)")
+      }
+    }
+  }
+
   /// A leaf of another length than the header says is found out when more comes behind it.
   @Test func aRootThatIsShorterThanTheHeaderSaysIsDamage() throws {
     let table = try Table.temporary()

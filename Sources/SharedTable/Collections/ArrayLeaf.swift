@@ -134,6 +134,7 @@ struct ArrayLeaf {
 
 /// An inner node that is being changed.
 struct ArrayInner {
+  /// In memory as in a node.
   struct Child: Equatable {
     let id: Int
     /// Elements below it.
@@ -152,12 +153,8 @@ struct ArrayInner {
   init?(_ node: borrowing ArrayNodeSpan) {
     guard node.level > 0, node.span.byteCount == 8 + 16 * node.count, node.count > 0 else { return nil }
     level = node.level
-    children = []
-    children.reserveCapacity(node.count)
-    for index in 0..<node.count {
-      guard let child = node.child(index) else { return nil }
-      children.append(child)
-    }
+    children = node.children
+    for child in children where child.id <= 0 || child.count <= 0 { return nil }
   }
 
   /// Elements below; nil if that is no `Int`.
@@ -172,16 +169,18 @@ struct ArrayInner {
   }
 
   var bytes: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 8 + 16 * children.count)
-    unsafe bytes.withUnsafeMutableBytes { bytes in
-      unsafe bytes.storeBytes(of: UInt32(level), as: UInt32.self)
-      unsafe bytes.storeBytes(of: UInt32(children.count), toByteOffset: 4, as: UInt32.self)
-      for (index, child) in children.enumerated() {
-        unsafe bytes.storeBytes(of: UInt64(child.id), toByteOffset: 8 + 16 * index, as: UInt64.self)
-        unsafe bytes.storeBytes(of: UInt64(child.count), toByteOffset: 16 + 16 * index, as: UInt64.self)
+    let length = 8 + MemoryLayout<Child>.stride * children.count
+    return unsafe [UInt8](unsafeUninitializedCapacity: length) { place, count in
+      unsafe place.baseAddress!.withMemoryRebound(to: UInt32.self, capacity: 2) { words in
+        unsafe words[0] = UInt32(level)
+        unsafe words[1] = UInt32(children.count)
       }
+      unsafe children.withUnsafeBytes { bytes in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(place)[8...]).copyMemory(
+          from: bytes)
+      }
+      count = length
     }
-    return bytes
   }
 
   /// The children in as many parts as inner nodes are needed for them.

@@ -130,12 +130,14 @@ struct ArrayNodeSpan: ~Escapable {
     }
   }
 
-  /// A child; nil if there is none of that number, or none that can be.
-  func child(_ index: Int) -> ArrayInner.Child? {
-    guard level > 0, index >= 0, index < count, let id = span.word64(at: 8 + 16 * index),
-      let below = span.word64(at: 16 + 16 * index), id > 0, below > 0
-    else { return nil }
-    return ArrayInner.Child(id: id, count: below)
+  /// The children of an inner node that is as long as it must be, as they are stored.
+  var children: [ArrayInner.Child] {
+    unsafe span.withUnsafeBytes { bytes in
+      unsafe [ArrayInner.Child](unsafeUninitializedCapacity: count) { place, stored in
+        unsafe UnsafeMutableRawBufferPointer(place).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[8...]))
+        stored = count
+      }
+    }
   }
 }
 
@@ -144,11 +146,5 @@ extension RawSpan {
   fileprivate func word32(at offset: Int) -> Int? {
     guard offset >= 0, offset <= byteCount - 4 else { return nil }
     return unsafe Int(unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
-  }
-
-  /// Nil also for what is no positive `Int`.
-  fileprivate func word64(at offset: Int) -> Int? {
-    guard offset >= 0, offset <= byteCount - 8 else { return nil }
-    return unsafe Int(exactly: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

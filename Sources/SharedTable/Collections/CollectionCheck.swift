@@ -159,11 +159,10 @@ private struct ArrayCheck {
       }
       return .children([])
     }
-    let children = (0..<node.count).compactMap { node.child($0) }
-    guard children.count == node.count else { return .wrong("one of its children cannot be") }
-    let sum = children.reduce(0) { $0 &+ $1.count }
+    guard let inner = ArrayInner(node) else { return .wrong("its length or one of its children cannot be") }
+    let sum = inner.children.reduce(0) { $0 &+ $1.count }
     if let count, sum != count { return .wrong("its children have \(sum) elements, not \(count)") }
-    return .children(children)
+    return .children(inner.children)
   }
 }
 
