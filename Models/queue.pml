@@ -2,8 +2,10 @@
  *
  * READERS readers, each on a stripe of its own, come ROUNDS times; BARRIERS threads bring one barrier each. A reader that
  * finds the gate closed submits itself under the lock and waits for its turn, or (JOINS) belongs to an outer section and
- * goes away again. A barrier may give up while it waits (QUITS). Counting, looking at the gate, closing it and looking at
- * each stripe are steps of their own; what else happens under the lock is read by nobody else.
+ * goes away again. A barrier enters by the gate if the order knows of nobody; one that finds a reader inside then leaves again. Else it
+ * submits itself under the lock, and may give up while it waits (QUITS). Counting, looking at the gate, closing it, looking at each
+ * stripe and each change of the gate's word are steps of their own; what else happens under the lock is read by nobody else. Who takes
+ * the lock first takes the gate over, and with it a barrier that has entered there.
  *
  * Asserted: barriers run alone; at the end nobody waits (an invalid end state is a submission whose turn never came),
  * nothing is counted and the gate is open.
@@ -23,18 +25,52 @@
 #define READ 1
 #define BARRIER 2
 
-bool gate;              /* what readers look at */
+/* the gate's word */
+#define FREE 0
+#define ENTERED 1       /* by a barrier that the order knows nothing of */
+#define CLOSED 2
+#define ORDERED 4       /* to barriers, not to reads */
+#define SHUTS (ENTERED|CLOSED)
+
+byte gate;              /* what readers and entering barriers look at */
 byte count[READERS];    /* the stripes */
 bool lock;              /* the queue's; below is under it */
 chan waiting = [N] of { byte, byte };
 bool turn[N];
-bool isGateClosed, isBarrierOn;
+bool isGateClosed, isGateOrdered, isBarrierOn;
 byte reads, barriers;
 byte inside, alone;     /* for the assertions */
 byte atEnd;
 
-inline acquire() { atomic { !lock -> lock = true } }
-inline release() { lock = false }
+/* The first step under it is takeOverGate. */
+inline acquire() {
+  atomic { !lock -> lock = true };
+  if
+  :: isGateClosed || isGateOrdered
+  :: else ->
+       atomic { hasEntered = (gate == ENTERED); gate = gate + ORDERED };
+#ifdef NOT_TAKEN_OVER
+       hasEntered = false;
+#endif
+       if
+       :: hasEntered -> isGateClosed = true; gate = CLOSED; barriers++; isBarrierOn = true
+       :: else -> isGateOrdered = true
+       fi;
+       hasEntered = false
+  fi
+}
+/* giveGateBack */
+inline release() {
+  if
+#ifdef READS_LET_BARRIERS_IN
+  :: isGateOrdered && empty(waiting) -> isGateOrdered = false; gate = FREE
+#else
+  :: isGateOrdered && reads == 0 && empty(waiting) -> isGateOrdered = false; gate = FREE
+#endif
+  :: else
+  fi;
+  lock = false
+}
 
 /* SubmissionOrder.proceed */
 inline proceed() {
@@ -48,7 +84,7 @@ inline proceed() {
        fi
   od;
   if
-  :: barriers == 0 && isGateClosed -> isGateClosed = false; gate = false
+  :: barriers == 0 && isGateClosed -> isGateClosed = false; isGateOrdered = true; gate = ORDERED
   :: else
   fi
 }
@@ -74,22 +110,22 @@ inline section() { inside++; assert(alone == 0); inside-- }
 
 proctype reader(byte me) {
   byte round, kind, who, stripe;
-  bool isFree, closed;
+  bool isFree, closed, hasEntered;
   do
   :: round == ROUNDS -> break
   :: round < ROUNDS ->
 #ifdef ENTER_LATE
-       closed = gate; count[me]++;
+       closed = (gate & SHUTS) != 0; count[me]++;
 #else
-       count[me]++; closed = gate;
+       count[me]++; closed = (gate & SHUTS) != 0;
 #endif
        if
        :: !closed ->
             section();
 #ifdef LEAVE_LATE
-            closed = gate; count[me]--;
+            closed = (gate & SHUTS) != 0; count[me]--;
 #else
-            count[me]--; closed = gate;
+            count[me]--; closed = (gate & SHUTS) != 0;
 #endif
 #ifndef LEAVE_UNSEEN
             if
@@ -128,27 +164,70 @@ proctype reader(byte me) {
   atEnd++
 }
 
+inline barrierSection() {
+  alone++;
+  assert(alone == 1 && inside == 0);
+  alone--
+}
+
+/* Is any reader counted? */
+inline lookAtStripes() {
+  isFree = true;
+  stripe = 0;
+  do
+  :: !isFree || stripe == READERS -> break
+  :: isFree && stripe < READERS -> isFree = (count[stripe] == 0); stripe++
+  od;
+  stripe = 0
+}
+
+inline leave() {
+  atomic { hasEntered = (gate == ENTERED); if :: hasEntered -> gate = FREE :: else fi };
+#ifdef LEAVES_BLINDLY
+  if :: !hasEntered -> gate = FREE; hasEntered = true :: else fi;
+#endif
+  if
+  :: hasEntered -> hasEntered = false
+  :: else -> acquire(); isBarrierOn = false; barriers--; proceed(); release()
+  fi
+}
+
 proctype bringer(byte me) {
   byte kind, who, stripe;
-  bool isFree;
+  bool isFree, hasEntered;
+#ifdef ENTER_BY_GATE_LATE
+  lookAtStripes();
+  atomic { hasEntered = (gate == FREE); if :: hasEntered -> gate = ENTERED :: else fi };
+#else
+  atomic { hasEntered = (gate == FREE); if :: hasEntered -> gate = ENTERED :: else fi };
+  if :: hasEntered -> lookAtStripes() :: else fi;
+#endif
+  if
+  :: hasEntered ->
+       hasEntered = false;
+       if
+       :: isFree -> barrierSection(); leave(); goto done
+       :: else -> leave()
+       fi
+  :: else
+  fi;
+  isFree = false;
   acquire();
   barriers++;
 #ifdef CLOSE_LATE
   waiting ! BARRIER, me;
   proceed();
-  if :: !isGateClosed && barriers > 0 -> isGateClosed = true; gate = true :: else fi;
+  if :: !isGateClosed && barriers > 0 -> isGateClosed = true; isGateOrdered = false; gate = CLOSED :: else fi;
 #else
-  if :: !isGateClosed -> isGateClosed = true; gate = true :: else fi;
+  if :: !isGateClosed -> isGateClosed = true; isGateOrdered = false; gate = CLOSED :: else fi;
   waiting ! BARRIER, me;
   proceed();
 #endif
   release();
   if
   :: turn[me] -> turn[me] = false;
-     alone++;
-     assert(alone == 1 && inside == 0);
-     alone--;
-     acquire(); isBarrierOn = false; barriers--; proceed(); release()
+     barrierSection();
+     leave()
 #ifdef QUITS
   :: acquire();
      if
@@ -161,6 +240,7 @@ proctype bringer(byte me) {
      release()
 #endif
   fi;
+done:
   atEnd++
 }
 
@@ -174,7 +254,7 @@ init {
     od
   }
   atEnd == N;
-  assert(!gate && !isGateClosed && !isBarrierOn && reads == 0 && barriers == 0 && empty(waiting));
+  assert(gate == FREE && !isGateClosed && !isGateOrdered && !isBarrierOn && reads == 0 && barriers == 0 && empty(waiting));
   i = 0;
   do
   :: i < READERS -> assert(count[i] == 0); i++

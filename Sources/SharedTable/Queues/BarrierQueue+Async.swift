@@ -104,7 +104,7 @@ extension BarrierQueue {
     try checkAsynchrony()
     // What a closure captures is counted.
     let uncounted = unsafe Uncounted(work)
-    let isSubmitted = withOrder { order in
+    let isSubmitted = withOrderInlined { order in
       guard order.hasRoom else { return false }
       uncounted.with { order.submit($0) }
       return true

@@ -71,7 +71,7 @@ extension BarrierQueue {
   func enterBarrierAtOnce() throws(TableError) -> Bool {
     guard runsAtOnce else { return false }
     try checkProcess()
-    guard withOrder({ $0.submitBarrierAtOnce() }) else { return false }
+    guard enterBarrierByGate() || withOrder({ $0.submitBarrierAtOnce() }) else { return false }
     do throws(TableError) {
       if try beginBarrierAtOnce() { return true }
     } catch {

@@ -147,13 +147,23 @@ extension BarrierQueue {
   func enterBarrier(_ timeout: Duration?) throws(TableError) -> Duration? {
     try checkProcess()
     try checkOutsideSections(toDo: "a barrier")
+    if enterBarrierByGate() { return timeout }
     return try waitForTurn(timeout) { $0.submitBarrier() }
+  }
+
+  /// - Returns: whether the barrier is alone in the queue; else it is not in it.
+  @inline(__always)
+  func enterBarrierByGate() -> Bool {
+    guard gate.enterBarrier() else { return false }
+    if gate.isEmpty { return true }
+    leaveBarrier()
+    return false
   }
 
   @usableFromInline
   func leaveBarrier() {
     guard table.isUsable else { return }
-    withOrder { $0.finishBarrier() }
+    if !gate.leaveBarrier() { withOrder { $0.finishBarrier() } }
   }
 
   @usableFromInline

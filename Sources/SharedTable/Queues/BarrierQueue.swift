@@ -45,7 +45,7 @@ public final class BarrierQueue: Sendable {
   let subject: String?
   /// How much asynchronous work may wait at a time.
   public let limit: Int
-  @usableFromInline let gate: FastReadGate
+  @usableFromInline let gate: FastGate
   /// The table's, which holds it. The segment is referred to weakly, so each counted use costs more than a look at a value.
   @usableFromInline let segment: Uncounted<Segment>
   /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
@@ -110,7 +110,7 @@ public final class BarrierQueue: Sendable {
     self.limit = limit
     let report = FailureReport(subject ?? "table '\(table.name)'")
     self.errorHandler = errorHandler ?? { error in report.add(error) }
-    let gate = FastReadGate()
+    let gate = FastGate()
     self.gate = gate
     order = Locked(SubmissionOrder(gate, limit: limit))
   }
@@ -135,9 +135,15 @@ public final class BarrierQueue: Sendable {
   /// Changes the order, then has threads take up what may begin.
   ///
   /// A child forked from this process may have inherited the lock locked, and waits for nobody: it must not come here.
-  func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
+  func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R { withOrderInlined(change) }
+
+  /// The same where each submission comes by.
+  @inline(__always)
+  func withOrderInlined<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
     let (result, turns) = order.withLock { order in
+      order.takeOverGate()
       let result = change(&order)
+      order.giveGateBack()
       return (result, order.ready.count > 0 ? Self.turnsToRequest(&order) : 0)
     }
     if turns > 0 { request(turns) }

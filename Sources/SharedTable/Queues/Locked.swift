@@ -41,6 +41,7 @@ package final class Locked<State>: @unchecked Sendable {
   }
 
   /// Waits for nobody for long: `body` must not, and must not come back here.
+  @inline(__always)
   package func withLock<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
     if unsafe pthread_mutex_trylock(mutex) != 0 { lockContended() }
     defer { unsafe pthread_mutex_unlock(mutex) }

@@ -3,10 +3,12 @@
 /// - A barrier's turn comes when all that was submitted before it has finished; what is submitted after it waits.
 /// - Reads between two barriers run side by side. While no barrier waits or runs, the gate is open and synchronous
 ///   reads are counted there; all others are counted in `reads`.
+/// - While it knows of nobody, a barrier may enter by the gate. Whoever changes the order first takes the gate over, and the barrier
+///   with it (``takeOverGate()``); and gives it back if nobody is left (``giveGateBack()``).
 /// - Strictly first come, first served: a barrier is never overtaken by a read that came later, nor a read by a later
 ///   barrier, so neither starves.
 struct SubmissionOrder {
-  private let gate: FastReadGate
+  private let gate: FastGate
   private let limit: Int
   private(set) var waiting = SubmissionList()
   /// Asynchronous work whose turn has come.
@@ -25,6 +27,8 @@ struct SubmissionOrder {
   /// The same as the barrier that runs, or has stepped back, had its first turn.
   private var newestAtTurn: UInt64 = 0
   private var isGateClosed = false
+  /// With the gate open: no barrier enters by it.
+  private var isGateOrdered = false
   /// How often it was suspended and not resumed. While that is above 0 nothing begins, and the gate is closed.
   private(set) var suspensions = 0
   /// Turns asked of the worker threads, and those under way.
@@ -39,7 +43,7 @@ struct SubmissionOrder {
   /// The barrier in `ready` gets no turn for now.
   private(set) var isSteppedBack = false
 
-  init(_ gate: FastReadGate, limit: Int) {
+  init(_ gate: FastGate, limit: Int) {
     self.gate = gate
     self.limit = limit
   }
@@ -48,6 +52,38 @@ struct SubmissionOrder {
   var pendingWorkCount: Int { outside.count + pendingWork + turnsTaken }
 
   var hasRoom: Bool { pendingWork < limit }
+
+  // MARK: - The gate
+
+  /// Before anything is changed: a barrier that has entered by the gate is one of the order from then on.
+  @inline(__always)
+  mutating func takeOverGate() {
+    if !isGateClosed && !isGateOrdered { takeOverFreeGate() }
+  }
+
+  // Out of line: where much is submitted, the gate is closed.
+  @inline(never)
+  private mutating func takeOverFreeGate() {
+    isGateClosed = gate.takeOver()
+    isGateOrdered = !isGateClosed
+    if isGateClosed {
+      barriers += 1
+      isBarrierOn = true
+    }
+  }
+
+  /// After everything was changed: if nobody is left, barriers may enter by the gate.
+  @inline(__always)
+  mutating func giveGateBack() {
+    if isGateOrdered { giveOrderedGateBack() }
+  }
+
+  @inline(never)
+  private mutating func giveOrderedGateBack() {
+    guard reads == 0, waiting.count == 0, outside.count == 0 else { return }
+    isGateOrdered = false
+    gate.openToBarriers()
+  }
 
   // MARK: - Submitting
 
@@ -110,6 +146,7 @@ struct SubmissionOrder {
   private mutating func closeGate() {
     if !isGateClosed { gate.close() }
     isGateClosed = true
+    isGateOrdered = false
   }
 
   private mutating func enqueue(_ submission: Submission) {
@@ -135,6 +172,7 @@ struct SubmissionOrder {
     repeat { admit() } while bringInside()
     if barriers == 0, suspensions == 0, isGateClosed {
       isGateClosed = false
+      isGateOrdered = true
       gate.open()
     }
   }

@@ -37,7 +37,7 @@ final class WorkerPool: Sendable {
   }
 
   /// The most lanes that are at work, or idle: more than processors, since what a closure does may wait, too.
-  let limit = max(16, 2 * FastReadGate.stripesPerGate)
+  let limit = max(16, 2 * FastGate.stripesPerGate)
   /// The most lanes, and so threads, in the process, with those that wait for a table.
   var most: Int { 8 * limit }
   /// The most that one queue occupies with work, so that a few closures that wait do not hold up the others.

@@ -1,27 +1,43 @@
 public import CShims
 import Glibc
 
-/// How reads enter a queue while no barrier is pending: counted, and asking nobody. While one is, they wait in
-/// ``SubmissionOrder/submitRead``.
+/// How reads enter a queue while no barrier is pending, and a barrier while nothing is in it: without the queue's lock. All others are
+/// let in by ``SubmissionOrder``.
 ///
 /// One line of memory for the gate, and further ones, the *stripes*, for counts of readers inside. A thread counts
 /// itself on the stripe of its number, so that readers on different processors do not pull one line to and fro.
 /// Process-local: what it keeps apart are the submissions of one queue object, and a process dies as a whole.
 ///
-/// PAIR queue-gate. Other end: FastReadGate.enter, FastReadGate.leave and FastReadGate.close name each other here. A reader counts
-/// itself, then looks at the gate. The thread that brings a barrier closes the gate, then looks at the counts. All four are
+/// The gate's word says who may enter:
+///
+///     0         reads and one barrier: the order knows of nobody
+///     barrier   nobody: a barrier has entered by the gate, and the order knows nothing of it
+///     ordered   reads: somebody holds the queue's lock, or a read is inside that the order counts
+///     closed    nobody: the order has a barrier, or is suspended
+///
+/// Barriers move it between the first two. All else is done under the queue's lock, whose holder first takes the gate over
+/// (``takeOver()``) unless it is ordered or closed already: so no barrier enters while the order changes, and one that has entered is from
+/// then on a barrier of the order, as if it had been submitted there. It learns of that when it leaves.
+///
+/// PAIR queue-gate. Other end: FastGate.enter, FastGate.leave, FastGate.close and FastGate.enterBarrier name each other here. A reader
+/// counts itself, then looks at the gate. Who brings a barrier closes the gate, then looks at the counts. All of these are
 /// sequentially consistent, so that not both can miss the other (Dekker). So once the gate is closed and a stripe was seen at
 /// zero, a reader that comes to that stripe later sees the gate closed and turns back. Leaving is the same pair: a reader
 /// uncounts itself, then looks at the gate, and if it is closed asks whether the barrier may begin now; without that look the
 /// barrier could wait for a reader that is gone. Acquire and release come with it: readers see what the barrier before did,
 /// and a barrier what the readers before did.
 @usableFromInline @safe
-struct FastReadGate: @unchecked Sendable {
+struct FastGate: @unchecked Sendable {
   // Sendable because the memory is used by atomics only, and the address never changes.
   @usableFromInline let base: UnsafeMutableRawPointer
   @usableFromInline let stripes: Int
 
   @usableFromInline static var lineBytes: Int { 64 }
+
+  private static var barrier: UInt64 { 1 }
+  private static var closed: UInt64 { 2 }
+  private static var ordered: UInt64 { 4 }
+  @usableFromInline static var isClosedToReads: UInt64 { 3 }
 
   /// As many stripes as processors, at most 16, a power of two.
   static let stripesPerGate: Int = {
@@ -63,20 +79,43 @@ struct FastReadGate: @unchecked Sendable {
   }
 
   @inlinable @inline(__always)
-  var isClosed: Bool { unsafe shm_load_seqcst(base) != 0 }
+  var isClosed: Bool { unsafe shm_load_seqcst(base) & Self.isClosedToReads != 0 }
 
   @inlinable @inline(__always)
   func line(_ index: Int) -> UnsafeMutableRawPointer { unsafe base + index &* Self.lineBytes }
 
-  // MARK: - The queue, under its lock
+  // MARK: - Barriers
 
-  func close() { _ = unsafe shm_exchange_seqcst(base, 1) }
+  /// Lets the barrier in if the order knows of nobody; it is alone only if ``isEmpty`` says so after that. Either way it leaves.
+  @inline(__always)
+  func enterBarrier() -> Bool { unsafe shm_cas_seqcst(base, 0, Self.barrier) }
 
-  func open() { unsafe shm_store_release(base, 0) }
+  /// - Returns: false if the barrier is the order's, which is to let it out.
+  @inline(__always)
+  func leaveBarrier() -> Bool { unsafe shm_cas_seqcst(base, Self.barrier, 0) }
 
   /// Is no reader inside? With the gate closed; may say no because of one that is turning back.
   var isEmpty: Bool {
     for stripe in 1...stripes where unsafe shm_load_seqcst(line(stripe)) != 0 { return false }
     return true
   }
+
+  // MARK: - The queue, under its lock
+
+  /// Lets no barrier in from now on. With the gate neither ordered nor closed.
+  /// - Returns: whether one has entered: then the gate is closed, and the barrier the order's.
+  func takeOver() -> Bool {
+    // An addition, and no look before it: barriers may come and go between the two. From then on neither exchange of theirs succeeds.
+    guard unsafe shm_add_seqcst(base, Self.ordered) == Self.barrier else { return false }
+    close()
+    return true
+  }
+
+  func close() { _ = unsafe shm_exchange_seqcst(base, Self.closed) }
+
+  /// For reads only.
+  func open() { unsafe shm_store_release(base, Self.ordered) }
+
+  /// For a barrier as well.
+  func openToBarriers() { unsafe shm_store_release(base, 0) }
 }
