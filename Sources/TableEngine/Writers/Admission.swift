@@ -40,12 +40,18 @@ struct Admission {
   func admit(slot: Int, start: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
     let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    if isFreeBehindW { return true }
+    return try enter(slot: slot, deadline: start &+ timeoutNanoseconds)
+  }
+
+  /// With W owned: is nothing else in the way?
+  @inline(__always)
+  private var isFreeBehindW: Bool {
     // Words that are nearly always 0, asked together.
     let inTheWay =
       participant.keyLocks.stateWord | TableExclusion(participant: participant).stateWord
       | LimboBudget(state: participant.state).roomWanted
-    if inTheWay == 0, LimboBudget(state: participant.state).isWithin { return true }
-    return try enter(slot: slot, deadline: start &+ timeoutNanoseconds)
+    return inTheWay == 0 && LimboBudget(state: participant.state).isWithin
   }
 
   @inline(never)
@@ -93,11 +99,17 @@ struct Admission {
   /// Takes W if nothing at all is in the way. Waits for nobody, but does what a barrier before it has left to do: it undoes a dead
   /// writer's work, and makes room where that was short.
   /// - Returns: false with nothing owned. What was in the way, a later ``admit(_:)`` finds out.
-  func admitAtOnce(slot: Int) -> Bool {
+  @inline(__always)
+  func admitAtOnce(slot: Int, now: UInt64) -> Bool {
     guard participant.state.variant == .rcu, !participant.keyLocks.mayBeAny,
-      let outcome = participant.lock.lockAtOnce(slot: slot)
+      let outcome = participant.lock.lockAtOnce(slot: slot, now: now)
     else { return false }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    return isFreeBehindW || enterAtOnce(slot: slot)
+  }
+
+  @inline(never)
+  private func enterAtOnce(slot: Int) -> Bool {
     guard !participant.keyLocks.mayBeAny else {
       participant.lock.unlock()
       return false
@@ -111,7 +123,7 @@ struct Admission {
   /// - Returns: false with nothing owned.
   /// - Throws: `damaged`, with nothing owned.
   func lockKeysAtOnce(_ request: Request) throws(EngineError) -> Bool {
-    guard let outcome = participant.lock.lockAtOnce(slot: request.slot) else { return false }
+    guard let outcome = participant.lock.lockAtOnce(slot: request.slot, now: request.start) else { return false }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
     var keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)!
     guard participant.keyLocks.grant(&keyLock) else {

@@ -106,9 +106,10 @@ struct Barriers {
     let record = try unsafe segment.threadRecord()
     guard unsafe shm_thread_is_outside(record) else { return false }
     let hasBegun = try segment.withParticipant { participant throws(EngineError) in
-      try segment.checkLinked(participant, now: HostClock.coarseNanoseconds)
+      let now = HostClock.coarseNanoseconds
+      try segment.checkLinked(participant, now: now)
       let slot = unsafe Int(record.pointee.slotIndex)
-      guard Admission(participant: participant).admitAtOnce(slot: slot) else { return false }
+      guard Admission(participant: participant).admitAtOnce(slot: slot, now: now) else { return false }
       unsafe open(participant, record, now: SectionTime.notYetRead, mark: Self.wholeMark)
       return true
     }
@@ -282,6 +283,7 @@ struct Barriers {
 
   /// Marks where the transaction in flight has got to; only inside a barrier, on its thread.
   /// - Throws: `forked`.
+  @inline(__always)
   func savepoint() throws(EngineError) -> BarrierSavepoint {
     if let buffer = try unsafe KeyedBarriers.buffer(record()) { return .buffered(buffer.savepoint) }
     return .journaled(JournalSavepoint(segment.participant!.state))

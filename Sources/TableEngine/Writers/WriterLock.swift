@@ -71,22 +71,27 @@ struct WriterLock {
   }
 
   /// One attempt by a barrier that does not wait. Not past a foremost waiter that is due.
+  /// - Parameter now: CLOCK_MONOTONIC; may be a tick behind.
   /// - Returns: nil if W is not to be had at once.
-  func lockAtOnce(slot: Int) -> Outcome? {
-    guard WriterLockWait.mayTry(ctl), let outcome = tryLock(slot: slot) else { return nil }
+  @inline(__always)
+  func lockAtOnce(slot: Int, now: UInt64) -> Outcome? {
+    guard WriterLockWait.mayTry(ctl), let outcome = tryLock(slot: slot, now: now) else { return nil }
     waitCounts.countUnwaited()
     return outcome
   }
 
   /// One attempt, for rare work that can wait: it asks for no foremost waiter.
   /// - Returns: nil if W is not to be had at once.
-  func tryLock(slot: Int) -> Outcome? {
+  func tryLock(slot: Int) -> Outcome? { tryLock(slot: slot, now: HostClock.coarseNanoseconds) }
+
+  @inline(__always)
+  private func tryLock(slot: Int, now: UInt64) -> Outcome? {
     switch mutex.tryLock() {
     case .acquired:
-      noteOwner(slot, since: HostClock.coarseNanoseconds)
+      noteOwner(slot, since: now)
       return .acquired
     case .acquiredOwnerDied:
-      noteOwner(slot, since: HostClock.coarseNanoseconds)
+      noteOwner(slot, since: now)
       return .ownerDied
     default:
       return nil
