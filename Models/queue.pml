@@ -221,7 +221,8 @@ proctype bringer(byte me) {
 #else
   if :: !isGateClosed -> isGateClosed = true; isGateOrdered = false; gate = CLOSED :: else fi;
   waiting ! BARRIER, me;
-  proceed();
+  /* behind others, or a barrier, it changes nothing for anybody */
+  if :: len(waiting) == 1 && !isBarrierOn -> proceed() :: else fi;
 #endif
   release();
   if

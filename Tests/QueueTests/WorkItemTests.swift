@@ -25,6 +25,32 @@ import Testing
     }
   }
 
+  private struct Kept { weak var queue: BarrierQueue? }
+
+  /// Work does not count its queue: who is to have it go on keeps it, and who has a handle.
+  @Test func aQueueIsKeptByItsWorkAndByHandles() throws {
+    try withTable(.rcu) { table throws in
+      let failures = Notes<String>()
+      var queue: BarrierQueue? = try BarrierQueue(in: table, label: "org.example.test") { failures.add("\($0)") }
+      let kept = Kept(queue: queue)
+      let holder = try Holder(table)
+      let ran = Notes<Int>()
+      // One of them waits for the table in a lane, the others in the queue.
+      for number in 0..<3 { try queue?.async(flags: .barrier) { _ in ran.add(number) } }
+      try queue?.async(flags: .barrier) { _ in throw Refusal() }
+      var last = try queue?.async(flags: .barrier) { _ in kept.queue != nil }
+      queue = nil
+      holder.leave()
+      try holder.join()
+      #expect(try last?.wait() == true)
+      #expect(ran.all == [0, 1, 2])
+      waitUntil { failures.all.count == 1 }
+      #expect(kept.queue != nil, "the handle keeps it")
+      last = nil
+      waitUntil { kept.queue == nil }
+    }
+  }
+
   /// Results travel without their type: what is nothing at all must come out as what went in.
   @Test func resultsOfAnyTypeComeOutAsTheyWentIn() throws {
     try withQueue(.rcu) { queue throws in

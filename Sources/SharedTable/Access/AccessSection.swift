@@ -44,7 +44,7 @@ enum AccessSection {
     let table = try accessor.scope.table(chosen)
     let queue = AccessQueues.queue(table)
     let work = try queue.submitRead(timeout ?? table.timeout) { view in WorkValue.of(try accessor.run(view, table)) }
-    return WorkItem(work, table)
+    return WorkItem(work, of: queue, table)
   }
 
   static func submit<Output: Sendable>(
@@ -55,7 +55,7 @@ enum AccessSection {
     let work = try queue.submitBarrier(timeout ?? table.timeout, .barrier) { _ in
       WorkValue.of(try accessor.runInBarrier(table))
     }
-    return WorkItem(work, table)
+    return WorkItem(work, of: queue, table)
   }
 
   static func awaitRead<Output: Sendable>(

@@ -23,7 +23,7 @@ final class HostJob: BarrierWork, @unchecked Sendable {
   override func refuse(_ error: TableError) -> WorkResult {
     executor.runOutside(error) {
       runSynchronously()
-      queue.endIfForked()
+      unsafe queue.endIfForked()
     }
     return .success(nil)
   }

@@ -16,7 +16,7 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    WorkItem(try submitRead(timeout) { view in WorkValue.of(try body(view)) })
+    WorkItem(try submitRead(timeout) { view in WorkValue.of(try body(view)) }, of: self)
   }
 
   /// Without flags it is a read, as with a `DispatchQueue`: what the form without them does.
@@ -59,7 +59,7 @@ extension BarrierQueue {
   public func async<R: Sendable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    WorkItem(try submitBarrier(timeout, flags) { tx in WorkValue.of(try body(&tx)) })
+    WorkItem(try submitBarrier(timeout, flags) { tx in WorkValue.of(try body(&tx)) }, of: self)
   }
 
   /// The same of a closure without a result, at a lower cost.
@@ -68,7 +68,7 @@ extension BarrierQueue {
     flags: BarrierFlags, timeout: Duration? = nil,
     _ body: consuming @escaping @Sendable (inout Transaction) throws -> Void
   ) throws(TableError) -> WorkItem<Void> {
-    WorkItem(try submitBarrier(timeout, flags, body))
+    WorkItem(try submitBarrier(timeout, flags, body), of: self)
   }
 
   @usableFromInline

@@ -40,7 +40,7 @@ extension BarrierQueue {
   ) throws(TableError) -> WorkItem<R> {
     let work = keyedWork(keys, timeout, body)
     try submit(work)
-    return WorkItem(work)
+    return WorkItem(work, of: self)
   }
 
   /// Runs `body` beside everything that uses none of these keys.

@@ -182,8 +182,8 @@ public final class BarrierQueue: Sendable {
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
   var pendingCount: Int { order.withLock { $0.pendingWorkCount } }
-  /// The queue itself, counted, if there is such work. For who knows that it is not gone, but not whether it is about to end: the
-  /// work holds it, and has not ended before it comes to this lock.
+  /// The queue itself, counted, if there is such work. For who knows that it is not gone, but not whether it is about to end: who is to
+  /// have the work go on holds it, and comes to this lock before letting go of it.
   func holdIfPending() -> Unmanaged<BarrierQueue>? {
     unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? Unmanaged.passRetained(self) : nil }
   }

@@ -128,7 +128,9 @@ struct SubmissionOrder {
   mutating func submit(_ work: Submission) {
     pendingWork += 1
     if work.kind == .barrier { announceBarrier() }
-    enqueue(work)
+    append(work)
+    // Behind others, or a barrier, it changes nothing: those before it go on when what they wait for has ended.
+    if waiting.count == 1, !isBarrierOn { proceed() }
   }
 
   mutating func submitOutside(_ work: Submission) {

@@ -12,7 +12,11 @@ class Work: Submission, @unchecked Sendable {
   // change from then on. What a subclass adds never changes.
   final let timeoutNanoseconds: UInt64
   /// Which it is for. Its error handler is told of a failure that nobody can look at.
-  @usableFromInline final let queue: BarrierQueue
+  ///
+  /// Not counted, since each counting would move the line with the queue's references from the submitter's processor to the lane's and back.
+  /// Whoever is to have the work go on holds the queue: a thread in a synchronous section of it, the pool for a turn that was asked for, a
+  /// lane for one under way, those that stepped back, a suspended queue itself. Afterwards a handle holds it.
+  final unowned(unsafe) let queue: BarrierQueue
   private final var result: WorkResult?
   /// Flags, and above them the observers (``WorkObserver``): an address, whose lowest four bits are 0. None once the work has ended.
   private final let progress = Atomic<UInt>(0)
@@ -33,7 +37,7 @@ class Work: Submission, @unchecked Sendable {
     waitsForReaders: Bool = false
   ) {
     timeoutNanoseconds = queue.table.nanoseconds(timeout)
-    self.queue = queue
+    unsafe self.queue = queue
     super.init(kind, isBarrierWork: isBarrierWork, waitsForReaders: waitsForReaders)
   }
 
@@ -124,7 +128,7 @@ class Work: Submission, @unchecked Sendable {
   /// By the last handle.
   @usableFromInline
   final func handleIsGone() {
-    guard queue.segment.with({ $0.isOfThisProcess }) else { return }
+    guard unsafe queue.segment.with({ $0.isOfThisProcess }) else { return }
     // PAIR work-result. Other end: Work.tell. Whichever of the two comes second reports.
     let seen = progress.bitwiseOr(Self.isHandleGone, ordering: .acquiringAndReleasing).oldValue
     if seen & (Self.hasEnded | Self.isLookedAt) == Self.hasEnded { reportFailure() }
@@ -137,7 +141,7 @@ class Work: Submission, @unchecked Sendable {
   /// A cancelled item is no error: somebody wanted it so.
   @inline(never)
   private final func report(_ error: any Error) {
-    if !(error is CancellationError) { queue.errorHandler(error) }
+    if !(error is CancellationError) { unsafe queue.errorHandler(error) }
   }
 
   /// What threads sleep on, by work: one for all that wait for it, and for all their waits. An observer of each wait would be left in

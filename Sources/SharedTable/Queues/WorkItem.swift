@@ -12,16 +12,18 @@ public import TableEngine
 public final class WorkItem<R: Sendable>: Sendable {
   /// Its result is an `R`.
   @usableFromInline let work: Work
+  /// Which the work is for.
+  @usableFromInline let queue: BarrierQueue
   /// By which handle whoever asked for the work knows the table; nil: by the queue's.
   @usableFromInline let chosen: Table?
 
   @inlinable
-  init(_ work: Work, _ chosen: Table? = nil) {
+  init(_ work: Work, of queue: BarrierQueue, _ chosen: Table? = nil) {
     self.work = work
+    self.queue = queue
     self.chosen = chosen
   }
 
-  private var queue: BarrierQueue { work.queue }
   private var table: Table { chosen ?? queue.table }
 
   // A forked child tells nobody that the handle is gone. Inlinable, so that the handle of work that is submitted and forgotten is
