@@ -40,15 +40,19 @@ extension BarrierQueue {
   @inlinable
   nonisolated(nonsending) public func barrier<R: Sendable>(
     waitingForReaders: Bool = false, timeout: Duration? = nil,
-    _ body: @escaping @Sendable (inout Transaction) throws -> R
+    _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
     if !waitingForReaders, try enterBarrierAtOnce() {
       defer { leaveBarrier() }
       return try table.runBarrier(body)
     }
-    let flags = waitingForReaders ? BarrierFlags.barrierWaitingForReaders : .barrier
-    return try await perform(barrierWork(timeout, flags) { tx in WorkValue.of(try body(&tx)) })
+    // A closure that does not escape is no object in memory: mostly it is called at once.
+    return try await withoutActuallyEscaping(body) { body in
+      let work = LentBarrier(self, timeout, waitsForReaders: waitingForReaders) { tx in WorkValue.of(try body(&tx)) }
+      defer { work.giveBack() }
+      return try await perform(work)
+    }
   }
 
   /// - Returns: nil if its turn has not come, or it might have to wait for the table.

@@ -1,0 +1,23 @@
+/// An asynchronous barrier that runs a closure of a task which waits for it: the closure may lie in the task's own memory, and is not
+/// there any more once the task goes on.
+@usableFromInline
+final class LentBarrier: BarrierWork, @unchecked Sendable {
+  // Sendable because `body` is called by the thread that has claimed the work, and given up by the task that it was submitted for, once
+  // the work has ended: nobody claims it then.
+  private var body: (@Sendable (inout Transaction) throws -> WorkValue?)?
+
+  @usableFromInline
+  init(
+    _ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool,
+    _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
+  ) {
+    self.body = body
+    super.init(queue, timeout, waitsForReaders: waitsForReaders)
+  }
+
+  override func run(_ tx: inout Transaction) throws -> WorkValue? { try body?(&tx) }
+
+  /// By the task, when the work has ended. A lane may still hold the work, and lets go of it some time.
+  @usableFromInline
+  func giveBack() { body = nil }
+}
