@@ -171,15 +171,19 @@ extension CacheCore {
     try unsafe tx.store(write.key, write.bytes, write.form, expiry == 0 ? .never : .at(nanosecondsSince1970: expiry))
   }
 
+  @inline(__always)
   private func checkedCost(_ write: CacheWrite) throws(TableError) -> UInt64 {
     let own = unsafe write.key.count - names.elementPrefix.count + write.bytes.count
     let cost = UInt64(max(0, unsafe write.cost ?? own))
-    if case .bytes = limit, cost > limit.maximum {
-      throw TableError(
-        .tooLarge, table: table.name,
-        "the element costs \(cost), and all of the cache '\(name)' may cost \(limit.maximum); give it a higher limit")
-    }
+    if case .bytes = limit, cost > limit.maximum { throw tooLarge(cost) }
     return cost
+  }
+
+  @inline(never)
+  private func tooLarge(_ cost: UInt64) -> TableError {
+    TableError(
+      .tooLarge, table: table.name,
+      "the element costs \(cost), and all of the cache '\(name)' may cost \(limit.maximum); give it a higher limit")
   }
 
   /// - Returns: whether the element was there.

@@ -108,7 +108,7 @@ extension KeptBytes {
   ) throws(TableError) -> R {
     let result: Result<R, TableError> = unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { place in
       let start = place.baseAddress!
-      unsafe start.copyMemory(from: self.start, byteCount: count)
+      unsafe copy(to: start)
       if let bytes = rest.baseAddress { unsafe (start + count).copyMemory(from: bytes, byteCount: rest.count) }
       do throws(TableError) {
         return .success(try unsafe body(UnsafeRawBufferPointer(start: start, count: count &+ rest.count)))
@@ -128,25 +128,37 @@ extension KeptBytes {
   func withNumberedKey<R, E: Error>(
     _ number: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
-    // The longest name, two bytes, and the digits of the largest number, written from the end.
+    // The longest name, two bytes, and the digits of the largest number.
     precondition(count <= 202 && number >= 0)
     let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: 222, alignment: 8) { place in
       let base = place.baseAddress!
-      var start = 222
-      var rest = number
-      repeat {
-        start &-= 1
-        unsafe base.storeBytes(of: UInt8(truncatingIfNeeded: 0x30 &+ rest % 10), toByteOffset: start, as: UInt8.self)
-        rest /= 10
-      } while rest > 0
-      start &-= count
-      unsafe (base + start).copyMemory(from: self.start, byteCount: count)
+      unsafe copy(to: base)
+      let end = unsafe Self.writeDecimal(number, to: base, at: count)
       do throws(E) {
-        return .success(try unsafe body(UnsafeRawBufferPointer(start: base + start, count: 222 &- start)))
+        return .success(try unsafe body(UnsafeRawBufferPointer(start: base, count: end)))
       } catch {
         return .failure(error)
       }
     }
     return try result.get()
+  }
+
+  /// - Returns: where the digits end.
+  @inline(__always)
+  private static func writeDecimal(_ number: Int, to base: UnsafeMutableRawPointer, at start: Int) -> Int {
+    var end = start &+ 1
+    var rest = number
+    while rest >= 10 {
+      rest /= 10
+      end &+= 1
+    }
+    rest = number
+    var place = end
+    repeat {
+      place &-= 1
+      unsafe base.storeBytes(of: UInt8(truncatingIfNeeded: 0x30 &+ rest % 10), toByteOffset: place, as: UInt8.self)
+      rest /= 10
+    } while place > start
+    return end
   }
 }

@@ -15,8 +15,9 @@ struct PrefixedKey: TableKey {
   @inlinable @inline(__always)
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let length = unsafe prefix.count &+ rest.count
-    let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
-      unsafe place.baseAddress!.copyMemory(from: prefix.start, byteCount: prefix.count)
+    let byteCount = length &+ KeptBytes.room
+    let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { place in
+      unsafe prefix.copy(to: place.baseAddress!)
       if let source = unsafe rest.baseAddress {
         unsafe (place.baseAddress! + prefix.count).copyMemory(from: source, byteCount: rest.count)
       }
