@@ -1,8 +1,8 @@
 /* queue.pml (PAIR queue-gate): a barrier queue's gate and order (Sources/SharedTable/Queues), inside one process.
  *
  * READERS readers, each on a stripe of its own, come ROUNDS times; BARRIERS threads bring one barrier each. A reader that
- * finds the gate closed submits itself under the lock and waits for its turn, or (JOINS) belongs to an outer section and
- * goes away again. A barrier enters by the gate if the order knows of nobody; one that finds a reader inside then leaves again. Else it
+ * finds the gate closed submits itself under the lock and waits for its turn, or (AWAITS) is submitted there whatever the order says, or
+ * (JOINS) belongs to an outer section and goes away again. A barrier enters by the gate if the order knows of nobody; one that finds a reader inside then leaves again. Else it
  * submits itself under the lock, and may give up while it waits (QUITS). Counting, looking at the gate, closing it, looking at each
  * stripe and each change of the gate's word are steps of their own; what else happens under the lock is read by nobody else. Who takes
  * the lock first takes the gate over, and with it a barrier that has entered there.
@@ -149,6 +149,20 @@ proctype reader(byte me) {
                fi;
                section();
                acquire(); reads--; proceed(); release()
+#ifdef AWAITS
+            /* an awaited read, which is submitted whatever the order says */
+            :: acquire();
+               waiting ! READ, me;
+#ifdef AWAITED_UNSEEN
+               if :: len(waiting) == 1 && !isBarrierOn -> proceed() :: else fi;
+#else
+               if :: !isBarrierOn -> proceed() :: else fi;
+#endif
+               release();
+               turn[me] -> turn[me] = false;
+               section();
+               acquire(); reads--; proceed(); release()
+#endif
 #ifdef JOINS
             :: acquire();
 #ifndef TURNED_BACK_UNSEEN

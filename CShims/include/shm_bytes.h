@@ -17,7 +17,8 @@ void shm_copy_medium(void *to, const void *from, size_t length);
 #define SHM_PLAIN_ACCESS SHM_INLINE
 #endif
 
-/* Equality of two keys of the same length: the first and the last 8 bytes, which may overlap, then what is between. */
+/* Equality of two keys of the same length: the first and the last 8 bytes, which may overlap, then what is between; of
+ * 4 to 7 bytes the first and the last 4. */
 SHM_PLAIN_ACCESS bool shm_equal(const void *x, const void *y, size_t length) {
   const unsigned char *a = (const unsigned char *)x, *b = (const unsigned char *)y;
   uint64_t p, q;

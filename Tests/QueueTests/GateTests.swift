@@ -1,7 +1,8 @@
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// A barrier that finds nothing in its queue enters by the gate, and the queue's order learns of it from who comes next.
 @Suite struct GateTests {
@@ -113,6 +114,26 @@ import Testing
       leave.open()
       #expect(try await read.value)
       _ = try await barrier.value
+    }
+  }
+
+  /// A barrier that waits saw the read counted at the gate, and nobody else comes to ask again for it.
+  @Test func anAwaitedReadThatTurnedBackAsksForTheBarrierThatSawIt() async throws {
+    try await withQueue(.rcu) { queue async throws in
+      // A read between its count and its look at the gate.
+      let stripe = try #require(queue.gate.enter(thread: 0))
+      let barrier = try queue.async(flags: .barrier) { _ in true }
+      // That is closed by now: it turns back, and is submitted.
+      queue.gate.leave(stripe)
+      let read = Task { try await queue.read { _ in true } }
+      let end = ContinuousClock.now + .seconds(30)
+      while !barrier.isFinished, ContinuousClock.now < end { await Task.yield() }
+      #expect(barrier.isFinished)
+      // Has the order ask again, whatever was forgotten.
+      queue.suspend()
+      queue.resume()
+      #expect(try await read.value)
+      #expect(try await barrier.value)
     }
   }
 

@@ -5,8 +5,8 @@ import TableEngine
 /// A leaf with an element in place of another, or of none: its new bytes are made of the stored ones by copying, without a look
 /// at the elements that stay.
 ///
-/// Valid as long as the stored leaf lies there. It is no `~Escapable`, and has no ranges: what captured it would ask the runtime to
-/// destroy it.
+/// Valid as long as the stored leaf lies there. It is no `~Escapable` type and has no fields that are ranges: a closure that captured
+/// such a value would call the runtime to destroy it.
 @safe
 struct ArrayLeafChange {
   private let old: UnsafeRawPointer
@@ -73,7 +73,7 @@ struct ArrayLeafChange {
     unsafe writeElement(element, to: place + oldDataStart)
   }
 
-  /// The element comes behind all others, which stay where they are, but for one time in four: then the ends need more room.
+  /// The element comes behind all others. Every fourth time the list of ends grows by 16 bytes, and all elements move by as much.
   @inline(__always)
   private func writeBehind(
     _ element: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer

@@ -89,7 +89,7 @@ final class ArrayTree: Sendable {
     return state
   }
 
-  /// The header that a direct barrier has found; nil if it has found none that can be.
+  /// The header that a direct barrier has found; nil if there is none, or none that is valid.
   @inline(__always)
   func header(in barrier: DirectBarrier) -> KnownHeader? {
     guard let found = barrier.root else { return nil }

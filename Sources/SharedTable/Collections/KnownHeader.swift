@@ -3,8 +3,8 @@ import TableEngine
 /// An array's header as a barrier of this process last met it, and the key of the tail that it names: nearly always the next barrier
 /// meets the same header, and need neither read it nor make the key again.
 ///
-/// It is the same if its version is: a key has at most one entry of a version, and that never changes. So this is never believed
-/// further than the header that lies in the table.
+/// It is the same if its version is: a key has at most one entry of a version, and that never changes. So a barrier first
+/// compares the version of the header that it has found: an array that another process has emptied and begun anew has other nodes.
 @safe
 struct KnownHeader: @unchecked Sendable {
   // Sendable because it is used in barriers of one table only, and W lets in one of them at a time.

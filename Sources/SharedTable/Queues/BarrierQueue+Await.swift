@@ -47,7 +47,8 @@ extension BarrierQueue {
       defer { leaveBarrier() }
       return try table.runBarrier(body)
     }
-    // A closure that does not escape is no object in memory: mostly it is called at once.
+    // Nearly every call ran above. Only here another thread may call the closure, so it is lent; a parameter that escapes would cost each
+    // call an object in memory.
     return try await withoutActuallyEscaping(body) { body in
       let work = LentBarrier(self, timeout, waitsForReaders: waitingForReaders) { tx in WorkValue.of(try body(&tx)) }
       defer { work.giveBack() }

@@ -137,7 +137,7 @@ public final class BarrierQueue: Sendable {
   /// A child forked from this process may have inherited the lock locked, and waits for nobody: it must not come here.
   func withOrder<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R { withOrderInlined(change) }
 
-  /// The same where each submission comes by.
+  /// The same, inlined: every submission passes here.
   @inline(__always)
   func withOrderInlined<R: Sendable>(_ change: (inout SubmissionOrder) -> R) -> R {
     let (result, turns) = order.withLock { order in
@@ -182,8 +182,8 @@ public final class BarrierQueue: Sendable {
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
   var pendingCount: Int { order.withLock { $0.pendingWorkCount } }
-  /// The queue itself, counted, if there is such work. For who knows that it is not gone, but not whether it is about to end: who is to
-  /// have the work go on holds it, and comes to this lock before letting go of it.
+  /// The queue itself, counted, if there is such work. For the process's end, which knows a queue without holding it: to hold one whose end
+  /// has begun would be a use after it. One with such work is held by somebody (``Work/queue``), who takes this lock before letting go.
   func holdIfPending() -> Unmanaged<BarrierQueue>? {
     unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? Unmanaged.passRetained(self) : nil }
   }

@@ -1,8 +1,8 @@
 public import CShims
 import Glibc
 
-/// How reads enter a queue while no barrier is pending, and a barrier while nothing is in it: without the queue's lock. All others are
-/// let in by ``SubmissionOrder``.
+/// Lets reads and barriers into a queue without the queue's lock: reads while no barrier is pending, a barrier while the queue is empty. All
+/// others are let in by ``SubmissionOrder``.
 ///
 /// One line of memory for the gate, and further ones, the *stripes*, for counts of readers inside. A thread counts
 /// itself on the stripe of its number, so that readers on different processors do not pull one line to and fro.
@@ -12,12 +12,13 @@ import Glibc
 ///
 ///     0         reads and one barrier: the order knows of nobody
 ///     barrier   nobody: a barrier has entered by the gate, and the order knows nothing of it
-///     ordered   reads: somebody holds the queue's lock, or a read is inside that the order counts
+///     ordered   reads: somebody holds the queue's lock, or the order has reads or awaited work
 ///     closed    nobody: the order has a barrier, or is suspended
 ///
-/// Barriers move it between the first two. All else is done under the queue's lock, whose holder first takes the gate over
-/// (``takeOver()``) unless it is ordered or closed already: so no barrier enters while the order changes, and one that has entered is from
-/// then on a barrier of the order, as if it had been submitted there. It learns of that when it leaves.
+/// Barriers move it between the first two. All else is done under the queue's lock. Its holder first takes the gate over (``takeOver()``),
+/// unless that is ordered or closed already. So no barrier enters while the order changes. One that has entered is from then on a barrier
+/// of the order, as if it had been submitted there: its exchange in ``leaveBarrier()`` fails, and it leaves under the lock. Between the two
+/// steps of taking it over the word is barrier + ordered, which is closed to all.
 ///
 /// PAIR queue-gate. Other end: FastGate.enter, FastGate.leave, FastGate.close and FastGate.enterBarrier name each other here. A reader
 /// counts itself, then looks at the gate. Who brings a barrier closes the gate, then looks at the counts. All of these are
@@ -86,11 +87,12 @@ struct FastGate: @unchecked Sendable {
 
   // MARK: - Barriers
 
-  /// Lets the barrier in if the order knows of nobody; it is alone only if ``isEmpty`` says so after that. Either way it leaves.
+  /// Lets the barrier in if the order knows of nobody. The caller then asks ``isEmpty``: if a reader is inside, it must not run. In both
+  /// cases it calls ``leaveBarrier()``.
   @inline(__always)
   func enterBarrier() -> Bool { unsafe shm_cas_seqcst(base, 0, Self.barrier) }
 
-  /// - Returns: false if the barrier is the order's, which is to let it out.
+  /// - Returns: false if the order has taken the barrier over: then it leaves by ``SubmissionOrder/finishBarrier()``, under the lock.
   @inline(__always)
   func leaveBarrier() -> Bool { unsafe shm_cas_seqcst(base, Self.barrier, 0) }
 
@@ -105,7 +107,7 @@ struct FastGate: @unchecked Sendable {
   /// Lets no barrier in from now on. With the gate neither ordered nor closed.
   /// - Returns: whether one has entered: then the gate is closed, and the barrier the order's.
   func takeOver() -> Bool {
-    // An addition, and no look before it: barriers may come and go between the two. From then on neither exchange of theirs succeeds.
+    // One addition, not a load and a store: a barrier could enter between those and be lost. From then on no exchange of a barrier's succeeds.
     guard unsafe shm_add_seqcst(base, Self.ordered) == Self.barrier else { return false }
     close()
     return true
@@ -113,9 +115,9 @@ struct FastGate: @unchecked Sendable {
 
   func close() { _ = unsafe shm_exchange_seqcst(base, Self.closed) }
 
-  /// For reads only.
+  /// Lets reads in, and no barrier.
   func open() { unsafe shm_store_release(base, Self.ordered) }
 
-  /// For a barrier as well.
+  /// Lets reads in, and one barrier.
   func openToBarriers() { unsafe shm_store_release(base, 0) }
 }

@@ -3,7 +3,7 @@
 @usableFromInline
 final class LentBarrier: BarrierWork, @unchecked Sendable {
   // Sendable because `body` is called by the thread that has claimed the work, and given up by the task that it was submitted for, once
-  // the work has ended: nobody claims it then.
+  // the work has ended: nobody claims it then. A thread that unclaims it has let go of the closure before: ``Work/unclaim()``.
   private var body: (@Sendable (inout Transaction) throws -> WorkValue?)?
 
   @usableFromInline
@@ -17,7 +17,7 @@ final class LentBarrier: BarrierWork, @unchecked Sendable {
 
   override func run(_ tx: inout Transaction) throws -> WorkValue? { try body?(&tx) }
 
-  /// By the task, when the work has ended. A lane may still hold the work, and lets go of it some time.
+  /// By the task, when the work has ended. A lane may release the work later; by then it holds no closure.
   @usableFromInline
   func giveBack() { body = nil }
 }

@@ -27,7 +27,7 @@ struct SubmissionOrder {
   /// The same as the barrier that runs, or has stepped back, had its first turn.
   private var newestAtTurn: UInt64 = 0
   private var isGateClosed = false
-  /// With the gate open: no barrier enters by it.
+  /// The gate is open to reads and shut to barriers.
   private var isGateOrdered = false
   /// How often it was suspended and not resumed. While that is above 0 nothing begins, and the gate is closed.
   private(set) var suspensions = 0
@@ -61,7 +61,7 @@ struct SubmissionOrder {
     if !isGateClosed && !isGateOrdered { takeOverFreeGate() }
   }
 
-  // Out of line: where much is submitted, the gate is closed.
+  // Out of line: in a burst the gate is closed already, and this is not called.
   @inline(never)
   private mutating func takeOverFreeGate() {
     isGateClosed = gate.takeOver()
@@ -129,8 +129,10 @@ struct SubmissionOrder {
     pendingWork += 1
     if work.kind == .barrier { announceBarrier() }
     append(work)
-    // Behind others, or a barrier, it changes nothing: those before it go on when what they wait for has ended.
-    if waiting.count == 1, !isBarrierOn { proceed() }
+    // Behind others a barrier changes nothing: those before it go on when what they wait for has ended. Nor does a read behind a barrier
+    // that runs. Any other read may be one that turned back at the gate (`readAtOnce`): a barrier that waits may have seen it counted there,
+    // and would wait for ever if nobody asked again for it.
+    if !isBarrierOn, work.kind == .read || waiting.count == 1 { proceed() }
   }
 
   mutating func submitOutside(_ work: Submission) {

@@ -9,13 +9,18 @@ import Synchronization
 @usableFromInline
 class Work: Submission, @unchecked Sendable {
   // Sendable because `result` belongs to the thread that has claimed the work until `progress` says that it has ended, and does not
-  // change from then on. What a subclass adds never changes.
+  // change from then on. What a subclass adds never changes, but for LentBarrier.body, which the claimer alone reads.
   final let timeoutNanoseconds: UInt64
-  /// Which it is for. Its error handler is told of a failure that nobody can look at.
+  /// The queue that runs this work. Its error handler is told of a failure that nobody can look at.
   ///
   /// Not counted, since each counting would move the line with the queue's references from the submitter's processor to the lane's and back.
-  /// Whoever is to have the work go on holds the queue: a thread in a synchronous section of it, the pool for a turn that was asked for, a
-  /// lane for one under way, those that stepped back, a suspended queue itself. Afterwards a handle holds it.
+  /// Until the work has ended, one of these holds the queue, or the work would not go on:
+  /// - a thread in a synchronous section of the queue, or the task that awaits the work;
+  /// - the pool, for a turn that was asked for, or its list of queues that stepped back;
+  /// - the lane of a turn under way, or a host actor's executor;
+  /// - the queue itself, while it is suspended.
+  ///
+  /// After that only the work's ``WorkItem`` needs it, and holds it.
   final unowned(unsafe) let queue: BarrierQueue
   private final var result: WorkResult?
   /// Flags, and above them the observers (``WorkObserver``): an address, whose lowest four bits are 0. None once the work has ended.
@@ -51,15 +56,19 @@ class Work: Submission, @unchecked Sendable {
   /// Whether the caller is to bring the result: the thread whose turn it is, right before it calls the closure or tells why it does
   /// not, or who cancels the work. The other of the two leaves it alone.
   final func claim() -> Bool {
-    // Relaxed: what the claimer does to the result, Work.tell releases.
-    progress.bitwiseOr(Self.isClaimed, ordering: .relaxed).oldValue & Self.isClaimed == 0
+    // PAIR work-claim. Other end: Work.unclaim. Acquires: a thread that had claimed it before has let go of the closure, whose memory may
+    // now be given back. What the claimer does to the result, Work.tell releases.
+    progress.bitwiseOr(Self.isClaimed, ordering: .acquiring).oldValue & Self.isClaimed == 0
   }
 
   /// It is known who brings the result. No order: who sees it does nothing with what the claimer does.
   final var isClaimed: Bool { progress.load(ordering: .relaxed) & Self.isClaimed != 0 }
 
   /// By the thread that has claimed it: what the closure did is undone, and it will be claimed once more.
-  final func unclaim() { progress.bitwiseAnd(~Self.isClaimed, ordering: .relaxed) }
+  final func unclaim() {
+    // PAIR work-claim. Other end: Work.claim. Releases: this thread's last look at the closure comes before.
+    progress.bitwiseAnd(~Self.isClaimed, ordering: .releasing)
+  }
 
   /// Once: ends the work, and tells whoever wants to know.
   final func finish(_ result: WorkResult) {

@@ -12,7 +12,7 @@ public import TableEngine
 public final class WorkItem<R: Sendable>: Sendable {
   /// Its result is an `R`.
   @usableFromInline let work: Work
-  /// Which the work is for.
+  /// The queue that runs the work.
   @usableFromInline let queue: BarrierQueue
   /// By which handle whoever asked for the work knows the table; nil: by the queue's.
   @usableFromInline let chosen: Table?
@@ -29,7 +29,10 @@ public final class WorkItem<R: Sendable>: Sendable {
   // A forked child tells nobody that the handle is gone. Inlinable, so that the handle of work that is submitted and forgotten is
   // no object at all.
   @inlinable
-  deinit { unsafe Uncounted(work).with { $0.handleIsGone() } }
+  deinit {
+    // The work does not hold its queue, which is told of a failure here.
+    withExtendedLifetime(queue) { unsafe Uncounted(work).with { $0.handleIsGone() } }
+  }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.
   public var isFinished: Bool { table.isUsable && work.ended != nil }

@@ -19,7 +19,7 @@ public struct DirectBarrier {
 extension Segment {
   /// Waits for the table and opens a barrier that may change a key and all that begin with it and a slash; see
   /// ``Barriers/begin(timeoutNanoseconds:now:reach:)``. It ends with
-  /// ``replace(_:hash:_:_:committing:_:)``, ``commitBarrier()`` or ``abortBarrier()``.
+  /// ``replace(_:hash:_:_:committing:_:)`` or one of its other forms, ``commitBarrier()`` or ``abortBarrier()``.
   /// - Parameter key: of a length that keys have.
   /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
   public func beginDirectBarrier(

@@ -11,7 +11,8 @@ import SharedMemory
 /// begin = turns                                       no foremost waiter, or not due: tries W
 /// names itself, unless an older one is named          due: becomes a waiter
 /// foremost: spins for W; sleeps for W
-/// not: spins, and tries W unless that one is due;
+/// not: spins, and tries W if nobody had it since
+/// the last look, unless that one is due;
 ///      says so and sleeps until the word changes
 /// it has W, or gives up: if it is named, takes its name away, and wakes those who sleep for that
 /// ```
@@ -41,7 +42,8 @@ struct WriterLockWait {
   private static let patienceNanoseconds: UInt64 = 2_000_000
   /// How long to spin while nothing changes: a few times what sleeping and waking cost.
   private static let spinNanoseconds: UInt64 = 20_000
-  /// Between two looks, each of which costs an owner with short turns a cache miss. Who goes on at once has W again in less.
+  /// Between two looks, each of which costs an owner with short turns a cache miss. A thread that gives W back and wants it again at once
+  /// has it within the shorter of the two.
   static let lookNanoseconds: ClosedRange<UInt64> = 400...10_000
 
   /// May a thread that comes now try W? No if the foremost waiter is due.
@@ -125,9 +127,9 @@ struct WriterLockWait {
   // MARK: - Spinning and sleeping
 
   /// Looks for W to become free, and takes it then; the foremost goes on as long as turns are short. While others have turn
-  /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn. So W that it finds free
-  /// between two of their turns is not its yet; W that has been left alone from one look to the next is.
-  /// - Parameter turn: the one of the last look.
+  /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn. So a waiter that is
+  /// not due takes W only if nobody has had it since the look before, which is 400 ns ago or more.
+  /// - Parameter turn: the value of `turns` at the last look.
   /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
   private func spin(
     _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ turn: inout UInt64, _ start: UInt64, _ deadline: UInt64
@@ -159,9 +161,10 @@ struct WriterLockWait {
     return .busy
   }
 
-  /// A part of the time until the foremost waiter is due, which has so many turns of others left, if they go on as in the time
-  /// since the last look. It grows slowly: an owner's first turns are slow, and by them it would come too late, to a W that
-  /// nobody else may take.
+  /// When the foremost waiter looks next: after five eighths of the time until it is due, if others go on as in the time since the
+  /// last look, but at most after twice that time. An owner's first turns after a change of hands miss the cache and are slow.
+  /// By their length alone the waiter would look too late, and W would lie idle, since nobody else may take it from one that is due.
+  /// - Parameter left: how many turns of others are left until then.
   static func untilNextLook(left: Int64, afterLast turns: UInt64, in nanoseconds: UInt64) -> UInt64 {
     guard left > 0 else { return 0 }
     let untilDue = nanoseconds &* UInt64(left) / turns
