@@ -118,6 +118,20 @@ import Testing
     #expect(try Table.names().filter { $0.hasPrefix(table.name) } == [table.name])
   }
 
+  @Test func resizeKeepsHowTheTableWasMade() throws {
+    let made = Table.Options(
+      capacityBytes: 2 << 20, limboBudgetBytes: 300 << 10, stalledReaderPolicy: .refuse, preallocate: true,
+      hugePages: false)
+    let table = try TestTable(made)
+    #expect(try CommandRun(["resize", table.name, "--variant", "rwlock"]).status == 0)
+    var kept = try table.open().administration.options()
+    #expect(kept.variant == .rwlock && kept.limboBudgetBytes == 300 << 10 && kept.stalledReaderPolicy == .refuse)
+    #expect(kept.preallocate && !kept.hugePages)
+    #expect(try CommandRun(["resize", table.name, "--capacity", "4MiB"]).status == 0)
+    kept = try table.open().administration.options()
+    #expect(kept.capacityBytes == 4 << 20 && kept.limboBudgetBytes == 1 << 20 && kept.preallocate && !kept.hugePages)
+  }
+
   @Test func resizeLeavesATableAloneThatOthersUseOrThatWouldNotFit() throws {
     let table = try TestTable()
     let handle = try table.open()

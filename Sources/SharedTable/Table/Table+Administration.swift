@@ -61,6 +61,13 @@ extension Table.Administration {
   /// two processes may use two tables without knowing. A few system calls; never blocks.
   public var isNamed: Bool { segment.isNamed }
 
+  /// By which a table like this one is made: with its limits, owner, group and mode of this moment. For who puts another in its place.
+  /// A system call; never blocks.
+  /// - Throws: `notPermitted` (observer), `system`, `forked`.
+  public func options() throws(TableError) -> Table.Options {
+    do { return try segment.options() } catch { throw table.named(error) }
+  }
+
   // MARK: - Memory
 
   /// Backs what the table holds now by huge pages (2 MiB), at once and whatever its size and options: fewer misses of the TLB

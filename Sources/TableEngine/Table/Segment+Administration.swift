@@ -64,6 +64,20 @@ extension Segment {
     }
   }
 
+  /// How the table would be made as it is now: with its limits and rights of this moment. The seed of its hashes is its own.
+  public func options() throws(EngineError) -> SegmentOptions {
+    let ctl = try requireParticipant().ctl
+    let (limits, rights) = (try limits(), try rights())
+    var options = SegmentOptions(
+      variant: variant, capacityBytes: geometry.capacityBytes, mode: rights.mode, owner: rights.owner,
+      group: rights.group,
+      limboBudgetBytes: limits.limboBudgetBytes, stalledReaderPolicy: limits.stalledReaderPolicy,
+      preallocate: ctl.loadRelaxed(ControlLayout.keepsMemory) != 0,
+      hugePages: ctl.loadRelaxed(ControlLayout.wantsHugePages) != 0)
+    options.features = features
+    return options
+  }
+
   /// Sets the rights of both objects; the control object's follow from the data object's as at creation.
   ///
   /// Who has the table open keeps it. While owner or group change hands, only the owner has any rights.

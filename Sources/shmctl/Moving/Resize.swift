@@ -11,7 +11,7 @@ struct Resize: ParsableCommand {
     discussion: """
       No writer changes the table meanwhile. Processes that have it open cannot be moved to the new one: they go on \
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
-      other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode and policy for stalled readers stay. A \
+      other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. A \
       process that opens the table while it is being filled sees it fill. A copy under the name NAME.resize.PID stands until \
       the new table is whole: if this command is killed, 'shmctl copy' it back. /dev/shm needs room for both.
 
@@ -64,13 +64,15 @@ struct Resize: ParsableCommand {
   }
 
   private func newOptions(_ table: Table) throws -> Table.Options {
-    let (rights, limits) = (try table.administration.rights(), try table.administration.limits())
-    let bytes = capacity?.bytes ?? table.capacityBytes
-    return Table.Options(
-      variant: variant ?? table.variant, capacityBytes: bytes, mode: rights.mode,
-      owner: rights.owner == geteuid() ? nil : rights.owner, group: rights.group,
-      limboBudgetBytes: capacity == nil ? limits.limboBudgetBytes : nil,
-      stalledReaderPolicy: limits.stalledReaderPolicy)
+    var wanted = try table.administration.options()
+    if wanted.owner == geteuid() { wanted.owner = nil }
+    if let variant { wanted.variant = variant }
+    if let capacity {
+      wanted.capacityBytes = capacity.bytes
+      // In proportion, as of a table that is made with this capacity.
+      wanted.limboBudgetBytes = Table.Options(capacityBytes: capacity.bytes).limboBudgetBytes
+    }
+    return wanted
   }
 
   /// Waits for them: a command that only looks, such as `tables --long`, uses every table of the host for a moment.
