@@ -102,7 +102,9 @@ import Testing
         {"op":"check","key":"b","ifValue":"-2"}
         {"op":"set","key":"j","value":{"x":[1]}}
         """#.utf8))
-    #expect(run.text == "done\ndone\n-2\nunmet\ndone\ndone\ndone\n")
+    let (done, unmet) = (#"{"outcome":"done"}"#, #"{"outcome":"unmet"}"#)
+    let lines = [done, done, #"{"outcome":"done","value":-2}"#, unmet, done, done, done]
+    #expect(run.text == lines.map { $0 + "\n" }.joined())
     #expect(try table.open().bytes(forKey: [0xff]) == [0, 1])
     #expect(try table.open().entry(forKey: "b")?.expiry != nil)
     #expect(try table.open().entry(forKey: "j")?.type == .json)

@@ -34,6 +34,14 @@ enum Operation {
       case .sum(let sum): String(sum)
       }
     }
+
+    func line(json: Bool) -> [UInt8] {
+      guard json else { return Array("\(text)\n".utf8) }
+      var object = JSONObject()
+      object.add("outcome", self == .unmet ? "unmet" : "done")
+      if case .sum(let sum) = self { object.add("value", sum) }
+      return object.line
+    }
   }
 
   func run(in tx: inout Transaction) throws(TableError) -> Outcome {

@@ -148,7 +148,7 @@ struct OperationRun {
     tally.done += outcomes.count - unmet
     guard results else { return }
     var output: [UInt8] = []
-    for outcome in outcomes { output += Array("\(outcome.text)\n".utf8) }
+    for outcome in outcomes { output += outcome.line(json: options.json) }
     try StandardOutput.write(output)
   }
 
