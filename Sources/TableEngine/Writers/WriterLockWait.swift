@@ -72,7 +72,8 @@ struct WriterLockWait {
     let (end, overflow) = start.addingReportingOverflow(timeoutNanoseconds)
     let deadline = overflow ? .max : end
     let since = turns
-    var (now, turn) = (start, since)
+    // The attempt before this wait counts as a look: whoever had W then and has it no more has left it alone.
+    var (now, look) = (start, Look(turns: since, at: start &- Self.lookNanoseconds.lowerBound))
     while true {
       if now >= deadline {
         withdraw(since)
@@ -81,7 +82,7 @@ struct WriterLockWait {
       }
       let me = ForemostWaiter(slot: slot, since: since, isDue: now &- start >= Self.sliceNanoseconds)
       let foremost = nameForemost(me, since)
-      var result = spin(me, foremost, &turn, now, deadline)
+      var result = spin(me, foremost, &look, now, deadline)
       if result == .busy {
         now = HostClock.monotonicNanoseconds
         let nanoseconds = min(Self.sliceNanoseconds, deadline > now ? deadline - now : 0)
@@ -126,19 +127,24 @@ struct WriterLockWait {
 
   // MARK: - Spinning and sleeping
 
+  /// What a waiter has seen last: so many turns, at that time.
+  private struct Look {
+    var turns: UInt64
+    var at: UInt64
+  }
+
   /// Looks for W to become free, and takes it then; the foremost goes on as long as turns are short. While others have turn
   /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn. So a waiter that is
   /// not due takes W only if nobody has had it since the look before, which is 400 ns ago or more.
-  /// - Parameter turn: the value of `turns` at the last look.
   /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
   private func spin(
-    _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ turn: inout UInt64, _ start: UInt64, _ deadline: UInt64
+    _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ look: inout Look, _ start: UInt64, _ deadline: UInt64
   ) -> LockResult {
     let isForemost = foremost.isSameWait(as: me)
-    var (now, since, looked) = (start, start, start)
+    var (now, since) = (start, start)
     repeat {
       let newest = turns
-      let isLeftAlone = newest == turn && now &- looked >= Self.lookNanoseconds.lowerBound
+      let isLeftAlone = newest == look.turns && now &- look.at >= Self.lookNanoseconds.lowerBound
       if Self.isDue(foremost, ctl) ? isForemost : isLeftAlone, mutex.looksFree {
         let result = mutex.tryLock()
         if result != .busy { return result }
@@ -146,15 +152,12 @@ struct WriterLockWait {
       // Else the owner needs the processor.
       guard shmos_has_several_processors() else { return .busy }
       var pause = Self.lookNanoseconds.lowerBound
-      if newest != turn {
-        if isForemost {
-          let left = Self.overtakings - foremost.turnsPassed(at: newest)
-          pause = Self.untilNextLook(left: left, afterLast: newest &- turn, in: now &- looked)
-          since = now
-        }
-        turn = newest
+      if newest != look.turns, isForemost {
+        let left = Self.overtakings - foremost.turnsPassed(at: newest)
+        pause = Self.untilNextLook(left: left, afterLast: newest &- look.turns, in: now &- look.at)
+        since = now
       }
-      looked = now
+      look = Look(turns: newest, at: now)
       now = Self.pause(until: now &+ pause)
       guard self.foremost.isSameWait(as: foremost) else { return .busy }
     } while now &- since < Self.spinNanoseconds && now < deadline
