@@ -112,7 +112,8 @@ SHM_INLINE uint32_t shm_size_class_bytes(size_t size_class) {
   return sizes[size_class];
 }
 
-/* The smallest class with room for `sixteenths` times 16 bytes, which is at most what the largest class has room for. */
+/* The smallest class with room for `sixteenths` times 16 bytes, which is at most what the largest class has room for.
+ * SizeClassTests compares it with the list of classes above. */
 SHM_INLINE uint32_t shm_size_class(size_t sixteenths) {
   static const uint8_t classes[] = {
       [0 ... 2] = 0, [3] = 1, [4] = 2, [5] = 3, [6] = 4, [7] = 5, [8] = 6, [9] = 7, [10] = 8, [11] = 9,

@@ -182,8 +182,9 @@ public final class BarrierQueue: Sendable {
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
   var pendingCount: Int { order.withLock { $0.pendingWorkCount } }
-  /// The queue itself, counted, if there is such work. For the process's end, which knows a queue without holding it: to hold one whose end
-  /// has begun would be a use after it. One with such work is held by somebody (``Work/queue``), who takes this lock before letting go.
+  /// The queue itself, counted, if there is such work. For the exit handler, which knows the address of a queue and holds no reference to it. If
+  /// the handler took one after the queue's `deinit` had begun, it would use freed memory. A queue with such work is held by one of those
+  /// that ``Work/queue`` lists, and each of them takes this lock before it lets go of the queue.
   func holdIfPending() -> Unmanaged<BarrierQueue>? {
     unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? Unmanaged.passRetained(self) : nil }
   }

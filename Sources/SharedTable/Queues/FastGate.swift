@@ -8,12 +8,12 @@ import Glibc
 /// itself on the stripe of its number, so that readers on different processors do not pull one line to and fro.
 /// Process-local: what it keeps apart are the submissions of one queue object, and a process dies as a whole.
 ///
-/// The gate's word says who may enter:
+/// The gate's word says whether a read, a barrier, both or neither may enter the queue here:
 ///
-///     0         reads and one barrier: the order knows of nobody
-///     barrier   nobody: a barrier has entered by the gate, and the order knows nothing of it
-///     ordered   reads: somebody holds the queue's lock, or the order has reads or awaited work
-///     closed    nobody: the order has a barrier, or is suspended
+///     0         reads and one barrier: the order has no submission
+///     barrier   neither: a barrier has entered here, and the order does not count it
+///     ordered   reads: a thread holds the queue's lock, or the order has reads or awaited work
+///     closed    neither: the order has a barrier, or is suspended
 ///
 /// Barriers move it between the first two. All else is done under the queue's lock. Its holder first takes the gate over (``takeOver()``),
 /// unless that is ordered or closed already. So no barrier enters while the order changes. One that has entered is from then on a barrier

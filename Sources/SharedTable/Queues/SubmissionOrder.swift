@@ -3,8 +3,9 @@
 /// - A barrier's turn comes when all that was submitted before it has finished; what is submitted after it waits.
 /// - Reads between two barriers run side by side. While no barrier waits or runs, the gate is open and synchronous
 ///   reads are counted there; all others are counted in `reads`.
-/// - While it knows of nobody, a barrier may enter by the gate. Whoever changes the order first takes the gate over, and the barrier
-///   with it (``takeOverGate()``); and gives it back if nobody is left (``giveGateBack()``).
+/// - While the order has no submission, a barrier may enter by the gate. A thread that changes the order first takes the gate over, and
+///   with it a barrier that has entered there (``takeOverGate()``). Last it gives the gate back, if the order has no submission left
+///   (``giveGateBack()``).
 /// - Strictly first come, first served: a barrier is never overtaken by a read that came later, nor a read by a later
 ///   barrier, so neither starves.
 struct SubmissionOrder {
@@ -55,7 +56,8 @@ struct SubmissionOrder {
 
   // MARK: - The gate
 
-  /// Before anything is changed: a barrier that has entered by the gate is one of the order from then on.
+  /// By the thread that holds the queue's lock, before it changes anything. A barrier that has entered by the gate is one of the order from
+  /// then on.
   @inline(__always)
   mutating func takeOverGate() {
     if !isGateClosed && !isGateOrdered { takeOverFreeGate() }
@@ -72,7 +74,7 @@ struct SubmissionOrder {
     }
   }
 
-  /// After everything was changed: if nobody is left, barriers may enter by the gate.
+  /// By the same thread, after it has changed everything. If the order has no submission left, a barrier may enter by the gate again.
   @inline(__always)
   mutating func giveGateBack() {
     if isGateOrdered { giveOrderedGateBack() }

@@ -11,7 +11,8 @@ class Work: Submission, @unchecked Sendable {
   // Sendable because `result` belongs to the thread that has claimed the work until `progress` says that it has ended, and does not
   // change from then on. What a subclass adds never changes, but for LentBarrier.body, which the claimer alone reads.
   final let timeoutNanoseconds: UInt64
-  /// The queue that runs this work. Its error handler is told of a failure that nobody can look at.
+  /// The queue that runs this work. The work tells that queue's error handler of a failure when its last handle is gone
+  /// and none has asked for the result.
   ///
   /// Not counted, since each counting would move the line with the queue's references from the submitter's processor to the lane's and back.
   /// Until the work has ended, one of these holds the queue, or the work would not go on:

@@ -72,7 +72,8 @@ struct WriterLockWait {
     let (end, overflow) = start.addingReportingOverflow(timeoutNanoseconds)
     let deadline = overflow ? .max : end
     let since = turns
-    // The attempt before this wait counts as a look: whoever had W then and has it no more has left it alone.
+    // The failed attempt before this wait counts as a look of that long ago: a writer that had W then, and has given it back since without
+    // coming again, has left it alone.
     var (now, look) = (start, Look(turns: since, at: start &- Self.lookNanoseconds.lowerBound))
     while true {
       if now >= deadline {
@@ -135,7 +136,7 @@ struct WriterLockWait {
 
   /// Looks for W to become free, and takes it then; the foremost goes on as long as turns are short. While others have turn
   /// after turn it leaves them to it until it is due: each change of hands costs more than a short turn. So a waiter that is
-  /// not due takes W only if nobody has had it since the look before, which is 400 ns ago or more.
+  /// not due takes W only if no other writer has had W since this waiter looked before, at least 400 ns ago.
   /// - Returns: `busy` if the foremost waiter is another by now, or it is time to sleep.
   private func spin(
     _ me: ForemostWaiter, _ foremost: ForemostWaiter, _ look: inout Look, _ start: UInt64, _ deadline: UInt64
