@@ -57,6 +57,14 @@ import Testing
     }
   }
 
+  @Test func aQueueMayEndWhileTheProcessDoes() throws {
+    try withTable(.rcu) { table throws in
+      let other = try worker(table)
+      try other.ask("queue-ends 20000", expecting: "ended")
+      try other.finish()
+    }
+  }
+
   @Test func aProcessEndsThoughItsWorkCannotBeDone() throws {
     try withTable(.rcu) { table throws in
       let holder = try worker(table)

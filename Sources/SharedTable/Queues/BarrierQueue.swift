@@ -53,7 +53,8 @@ public final class BarrierQueue: Sendable {
   /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
   private let triesInPool: Bool
   let errorHandler: @Sendable (any Error) -> Void
-  private let order: Locked<SubmissionOrder>
+  /// Changed by ``withOrder(_:)``. The exit handler holds it too: it asks also a queue whose end has begun.
+  let order: Locked<SubmissionOrder>
   /// What the order says, for a lane between two barriers of a group: it looks without the lock. Relaxed: a barrier that it takes up in
   /// the moment in which it is suspended has begun before.
   let isSuspended = Atomic(false)
@@ -182,12 +183,6 @@ public final class BarrierQueue: Sendable {
   package var isSteppedBack: Bool { order.withLock { $0.isSteppedBack } }
   /// Asynchronous work that has not begun, or runs.
   var pendingCount: Int { order.withLock { $0.pendingWorkCount } }
-  /// The queue itself, counted, if there is such work. For the exit handler, which knows the address of a queue and holds no reference to it. If
-  /// the handler took one after the queue's `deinit` had begun, it would use freed memory. A queue with such work is held by one of those
-  /// that ``Work/queue`` lists, and each of them takes this lock before it lets go of the queue.
-  func holdIfPending() -> Unmanaged<BarrierQueue>? {
-    unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? Unmanaged.passRetained(self) : nil }
-  }
   /// Something of it was suspended and not resumed: see ``suspend()``.
   var hasSuspensions: Bool { order.withLock { $0.suspensions > 0 } }
   package var waitingCount: Int { order.withLock { $0.waiting.count } }

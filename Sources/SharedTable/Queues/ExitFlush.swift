@@ -10,16 +10,27 @@ import SharedMemory
 /// what became of the work, so that no failure goes unsaid; for five seconds at most, since what is told may be a closure of
 /// the program's. The other threads, and so the lanes, run on while handlers of `exit` run.
 enum ExitFlush {
-  /// Not counted: a queue takes its entry out before it is gone. An object that is referred to weakly has its references counted by a
-  /// detour, each time at ten times the cost.
+  /// What the exit handler knows of a queue: its order, counted, and its address, not counted, since a queue takes its entry out before it
+  /// is gone. An object that is referred to weakly has its references counted by a detour, each time at ten times the cost.
   @safe
   private struct Entry {
-    unowned(unsafe) let queue: BarrierQueue
+    private let order: Locked<SubmissionOrder>
+    private let queue: Unmanaged<BarrierQueue>
 
-    init(_ queue: BarrierQueue) { unsafe self.queue = queue }
+    init(_ queue: BarrierQueue) {
+      order = queue.order
+      unsafe self.queue = Unmanaged.passUnretained(queue)
+    }
 
-    /// The queue if it has work, with the registry's lock held: a queue that is about to end has none, and waits for the lock.
-    var busy: BarrierQueue? { unsafe queue.holdIfPending()?.takeRetainedValue() }
+    /// The queue, counted, if it has asynchronous work that has not begun, or runs.
+    ///
+    /// A queue with such work is held by one of those that ``Work/queue`` lists, and each of them takes the order's lock before it lets go
+    /// of the queue. So it is counted under that lock, and not before: its end may have begun. Nor does the handler, which has the
+    /// registry locked, give any count of it back: a queue whose last count that is would end here, and its end waits for the registry.
+    var busy: BarrierQueue? {
+      let held = unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? queue.retain() : nil }
+      return unsafe held?.takeRetainedValue()
+    }
   }
 
   private struct Registry {
@@ -51,11 +62,15 @@ enum ExitFlush {
   /// In a child that was forked since, the lock may be locked for ever, and the lanes are not there.
   private static var isOfThisProcess: Bool { registry.forkGeneration.isOfThisProcess }
 
+  /// The registered queues that have asynchronous work. Does not wait for it.
+  fileprivate static func busyQueues() -> [BarrierQueue] {
+    registry.entries.withLock { entries in entries.values.compactMap(\.busy) }
+  }
+
   private static func run() {
     guard isOfThisProcess else { return }
     let begin = HostClock.monotonicNanoseconds
-    let queues = registry.entries.withLock { entries in entries.values.compactMap(\.busy) }
-    for queue in queues { queue.flushAtExit(since: begin) }
+    for queue in busyQueues() { queue.flushAtExit(since: begin) }
     // On a lane it is one of those who are told that ended the process: it would wait for itself.
     if WorkerPool.isOnLane { return }
     _ = telling.wait(timeout: Deadline(Table.defaultTimeout).dispatchTime)
@@ -63,6 +78,9 @@ enum ExitFlush {
 }
 
 extension BarrierQueue {
+  /// How many queues a handler of `exit` would wait for now: for tests.
+  package static var countBusyAtExit: Int { ExitFlush.busyQueues().count }
+
   fileprivate func flushAtExit(since begin: UInt64) {
     guard table.isUsable, pendingCount > 0 else { return }
     let subject = subject ?? "table '\(table.name)'"

@@ -158,6 +158,16 @@ func queueAnswer(_ words: [String]) throws -> String? {
       try queue.sync(flags: .barrier) { _ in }
     }
     return "\((made - before) / count) \((residentBytes() - before) / count)"
+  case "queue-ends":
+    // So many queues end, each about when its last work does, while the exit handler asks which of them have work.
+    let areAllGone = Atomic(false)
+    let looker = TestThread { while !areAllGone.load(ordering: .relaxed) { _ = BarrierQueue.countBusyAtExit } }
+    for index in 0..<Int(words[1])! {
+      try BarrierQueue(in: table, label: "org.example.q\(index)").async(flags: .barrier) { _ in }.wait()
+    }
+    areAllGone.store(true, ordering: .relaxed)
+    try looker.join()
+    return "ended"
   case "queue-poll":
     // Asks so often for what does not end.
     try queue.suspend()
