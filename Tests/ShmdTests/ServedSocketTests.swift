@@ -147,6 +147,7 @@ import Testing
       monitoring: {socket: \(http)}
       """)
     let daemon = try corner.startReady()
+    try daemon.waitUntilSaid("serving Redis' clients")
     try daemon.waitUntilSaid("monitoring served")
     func open(_ count: Int) throws {
       for number in 0..<count {
