@@ -56,20 +56,8 @@ extension ArrayTree {
     if !leaves.isEmpty { try add(leaves, &edit, in: tx) }
   }
 
-  /// Begins a new tail with one element. The old one, which has no room for it, goes below the root as it is.
-  func beginTail(with run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
-    let before = try state(in: tx)
-    var edit = Edit(state: before)
-    edit.isAppending = true
-    edit.state.tail = edit.newID()
-    edit.state.tailCount = run.count
-    edit.nodes[edit.state.tail] = .leaf(run)
-    if before.tail > 0 { try add([.init(id: before.tail, count: before.tailCount)], &edit, in: tx) }
-    try write(edit, before.header, in: &tx)
-  }
-
   /// Adds leaves behind the last one of the tree.
-  private func add(
+  func add(
     _ leaves: [ArrayInner.Child], _ edit: inout Edit, in tx: borrowing Transaction
   ) throws(TableError) {
     if edit.state.root > 0 {
@@ -209,7 +197,7 @@ extension ArrayTree {
     if length > table.maximumValueLength { throw tooLong }
   }
 
-  private var tooLong: TableError {
+  var tooLong: TableError {
     TableError(
       .tooLarge, table: table.name,
       "an element is too long for a table whose values have at most \(table.maximumValueLength) bytes")

@@ -25,7 +25,7 @@ extension ArrayTree {
       if isAppended { return }
     }
     try checkLength(element.count)
-    try beginTail(with: unsafe ArrayLeaf(bytes: element, alignment: alignment), in: &tx)
+    try beginTail(with: unsafe ArrayLeaf(bytes: element, alignment: alignment), state, in: &tx)
   }
 
   @usableFromInline
