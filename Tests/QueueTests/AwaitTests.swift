@@ -189,6 +189,36 @@ import Testing
     }
   }
 
+  /// Reads of a queue and barriers of a table, whose closures lie in the tasks' memory: lanes that still held one would end the process.
+  @Test(arguments: Table.Variant.allCases) func cancelledAtRandomMomentsNoClosureOutlivesItsTask(
+    _ variant: Table.Variant
+  ) async throws {
+    try await withQueue(variant, limit: 4) { queue async throws in
+      var random = SplitMix(seed: 8)
+      for round in 0..<30 {
+        let tasks = (0..<10).map { index in
+          Task {
+            try await queue.table.barrier { tx in
+              try tx.set("a", round)
+              sched_yield()
+              try tx.set("b", round)
+            }
+            // Has reads wait for their turn, unless the queue is full.
+            if index == 0 { _ = try? queue.async(flags: .barrier) { _ in sched_yield() } }
+            let (a, b) = try await queue.read { view in
+              (try view.get("a", as: Int.self), try view.get("b", as: Int.self))
+            }
+            #expect(a == b)
+          }
+        }
+        for task in tasks where Bool.random(using: &random) { task.cancel() }
+        for task in tasks {
+          do { try await task.value } catch { #expect(error is CancellationError) }
+        }
+      }
+    }
+  }
+
   @Test func cancelledAtRandomMomentsNothingIsHalfDoneOrLost() async throws {
     try await withQueue(.rcu, limit: 4) { queue async throws in
       var random = SplitMix(seed: 7)

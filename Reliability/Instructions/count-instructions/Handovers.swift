@@ -19,6 +19,7 @@ struct Handovers {
   func run(_ operation: Operation, times: Int) throws {
     switch operation {
     case .hostActorCall: try callActor(times)
+    case .awaitRead: try awaitReads(times)
     case .awaitBarrier: try awaitBarriers(times)
     default: for _ in 0..<times / Self.count { try burst() }
     }
@@ -30,6 +31,15 @@ struct Handovers {
     for key in keys { try queue.async(flags: .barrier) { tx in try tx.set(key, 1) } }
     queue.resume()
     try queue.flush()
+  }
+
+  private func awaitReads(_ times: Int) throws {
+    let (queue, keys) = (queue, keys)
+    try inTask {
+      for _ in 0..<times / Self.count {
+        for key in keys { _ = try await queue.read { view in try view.get(key, as: Int.self) } }
+      }
+    }
   }
 
   private func awaitBarriers(_ times: Int) throws {

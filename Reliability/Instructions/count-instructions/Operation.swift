@@ -47,6 +47,8 @@ enum Operation: String, CaseIterable {
   case dictionaryEmpty = "dictionary-fill-and-empty"
   /// A key that is there gets a new value in an asynchronous barrier of a queue, of which 400 are submitted together.
   case barrierBurst = "barrier-burst"
+  /// A key is read in an awaited read of a queue with nothing in its way.
+  case awaitRead = "await-read"
   /// A key that is there gets a new value in an awaited barrier of a queue with nothing in its way.
   case awaitBarrier = "await-barrier"
   /// A value is set in a call of a host actor that does nothing else, awaited before the next call.
@@ -65,7 +67,7 @@ enum Operation: String, CaseIterable {
       .onceRead,
       .guardedRead, .arrayElement:
       100_000
-    case .dictionarySet, .cacheSet, .arraySet, .awaitBarrier: 20_000
+    case .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier: 20_000
     case .arrayAppend, .cacheSetNew: 6_000
     case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000

@@ -50,7 +50,7 @@ import TestSupport
       .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
       .dictionaryEmpty:
       try Layers(table).run(operation, times: times)
-    case .barrierBurst, .awaitBarrier, .hostActorCall: try Handovers(table).run(operation, times: times)
+    case .barrierBurst, .awaitRead, .awaitBarrier, .hostActorCall: try Handovers(table).run(operation, times: times)
     case .remove: for index in 0..<times { guard try table.remove(keys[index]) else { throw Failure.missed } }
     }
   }

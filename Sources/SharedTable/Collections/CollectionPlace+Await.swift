@@ -3,7 +3,7 @@ extension CollectionPlace {
   /// A barrier that changes this collection only, without blocking the task's thread. Starts over once when the table was full.
   @usableFromInline
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
-    _ timeout: Duration?, _ body: @escaping @Sendable (inout Transaction) throws -> R
+    _ timeout: Duration?, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try await table.awaitBarrier(timeout, reach: .subtree(name.prefix.array.dropLast()), body)
   }

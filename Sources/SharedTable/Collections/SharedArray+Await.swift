@@ -30,7 +30,7 @@ extension SharedArray {
   /// - Throws: `outOfBounds`.
   @discardableResult
   nonisolated(nonsending) public func mutate<R: Sendable>(
-    at index: Int, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Element) throws -> R
+    at index: Int, timeout: Duration? = nil, _ body: @Sendable (inout Element) throws -> R
   ) async throws -> R {
     try await tree.place.awaitBarrier(timeout) { tx in try mutate(at: index, in: &tx, body) }
   }
@@ -67,7 +67,7 @@ extension SharedArray {
   /// - Returns: how many they were.
   @discardableResult
   nonisolated(nonsending) public func removeAll(
-    timeout: Duration? = nil, where predicate: @escaping @Sendable (Element) throws -> Bool
+    timeout: Duration? = nil, where predicate: @Sendable (Element) throws -> Bool
   ) async throws -> Int {
     try await tree.place.awaitBarrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }

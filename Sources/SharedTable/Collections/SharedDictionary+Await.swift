@@ -40,8 +40,8 @@ extension SharedDictionary {
   /// Changes a value in place, in one barrier; an absent one begins as `defaultValue`. If `body` throws, nothing changes.
   @discardableResult
   nonisolated(nonsending) public func mutate<R: Sendable>(
-    _ key: Key, default defaultValue: @autoclosure @escaping @Sendable () -> Value, timeout: Duration? = nil,
-    _ body: @escaping @Sendable (inout Value) throws -> R
+    _ key: Key, default defaultValue: @autoclosure @Sendable () -> Value, timeout: Duration? = nil,
+    _ body: @Sendable (inout Value) throws -> R
   ) async throws -> R {
     try await store.place.awaitBarrier(timeout) { tx in
       try mutate(key, default: defaultValue(), in: &tx, body)
@@ -51,7 +51,7 @@ extension SharedDictionary {
   /// Changes a value in place, in one barrier: nil is an absent one, and setting nil removes it.
   @discardableResult
   nonisolated(nonsending) public func mutate<R: Sendable>(
-    _ key: Key, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Value?) throws -> R
+    _ key: Key, timeout: Duration? = nil, _ body: @Sendable (inout Value?) throws -> R
   ) async throws -> R {
     try await store.place.awaitBarrier(timeout) { tx in try mutate(key, in: &tx, body) }
   }
@@ -88,7 +88,7 @@ extension SharedDictionary {
   /// - Returns: how many they were.
   @discardableResult
   nonisolated(nonsending) public func removeAll(
-    timeout: Duration? = nil, where predicate: @escaping @Sendable (Key, Value) throws -> Bool
+    timeout: Duration? = nil, where predicate: @Sendable (Key, Value) throws -> Bool
   ) async throws -> Int {
     try await store.place.awaitBarrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }

@@ -42,7 +42,7 @@ extension SharedSet {
   /// - Returns: how many they were.
   @discardableResult
   nonisolated(nonsending) public func removeAll(
-    timeout: Duration? = nil, where predicate: @escaping @Sendable (Element) throws -> Bool
+    timeout: Duration? = nil, where predicate: @Sendable (Element) throws -> Bool
   ) async throws -> Int {
     try await store.place.awaitBarrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }

@@ -18,7 +18,7 @@ extension SharedValue {
   /// - Returns: what `body` returns.
   @discardableResult
   nonisolated(nonsending) public func mutate<R: Sendable>(
-    timeout: Duration? = nil, _ body: @escaping @Sendable (inout Value) throws -> R
+    timeout: Duration? = nil, _ body: @Sendable (inout Value) throws -> R
   ) async throws -> R {
     try await awaitBarrier(timeout) { tx in try mutate(in: &tx, body) }
   }
@@ -39,7 +39,7 @@ extension SharedValue {
 
   /// As ``withBarrier(_:_:)``.
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
-    _ timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
+    _ timeout: Duration? = nil, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try await table.awaitBarrier(timeout, reach: OwnedReach(name), body)
   }

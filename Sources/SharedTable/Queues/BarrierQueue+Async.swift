@@ -31,16 +31,9 @@ extension BarrierQueue {
   func submitRead(
     _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> WorkValue?
   ) throws(TableError) -> Work {
-    let work = readWork(timeout, body)
+    let work = ClosureRead(self, timeout, body)
     try submit(work)
     return work
-  }
-
-  @usableFromInline
-  func readWork(
-    _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> WorkValue?
-  ) -> Work {
-    ReadWork(self, timeout, body)
   }
 
   /// Submits a barrier and returns at once. Never blocks.

@@ -16,11 +16,16 @@ extension BarrierQueue {
   ///   the closure began. What has begun runs to its end and gives its result.
   @inlinable
   nonisolated(nonsending) public func read<R: Sendable>(
-    timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
+    timeout: Duration? = nil, _ body: @Sendable (borrowing ReadView) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
     if let result = try readAtOnce(body) { return result }
-    return try await perform(readWork(timeout) { view in WorkValue.of(try body(view)) })
+    // Lent, as in `barrier`.
+    return try await withoutActuallyEscaping(body) { body in
+      let work = LentRead(self, timeout) { view in WorkValue.of(try body(view)) }
+      defer { work.giveBack() }
+      return try await perform(work)
+    }
   }
 
   /// Runs `body` alone on the whole host, after everything submitted to this queue before.

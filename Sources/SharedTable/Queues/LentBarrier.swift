@@ -5,15 +5,26 @@ final class LentBarrier: BarrierWork, @unchecked Sendable {
   // Sendable because `body` is called by the thread that has claimed the work, and given up by the task that it was submitted for, once
   // the work has ended: nobody claims it then. A thread that unclaims it has let go of the closure before: ``Work/unclaim()``.
   private var body: (@Sendable (inout Transaction) throws -> WorkValue?)?
+  private let ownReach: OwnedReach
 
   @usableFromInline
-  init(
+  convenience init(
     _ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool,
     _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) {
+    self.init(queue, timeout, .table, waitsForReaders: waitsForReaders, body)
+  }
+
+  init(
+    _ queue: BarrierQueue, _ timeout: Duration?, _ reach: OwnedReach, waitsForReaders: Bool = false,
+    _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
+  ) {
     self.body = body
+    ownReach = reach
     super.init(queue, timeout, waitsForReaders: waitsForReaders)
   }
+
+  override var reach: OwnedReach { ownReach }
 
   override func run(_ tx: inout Transaction) throws -> WorkValue? { try body?(&tx) }
 

@@ -1,18 +1,15 @@
 import TableEngine
 
-/// An asynchronous read.
-final class ReadWork: Work, @unchecked Sendable {
+/// An asynchronous read. What it does, its subclass says.
+@usableFromInline
+class ReadWork: Work, @unchecked Sendable {
   // Sendable because nothing in it changes.
-  private let body: @Sendable (borrowing ReadView) throws -> WorkValue?
+  init(_ queue: BarrierQueue, _ timeout: Duration?) { super.init(.read, queue, timeout) }
 
-  init(
-    _ queue: BarrierQueue, _ timeout: Duration?, _ body: @escaping @Sendable (borrowing ReadView) throws -> WorkValue?
-  ) {
-    self.body = body
-    super.init(.read, queue, timeout)
-  }
+  /// Does it in an open section.
+  func run(_ view: borrowing ReadView) throws -> WorkValue? { nil }
 
-  override func take(turnOf queue: BarrierQueue) {
+  override final func take(turnOf queue: BarrierQueue) {
     let isClaimed = run(in: queue)
     queue.endTurn({ $0.finishRead() }) { if isClaimed { tell() } }
   }
@@ -31,7 +28,7 @@ final class ReadWork: Work, @unchecked Sendable {
       queue.table.segment.endRead(section)
       return false
     }
-    setResult(Result { try queue.table.run(section, body) })
+    setResult(Result { try queue.table.run(section) { view in try run(view) } })
     queue.endIfForked()
     return true
   }

@@ -85,7 +85,7 @@ extension Table {
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` and `barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled before `body` began.
   nonisolated(nonsending) public func barrier<R: Sendable>(
-    timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
+    timeout: Duration? = nil, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try await awaitBarrier(timeout, body)
   }
@@ -119,7 +119,7 @@ extension Table {
   /// The barrier behind all of these. Starts over once, after gc, when the table was full.
   /// - Parameter reach: what `body` may change.
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
-    _ timeout: Duration?, reach: OwnedReach = .table, _ body: @escaping @Sendable (inout Transaction) throws -> R
+    _ timeout: Duration?, reach: OwnedReach = .table, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     do {
       let hasBegun: Void? = try withoutWaiting { timeout throws(TableError) in
@@ -137,7 +137,7 @@ extension Table {
   @usableFromInline
   nonisolated(nonsending) func awaitTurn<R: Sendable>(
     of key: some TableKey & Sendable, _ timeout: Duration?,
-    _ body: @escaping @Sendable (inout Transaction) throws -> R
+    _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     do {
       return try await awaitTurn(timeout, OwnedReach(key), body)
@@ -148,10 +148,14 @@ extension Table {
 
   /// In the library's threads. The queue is one call's own, for there is no order to keep.
   nonisolated(nonsending) private func awaitTurn<R: Sendable>(
-    _ timeout: Duration?, _ reach: OwnedReach, _ body: @escaping @Sendable (inout Transaction) throws -> R
+    _ timeout: Duration?, _ reach: OwnedReach, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     let queue = BarrierQueue(in: self, subject: nil)
-    return try await queue.perform(ClosureBarrier(queue, timeout, reach) { tx in WorkValue.of(try body(&tx)) })
+    return try await withoutActuallyEscaping(body) { body in
+      let work = LentBarrier(queue, timeout, reach) { tx in WorkValue.of(try body(&tx)) }
+      defer { work.giveBack() }
+      return try await queue.perform(work)
+    }
   }
 }
 

@@ -94,7 +94,7 @@ extension Table {
   /// - Throws: what an asynchronous barrier throws, with nothing changed. `notDurable` if the barrier *is committed* and not known to
   ///   be on the disk, also when the task was cancelled meanwhile.
   nonisolated(nonsending) public func barrier<R: Sendable>(
-    durable: Bool, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R
+    durable: Bool, timeout: Duration? = nil, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     let (result, version) = try await awaitBarrier(timeout) { tx in (try body(&tx), self.segment.versionInBarrier) }
     if !durable { return result }
