@@ -27,6 +27,7 @@ let package = Package(
       name: "bench",
       dependencies: [
         "CPeers", "CxxPeers", .product(name: "SharedTable", package: "SharedTable"),
+        .product(name: "SharedTableFoundation", package: "SharedTable"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error), .enableExperimentalFeature("Lifetimes")]),

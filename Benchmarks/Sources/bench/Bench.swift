@@ -34,6 +34,7 @@ let events: [Event] = [
   Event(name: "mix-10-1") { _ in try mixContest(readsPerWrite: 10) },
   Event(name: "mix-1-1") { _ in try mixContest(readsPerWrite: 1) },
   Event(name: "types") { _ in try typeContest() },
+  Event(name: "coded-values") { _ in try codedValuesContest() },
   Event(name: "layer-reads") { _ in try layerReadsContest() },
   Event(name: "layer-writes") { _ in try layerWritesContest() },
   Event(name: "layers-1m") { _ in try layersBesideManyContest() },
