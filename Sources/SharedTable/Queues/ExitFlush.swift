@@ -24,8 +24,8 @@ enum ExitFlush {
 
     /// The queue, counted, if it has asynchronous work that has not begun, or runs.
     ///
-    /// A queue with such work is held by one of those that ``Work/queue`` lists, and each of them takes the order's lock before it lets go
-    /// of the queue. So it is counted under that lock, and not before: its end may have begun. Nor does the handler, which has the
+    /// A queue with such work is held by one of those that ``Work/queue`` lists until the work is taken out of the order, under the
+    /// order's lock. So it is counted under that lock, and not before: its end may have begun. Nor does the handler, which has the
     /// registry locked, give any count of it back: a queue whose last count that is would end here, and its end waits for the registry.
     var busy: BarrierQueue? {
       let held = unsafe order.withLock { order in unsafe order.pendingWorkCount > 0 ? queue.retain() : nil }
@@ -49,8 +49,12 @@ enum ExitFlush {
 
   /// A queue is about to be given asynchronous work.
   static func register(_ queue: BarrierQueue) {
-    if queue.isFlushedAtExit.exchange(true, ordering: .relaxed) { return }
-    registry.entries.withLock { $0[ObjectIdentifier(queue)] = Entry(queue) }
+    registry.entries.withLock { entries in
+      entries[ObjectIdentifier(queue)] = Entry(queue)
+      // Under the lock, so that no thread submits work, by this flag, to a queue that the exit handler will not find: the handler waits for the
+      // lock. Relaxed for the same reason.
+      queue.isFlushedAtExit.store(true, ordering: .relaxed)
+    }
   }
 
   /// By the queue's end.

@@ -21,7 +21,12 @@ package enum GroupProbe {
 
   /// Replaces the handler. It runs on the threads that run barriers, outside locks and sections: it should be short.
   package static func set(_ new: Handler?) {
-    handler.withLock { $0 = new }
+    let old = handler.withLock { handler in
+      defer { handler = new }
+      return handler
+    }
+    // What it captures may end with it, and must not end under the lock.
+    withExtendedLifetime(old) {}
     // Nothing depends on when another thread sees it: the handler itself is behind the lock.
     isOn.store(new != nil, ordering: .relaxed)
   }
