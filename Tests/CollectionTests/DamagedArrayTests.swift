@@ -91,6 +91,48 @@ import Testing
     }
   }
 
+  /// The nodes that a full tail goes below are copied, and looked at before.
+  @Test func noTailGoesBelowADamagedNode() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let array = try SharedArray<Int>("a", in: table, limits: smallNodes)
+    for index in 0..<28 { try array.append(index) }
+    let (state, lowest) = try table.read { view in
+      let state = try array.tree.state(in: view)
+      let root = try array.tree.inner(.init(id: state.root, count: state.rooted), level: 2, in: view)
+      return (state, root.children.last!.id)
+    }
+    // The tail is full, and of the two inner nodes above the leaves the last one has room.
+    #expect(state.level == 2 && state.rooted == 24 && state.tailCount == 4)
+    for id in [state.root, lowest] {
+      let good = try #require(try table.bytes(forKey: "a/\(id)"))
+      let (idStart, countStart) = (good.count - 16, good.count - 8)
+      var damaged: [[UInt8]] = [
+        Array(good.dropLast(16)), good + [UInt8](repeating: 0, count: 16), Array(good.prefix(8)),
+        Array(good.dropLast()),
+      ]
+      for (start, value) in [
+        (idStart, 0), (idStart, -1), (countStart, 0), (countStart, -8), (countStart, 9), (countStart, Int.max),
+      ] {
+        var bytes = good
+        for byte in 0..<8 { bytes[start + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+        damaged.append(bytes)
+      }
+      for (start, value) in [(0, 0), (0, 3), (4, 0), (4, 3)] {
+        var bytes = good
+        bytes[start] = UInt8(value)
+        damaged.append(bytes)
+      }
+      for bytes in damaged {
+        try table.set("a/\(id)", node(bytes))
+        #expect(code { try array.append(28) } == .damaged, "\(bytes)")
+      }
+      try table.set("a/\(id)", node(good))
+    }
+    try array.append(28)
+    #expect(try array.allElements() == Array(0..<29))
+    #expect(try array.problems() == [])
+  }
+
   private func node(_ bytes: [UInt8]) -> ArrayNodeBytes { bytes.withUnsafeBytes { ArrayNodeBytes(tableBytes: $0)! } }
 
   @Test func aTreeThatLeadsToTheSameNodesAgainAndAgainEnds() throws {

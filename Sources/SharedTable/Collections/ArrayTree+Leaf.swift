@@ -2,7 +2,7 @@ import CShims
 import Glibc
 import TableEngine
 
-/// Changes of one element: in one leaf's bytes where that is enough, else by way of an ``Edit``.
+/// Changes of one element: in one leaf's bytes where that is enough, else by way of an ``Edit`` or of a new tail.
 extension ArrayTree {
   @usableFromInline
   func append(_ element: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) {

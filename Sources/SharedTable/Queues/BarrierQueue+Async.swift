@@ -79,16 +79,9 @@ extension BarrierQueue {
   func submitBarrier(
     _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) throws(TableError) -> Work {
-    let work = barrierWork(timeout, flags, body)
+    let work = ClosureBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
     try submit(work)
     return work
-  }
-
-  @usableFromInline
-  func barrierWork(
-    _ timeout: Duration?, _ flags: BarrierFlags, _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
-  ) -> Work {
-    ClosureBarrier(self, timeout, waitsForReaders: flags == .barrierWaitingForReaders, body)
   }
 
   // Inlined: each item of a burst comes here.

@@ -9,8 +9,7 @@ import Synchronization
 @usableFromInline
 class Work: Submission, @unchecked Sendable {
   // Sendable because `result` belongs to the thread that has claimed the work until `progress` says that it has ended, and does not
-  // change from then on. What a subclass adds never changes, but for the `body` of LentBarrier and LentRead, which
-  // the claimer alone reads.
+  // change from then on. What a subclass adds says there to whom it belongs.
   final let timeoutNanoseconds: UInt64
   /// The queue that runs this work. The work tells that queue's error handler of a failure when its last handle is gone
   /// and none has asked for the result.
