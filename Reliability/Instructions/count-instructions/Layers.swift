@@ -14,8 +14,16 @@ struct Layers {
   private let looks: [ReadAccessor<Int>]
   private let properties: [Property]
   private let keys: [String]
+  private let structKeys: [String]
 
   private static let count = 400
+
+  private struct Sample: SharedStruct {
+    static let schemaName = "org.example.sample"
+    var count = 1
+    var weight = 0.5
+    var isOpen = true
+  }
 
   private struct Property {
     @Shared var value: Int
@@ -24,6 +32,7 @@ struct Layers {
   init(_ table: Table) throws {
     self.table = table
     keys = (100..<100 + Self.count).map { "element-\($0)" }
+    structKeys = keys.map { "struct-\($0)" }
     dictionary = try SharedDictionary("dictionary", in: table)
     few = try SharedDictionary("few", in: table)
     try few.merge(keys.prefix(10).map { ($0, 1) })
@@ -41,6 +50,7 @@ struct Layers {
       try set.insert(key)
       try cache.set(key, 1)
       try expiring.set(key, 1)
+      try table.set("struct-\(key)", Sample())
       try table.set("shared-\(key)", 1)
       try table.set("guarded-\(key)", 1)
       try table.set("once-\(key)", 1)
@@ -70,6 +80,7 @@ struct Layers {
     case .sharedRead: for property in properties { sum += property.value }
     case .onceRead: for once in onces { sum += try once.value { throw Failure.missed } }
     case .guardedRead: for look in looks { sum += try look.accessSync() }
+    case .getStruct: for key in structKeys { sum += try table.get(key, as: Sample.self)?.count ?? 0 }
     case .arrayElement: for index in 0..<Self.count { sum += try array[index] }
     case .arrayAppend:
       for _ in keys { try array.append(1) }

@@ -18,6 +18,8 @@ enum Operation: String, CaseIterable {
   case remove
   /// A number under a text key, copied out: what those of the layers above are compared with.
   case getTyped = "get-typed"
+  /// A `SharedStruct` with a field not all of whose bits are values.
+  case getStruct = "get-struct"
   case dictionaryGet = "dictionary-get"
   case setContains = "set-contains"
   case cacheHit = "cache-hit"
@@ -63,7 +65,8 @@ enum Operation: String, CaseIterable {
     switch self {
     case .getParticipant, .getObserver, .getRWLock, .getMirrored: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
-    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute, .sharedRead,
+    case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
+      .sharedRead,
       .onceRead,
       .guardedRead, .arrayElement:
       100_000

@@ -45,7 +45,8 @@ import TestSupport
     case .sectionOfTen: try look(sections: times, each: 10)
     case .set: for _ in 0..<times / Self.keyCount { for key in keys { try table.set(key, value) } }
     case .setOfHundred: for _ in 0..<times / Self.keyCount { try setInBarriers(each: 100) }
-    case .getTyped, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute, .sharedRead,
+    case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
+      .sharedRead,
       .onceRead,
       .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
       .dictionaryEmpty:

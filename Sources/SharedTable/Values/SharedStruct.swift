@@ -26,9 +26,9 @@ public protocol SharedStruct: TableValue, BitwiseCopyable {
 
 extension SharedStruct {
   /// `structure`.
-  public static var tableType: ValueType { .structure }
+  @inlinable public static var tableType: ValueType { .structure }
   /// Of schema name, size, alignment and fields; never 0.
-  public static var tableFingerprint: UInt64 { StructLayouts.of(Self.self).fingerprint }
+  @inlinable public static var tableFingerprint: UInt64 { StructLayouts.fingerprint(of: Self.self) }
 
   /// The struct's own: it may be read in place.
   @inlinable public static var tableAlignmentShift: Int { MemoryLayout<Self>.alignment.trailingZeroBitCount }
@@ -39,8 +39,9 @@ extension SharedStruct {
   }
 
   /// Nil for bytes of another size, and for those that are no value of a field.
+  @inlinable
   public init?(tableBytes: UnsafeRawBufferPointer) {
-    guard tableBytes.count == MemoryLayout<Self>.size, unsafe StructLayouts.of(Self.self).accepts(tableBytes) else {
+    guard tableBytes.count == MemoryLayout<Self>.size, unsafe StructLayouts.accept(tableBytes, as: Self.self) else {
       return nil
     }
     self = unsafe tableBytes.loadUnaligned(as: Self.self)

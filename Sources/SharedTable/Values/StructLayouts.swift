@@ -3,6 +3,7 @@ import SharedMemory
 import Synchronization
 
 /// The layouts of the types used so far, each worked out once. They live as long as the process.
+@usableFromInline
 enum StructLayouts {
   private static let known = Mutex<[ObjectIdentifier: StructLayout]>([:])
 
@@ -28,14 +29,17 @@ enum StructLayouts {
 
   /// The first use of a type with a field that cannot be shared ends the process.
   static func of<T: SharedStruct>(_ type: T.Type) -> StructLayout {
-    let id = ObjectIdentifier(type)
-    // PAIR struct-layouts. Other end: StructLayouts.find. Acquire: what the layout says was stored before.
-    let word = unsafe shm_load_acquire(recent.word(of: id))
-    if let address = unsafe UnsafeRawPointer(bitPattern: UInt(word)) {
-      let layout = unsafe Unmanaged<StructLayout>.fromOpaque(address).takeUnretainedValue()
-      if layout.type == id { return layout }
-    }
+    if let layout = unsafe recentLayout(ObjectIdentifier(type)) { return unsafe layout.takeUnretainedValue() }
     return find(type)
+  }
+
+  /// Not counted: layouts stay. To count one costs more than to look at a struct's bits.
+  private static func recentLayout(_ type: ObjectIdentifier) -> Unmanaged<StructLayout>? {
+    // PAIR struct-layouts. Other end: StructLayouts.find. Acquire: what the layout says was stored before.
+    let word = unsafe shm_load_acquire(recent.word(of: type))
+    guard let address = unsafe UnsafeRawPointer(bitPattern: UInt(word)) else { return nil }
+    let layout = unsafe Unmanaged<StructLayout>.fromOpaque(address)
+    return unsafe layout._withUnsafeGuaranteedRef { $0.type == type } ? layout : nil
   }
 
   @inline(never)
@@ -47,7 +51,7 @@ enum StructLayouts {
       known[id] = layout
       return layout
     }
-    // PAIR struct-layouts. Other end: StructLayouts.of. Release: who finds the word sees the layout.
+    // PAIR struct-layouts. Other end: StructLayouts.recentLayout. Release: who finds the word sees the layout.
     unsafe shm_store_release(recent.word(of: id), UInt64(UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())))
     return layout
   }
@@ -58,5 +62,43 @@ enum StructLayouts {
     } catch {
       fatalError(error.description)
     }
+  }
+}
+
+/// What every read and write of a struct asks. Generic code is compiled where it is used; what it calls here is not generic, which
+/// would look the type up at run time.
+extension StructLayouts {
+  @inlinable
+  static func fingerprint<T: SharedStruct>(of type: T.Type) -> UInt64 {
+    let known = recentFingerprint(ObjectIdentifier(type))
+    return _fastPath(known != 0) ? known : firstFingerprint(of: type)
+  }
+
+  /// Are these bytes, of the struct's size, a value?
+  @inlinable
+  static func accept<T: SharedStruct>(_ bytes: UnsafeRawBufferPointer, as type: T.Type) -> Bool {
+    unsafe recentAccepts(bytes, ObjectIdentifier(type)) ?? firstAccepts(bytes, as: type)
+  }
+
+  /// 0 if the type is not among those used last.
+  @usableFromInline
+  static func recentFingerprint(_ type: ObjectIdentifier) -> UInt64 {
+    guard let layout = unsafe recentLayout(type) else { return 0 }
+    return unsafe layout._withUnsafeGuaranteedRef { $0.fingerprint }
+  }
+
+  /// Nil if the type is not among those used last.
+  @usableFromInline
+  static func recentAccepts(_ bytes: UnsafeRawBufferPointer, _ type: ObjectIdentifier) -> Bool? {
+    guard let layout = unsafe recentLayout(type) else { return nil }
+    return unsafe layout._withUnsafeGuaranteedRef { unsafe $0.accepts(bytes) }
+  }
+
+  @usableFromInline @inline(never)
+  static func firstFingerprint<T: SharedStruct>(of type: T.Type) -> UInt64 { of(type).fingerprint }
+
+  @usableFromInline @inline(never)
+  static func firstAccepts<T: SharedStruct>(_ bytes: UnsafeRawBufferPointer, as type: T.Type) -> Bool {
+    unsafe of(type).accepts(bytes)
   }
 }

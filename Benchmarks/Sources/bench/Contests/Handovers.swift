@@ -19,6 +19,15 @@ func actorCallContest() throws -> Contest {
       Contestant("await queue.barrier") { _ in
         try inTask(5000) { value in try await queue.barrier { tx in try tx.set("number", value) } }
       },
+      Contestant("get") { _ in
+        for _ in 0..<5000 {
+          guard try ours.table.get("number", as: Int.self) != nil else { throw Failure("get: missing") }
+        }
+        return 5000
+      },
+      Contestant("await queue.read") { _ in
+        try inTask(5000) { _ in _ = try await queue.read { view in try view.get("number", as: Int.self) } }
+      },
       Contestant("HostActor") { _ in try inTask(2000) { try await host.set($0) } },
     ])
 }
