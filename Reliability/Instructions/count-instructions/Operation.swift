@@ -66,9 +66,7 @@ enum Operation: String, CaseIterable {
     case .getParticipant, .getObserver, .getRWLock, .getMirrored: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
     case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
-      .sharedRead,
-      .onceRead,
-      .guardedRead, .arrayElement:
+      .sharedRead, .onceRead, .guardedRead, .arrayElement:
       100_000
     case .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier: 20_000
     case .arrayAppend, .cacheSetNew: 6_000

@@ -46,10 +46,8 @@ import TestSupport
     case .set: for _ in 0..<times / Self.keyCount { for key in keys { try table.set(key, value) } }
     case .setOfHundred: for _ in 0..<times / Self.keyCount { try setInBarriers(each: 100) }
     case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
-      .sharedRead,
-      .onceRead,
-      .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew, .dictionarySet, .dictionaryWalk,
-      .dictionaryEmpty:
+      .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew,
+      .dictionarySet, .dictionaryWalk, .dictionaryEmpty:
       try Layers(table).run(operation, times: times)
     case .barrierBurst, .awaitRead, .awaitBarrier, .hostActorCall: try Handovers(table).run(operation, times: times)
     case .remove: for index in 0..<times { guard try table.remove(keys[index]) else { throw Failure.missed } }

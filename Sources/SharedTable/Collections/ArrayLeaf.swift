@@ -151,10 +151,9 @@ struct ArrayInner {
 
   /// Nil if the node is no inner one, or a child of it cannot be.
   init?(_ node: borrowing ArrayNodeSpan) {
-    guard node.level > 0, node.span.byteCount == 8 + 16 * node.count, node.count > 0 else { return nil }
+    guard node.countBelow != nil else { return nil }
     level = node.level
     children = node.children
-    for child in children where child.id <= 0 || child.count <= 0 { return nil }
   }
 
   /// Elements below; nil if that is no `Int`.

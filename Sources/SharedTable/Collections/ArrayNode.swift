@@ -130,6 +130,21 @@ struct ArrayNodeSpan: ~Escapable {
     }
   }
 
+  /// How many elements lie below an inner node; nil if this is none, or a child of it cannot be.
+  var countBelow: Int? {
+    guard level > 0, count > 0, span.byteCount == 8 + 16 * count else { return nil }
+    return unsafe span.withUnsafeBytes { bytes in
+      var sum = 0
+      for at in stride(from: 8, to: bytes.count, by: 16) {
+        let child = unsafe bytes.loadUnaligned(fromByteOffset: at, as: ArrayInner.Child.self)
+        let (next, overflow) = sum.addingReportingOverflow(child.count)
+        if child.id <= 0 || child.count <= 0 || overflow { return nil }
+        sum = next
+      }
+      return sum
+    }
+  }
+
   /// The children of an inner node that is as long as it must be, as they are stored.
   var children: [ArrayInner.Child] {
     unsafe span.withUnsafeBytes { bytes in

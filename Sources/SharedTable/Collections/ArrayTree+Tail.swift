@@ -41,10 +41,10 @@ extension ArrayTree {
     for level in stride(from: state.level, to: 0, by: -1) {
       var hasRoom = true
       let last = try withNode(node.id, level, in: tx) { span throws(TableError) in
-        guard let (last, count) = span.lastChild, count == node.count else { throw damaged(node.id) }
+        guard span.countBelow == node.count else { throw damaged(node.id) }
         hasRoom = level > 1 || span.count < limits.children
         if hasRoom { path.append(GrownNode(id: node.id, bytes: span.bytes(with: leaf, asChild: level == 1))) }
-        return last
+        return span.lastChild
       }
       if !hasRoom { return nil }
       node = last
@@ -80,18 +80,10 @@ extension ArrayTree {
 }
 
 extension ArrayNodeSpan {
-  /// The last child, and the number of elements below all; nil if this is no inner node, or a child of it cannot be.
-  fileprivate var lastChild: (child: ArrayInner.Child, count: Int)? {
-    guard level > 0, count > 0, span.byteCount == 8 + 16 * count else { return nil }
-    return unsafe span.withUnsafeBytes { bytes in
-      var (last, sum) = (ArrayInner.Child(id: 0, count: 0), 0)
-      for at in stride(from: 8, to: bytes.count, by: 16) {
-        last = unsafe bytes.loadUnaligned(fromByteOffset: at, as: ArrayInner.Child.self)
-        let (next, overflow) = sum.addingReportingOverflow(last.count)
-        if last.id <= 0 || last.count <= 0 || overflow { return nil }
-        sum = next
-      }
-      return (last, sum)
+  /// Of an inner node that has one.
+  fileprivate var lastChild: ArrayInner.Child {
+    unsafe span.withUnsafeBytes { bytes in
+      unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 16, as: ArrayInner.Child.self)
     }
   }
 

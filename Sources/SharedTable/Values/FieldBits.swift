@@ -25,17 +25,6 @@ struct FieldBits: Sendable {
     self.init(offset: offset, isCounted ? .below(UInt8(patterns.count)) : .among(patterns))
   }
 
-  /// One byte that is less than `end`.
-  struct Bound: Sendable {
-    let offset: Int
-    let end: UInt8
-  }
-
-  /// Nil for values that are told in another way.
-  var bound: Bound? {
-    if case .below(let end) = values { Bound(offset: offset, end: end) } else { nil }
-  }
-
   /// - Parameter bytes: all of a struct.
   func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
     switch values {

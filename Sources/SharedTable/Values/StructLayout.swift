@@ -5,8 +5,6 @@ final class StructLayout: Sendable {
   /// The type that it is of.
   let type: ObjectIdentifier
   let fingerprint: UInt64
-  /// Of single bytes, as of a `Bool` or an enum: most there are.
-  private let bounds: [FieldBits.Bound]
   private let checks: [FieldBits]
 
   /// - Throws: ``LayoutRefusal`` for a field that cannot be shared.
@@ -17,15 +15,11 @@ final class StructLayout: Sendable {
     try walk.visit(type, at: 0, "")
     self.type = ObjectIdentifier(type)
     fingerprint = walk.fingerprint.value
-    bounds = walk.checks.compactMap(\.bound)
-    checks = walk.checks.filter { $0.bound == nil }
+    checks = walk.checks
   }
 
   /// Are these bytes, of the struct's size, a value?
-  func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    for bound in bounds where unsafe bytes[bound.offset] >= bound.end { return false }
-    return checks.isEmpty || checks.allSatisfy { unsafe $0.accepts(bytes) }
-  }
+  func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool { checks.allSatisfy { unsafe $0.accepts(bytes) } }
 }
 
 /// Goes through all fields, nested ones too: a struct is what its fields are, since its own name holds a module's, which

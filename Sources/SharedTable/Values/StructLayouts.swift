@@ -65,8 +65,8 @@ enum StructLayouts {
   }
 }
 
-/// What every read and write of a struct asks. Generic code is compiled where it is used; what it calls here is not generic, which
-/// would look the type up at run time.
+/// What every read and write of a struct asks. The generic functions are compiled where they are used, for the struct's type. What those call
+/// each time is not generic: generic code of this library would look the type up at run time.
 extension StructLayouts {
   @inlinable
   static func fingerprint<T: SharedStruct>(of type: T.Type) -> UInt64 {

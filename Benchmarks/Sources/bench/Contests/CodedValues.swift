@@ -30,7 +30,7 @@ func codedValuesContest() throws -> Contest {
       + contestants("binary property list", SampleAsPropertyList.self))
 }
 
-/// Few, for what is coded takes some ten thousand nanoseconds.
+/// Few, for to decode one value takes some thousand nanoseconds.
 private let callsPerRound = 2000
 
 private struct SampleFields: Codable, BitwiseCopyable, Sendable {
