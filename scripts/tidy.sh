@@ -72,6 +72,10 @@ for directory in Sources/*/; do
   done
 done
 
+# The same between the folders of a module, where its design has a table of floors.
+perl scripts/floors.pl . >"$violations.floors" || sed 's/^/tidy: /' "$violations.floors" >>"$violations"
+rm -f "$violations.floors"
+
 # C modules: what the shim includes is the system's, liburcu's, xxhash's or its own.
 for file in CShims/*.c CShims/include/*.h; do
   for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
@@ -174,4 +178,4 @@ if [ -s "$violations" ]; then
   cat "$violations" >&2
   exit 1
 fi
-echo "tidy: imports, the format's lists, designs, sizes, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"
+echo "tidy: imports, floors, the format's lists, designs, sizes, labels, planted defects, documented tests, the documentation's and the README's examples are as they should be"

@@ -24,7 +24,7 @@ extension Table {
   /// The administration of a table, for whoever keeps it: `shmd`, and tools. Participants only, except for ``Administration/isNamed``,
   /// ``Administration/rights()`` and ``Administration/backAllByHugePages()``. Programs that use a table need none of it.
   public struct Administration: Sendable {
-    fileprivate let table: Table
+    let table: Table
   }
 }
 
@@ -163,15 +163,5 @@ extension Table.Administration {
   public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) throws(TableError) -> Int {
     var whole = Table.ExpirySweep()
     return try sweepExpired(&whole, subTables: .max, limit: limit, timeout: timeout)
-  }
-
-  /// The same for asynchronous code: suspends, and one of the library's threads does it. Cancelling the task does not end it.
-  /// - Returns: how many were removed.
-  /// - Throws: what the form that blocks throws.
-  @discardableResult
-  nonisolated(nonsending) public func sweepExpired(limit: Int = 1000, timeout: Duration? = nil) async throws -> Int {
-    try await BarrierQueue(in: table, subject: nil).runJob { @Sendable [self] () throws(TableError) in
-      try sweepExpired(limit: limit, timeout: timeout)
-    }
   }
 }

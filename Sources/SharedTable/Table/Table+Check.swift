@@ -10,16 +10,6 @@ extension Table {
     do { return try Checker(segment).run(timeoutNanoseconds: nanoseconds(timeout)) } catch { throw named(error) }
   }
 
-  /// Checks arrays, dictionaries, sets and caches: whether headers, nodes, indexes and elements fit together. What the table's
-  /// own API stores or removes below a collection's name is no damage to the table, and ``check(timeout:)`` is silent about it.
-  ///
-  /// A read section over the whole table: in the rwlock variant writers wait meanwhile. Keeps the keys of collections in memory.
-  /// - Returns: what is wrong, one sentence each; empty if all is well.
-  /// - Throws: what `read(timeout:_:)` throws.
-  public func checkCollections(timeout: Duration? = nil) throws -> [String] {
-    try read(timeout: timeout) { view in try CollectionCheck.problems(in: view) }
-  }
-
   /// What a repair found and did.
   public typealias RepairReport = TableEngine.RepairReport
 

@@ -44,6 +44,9 @@ public final class Table: Sendable {
     timeoutNanoseconds = timeout.clampedNanoseconds
   }
 
+  /// How many bytes a key may have.
+  public static let keyLengths = 1...Segment.maximumKeyLength
+
   /// What a wait lasts at most unless said otherwise: 5 seconds.
   public static var defaultTimeout: Duration { .seconds(5) }
 

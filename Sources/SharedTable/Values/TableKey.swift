@@ -1,16 +1,9 @@
-import TableEngine
-
 /// What can name a value: 1 to 65,536 bytes, any bytes.
 ///
 /// A string's key is its UTF-8.
 public protocol TableKey {
   /// Calls `body` with the key's bytes, valid during the call.
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
-}
-
-extension Table {
-  /// How many bytes a key may have.
-  public static let keyLengths = 1...Segment.maximumKeyLength
 }
 
 extension String: TableKey {

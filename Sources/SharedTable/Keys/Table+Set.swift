@@ -4,18 +4,6 @@ import TableEngine
 /// Of the barriers of some keys (`barrier(keys:timeout:_:)`) they wait only for those of their own key.
 /// All wait as `barrier(timeout:_:)` does and throw what it throws.
 extension Table {
-  /// What must hold for a write to happen.
-  public enum Condition: Sendable, Equatable {
-    /// It happens.
-    case always
-    /// The key is absent or expired.
-    case absent
-    /// The key is present.
-    case present
-    /// The key's value is of exactly this version, as ``TableEntry/version`` gave it: nobody's change is lost.
-    case version(UInt64)
-  }
-
   /// Stores a value, in a barrier of its own.
   ///
   /// Blocks as `barrier(timeout:_:)` does; of barriers of some keys it waits only for those of this key. If the table was full it
