@@ -1,6 +1,6 @@
 /// For writes from asynchronous code: see `Table+Await.swift`.
 extension CollectionPlace {
-  /// A barrier that changes this collection only, without blocking the task's thread. Starts over once when the table was full.
+  /// A barrier that changes this collection only, without blocking the task's thread. Tried again as ``FullRetry`` says.
   @usableFromInline
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
     _ timeout: Duration?, _ body: @Sendable (inout Transaction) throws -> R

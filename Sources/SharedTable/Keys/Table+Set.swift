@@ -1,13 +1,13 @@
 import TableEngine
 
-/// Single writes: each is a barrier of its own, and starts over once after gc when the table was full.
+/// Single writes: each is a barrier of its own. One that finds the table full is tried again, after gc; if a reader that has been in the
+/// way for a moment only keeps the room, for up to 200 ms (and the timeout) until that has gone on.
 /// Of the barriers of some keys (`barrier(keys:timeout:_:)`) they wait only for those of their own key.
 /// All wait as `barrier(timeout:_:)` does and throw what it throws.
 extension Table {
   /// Stores a value, in a barrier of its own.
   ///
-  /// Blocks as `barrier(timeout:_:)` does; of barriers of some keys it waits only for those of this key. If the table was full it
-  /// starts over once, after gc.
+  /// Blocks as `barrier(timeout:_:)` does; of barriers of some keys it waits only for those of this key.
   /// - Parameters:
   ///   - key: 1 to 65,536 bytes.
   ///   - value: at most ``maximumValueLength`` bytes.
@@ -71,7 +71,7 @@ extension Table {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
   ) throws(TableError) {
     guard form.isPlain else { return try unsafe storeAloneWhole(key, bytes, form, timeoutNanoseconds) }
-    try startingOverOnce { () throws(EngineError) in
+    try startingOver(timeoutNanoseconds) { () throws(EngineError) in
       try unsafe segment.set(key, bytes, type: form.type.rawValue, timeoutNanoseconds: timeoutNanoseconds)
     }
   }
@@ -81,7 +81,7 @@ extension Table {
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ timeoutNanoseconds: UInt64
   ) throws(TableError) {
     let attributes = form.attributes(expiry: 0)
-    try startingOverOnce { () throws(EngineError) in
+    try startingOver(timeoutNanoseconds) { () throws(EngineError) in
       try unsafe segment.set(key, bytes, attributes, timeoutNanoseconds: timeoutNanoseconds)
     }
   }
@@ -101,23 +101,24 @@ extension Table {
 
   @inlinable @inline(__always)
   func remove(bytes key: UnsafeRawBufferPointer, _ timeoutNanoseconds: UInt64) throws(TableError) -> Bool {
-    try startingOverOnce { () throws(EngineError) in
+    try startingOver(timeoutNanoseconds) { () throws(EngineError) in
       try unsafe segment.remove(key, { clock }, timeoutNanoseconds: timeoutNanoseconds)
     }
   }
 
-  /// Runs a single write, and once more where the table was full: the first attempt asked for gc, which the next barrier begins
-  /// with.
+  /// Runs a single write, and again where the table was full.
   @inlinable @inline(__always)
-  func startingOverOnce<R>(_ write: () throws(EngineError) -> R) throws(TableError) -> R {
-    try retryingWhenFull { () throws(TableError) in
+  func startingOver<R>(
+    _ timeoutNanoseconds: UInt64, _ write: () throws(EngineError) -> R
+  ) throws(TableError) -> R {
+    try retryingWhenFull(timeoutNanoseconds) { () throws(TableError) in
       do throws(EngineError) { return try write() } catch { throw named(error) }
     }
   }
 
   /// Removes several keys in one barrier: all of them or, if it throws, none.
   ///
-  /// Blocks and throws as `barrier(timeout:_:)` does, and waits for barriers of whatever keys. Starts over once where the table was full.
+  /// Blocks and throws as `barrier(timeout:_:)` does, and waits for barriers of whatever keys.
   /// - Returns: how many were there.
   @discardableResult
   public func remove(_ keys: [some TableKey], timeout: Duration? = nil) throws(TableError) -> Int {

@@ -78,8 +78,8 @@ extension Table {
   /// Runs `body` alone on the whole host, as the blocking form does. Suspends where that one blocks; `body` then runs on one of the
   /// library's threads.
   ///
-  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run once
-  /// more, after gc: it should do nothing but to the transaction.
+  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run again, after gc
+  /// or once a reader that keeps the room has gone on: it should do nothing but to the transaction.
   /// - Parameters:
   ///   - timeout: for the wait, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.
@@ -116,34 +116,54 @@ extension Table {
     }
   }
 
-  /// The barrier behind all of these. Starts over once, after gc, when the table was full.
+  /// The barrier behind all of these, tried again as ``FullRetry`` says.
   /// - Parameter reach: what `body` may change.
   nonisolated(nonsending) func awaitBarrier<R: Sendable>(
     _ timeout: Duration?, reach: OwnedReach = .table, _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
+    var retry = FullRetry()
     do {
       let hasBegun: Void? = try withoutWaiting { timeout throws(TableError) in
         try reach.withReach { reach throws(TableError) in try beginBarrier(timeout, reach: reach) }
       }
       if hasBegun != nil { return try runBarrier(body) }
-      return try await awaitTurn(timeout, reach, body)
-    } catch let error as TableError where error.mayFitAfterReclaiming {
-      // The failed attempt asked for gc, which the next barrier begins with; nothing was changed meanwhile.
-      return try await awaitTurn(timeout, reach, body)
+    } catch let error as TableError {
+      try await pause(after: error, &retry, timeout)
     }
+    return try await awaitTurns(timeout, reach, &retry, body)
   }
 
-  /// A write that changes one key, in the library's threads. Starts over once when the table was full.
+  /// A write that changes one key, in the library's threads, tried again as ``FullRetry`` says.
   @usableFromInline
   nonisolated(nonsending) func awaitTurn<R: Sendable>(
     of key: some TableKey & Sendable, _ timeout: Duration?,
     _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
-    do {
-      return try await awaitTurn(timeout, OwnedReach(key), body)
-    } catch let error as TableError where error.mayFitAfterReclaiming {
-      return try await awaitTurn(timeout, OwnedReach(key), body)
+    var retry = FullRetry()
+    return try await awaitTurns(timeout, OwnedReach(key), &retry, body)
+  }
+
+  nonisolated(nonsending) private func awaitTurns<R: Sendable>(
+    _ timeout: Duration?, _ reach: OwnedReach, _ retry: inout FullRetry,
+    _ body: @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    while true {
+      do {
+        return try await awaitTurn(timeout, reach, body)
+      } catch let error as TableError {
+        try await pause(after: error, &retry, timeout)
+      }
     }
+  }
+
+  /// Suspends until the next attempt.
+  /// - Throws: `error` if there is to be none; `CancellationError`.
+  nonisolated(nonsending) private func pause(
+    after error: TableError, _ retry: inout FullRetry, _ timeout: Duration?
+  ) async throws {
+    guard let (next, pause) = retry.next(after: error, nanoseconds(timeout)) else { throw error }
+    if pause > 0 { try await Task.sleep(nanoseconds: pause) }
+    retry = next
   }
 
   /// In the library's threads. The queue is one call's own, for there is no order to keep.

@@ -2,7 +2,7 @@ import TableEngine
 
 /// Barriers that mostly do one thing, in which no code runs but this library's.
 extension Table {
-  /// Runs a barrier of what begins with a key; starts over once, as ``withBarrier(timeout:reach:_:)``.
+  /// Runs a barrier of what begins with a key; tried again as ``FullRetry`` says.
   /// - Parameters:
   ///   - key: of a length that keys have.
   ///   - quickly: does the frequent thing, and ends the barrier with it. Returns nil with nothing done where that is not
@@ -13,7 +13,7 @@ extension Table {
     below key: UnsafeRawBufferPointer, hash: UInt64, _ timeout: Duration?,
     quickly: (DirectBarrier) throws(TableError) -> R?, generally: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try retryingWhenFull { () throws(TableError) in
+    try retryingWhenFull(nanoseconds(timeout)) { () throws(TableError) in
       let barrier = try unsafe beginDirectBarrier(below: key, hash, timeout)
       do throws(TableError) {
         if let result = try quickly(barrier) { return result }

@@ -75,13 +75,13 @@ extension Table {
     return try runBarrier(body)
   }
 
-  /// The same for bodies that throw only `TableError`; starts over once, after gc, when the table was full.
+  /// The same for bodies that throw only `TableError`; tried again as ``FullRetry`` says.
   /// - Parameter reach: what `body` may change.
   @inlinable @inline(__always)
   func withBarrier<R>(
     timeout: Duration? = nil, reach: BarrierReach = .table, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
-    try retryingWhenFull { () throws(TableError) in
+    try retryingWhenFull(nanoseconds(timeout)) { () throws(TableError) in
       try beginBarrier(timeout, reach: reach)
       return try runBarrier(body)
     }

@@ -99,14 +99,19 @@ public struct TableError: Error, Sendable {
     let errno: Int32?
     let holder: Holder?
     let owner: Table.Owner?
+    let mayFitOnceReaderGoesOn: Bool
 
-    init(_ code: Code, _ table: String, _ message: String, _ errno: Int32?, _ holder: Holder?, _ owner: Table.Owner?) {
+    init(
+      _ code: Code, _ table: String, _ message: String, _ errno: Int32?, _ holder: Holder?, _ owner: Table.Owner?,
+      mayFitOnceReaderGoesOn: Bool = false
+    ) {
       self.code = code
       self.table = table
       self.message = message
       self.errno = errno
       self.holder = holder
       self.owner = owner
+      self.mayFitOnceReaderGoesOn = mayFitOnceReaderGoesOn
     }
   }
 
@@ -117,6 +122,8 @@ public struct TableError: Error, Sendable {
   ) {
     contents = Contents(code, table, message, errno, holder, owner)
   }
+
+  private init(_ contents: Contents) { self.contents = contents }
 }
 
 extension TableError: CustomStringConvertible {
@@ -244,6 +251,13 @@ extension TableError {
         .full, table: table,
         "full: a reader keeps old versions beyond the limbo budget\(Self.naming(holder)); end it, or raise the budget",
         holder: holder)
+    case .reader(let reader):
+      self.init(
+        Contents(
+          .full, table,
+          "full: its capacity is used up, and a reader keeps old versions that would make room\(Self.naming(reader)); end it, "
+            + "remove keys, or create the table with more capacity",
+          nil, reader, nil, mayFitOnceReaderGoesOn: reader.map { !StalledReaderPolicy.isStalled($0) } ?? true))
     case .membarrier(let holder):
       self.init(
         .full, table: table,

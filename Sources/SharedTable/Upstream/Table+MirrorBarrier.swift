@@ -4,9 +4,9 @@ import TableEngine
 extension Table {
   /// A barrier on a mirror. Nothing is expired to it: it sees, and replaces, what is stored.
   ///
-  /// Blocks and throws as ``barrier(timeout:_:)``; starts over once, after gc, when the table was full.
+  /// Blocks and throws as ``barrier(timeout:_:)``; tried again as ``FullRetry`` says.
   package func mirrorBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {
-    try retryingWhenFull { () throws(TableError) in try runMirrorBarrier(body) }
+    try retryingWhenFull(timeoutNanoseconds) { () throws(TableError) in try runMirrorBarrier(body) }
   }
 
   private func runMirrorBarrier<R>(_ body: (inout Transaction) throws(TableError) -> R) throws(TableError) -> R {

@@ -63,10 +63,9 @@ struct LimboBudget {
     let code = Int(truncatingIfNeeded: roomWanted) &- 1
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
-    state.isShortForReaders = false
     if makeRoom(for: code) { return }
     if Evictor(state: state).evictIfPolicy(), makeRoom(for: code) { return }
-    state.isShortForReaders = true
+    state.turnShortForReaders = ctl.loadRelaxed(ControlLayout.turns)
   }
 
   /// - Returns: whether there is room, or none that readers keep.
@@ -77,10 +76,12 @@ struct LimboBudget {
 
   /// What an operation says that found no room although the barrier had made all it could: who keeps what is missing.
   func explain(_ error: EngineError) -> EngineError {
-    guard state.isShortForReaders, case .full(let found) = error, found == .capacity || found == .fileSystem else {
-      return error
+    guard state.turnShortForReaders == ctl.loadRelaxed(ControlLayout.turns), case .full(let found) = error,
+      found == .capacity || found == .fileSystem
+    else { return error }
+    switch Culprit(state: state).shortage {
+    case .limbo(let reader): return .full(.reader(reader))
+    case let shortage: return .full(shortage)
     }
-    let shortage = Culprit(state: state).shortage
-    return shortage == .limbo(nil) ? error : .full(shortage)
   }
 }

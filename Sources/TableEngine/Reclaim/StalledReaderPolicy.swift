@@ -25,14 +25,19 @@ public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringC
 
   /// For so long a reader may be in the way before it counts as stalled. A thread that lost its processor inside a `get` has it again
   /// by then, also in a container that has used up its share of a period of 100 ms.
-  static let patienceNanoseconds: UInt64 = 200_000_000
+  package static let patienceNanoseconds: UInt64 = 200_000_000
 
   /// Does a writer wait for this reader, which keeps more than the budget?
   func waits(for reader: Holder?) -> Bool {
     if self == .wait { return true }
     guard let reader else { return false }
+    return !Self.isStalled(reader)
+  }
+
+  /// Has this reader been in the way for longer than writers are patient with?
+  package static func isStalled(_ reader: Holder) -> Bool {
     // One that no scan has met before has just come.
-    return (reader.heldNanoseconds ?? 0) < Self.patienceNanoseconds
+    (reader.heldNanoseconds ?? 0) >= patienceNanoseconds
   }
 
   init(_ ctl: Memory) {

@@ -13,7 +13,7 @@ struct KeyChange {
 
   /// Runs `body` in a barrier that excludes who uses these keys.
   ///
-  /// Starts over once when the table was full, as the library's own single writes do.
+  /// Tried again when the table was full, as the library's own single writes are.
   /// - Throws: what `body` throws; a complaint if a key belongs to a collection.
   func run<R>(_ keys: [[UInt8]], _ body: (inout Transaction) throws -> R) throws -> R {
     try retryingWhenFull {

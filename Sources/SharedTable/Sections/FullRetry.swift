@@ -1,0 +1,82 @@
+import CShims
+import TableEngine
+
+/// Whether a write for which the table had no room is tried again, and when.
+///
+/// A barrier that finds the table full undoes what it did and asks for gc, with which the next barrier begins. So one more attempt, at
+/// once, may find room, also if it is a removal, which needs some itself.
+///
+/// If a reader keeps the room that is missing and has been in the way for a moment only, its thread has most likely lost its processor
+/// inside a `get`. Further attempts follow then, for as long as a reader that is not stalled may stand in the way
+/// (``StalledReaderPolicy/patienceNanoseconds``), and no longer than the write's timeout. Nothing is held between attempts, so the wait
+/// holds up nobody else.
+///
+/// Everything that this project writes is tried again so. A user's own barrier is not: its body may have done more than change the table.
+///
+/// One word, and passed on by value: the first attempt, which nearly always succeeds, keeps it in a register.
+@usableFromInline
+package struct FullRetry {
+  /// When the waiting for readers ends, by the monotonic clock, but for its lowest four bits; 0 before the first pause. Below it
+  /// how often it has paused, up to 7, and whether it has started over.
+  @usableFromInline let word: UInt64
+
+  private init(startedOver: Bool, pauses: UInt64, deadline: UInt64) {
+    word = deadline & ~15 | min(pauses, 7) << 1 | (startedOver ? 1 : 0)
+  }
+
+  /// Before the first attempt.
+  @inlinable @inline(__always)
+  package init() { word = 0 }
+
+  private var hasStartedOver: Bool { word & 1 != 0 }
+  private var pauses: UInt64 { word >> 1 & 7 }
+  private var deadline: UInt64 { word & ~15 }
+
+  /// What comes after an attempt that has failed.
+  /// - Parameter timeoutNanoseconds: the write's.
+  /// - Returns: how long to pause before the next attempt, in nanoseconds, 0 = not at all. Nil: there is to be none.
+  func next(after error: TableError, _ timeoutNanoseconds: UInt64) -> (retry: FullRetry, pause: UInt64)? {
+    if error.mayFitAfterReclaiming, !hasStartedOver {
+      return (FullRetry(startedOver: true, pauses: pauses, deadline: deadline), 0)
+    }
+    guard error.contents.mayFitOnceReaderGoesOn else { return nil }
+    let patience = min(timeoutNanoseconds, StalledReaderPolicy.patienceNanoseconds)
+    let deadline = pauses == 0 ? Deadline(patience) : Deadline(at: deadline)
+    // From 1 ms apart to 16 ms.
+    let pause = min(1_000_000 << min(pauses, 4), deadline.leftNanoseconds)
+    if pause == 0 { return nil }
+    return (FullRetry(startedOver: hasStartedOver, pauses: pauses + 1, deadline: deadline.instant), pause)
+  }
+
+  /// Pauses before the next attempt; nil if there is to be none.
+  @usableFromInline @inline(never)
+  package func paused(after error: any Error, _ timeoutNanoseconds: UInt64) -> FullRetry? {
+    guard let error = error as? TableError, let (retry, pause) = next(after: error, timeoutNanoseconds) else {
+      return nil
+    }
+    if pause > 0 { shmos_sleep(pause) }
+    return retry
+  }
+}
+
+extension TableError {
+  /// The table was full, and no reader keeps the room that is missing.
+  package var mayFitAfterReclaiming: Bool { code == .full && holder == nil }
+}
+
+/// Runs `attempt`, which is one barrier, until it succeeds or ``FullRetry`` says that there is to be no further one.
+/// - Parameter timeoutNanoseconds: the write's: a bound to its wait for a reader that keeps the room.
+@inlinable @inline(__always)
+package func retryingWhenFull<R, Failure: Error>(
+  _ timeoutNanoseconds: @autoclosure () -> UInt64 = .max, _ attempt: () throws(Failure) -> R
+) throws(Failure) -> R {
+  var retry = FullRetry()
+  while true {
+    do throws(Failure) {
+      return try attempt()
+    } catch {
+      guard let next = retry.paused(after: error, timeoutNanoseconds()) else { throw error }
+      retry = next
+    }
+  }
+}
