@@ -95,18 +95,28 @@ final class NotifySocket {
   @discardableResult
   func waitForLine(containing text: String) throws -> String { try wait(for: text) { $0.contains(text) } }
 
+  /// Whether a message with this line has come, for who must not block.
+  func hasCome(_ line: String) -> Bool {
+    while let message = receive() { messages.append(message) }
+    return messages.contains { $0.split(separator: "\n").contains { $0 == line } }
+  }
+
   private func wait(for what: String, _ isWanted: (Substring) -> Bool) throws -> String {
     while true {
       var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&poller, 1, patienceMilliseconds) > 0 else {
+      guard poll(&poller, 1, patienceMilliseconds) > 0, let message = receive() else {
         throw Failure("no \(what) among \(messages)")
       }
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      let count = recv(descriptor, &buffer, buffer.count, 0)
-      let message = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
       messages.append(message)
       if message.split(separator: "\n").contains(where: isWanted) { return message }
     }
+  }
+
+  /// The next message; nil if there is none yet.
+  private func receive() -> String? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+    return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
   }
 }
 

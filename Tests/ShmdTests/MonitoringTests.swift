@@ -16,8 +16,7 @@ import Testing
       socket = corner.directory + "/run/http.sock"
       try corner.write(
         "interval: 20ms\nlog-level: debug\nmonitoring: {socket: \(socket), mode: \(mode)}\n\(more)tables:\n\(tables)\n")
-      daemon = try corner.start()
-      try daemon.waitForLine("monitoring served")
+      daemon = try corner.startReady()
     }
 
     func get(_ path: String) throws -> HTTPClient.Answer { try HTTPClient.get(path, at: socket) }

@@ -25,10 +25,7 @@ import Testing
         mode: "0600"
         tables: [\(second), \(first)]
       """)
-    let daemon = try corner.start()
-    // Which of the two comes first is open.
-    try daemon.waitForLine("serving Redis' clients")
-    try daemon.waitUntilSaid("ready tables=")
+    let daemon = try corner.startReady()
     var status = stat()
     #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
     let client = try RedisClient(socket)
@@ -61,9 +58,7 @@ import Testing
           - {users: [\(geteuid())], keys: ["session:*"], rights: [write]}
           - {groups: [\(getegid())], tables: [\(name)], rights: [read]}
       """)
-    let daemon = try corner.start()
-    try daemon.waitForLine("serving Redis' clients")
-    try daemon.waitUntilSaid("ready tables=")
+    let daemon = try corner.startReady()
     let client = try RedisClient(socket)
     #expect(try client.call("SET", "session:1", "v") == "+OK")
     #expect(

@@ -23,7 +23,7 @@ import Testing
     let daemon = try corner.start(
       environment: ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "resp:resp"],
       prelude: "exec 3<&\(unix) 4<&\(tcp); export LISTEN_PID=$$")
-    try daemon.waitForLine("serving Redis' clients")
+    try daemon.waitForLine("ready tables=")
     close(unix)
     close(tcp)
     #expect(try RedisClient(path).call("SET", "k", "v") == "+OK")
@@ -82,7 +82,7 @@ import Testing
       "interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, listen: 127.0.0.1:\(port)}\n")
     let daemon = try corner.start()
     try daemon.waitForLine("no socket named 'resp' was passed")
-    try daemon.waitForLine("serving Redis' clients")
+    try daemon.waitForLine("ready tables=")
     #expect(try RedisClient(loopbackPort: port).call("SET", "k", "v") == "+OK")
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
@@ -102,7 +102,7 @@ import Testing
       environment: ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "resp"],
       prelude: "exec 3<&\(tcp); export LISTEN_PID=$$")
     try daemon.waitForLine(warning)
-    try daemon.waitForLine("serving Redis' clients")
+    try daemon.waitForLine("ready tables=")
     close(tcp)
     let client = try RedisClient(loopbackPort: port)
     if let request { try client.send(request) }
@@ -147,8 +147,6 @@ import Testing
       monitoring: {socket: \(http)}
       """)
     let daemon = try corner.startReady()
-    try daemon.waitUntilSaid("serving Redis' clients")
-    try daemon.waitUntilSaid("monitoring served")
     func open(_ count: Int) throws {
       for number in 0..<count {
         let client = try RedisClient(resp)
@@ -176,37 +174,6 @@ import Testing
   }
 
   // MARK: -
-
-  private let loopback: UInt32 = 0x7F00_0001
-
-  private func listener(atPath path: String) throws -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-    return try listener(AF_UNIX, &address, MemoryLayout<sockaddr_un>.size)
-  }
-
-  private func listenerOnTCP(_ host: UInt32) throws -> (descriptor: Int32, port: UInt16) {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = host.bigEndian
-    let descriptor = try listener(AF_INET, &address, MemoryLayout<sockaddr_in>.size)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    withUnsafeMutablePointer(to: &address) { pointer in
-      _ = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-    }
-    return (descriptor, UInt16(bigEndian: address.sin_port))
-  }
-
-  /// Inherited by what is started, as a manager's are.
-  private func listener<Address>(_ family: Int32, _ address: inout Address, _ size: Int) throws -> Int32 {
-    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
-    let failed = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(size)) }
-    }
-    guard failed == 0, listen(descriptor, 16) == 0 else { throw Failure("no listener: error \(errno)") }
-    return descriptor
-  }
 
   /// What a process's descriptor leads to; nil if it is closed.
   private func identity(of process: Int32, _ descriptor: Int32) -> String? {

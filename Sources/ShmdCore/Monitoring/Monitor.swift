@@ -14,7 +14,10 @@ final class Monitor: Sendable {
     var made: [String: Page] = [:]
   }
 
+  private let startup: Startup
   private let state = Mutex(State())
+
+  init(_ startup: Startup) { self.startup = startup }
 
   var sample: HostSample { state.withLock { $0.sample } }
 
@@ -74,8 +77,6 @@ final class Monitor: Sendable {
     return Page(status: 503, reasons.map(\.printable).joined(separator: "\n"))
   }
 
-  /// The tables are there, and the loop has turned.
-  private var ready: Page {
-    sample.counters.turns > 0 ? Page(status: 200, "ready") : Page(status: 503, "starting")
-  }
+  /// What the service manager was told.
+  private var ready: Page { startup.ready.isOpen ? Page(status: 200, "ready") : Page(status: 503, "starting") }
 }

@@ -10,6 +10,7 @@ struct MonitoringService: Service {
   let configuration: Listening?
   let passed: PassedSockets
   let keeper: TableKeeper
+  let startup: Startup
   let log: Logger
 
   /// From the end of one sample to the begin of the next: a second, and twenty times what the last one took, so that looking
@@ -18,9 +19,18 @@ struct MonitoringService: Service {
   private static let pauseFactor: UInt64 = 20
 
   func run() async throws {
+    let monitor = Monitor(startup)
+    let server = await start(monitor)
+    startup.attempted(.monitoring).open()
     // A service that ends would end the daemon.
-    guard let configuration else { return try await gracefulShutdown() }
-    let monitor = Monitor()
+    guard let server else { return try await gracefulShutdown() }
+    await sample(monitor)
+    await server.stop()
+  }
+
+  /// - Returns: nil if nobody asked for it, or if it cannot listen.
+  private func start(_ monitor: Monitor) async -> StatusServer? {
+    guard let configuration else { return nil }
     await monitor.take(from: keeper)
     var options = StatusServerOptions(
       socket: configuration.path, listen: configuration.listen.map { ($0.host, $0.port) })
@@ -33,15 +43,14 @@ struct MonitoringService: Service {
     } catch {
       // What keeps the tables does not end because somebody else has the port.
       log.error("monitoring not served", metadata: ["problem": "\(error)"])
-      return try await gracefulShutdown()
+      return nil
     }
     log.notice(
       "monitoring served",
       metadata: [
         "socket": "\(configuration.socket ?? "-")", "listen": "\(configuration.listen?.description ?? "-")",
       ])
-    await sample(monitor)
-    await server.stop()
+    return server
   }
 
   private func sample(_ monitor: Monitor) async {

@@ -9,13 +9,20 @@ struct RESPService: Service {
   let passed: PassedSockets
   /// Takes writes to tables that mirror.
   let mirrors: Mirrors
+  let startup: Startup
   let log: Logger
 
   func run() async throws {
-    guard let resp = configuration.resp else {
-      // Nobody asked for it. A service that ends would end the daemon.
-      return try await gracefulShutdown()
-    }
+    let server = await start()
+    startup.attempted(.resp).open()
+    // A service that ends would end the daemon.
+    try? await gracefulShutdown()
+    await server?.stop()
+  }
+
+  /// - Returns: nil if nobody asked for it, or if it cannot listen.
+  private func start() async -> RESPServer? {
+    guard let resp = configuration.resp else { return nil }
     var options = ServerOptions(resp, configuration.tables)
     let server: RESPServer
     do {
@@ -26,7 +33,7 @@ struct RESPService: Service {
     } catch {
       // What keeps the tables does not end because somebody else has the socket.
       log.error("Redis' clients not served", metadata: ["problem": "\(error)"])
-      return try await gracefulShutdown()
+      return nil
     }
     log.notice(
       "serving Redis' clients",
@@ -34,8 +41,7 @@ struct RESPService: Service {
         "socket": "\(resp.listening.socket ?? "-")", "listen": "\(resp.listening.listen?.description ?? "-")",
         "tables": "\(options.tables.map(\.name).joined(separator: " "))",
       ])
-    try? await gracefulShutdown()
-    await server.stop()
+    return server
   }
 
   /// Which sockets are passed, the configuration could not know.

@@ -140,12 +140,12 @@ public struct Daemon: Sendable {
     let settings = Settings(configuration)
     let status = StatusLine(notifier, settings)
     let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
+    let startup = Startup()
     let reload = ReloadService(
-      file: configurationFile, hangUps: hangUps, lock: lock, watchdog: watchdog, keeper: keeper, settings: settings,
-      threshold: threshold,
-      notifier: notifier, status: status, log: log)
+      file: configurationFile, hangUps: hangUps, startup: startup, lock: lock, watchdog: watchdog, keeper: keeper,
+      settings: settings, threshold: threshold, notifier: notifier, status: status, log: log)
     let maintenance = MaintenanceService(
-      keeper: keeper, settings: settings, notifier: notifier, status: status, watchdog: watchdog, log: log)
+      keeper: keeper, settings: settings, startup: startup, notifier: notifier, status: status, watchdog: watchdog)
     if !passed.unwanted.isEmpty {
       log.warning(
         "sockets were passed that no 'socket: systemd' asks for, closed",
@@ -158,12 +158,16 @@ public struct Daemon: Sendable {
           .init(service: MirrorService(mirrors: keeper.mirrors), serviceName: "mirrors"),
           .init(service: reload, serviceName: "reload"), .init(service: maintenance, serviceName: "maintenance"),
           .init(
-            service: RESPService(configuration: configuration, passed: passed, mirrors: keeper.mirrors, log: log),
+            service: RESPService(
+              configuration: configuration, passed: passed, mirrors: keeper.mirrors, startup: startup, log: log),
             serviceName: "resp"),
           .init(
             service: MonitoringService(
-              configuration: configuration.monitoring, passed: passed, keeper: keeper, log: log),
+              configuration: configuration.monitoring, passed: passed, keeper: keeper, startup: startup, log: log),
             serviceName: "monitoring"),
+          // The last, so that no READY follows a stop.
+          .init(
+            service: ReadyService(startup: startup, keeper: keeper, status: status, log: log), serviceName: "readiness"),
         ], gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
   }
 

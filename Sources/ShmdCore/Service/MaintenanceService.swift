@@ -1,23 +1,20 @@
-import Logging
 import ServiceLifecycle
 import SharedMemory
 import SharedTable
 
-/// Turns the table loop until the daemon stops. READY is its word: the tables are there, and the loop has turned once.
+/// Turns the table loop until the daemon stops.
 struct MaintenanceService: Service {
   let keeper: TableKeeper
   let settings: Settings
+  let startup: Startup
   let notifier: Notifier
   let status: StatusLine
   let watchdog: Watchdog
-  let log: Logger
 
   func run() async throws {
     await withGracefulShutdownHandler {
       await turn()
-      let names = await keeper.names
-      status.update(await keeper.report, isReady: true)
-      log.notice("ready", metadata: ["tables": "\(names.joined(separator: " "))"])
+      startup.turned.open()
       await loop()
     } onGracefulShutdown: {
       notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")

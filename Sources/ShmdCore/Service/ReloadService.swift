@@ -7,6 +7,7 @@ import UnixSignals
 struct ReloadService: Service {
   let file: String
   let hangUps: UnixSignalsSequence
+  let startup: Startup
   let lock: InstanceLock
   let watchdog: Watchdog
   let keeper: TableKeeper
@@ -17,6 +18,8 @@ struct ReloadService: Service {
   let log: Logger
 
   func run() async throws {
+    // The READY of a reload would tell the manager that the start is over.
+    await cancelWhenGracefulShutdown { await startup.told.wait() }
     var count = 0
     for await _ in hangUps.cancelOnGracefulShutdown() {
       count += 1

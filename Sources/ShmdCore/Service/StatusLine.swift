@@ -15,10 +15,10 @@ final class StatusLine: Sendable {
   /// - Parameter isReady: the start, or a reload, is over: then it is sent in any case.
   func update(_ report: KeeperReport, isReady: Bool = false) {
     let status = "STATUS=\(settings.status(report))".printable
-    let isNew = last.withLock { last in
-      defer { last = status }
-      return last != status
+    // Sent under the lock, which costs no wait, so that what the manager has last is what is remembered.
+    last.withLock { last in
+      if isReady { notifier.send("READY=1", status) } else if last != status { notifier.send(status) }
+      last = status
     }
-    if isReady { notifier.send("READY=1", status) } else if isNew { notifier.send(status) }
   }
 }

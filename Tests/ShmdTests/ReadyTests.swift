@@ -1,0 +1,143 @@
+import Glibc
+import Logging
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import ShmdCore
+
+/// What the service manager's `systemctl start` returns upon.
+@Suite struct ReadyTests {
+  /// Nobody has to try again: at READY all that the configuration names is listened to.
+  @Test func whoeverConnectsAtReadyIsServed() throws {
+    let corner = try Corner()
+    let (resp, http) = (corner.directory + "/resp.sock", corner.directory + "/run/http.sock")
+    defer { unlink(resp) }
+    let (free, port) = try listenerOnTCP(loopback)
+    close(free)
+    try corner.write(
+      """
+      interval: 20ms
+      tables: [{name: \(corner.tableName()), capacity: 2MiB}]
+      resp: {socket: \(resp), listen: 127.0.0.1:\(port)}
+      monitoring: {socket: \(http)}
+      """)
+    let manager = try NotifySocket(corner.directory + "/notify")
+    for _ in 0..<20 {
+      let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+      let ready = try manager.waitFor("READY=1")
+      #expect(try RedisClient(loopbackPort: port).call("PING") == "+PONG")
+      #expect(try RedisClient(resp).call("PING") == "+PONG")
+      #expect(try HTTPClient.get("/ready", at: http).status == 200)
+      #expect(ready.hasSuffix("STATUS=1 table"), "\(ready)")
+      daemon.signal(SIGTERM)
+      #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+    }
+  }
+
+  @Test(arguments: ["resp", "monitoring"])
+  func aServerThatCannotListenHoldsUpNothingAndIsSaid(_ key: String) throws {
+    let corner = try Corner()
+    let (taken, port) = try listenerOnTCP(loopback)
+    defer { close(taken) }
+    let missing = corner.directory + "/missing/socket"
+    for (place, reason) in [
+      ("socket: \(missing)", "cannot listen on \(missing): its directory is not there"),
+      ("listen: 127.0.0.1:\(port)", "cannot listen on 127.0.0.1:\(port): "),
+    ] {
+      try corner.write("interval: 20ms\ntables: [{name: \(corner.tableName()), capacity: 2MiB}]\n\(key): {\(place)}\n")
+      let manager = try NotifySocket(corner.directory + "/notify")
+      defer { unlink(manager.address) }
+      let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+      try manager.waitFor("READY=1")
+      try daemon.waitUntilSaid(reason)
+      daemon.signal(SIGTERM)
+      #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+      // READY came for the failure, and not for want of patience.
+      #expect(!daemon.transcript.contains("does not listen yet"), "\(daemon.transcript)")
+    }
+  }
+
+  /// The READY of a reload would be taken for that of the start.
+  @Test func aReloadThatComesDuringTheStartWaitsForItsEnd() throws {
+    let corner = try Corner()
+    let resp = corner.directory + "/resp.sock"
+    defer { unlink(resp) }
+    let names = (0..<20).map { _ in corner.tableName() }
+    let tables = names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n")
+    try corner.write("interval: 20ms\nlog-level: debug\nresp: {socket: \(resp)}\ntables:\n\(tables)\n")
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    // The other tables are still to be made: the start is far from its end.
+    try daemon.waitForLine("table created")
+    daemon.signal(SIGHUP)
+    try manager.waitFor("READY=1")
+    try #require(!manager.messages.contains { $0.hasPrefix("RELOADING=1") }, "\(manager.messages)")
+    #expect(try RedisClient(resp).call("PING") == "+PONG")
+    try manager.waitFor("RELOADING=1")
+    try manager.waitFor("READY=1")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
+  }
+
+  // MARK: - The service that says it
+
+  @Test(arguments: ["turned", "resp", "monitoring"])
+  func readyWaitsForAllPartsOfTheStart(_ last: String) async throws {
+    let said = try await saidReady { startup, manager in
+      for (name, latch) in parts(of: startup) where name != last { latch.open() }
+      // Time enough for a READY that does not wait.
+      for _ in 0..<200 where !manager.hasCome("READY=1") { try? await Task.sleep(for: .milliseconds(1)) }
+      Notifier(socket: manager.address).send("LAST=1")
+      parts(of: startup)[last]?.open()
+      return await comesTrue { manager.hasCome("READY=1") }
+    }
+    #expect(said == ["LAST=1", "READY=1\nSTATUS=0 tables"])
+  }
+
+  @Test func aServerWhoseFirstAttemptDoesNotEndHoldsUpReadyForABoundedTime() async throws {
+    let said = try await saidReady(patience: .milliseconds(10)) { startup, manager in
+      startup.turned.open()
+      startup.attempted(.monitoring).open()
+      return await comesTrue { manager.hasCome("READY=1") }
+    }
+    #expect(said == ["READY=1\nSTATUS=0 tables"])
+  }
+
+  @Test(arguments: ["turned", "resp"])
+  func noReadyIsSaidOfADaemonThatStopsBefore(_ missing: String) async throws {
+    let said = try await saidReady { startup, _ in
+      for (name, latch) in parts(of: startup) where name != missing { latch.open() }
+      return true
+    }
+    #expect(said == [])
+  }
+
+  private func parts(of startup: Startup) -> [String: Latch] {
+    ["turned": startup.turned, "resp": startup.attempted(.resp), "monitoring": startup.attempted(.monitoring)]
+  }
+
+  /// Runs the service beside `body`, which returns whether what it waited for has come, and stops it.
+  /// - Returns: what the service manager was told.
+  private func saidReady(
+    patience: Duration = .seconds(3600), _ body: (Startup, NotifySocket) async -> Bool
+  ) async throws -> [String] {
+    let corner = try Corner()
+    let manager = try NotifySocket(corner.directory + "/notify")
+    let notifier = Notifier(socket: manager.address)
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let startup = Startup()
+    let status = StatusLine(notifier, Settings(try ConfigurationReader.parse("tables: []\n", file: "f")))
+    let service = ReadyService(
+      startup: startup, keeper: TableKeeper(log: log), status: status, log: log, patience: patience)
+    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: service)], logger: log))
+    async let end: Void = group.run()
+    let isDone = await body(startup, manager)
+    #expect(isDone)
+    await group.triggerGracefulShutdown()
+    try await end
+    // What was sent lies in the socket.
+    _ = manager.hasCome("READY=1")
+    return manager.messages
+  }
+}
