@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: ["resp", "monitoring"])
-  func aServerThatCannotListenHoldsUpNothingAndIsSaid(_ key: String) throws {
+  func aServerThatCannotListenHoldsUpNothingAndIsInTheStatusLine(_ key: String) throws {
     let corner = try Corner()
     let (taken, port) = try listenerOnTCP(loopback)
     defer { close(taken) }
@@ -49,7 +49,8 @@ import Testing
       let manager = try NotifySocket(corner.directory + "/notify")
       defer { unlink(manager.address) }
       let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
-      try manager.waitFor("READY=1")
+      let ready = try manager.waitFor("READY=1")
+      #expect(ready.contains("STATUS=1 table; '\(key)' is not served: \(reason)"), "\(ready)")
       try daemon.waitUntilSaid(reason)
       daemon.signal(SIGTERM)
       #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
@@ -101,7 +102,7 @@ import Testing
       startup.attempted(.monitoring).open()
       return await comesTrue { manager.hasCome("READY=1") }
     }
-    #expect(said == ["READY=1\nSTATUS=0 tables"])
+    #expect(said == ["READY=1\nSTATUS=0 tables; 'resp' does not listen yet"])
   }
 
   @Test(arguments: ["turned", "resp"])
@@ -127,7 +128,7 @@ import Testing
     let notifier = Notifier(socket: manager.address)
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let startup = Startup()
-    let status = StatusLine(notifier, Settings(try ConfigurationReader.parse("tables: []\n", file: "f")))
+    let status = StatusLine(notifier, Settings(try ConfigurationReader.parse("tables: []\n", file: "f")), startup)
     let service = ReadyService(
       startup: startup, keeper: TableKeeper(log: log), status: status, log: log, patience: patience)
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: service)], logger: log))

@@ -43,6 +43,7 @@ struct MonitoringService: Service {
     } catch {
       // What keeps the tables does not end because somebody else has the port.
       log.error("monitoring not served", metadata: ["problem": "\(error)"])
+      startup.fail(.monitoring, error)
       return nil
     }
     log.notice(

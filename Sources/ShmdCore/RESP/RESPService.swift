@@ -33,6 +33,7 @@ struct RESPService: Service {
     } catch {
       // What keeps the tables does not end because somebody else has the socket.
       log.error("Redis' clients not served", metadata: ["problem": "\(error)"])
+      startup.fail(.resp, error)
       return nil
     }
     log.notice(

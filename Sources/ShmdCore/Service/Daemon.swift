@@ -138,9 +138,9 @@ public struct Daemon: Sendable {
   ) -> ServiceGroup {
     let notifier = Notifier(socket: HostFile.environment("NOTIFY_SOCKET"))
     let settings = Settings(configuration)
-    let status = StatusLine(notifier, settings)
-    let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
     let startup = Startup()
+    let status = StatusLine(notifier, settings, startup)
+    let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
     let reload = ReloadService(
       file: configurationFile, hangUps: hangUps, startup: startup, lock: lock, watchdog: watchdog, keeper: keeper,
       settings: settings, threshold: threshold, notifier: notifier, status: status, log: log)
