@@ -1,6 +1,7 @@
 #!/bin/bash
 # The daemon under a real systemd: install, start, kill -9, watchdog, reload good and bad, a thousand tables, stop; the deaths and
-# the reloads while clients write and read, of which none may see an error; sockets that systemd passes.
+# the reloads while clients write and read, of which none may see an error; clients that connect when the start is over; sockets
+# that systemd passes.
 #
 #   scripts/systemd-test.sh [DIRECTORY WITH THE RELEASE PROGRAMS]      default: .build/release
 #
@@ -10,6 +11,7 @@ cd "$(dirname "$0")/.."
 . scripts/systemd-guest.sh
 
 guest_possible
+command -v redis-cli >/dev/null || cannot "needs redis-cli (apt-get install redis-tools)"
 PROGRAMS=$(realpath -m "${1:-.build/release}")
 for program in shmd shmctl shmd-test-worker; do
   [ -x "$PROGRAMS/$program" ] || cannot "$PROGRAMS/$program is missing (make systemd-test builds it)"
@@ -37,7 +39,8 @@ in_guest systemd-analyze security --offline=true --threshold=6 --no-pager /usr/l
 ok "installed; the unit verifies and is hardened"
 
 in_guest mkdir -p /etc/systemd/system/shmd.service.d
-in_guest sh -c 'printf "[Service]\nWatchdogSec=2s\n" > /etc/systemd/system/shmd.service.d/quick.conf'
+# A test starts it more often in a minute than the unit allows.
+in_guest sh -c 'printf "[Unit]\nStartLimitIntervalSec=0\n[Service]\nWatchdogSec=2s\n" > /etc/systemd/system/shmd.service.d/quick.conf'
 in_guest systemctl daemon-reload
 in_guest systemctl start shmd
 [ "$(in_guest systemctl is-active shmd)" = active ] || fail "not active"
@@ -138,6 +141,20 @@ for client in 1 2 3; do
 done
 ok "no client saw an error"
 
+# ---- served when `systemctl start` returns, and started all the same where it cannot listen
+
+in_guest sh -c 'printf "resp: {socket: /run/shmd/redis.socket, tables: [default]}\n" > /etc/shmd.d/served.yaml'
+for round in $(seq 20); do
+  in_guest systemctl stop shmd
+  answer=$(in_guest sh -c 'systemctl start shmd && redis-cli -s /run/shmd/redis.socket ping 2>&1') || :
+  [ "$answer" = PONG ] || fail "a client that connects when the start is over is not served in round $round: $answer"
+done
+in_guest sh -c 'printf "resp: {socket: /run/nowhere/redis.socket}\n" > /etc/shmd.d/served.yaml'
+in_guest systemctl restart shmd || fail "a socket that cannot be made keeps shmd from starting"
+property StatusText | grep "^2 tables; 'resp' is not served: cannot listen on /run/nowhere/redis.socket: " >/dev/null ||
+  fail "the status is: $(property StatusText)"
+ok "clients are served when the start is over, and a socket that cannot be made holds up nothing"
+
 # ---- sockets of the manager: TCP although the service has no network, and nobody is refused while it restarts
 
 for unit in shmd-resp.socket shmd-monitoring.socket; do
@@ -196,7 +213,7 @@ in_guest sh -c 'rm /etc/shmd.d/some.yaml; printf "  - name: third\n    colour: r
 
 # The journal has the daemon's lines and nothing that a library mutters.
 ! in_guest journalctl _SYSTEMD_UNIT=shmd.service -o cat --no-pager |
-  grep -vE '^(table|serving|monitoring served|participant|a writer died|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
+  grep -vE '^(table|serving|Redis. clients not served|monitoring served|participant|a writer died|ready|reloading|configuration|stopped|/etc/shmd.yaml)' || fail "stray lines in the journal"
 in_guest journalctl -u shmd -p err -o cat --no-pager | grep "unknown key" >/dev/null || fail "no priorities in the journal"
 ok "the journal is tidy"
 
