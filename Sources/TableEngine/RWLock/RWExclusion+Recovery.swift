@@ -1,7 +1,8 @@
 import CShims
 import SharedMemory
 
-/// After a death: a dead holder's rwlock is never unlocked, but left behind for a fresh one.
+/// After a death: nobody unlocks a dead holder's rwlock. The owner of W leaves it as it is, and goes on with a fresh
+/// one.
 extension RWExclusion {
   /// PAIR rw-recover. Other end: SharedGate.tryEnter. With W, when something is stale. Ends with everyone admitted again.
   ///

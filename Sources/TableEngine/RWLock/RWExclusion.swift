@@ -10,8 +10,8 @@ import SharedMemory
 ///   only if no living slot names it, at any generation, and a writer waits until no living slot is inside an older one.
 /// - Readers that were waiting when a barrier ended go before the next one (`RWExclusion+WaitingReaders.swift`), new readers
 ///   after a waiting writer (`writerWaiting`): nobody starves.
-/// - What a death leaves is stored before anything else is done about it: `abandoned` outlives its finder. What is done then is in
-///   `RWExclusion+Recovery.swift`.
+/// - A process that finds a death first stores that in `abandoned`. So if it dies itself before it has put things right
+///   (`RWExclusion+Recovery.swift`), the next owner of W still finds what is left to do.
 ///
 /// The protocol is `Models/rwlock.pml`, label by label: rw-intent, rw-generation, rw-fresh, rw-drain, rw-recover,
 /// rw-polite, rw-exclusive, rw-reap.

@@ -24,7 +24,8 @@ struct SharedGate {
   @inline(__always)
   func enterSoon(_ slot: Int) -> Bool { tryEnter(slot) || enterAfterBarrier(slot) }
 
-  /// Who says at once that it waits goes before the next barrier; who says it a little later may have to wait for that too.
+  /// The reader stores its stamp at once, before the running barrier ends: then the next barrier lets it go first. A
+  /// reader that stores it after that barrier has ended may have to wait for the next one too.
   private func enterAfterBarrier(_ slot: Int) -> Bool {
     beginWait(slot)
     defer { endWait(slot) }

@@ -5,7 +5,7 @@
   /// Watches over what a participant's read section looks at in place. In builds for finding mistakes only.
   ///
   /// What the section hands out lies in a second mapping of the data object, which is read-only and goes with the section: a
-  /// store through one of its pointers, or a look through one that was kept, is SIGSEGV there and then. What comes in by
+  /// store through one of its pointers, or a look through one that was kept, is SIGSEGV there and then. A store by
   /// another way, from this process or another, is found at the end by checksums of all that was handed out: entries do
   /// not change while a section can see them.
   @safe
@@ -56,7 +56,7 @@
       }
     }
 
-    /// Of all but version and `prev`, which gc may cut shorter.
+    /// Of all but version and `prev`: an unlink pass may change `prev`.
     private func checksum(_ offset: Int, _ byteCount: Int) -> UInt64 {
       unsafe shm_hash(data.pointer(offset + Entry.meta), byteCount - Entry.meta, seed)
     }

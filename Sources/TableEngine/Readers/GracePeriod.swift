@@ -1,10 +1,12 @@
 import CShims
 import SharedMemory
 
-/// Waiting until the readers of before have left: what a GCD barrier promises, and read-copy-update by itself does not.
+/// Waiting until the readers that began before have left: a GCD barrier promises that, read-copy-update by itself does
+/// not.
 ///
-/// A grace period as of McKenney and Slingwine, "Read-Copy Update" (1998), told apart by versions: a section announces
-/// the version it began at or an earlier one, so whoever announces none below V began after V was committed.
+/// A grace period as of McKenney and Slingwine, "Read-Copy Update" (1998). Sections are told apart by versions: a
+/// section announces the version that it began at or an earlier one, so a section that announces none below V began
+/// after V was committed.
 extension Segment {
   /// Waits until no section of a participant, on the whole host, is left that began before `version` was committed.
   ///

@@ -3,8 +3,8 @@ import SharedMemory
 
 /// A snapshot that outlives sections and threads: one version of the whole table, for as long as it is held.
 ///
-/// Costs what is written meanwhile, up to the limbo budget; past it, the table's policy ends the snapshot
-/// (`snapshotTooOld`) or refuses writes (G7). RCU variant only.
+/// While it is held, memory of what is superseded is not reused, up to the limbo budget. Past the budget the table's
+/// policy ends the snapshot (`snapshotTooOld`), or writes wait or fail (G7). RCU variant only.
 public final class LongSnapshot: Sendable {
   public let segment: Segment
   public let version: UInt64
@@ -29,8 +29,9 @@ public final class LongSnapshot: Sendable {
     Keeper.shared.release(participant.attachment, slot)
   }
 
-  /// Opens a section of this thread at the snapshot's version; close it with ``Segment/endRead(_:)``, and hold the
-  /// snapshot until then: a scan that passed our slot before and the keeper's after would see neither.
+  /// Opens a section of this thread at the snapshot's version. Close it with ``Segment/endRead(_:)``, and hold the
+  /// snapshot until then: a scan that looked at our slot before the section began, and at the keeper's slot after it
+  /// was given back, would see neither announcement.
   ///
   /// PAIR evict-snapshot. Other end: Evictor.evictSnapshots. Our own slot announces the version, with a pin, before
   /// we look whether the keeper's slot still stands: either the evictor's scan sees our pin, or we see its mark.

@@ -1,8 +1,8 @@
 import CShims
 
-/// What a thread must not begin, or wait for, inside a section of its own: it would wait for itself. It gets an error at once
-/// instead (G11). Only sections of the same table matter here: an order between tables, which would exclude a circle of waiting
-/// threads, is their callers' affair, and every wait has a timeout.
+/// What a thread must not begin, or wait for, inside a section of its own, since it would wait for itself. It gets an
+/// error at once instead (G11). Only sections of the same table are looked at. Threads that wait for each other over
+/// several tables are not found: their callers must keep to an order of tables, and every wait has a timeout.
 extension ThreadRecord {
   /// Before whatever waits for a barrier, a commit, the disk or a grace period.
   @inline(__always)

@@ -1,8 +1,9 @@
 import CShims
 
-/// Many keys at once. A read that misses the cache waits twice, for a bucket and for an entry; those of a batch wait
-/// together: all buckets are asked for, then all entries, and only then is anything looked at. They are asked into the
-/// second-level cache, whose misses wait for each other least: twice as fast as into the first (Zen 5, a million keys).
+/// Many keys at once. A read that misses the cache waits twice, for a bucket and for an entry. The reads of a batch
+/// share these waits: all buckets are prefetched, then all entries, and only then is anything looked at. They are
+/// prefetched into the second-level cache, where misses hold each other up least: twice as fast as into the first (Zen
+/// 5, a million keys).
 extension Segment {
   /// Keys looked up together: as many as the processor's buffers for cache misses make worth while.
   @inlinable public static var batchCount: Int { 32 }

@@ -2,8 +2,9 @@ public import CShims
 public import SharedMemory
 public import Synchronization
 
-/// The quick copy for those who must watch out for a writer: participants in the rwlock variant, observers in the RCU
-/// variant, and its participants where membarrier does not reach the process. All return as ``copyQuickly(_:_:to:_:)`` does.
+/// The quick copy for readers that need more than a plain store against a writer: participants in the rwlock variant,
+/// observers in the RCU variant, and participants there to whose process membarrier does not reach. All return as
+/// ``copyQuickly(_:_:to:_:)`` does.
 extension Segment {
   /// A copy of a value of this type (nil: of any).
   @inlinable @inline(__always)

@@ -1,6 +1,6 @@
 public import CShims
 
-/// What a quick copy came to, where it is not a length.
+/// The results of a quick copy that are not a length.
 public enum QuickCopy {
   /// The key is absent.
   public static let absent = -1
@@ -11,11 +11,11 @@ public enum QuickCopy {
 extension Segment {
   /// Copies a key's newest committed value: the read at memory speed, in the most frequent case.
   ///
-  /// That is: a thread in no section, in its participant's or observer's second use of the table at the least; the key in
-  /// its home bucket, first of its tag; no expiry, fingerprint, padding; no newer version in flight. Whatever else is the
-  /// case costs a second look, by the general read. The cases are told apart because a processor overlaps the cache misses of consecutive reads as
-  /// far as its window reaches (448 instructions on Zen 5): a straight path of half the length reads a table that does
-  /// not fit into the cache at almost twice the rate.
+  /// That case is: the thread is in no section and has used the table before; the key is in its home bucket, first of
+  /// its tag; it has no expiry, fingerprint or padding, and no newer version in flight. In any other case the general
+  /// read looks a second time. The reason for a path of its own: a processor overlaps the cache misses of consecutive
+  /// reads as far as its window reaches (448 instructions on Zen 5). A straight path of half the length reads a table
+  /// that does not fit into the cache at almost twice the rate.
   /// - Returns: the value's length (greater than `capacity`: nothing was copied), `absent` or `undecided`.
   @inlinable @inline(__always)
   public func copyQuickly(

@@ -1,16 +1,16 @@
 public import CShims
 
-/// A participant's section in the RCU variant, opened and closed within its caller: the straight path, with no call into
-/// the runtime. Everything else takes ``Segment/beginRead(timeoutNanoseconds:now:)``.
+/// A participant's section in the RCU variant, opened and closed within its caller: the straight path, with no call
+/// into the runtime. Everything else takes the general path, ``Segment/beginRead(timeoutNanoseconds:now:)``.
 ///
-/// Why it may skip what that asks:
-/// - *Forked?* The record of a child's thread is not found: fork empties all records (`after_fork_in_child`). It is made by
-///   the general path alone, which compares the generation.
-/// - *In a barrier, in a section?* One look at both counters of the record. Whatever handle of the process was used, they
-///   share the segment and so the record.
-/// - *What may throw* is the making of a record, the wait of the rwlock variant and an observer's attempts: none is here.
-/// - *Other processes* see no difference. The words, their order and the version they settle on are those of
-///   ``Segment/beginPinned(_:fenced:now:)`` on either path.
+/// Why the straight path may leave out what the general one checks:
+/// - *Is this a forked child?* A child's thread has no record to be found: fork empties all records
+///   (`after_fork_in_child`), and only the general path makes one, after it has compared the fork generation.
+/// - *Is the thread in a barrier or a section?* One look at the record's two counters tells. All handles of the process
+///   share the segment, and so the record.
+/// - *What may throw*: the making of a record, the wait of the rwlock variant, and an observer's attempts. None of them
+///   happens here.
+/// - *Other processes* see no difference: both paths announce by ``Segment/beginPinned(_:fenced:now:)``.
 extension Segment {
   /// Opens a section on the calling thread, if it is in none, and its record is where it is sought first.
   /// - Returns: nil, and nothing was done, where the general path must decide.

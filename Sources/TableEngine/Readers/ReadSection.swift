@@ -86,7 +86,7 @@ extension Segment {
 
 /// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``, which comes exactly once.
 ///
-/// Plain numbers, of which any copy may be used until then: nothing is counted as it is handed on.
+/// It is plain numbers, and any copy of them may be used until then: to pass a section on counts no reference.
 @safe
 public struct ReadSection {
   public let snapshot: UInt64

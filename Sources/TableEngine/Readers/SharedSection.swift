@@ -2,10 +2,11 @@ import CShims
 
 /// A read section as other threads of its process may join it, for as long as it stands.
 ///
-/// They announce nothing and take no lock of the table: the section they joined does that for them. In the RCU variant
-/// its slot's pin and snapshot keep all that they look at; in the rwlock variant it keeps barriers out, and asking
-/// for a place of their own could wait for ever, behind a writer that waits for that section. An observer has no
-/// protection to share but a version (or `wseq`) to validate by, and every thread validates its own copies.
+/// They announce nothing and take no lock of the table: the section that they joined does that for them. In the RCU
+/// variant its slot's pin and snapshot keep all that they look at. In the rwlock variant it keeps barriers out; if a
+/// joining thread took the lock itself, it could wait for ever, behind a writer that waits for the joined section. An
+/// observer's section protects nothing, and shares only a version (or `wseq`) by which every thread validates its own
+/// copies.
 package struct SharedSection: Sendable {
   let snapshot: UInt64
   /// An observer's: what `wseq` must still be.

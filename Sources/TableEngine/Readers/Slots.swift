@@ -3,9 +3,10 @@ import SharedMemory
 
 /// The reader slots in *ctl*: who reads, at which snapshot, and whether it still lives.
 ///
-/// A slot belongs to a thread for as long as that thread holds the slot's robust mutex, which it does until the
-/// table is let go (`SlotRelease`) or it ends: the kernel marks the mutex then, however it ends. Nobody polls, nobody times out, and a recycled pid
-/// cannot deceive anyone.
+/// A slot belongs to a thread for as long as that thread holds the slot's robust mutex. It holds the mutex until the
+/// process lets go of the table (`SlotRelease`), or until the thread ends: the kernel then marks the mutex, however the
+/// thread ended. So nobody has to poll or to guess by a timeout whether a thread lives, and a reused pid cannot be
+/// taken for it.
 struct Slots {
   let ctl: Memory
   let count: Int

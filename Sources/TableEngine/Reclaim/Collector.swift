@@ -1,15 +1,22 @@
-/// Reclaims in the RCU variant: an ``InPlacePass`` frees old versions that no reader can come to any more where they hang, a
-/// ``TombstonePass`` takes tombstones out of the index, an ``UnlinkPass`` unlinks what hangs between versions that a long snapshot
-/// needs, and a ``FreePass`` frees what was unlinked. For the owner of W, never inside an open barrier.
+/// Reclaims in the RCU variant, for the owner of W, never inside an open barrier:
+/// - a ``TombstonePass`` takes tombstones out of the index;
+/// - an ``InPlacePass`` frees old versions that no reader can come to any more, while `prev` of a newer one still names
+///   them;
+/// - an ``UnlinkPass`` takes versions out of their chains that lie between those that a long snapshot needs;
+/// - a ``FreePass`` frees what was unlinked.
 ///
-/// Proof sketch of unlinking; those of freeing in place and of settling are at ``InPlacePass`` and ``TombstonePass``. (1) A reader announces PEND|e or a pin before it loads `committed` a second time, and HEAVY puts
-/// that announcement before our scan or its second load after our load of C (I2). In the first case the scan honours
-/// it; in the second its snapshot is at least C, and every unlink it could trip over was committed at a stamp
-/// <= C, that is before it started. (2) A version x is unlinked only if no announced snapshot lies in
-/// [x.version, newer.version) and no pending reader is below newer.version. (3) A block is freed only if its stamp
-/// is not above C, any live pin, or any pending e: a reader that could hold a pointer to it has announced something
-/// below its stamp, since the unlink came before `committed = stamp` (I1). The models in `Models/` check this with
-/// crashes between any two stores.
+/// Proof sketch of unlinking (of freeing in place and of settling: ``InPlacePass``, ``TombstonePass``):
+/// 1. A reader announces a pending version e or a pin, and then loads `committed` a second time. HEAVY orders that
+///    against our scan (I2): either the scan sees the announcement and honours it, or the reader's second load comes
+///    after our load of C. Then its snapshot is at least C, and every unlink that it could meet was committed at a
+///    stamp <= C, that is before the reader started.
+/// 2. A version x is unlinked only if no announced snapshot lies in [x.version, newer.version) and no pending reader is
+///    below newer.version.
+/// 3. A block is freed only if its stamp is not above C, any live pin, or any pending e. A reader that could hold a
+///    pointer to the block has announced something below the stamp, since the unlink came before `committed = stamp`
+///    (I1).
+///
+/// The models in `Models/` check this with crashes between any two stores.
 struct Collector {
   let state: TableState
 

@@ -1,13 +1,14 @@
-/// Frees superseded versions where they hang, from the oldest on: no store to the entry that superseded one, no journal record,
-/// no second grace period.
+/// Frees superseded versions where they hang in their chains, from the oldest on. That takes no store to the
+/// superseding entry, no journal record and no second grace period.
 ///
-/// A reader whose snapshot is at least the superseding version never follows that entry's `prev`. Once every reader, now
-/// and later, is as far, the block may be reused although `prev` still names it. Proof sketch:
+/// A reader whose snapshot is at least the superseding version never follows the superseding entry's `prev`. Once every
+/// reader, now and later, has such a snapshot, the block may be reused although `prev` still names it. Proof sketch:
 /// - The bound is the least of C, of the exact snapshots and of what pending readers may yet take. C is part of it since a
 ///   reader that the scan did not see begins at C or later (I2). So no reader, now or later, has a snapshot below the bound,
 ///   and a bound that was found once holds for ever.
-/// - Others walk chains too: ``UnlinkPass``, the check, repair. ``ControlLayout/chainsCutAt`` is the largest bound so far, and
-///   none of them follows `prev` of an entry of that version or an older one. It is stored before the first block is freed.
+/// - ``UnlinkPass``, the check and repair walk chains too. ``ControlLayout/chainsCutAt`` is the largest bound so far;
+///   none of them follows `prev` of an entry of that version or an older one. It is stored before the first block is
+///   freed.
 /// - An observer at an older snapshot may follow such a `prev`. It finds `reclaimed` raised and starts over.
 /// - What hangs behind a freed version is freed before it: records lie in the order of their stamps.
 ///

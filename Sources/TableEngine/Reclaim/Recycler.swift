@@ -1,12 +1,12 @@
-/// Gives a put the block of the oldest superseded version, if nobody can come to that any more: its bits stay set, so neither
-/// the way through ``FreePass`` nor a search in the bitmaps is needed.
+/// Gives a put the block of the oldest superseded version, if no reader can come to that version any more. The block's
+/// bits stay set, so the put needs neither a ``FreePass`` nor a search in the bitmaps.
 ///
-/// ``InPlacePass`` says which versions those are, by their stamps: ``TableState/recyclableUpTo``. It holds for ever, since every
-/// later reader begins above it, and `reclaimed` was raised as far before.
+/// ``InPlacePass`` says by a stamp which versions may be taken: those up to ``TableState/recyclableUpTo``. This bound
+/// holds for ever, since no later reader begins below it, and `reclaimed` was raised as far before.
 ///
-/// ORDER record-head. Recoverer.finishRecycling: the journal names the block, between ``find(code:)`` and ``take(_:)``, before the
-/// ring's head leaves it. A writer that dies between the two leaves it named twice; one that moved the head first would leave it
-/// named nowhere, and lost for good.
+/// ORDER record-head. Recoverer.finishRecycling: the journal names the block, between ``find(code:)`` and ``take(_:)``,
+/// before the ring's head moves past it. A writer that dies between the two leaves the block named twice. If the head
+/// moved first, the block would be named nowhere, and lost for good.
 /// `Models/transaction.pml`, RECYCLE, checks this with deaths between any two stores.
 struct Recycler {
   let state: TableState

@@ -2,18 +2,22 @@
 ///
 /// Once every reader, now and later, reads at or above a tombstone's version, its key is as absent with it as without it. Proof
 /// sketch:
-/// - ``TableState/chainsCutAt`` is such a version (``InPlacePass``). What hangs behind such a tombstone nobody follows. So the word
-///   that leads to it may be cleared in one store, which changes no version of the table.
-/// - Who came by that word before announced a version up to the scan's C, and a reader that comes by it although it is cleared
-///   (the store has not reached it yet) begins at C at most. So the block may be reused once every reader is above C.
-/// - A tombstone that a later value superseded may be reused once every reader is at or above that value, as any old version.
-/// - An observer at an older snapshot finds `reclaimed` raised.
+/// - That holds for tombstones up to the version ``TableState/chainsCutAt`` (``InPlacePass``). No reader follows what
+///   hangs behind them. So the word that leads to one may be cleared in one store, which changes no version of the
+///   table.
+/// - A reader that loaded that word before it was cleared announced a version up to the scan's C. A reader that loads
+///   the old word later, since the store has not reached it yet, begins at C at most. So the block may be reused once
+///   every reader is above C.
+/// - A tombstone that a later value superseded may be reused, as any old version, once every reader is at or above that
+///   value.
+/// - An observer at an older snapshot finds `reclaimed` raised, and starts over.
 ///
-/// The record's stamp says so, in one store after the word: a writer that dies between the two leaves a tombstone that nothing
-/// leads to, and the next pass settles it.
+/// After the word, the pass stores into the tombstone's record the stamp after which the block may be reused. A writer
+/// that dies between the two leaves a tombstone to which nothing leads, and the next pass settles it.
 ///
-/// `Models/transaction.pml`, SETTLE, checks this with deaths between any two stores. For the owner of W, outside a transaction: an
-/// undone one would restore a word that leads to a settled tombstone. `reclaimed` was raised to the scan's version before.
+/// `Models/transaction.pml`, SETTLE, checks this with deaths between any two stores. For the owner of W, outside a
+/// transaction: the undo of one would restore a word that leads to a settled tombstone. `reclaimed` was raised to the
+/// scan's version before.
 struct TombstonePass {
   let state: TableState
 

@@ -1,10 +1,11 @@
 import CShims
 
-/// A transaction of its own, for what ``InPlacePass`` must leave: tombstones, and old versions behind the oldest snapshot. It
-/// unlinks those that no reader needs and retains the others for a later look. It commits as a tick.
+/// Unlinks what ``InPlacePass`` must leave where a snapshot is in its way: old versions that were superseded after that
+/// snapshot, and tombstones that are not settled. It is a transaction of its own that commits as a tick: it unlinks the
+/// versions that no reader needs, and retains the others for a later look.
 ///
-/// Nothing that a pending reader holds back is looked at. That reader may take any version from its own on, so all that was
-/// superseded later is needed, and a pass over it would gain nothing, however often it came by.
+/// The pass looks at nothing that was superseded after the version of a pending reader. That reader may take any
+/// version from the announced one on, so it needs all of this, and each pass over it would gain nothing.
 struct UnlinkPass {
   let state: TableState
   let scan: ReaderScan

@@ -1,5 +1,6 @@
-/// Can a crash have left what recovery finds? Looked at before anything is replayed: a record that lies would have
-/// recovery write where it says. Work grows with the transaction in flight, as recovery itself.
+/// Can a crash have left what recovery finds? This is checked before anything is replayed: from a record that no crash
+/// has left, recovery would write to a place that is not the journal's to change. Work grows with the transaction in
+/// flight, as that of recovery does.
 struct JournalCheck {
   let state: TableState
 

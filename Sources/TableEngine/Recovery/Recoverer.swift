@@ -22,7 +22,8 @@ struct Recoverer {
     state.ctl.loadRelaxed(ControlLayout.damaged) == 0 && JournalCheck(state: state).isRecoverable
   }
 
-  /// Tells observers of the units that there are: a death in between two stores may have come before that.
+  /// Publishes the size that covers all units: a writer may have died after it counted a unit and before it published
+  /// it.
   ///
   /// ORDER units-published. Allocator.growOneUnit, Shrinker.dropLastUnit: before a block of the unit is given out, or its
   /// pages go.

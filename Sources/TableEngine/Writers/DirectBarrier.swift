@@ -1,8 +1,9 @@
-/// A barrier in which no code runs but this project's own, of what begins with one key.
+/// A barrier on one key and all that begin with it and a slash, in which no code runs but this project's own.
 ///
-/// ``Barriers`` asks in each step for the thread's record, whether the process has been forked, and whether changes go to a buffer.
-/// Here the answers are known: the record is this value's, nobody's closure could fork, and the barrier holds W. So it must not
-/// be handed to code that a user wrote. ``Barriers`` knows the barrier too, for steps that are seldom.
+/// ``Barriers`` looks up the thread's record in each step, and checks whether the process has been forked and whether
+/// changes go to a buffer. Here that is known: this value has the record, no closure of a user can fork, and the
+/// barrier holds W. So this value must not be handed to code that a user wrote, or the child of a fork in it would
+/// change the table. For rare steps, the functions of ``Barriers`` work inside this barrier as well.
 @safe
 public struct DirectBarrier {
   let record: ThreadRecord

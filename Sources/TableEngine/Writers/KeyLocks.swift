@@ -16,9 +16,10 @@ import SharedMemory
 ///   look again; unlock W;
 ///   sleep while event == e, at most a slice; lock W; again
 /// ```
-/// An owner of W that writes at once (a plain barrier, or a single `set`) waits in the same way, but only for the threads
-/// that hold: it holds nothing while it waits, and no key lock with a later stamp goes before it. So no thread starves. And no
-/// thread ever waits while it holds a key lock: no circle of waits can arise from the key locks of one table.
+/// A thread that writes at once (a plain barrier, or a single `set`) waits in the same way, but only for the threads
+/// that hold a key lock. It holds nothing while it waits, and no key lock with a later stamp is granted before it, so
+/// no thread starves. No thread ever waits while it holds a key lock, so the key locks of one table cannot make a
+/// circle of waits.
 ///
 /// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
 /// owner of W writes, unless it is the owner's. `Models/claims.pml` checks that, and that no sleeper is forgotten.

@@ -1,12 +1,12 @@
 import CShims
 
-/// The keys that a barrier locks or writes, by their hashes of 64 bits with the table's seed. Two keys with the same hash
-/// would wait for each other and do no harm.
+/// The keys that a barrier locks or writes, by their hashes of 64 bits with the table's seed. Barriers of two keys with
+/// the same hash wait for each other without need, and that is all.
 ///
-/// A locked key stands for itself and for all that begin with it and a slash. So, as with the intention locks of Gray
-/// et al., "Granularity of Locks and Degrees of Consistency in a Shared Data Base" (1976), a key may be meant as a whole,
-/// with all that lies below, or as a step on the path to what is meant: `a` and `a/b` for `a/b/c`. Two sets meet where one
-/// means as a whole what the other means in either way.
+/// A locked key stands for itself and for all keys that begin with it and a slash. So a set has keys in two roles, as
+/// with the intention locks of Gray et al., "Granularity of Locks and Degrees of Consistency in a Shared Data Base"
+/// (1976): *whole*, with all that lies below, or as a step on the *path* to another key: `a` and `a/b` for `a/b/c`. Two
+/// sets meet if a key that is whole in one of them is in the other, in either role.
 public struct LockedKeys: Sendable {
   /// The most hashes that a slot has room for.
   static let capacity = SHM_KEY_LOCK_HASHES

@@ -1,9 +1,10 @@
 /// Takes splits back: two sub-tables that a split could have made, and that have become sparse, become one again. A merge touches
 /// those two and the directory words of their prefix; its work does not grow with the table.
 ///
-/// A merge is a transaction of its own that commits as a tick. To readers it is what a split is: those that came before
-/// find all they could find in the old sub-tables, which go to limbo. Nodes of the directory stay as large as they are, until all below
-/// one is a single sub-table that merges with what is beside the node: then the root's words name the merged one, and the node goes.
+/// A merge is a transaction of its own that commits as a tick. Readers are treated as by a split: those that came
+/// before find all they could find in the old sub-tables, which go to limbo. A node of the directory stays as large as
+/// it is until all below it is one sub-table that merges with the one beside the node. Then the root's words name the
+/// merged sub-table, and the node is given back.
 struct Merger {
   let state: TableState
   private var vacancies: Vacancies

@@ -1,5 +1,6 @@
-/// Room for keys whose hashes agree in so many bits that their sub-table cannot be split any further: crafted ones, or a directory at its
-/// deepest. Such a search passes over whole sub-tables, one behind the other (``Lookup/newestDeep(_:_:hash:subTable:)``).
+/// Room for keys whose sub-table cannot be split any further: their hashes were crafted to agree in many bits, or the
+/// directory is as deep as it can be. A search for such a key looks through whole sub-tables, one behind the other
+/// (``Lookup/newestDeep(_:_:hash:subTable:)``).
 extension Splitter {
   /// Rebuilds a sub-table of the greatest depth so that its keys may lie in any of its buckets.
   func rebuildDeep(_ old: DirectoryWord, hash: UInt64) throws(EngineError) {

@@ -1,4 +1,5 @@
-/// From owning W to a table that may be changed: the rwlock variant's readers are out, and nothing is left undone.
+/// What an owner of W must see to before it may change the table: readers of the rwlock variant are out, and nothing of
+/// a dead writer's work is left undone.
 struct TableExclusion {
   let participant: Segment.Participant
 

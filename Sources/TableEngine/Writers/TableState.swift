@@ -2,7 +2,7 @@ import CShims
 
 /// What the owner of the writer lock W works on: the table's memory, its journal and rings, and the transaction in flight.
 ///
-/// One object a process and table. What is done to it stands in the types over it, each of which does one thing:
+/// One object a process and table. The types that work on it do one thing each:
 /// ``Transaction``, ``CommitPoint``, ``Undo``, ``Retirement``, ``SavepointRollback``, ``Splitter``, ``Collector``, ``FreePass``, ``Evictor``,
 /// ``Recoverer``. They are structs of this one reference, so making one costs nothing.
 ///

@@ -1,4 +1,4 @@
-/// What an abort does: the transaction in flight never was.
+/// What an abort does: takes back all of the transaction in flight, as if it had never begun.
 ///
 /// ``Transaction/abort()`` and ``Recoverer`` run the same code. It starts from the positions that the journal saved, so
 /// it may run any number of times.

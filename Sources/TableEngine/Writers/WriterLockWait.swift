@@ -3,11 +3,12 @@ import SharedMemory
 
 /// Waiting for W: it spins before it sleeps, and is overtaken a bounded number of times.
 ///
-/// Who finds W free may have it, though others wait: a thread that goes on at once is much faster than one that must be woken
-/// first. But *ctl* names the foremost waiter, the one whose wait began first. Once it is *due*, all others hold back.
+/// A thread that finds W free may take it though others wait: it goes on at once, which is much faster than waking
+/// another first. But *ctl* names the foremost waiter, the one whose wait began first. Once that is *due*, all others
+/// hold back.
 ///
 /// ```
-/// a waiter                                            who comes meanwhile
+/// a waiter                                            a thread that comes meanwhile
 /// begin = turns                                       no foremost waiter, or not due: tries W
 /// names itself, unless an older one is named          due: becomes a waiter
 /// foremost: spins for W; sleeps for W
@@ -16,17 +17,17 @@ import SharedMemory
 ///      says so and sleeps until the word changes
 /// it has W, or gives up: if it is named, takes its name away, and wakes those who sleep for that
 /// ```
-/// A waiter is due when others have had ``overtakings`` turns since it began, or when it has waited for a slice. Those who were
-/// past their look at the word at that moment still go before it, each once; so do those whose time is over, with their last
-/// attempt. With T other threads that is ``overtakings`` + T turns, and for a waiter before whom k others were waiting,
-/// k + 1 times as many: when a foremost waiter goes and others sleep, it leaves the word vacant as of that turn, and those
-/// who are woken have as long to take the place.
+/// A waiter is due when others have had ``overtakings`` turns since it began, or when it has waited for a slice. A
+/// thread that had looked at the word before that moment still goes before it, once; so does one whose timeout has
+/// passed, with its last attempt. With T other threads that is ``overtakings`` + T turns, and k + 1 times as many for a
+/// waiter before which k others were waiting: when a foremost waiter goes and others sleep, it leaves the word vacant
+/// as of that turn, and the woken threads have as many turns to take the place.
 ///
-/// All of this is fairness. The mutex alone says who owns W: whatever the word says, at most one thread does, and a dead
-/// owner's work is found. And nobody depends on the one that is named: it may be stopped, or be dead. Who lets it
-/// go first, and finds W free and not taken for ``patienceNanoseconds``, takes its place. So a foremost waiter that does not come
-/// costs the others that time, once. `Models/overtaking.pml` checks the bound for the one that is named, and that nobody
-/// waits for ever for one that died.
+/// All of this is fairness. The mutex alone says who owns W: whatever the word says, at most one thread does, and a
+/// dead owner's work is found. And no thread depends on the one that is named, which may be stopped or dead: a thread
+/// that lets it go first, and finds W free and not taken for ``patienceNanoseconds``, takes its place. So a foremost
+/// waiter that does not come costs the others that time, once. `Models/overtaking.pml` checks the bound for the one
+/// that is named, and that no thread waits for ever for one that died.
 struct WriterLockWait {
   let ctl: Memory
   let mutex: RobustMutex
