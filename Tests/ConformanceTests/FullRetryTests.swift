@@ -13,38 +13,43 @@ import Testing
 
   private static func key(_ index: Int) -> String { "k\(index)" }
 
-  /// A full table, and beside it a reader each of whose sections keeps every old version until three attempts of a write have
-  /// failed for that.
+  /// A full table, and beside it a reader each of whose sections keeps every old version until writes have failed three times for
+  /// that. After each failure another writer, which needs no room, is the one whose barrier makes room, or finds that it cannot.
   private func withReaderInTheWay(
     isolation: isolated (any Actor)? = #isolation, _ body: (Table, _ count: Int) async throws -> Void
-  ) async throws {
-    try await withTableName { (name: String) async throws -> Void in
+  ) async throws -> Int {
+    try await withTableName { (name: String) async throws -> Int in
       let table = try Table.create(
         name, .init(capacityBytes: 2 << 20, limboBudgetBytes: 1 << 30, stalledReaderPolicy: .refuse))
       var count = 0
       while code({ try table.set(Self.key(count), Self.value) }) == nil { count += 1 }
-      let isOver = Atomic(false)
-      let reader = TestThread { try read(table, until: isOver) }
-      do {
-        defer { reader.joinQuietly() }
-        defer { isOver.store(true, ordering: .relaxed) }
-        try await body(table, count)
+      let (ended, failures) = (Counter(), Counter())
+      let reader = TestThread {
+        while ended.value == 0 {
+          try table.read { _ in
+            let before = failures.value
+            while failures.value < before + 3, ended.value == 0 { sched_yield() }
+          }
+        }
       }
-      #expect(try table.check() == [])
-    }
-  }
-
-  private func read(_ table: Table, until isOver: borrowing Atomic<Bool>) throws {
-    let control = table.segment.controlMemory!
-    while !isOver.load(ordering: .relaxed) {
-      try table.read { _ in
-        var (failures, turn) = (0, UInt64(0))
-        while failures < 3, !isOver.load(ordering: .relaxed) {
-          let now = control.loadRelaxed(ControlLayout.turns)
-          if control.loadRelaxed(ControlLayout.roomWanted) != 0, now != turn { (failures, turn) = (failures + 1, now) }
+      let other = TestThread {
+        let control = table.segment.controlMemory!
+        while ended.value == 0 {
+          if control.loadRelaxed(ControlLayout.roomWanted) != 0 {
+            try table.remove("absent")
+            failures.increment()
+          }
           sched_yield()
         }
       }
+      do {
+        defer { ended.increment() }
+        try await body(table, count)
+      }
+      try other.join()
+      try reader.join()
+      #expect(try table.check() == [])
+      return failures.value
     }
   }
 
@@ -62,15 +67,16 @@ import Testing
   }
 
   @Test func aSingleWriteWaitsForAReaderThatHasJustComeInItsWay() async throws {
-    try await withReaderInTheWay { table, count async throws in
+    let failures = try await withReaderInTheWay { table, count async throws in
       for round in 0..<4 * count { try await expectRoom { try Self.set(table, round % count) } }
       for index in 0..<count / 2 { try await expectRoom { try Self.remove(table, index) } }
       #expect(table.count == count - count / 2)
     }
+    #expect(failures > 2)
   }
 
   @Test func anAwaitedWriteWaitsToo() async throws {
-    try await withReaderInTheWay { table, count async throws in
+    let failures = try await withReaderInTheWay { table, count async throws in
       for index in 0..<count { try await expectRoom { try await table.set(Self.key(index), Self.value) } }
       for index in 0..<count {
         try await expectRoom { try await table.barrier { tx in try tx.set(Self.key(index), Self.value) } }
@@ -78,15 +84,57 @@ import Testing
       for index in 0..<count / 2 { try await expectRoom { try await table.remove(Self.key(index)) } }
       #expect(table.count == count - count / 2)
     }
+    #expect(failures > 2)
   }
 
   @Test func aWriteThatMayNotWaitIsRefusedAtOnce() async throws {
-    try await withReaderInTheWay { table, count async throws in
+    _ = try await withReaderInTheWay { table, count async throws in
       var refused: TableError?
-      for index in 0..<count where refused == nil { refused = error { try Self.set(table, index, timeout: .zero) } }
+      // The other writer is another reason to be refused.
+      for round in 0..<1000 * count where refused?.code != .full {
+        refused = error { try Self.set(table, round % count, timeout: .zero) }
+      }
       #expect(refused?.code == .full)
       #expect(refused?.holder != nil)
       #expect(refused?.message.contains("a reader keeps old versions that would make room") == true)
+    }
+  }
+
+  /// A reader that goes on standing in the way is named in the end, whatever the write's timeout.
+  @Test(arguments: [Duration.milliseconds(20), .seconds(600)])
+  func aReaderThatStaysIsNamed(_ timeout: Duration) throws {
+    try withTable(.rcu, capacityBytes: 2 << 20, limboBudgetBytes: 1 << 30, policy: .refuse) { table throws in
+      var count = 0
+      while code({ try table.set(Self.key(count), Self.value) }) == nil { count += 1 }
+      let snapshot = try table.snapshot()
+      var refused: TableError?
+      for index in 0..<count where refused == nil { refused = error { try Self.set(table, index, timeout: timeout) } }
+      #expect(refused?.code == .full)
+      #expect(refused?.holder?.pid == getpid())
+      #expect(try snapshot.get(Self.key(0)) == Self.value)
+    }
+  }
+
+  /// A barrier that is tried again goes through the same elements again, also if their sequence can be gone through only once.
+  @Test func noElementOfASequenceIsLost() throws {
+    try withTable(.rcu, capacityBytes: 1 << 20) { table throws in
+      let set = try SharedSet<String>("set", in: table)
+      let long = String(repeating: "e", count: 10_000)
+      var count = 0
+      while code({ try table.set(Self.key(count), Self.value) }) == nil { count += 1 }
+      for index in 0..<count / 2 { try table.remove(Self.key(index)) }
+      var next = 0
+      while true {
+        let first = next
+        let elements = AnyIterator {
+          next += 1
+          return next - first <= 4 ? "\(next - 1)\(long)" : nil
+        }
+        if code({ try set.formUnion(elements) }) != nil { break }
+        next = first + 4
+        #expect(try set.count == next, "of those that were told to be in")
+      }
+      #expect(next > 8)
     }
   }
 

@@ -215,7 +215,7 @@ extension Session {
   private func answer(_ command: WriteCommand, _ request: Request, _ tx: inout Transaction) -> Bool {
     do {
       try command.run(request, &tx, &reply)
-    } catch let error as TableError where error.mayFitAfterReclaiming && !isSecondAttempt {
+    } catch let error as TableError where error.mayFitInNextBarrier && !isSecondAttempt {
       reply.rollBack(to: replyStart)
       isSecondAttempt = true
       return false
@@ -240,7 +240,7 @@ extension Session {
     while !isEmpty {
       do {
         isEmpty = try table.barrier(timeout: patience) { [portion] tx in try tx.removeAll(most: portion) }
-      } catch let error as TableError where error.mayFitAfterReclaiming && portion > 1 {
+      } catch let error as TableError where error.mayFitInNextBarrier && portion > 1 {
         portion /= 2
       }
     }

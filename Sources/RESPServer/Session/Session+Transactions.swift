@@ -154,7 +154,7 @@ extension Session {
     let start = replyStart
     do {
       return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }
-    } catch let error as TableError where error.mayFitAfterReclaiming && queue.isRepeatable {
+    } catch let error as TableError where error.mayFitInNextBarrier && queue.isRepeatable {
       // Nothing has happened; a barrier after a full one begins with gc.
       reply.rollBack(to: start)
       replyStart = start
@@ -187,7 +187,7 @@ extension Session {
             reply.integer(count)
           case .connection(let command): try carryOut(command, entry.command, request, .zero)
           }
-        } catch let error as TableError where error.mayFitAfterReclaiming && !isLast {
+        } catch let error as TableError where error.mayFitInNextBarrier && !isLast {
           throw error
         } catch {
           fail(error)

@@ -57,7 +57,7 @@ public struct SharedCounter: Sendable {
 }
 
 /// Changes from asynchronous code: what the blocking forms of the same names do. They run at once on the task's thread if
-/// nothing is in their way; else the task suspends. A closure that finds no room (`full`) is undone and run once more.
+/// nothing is in their way; else the task suspends. A closure that finds no room (`full`) is undone and run again.
 extension SharedCounter {
   /// Adds, and returns the sum.
   /// - Throws: `invalid` if it does not fit into 64 bits; the count stays then.

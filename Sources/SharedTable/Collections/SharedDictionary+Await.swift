@@ -1,5 +1,5 @@
 /// Changes from asynchronous code: what the blocking forms of the same names do. They run at once on the task's thread if
-/// nothing is in their way; else the task suspends. A closure that finds no room (`full`) is undone and run once more.
+/// nothing is in their way; else the task suspends. A closure that finds no room (`full`) is undone and run again.
 extension SharedDictionary {
   /// Stores a value.
   /// - Returns: whether the condition held and the value was stored.

@@ -61,7 +61,9 @@ extension SharedDictionary {
   /// - Returns: how many were there.
   @discardableResult
   public func remove(_ keys: some Sequence<Key>, timeout: Duration? = nil) throws(TableError) -> Int {
-    try store.place.withBarrier(timeout) { tx throws(TableError) in try store.remove(keys, in: &tx) }
+    // A sequence may end with its first pass, and the barrier may be tried again.
+    let keys = Array(keys)
+    return try store.place.withBarrier(timeout) { tx throws(TableError) in try store.remove(keys, in: &tx) }
   }
 
   /// Changes a value in place, in one barrier; an absent one begins as `defaultValue`.

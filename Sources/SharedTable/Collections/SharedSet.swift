@@ -136,6 +136,8 @@ extension SharedSet {
 
   /// Inserts all of `other` in one barrier.
   public func formUnion(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
+    // A sequence may end with its first pass, and the barrier may be tried again.
+    let other = Array(other)
     try store.place.withBarrier(timeout) { tx throws(TableError) in try formUnion(other, in: &tx) }
   }
 
@@ -146,6 +148,8 @@ extension SharedSet {
 
   /// Removes all of `other` in one barrier.
   public func subtract(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
+    // As for a union.
+    let other = Array(other)
     try store.place.withBarrier(timeout) { tx throws(TableError) in try subtract(other, in: &tx) }
   }
 

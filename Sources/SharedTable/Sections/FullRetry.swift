@@ -3,15 +3,16 @@ import TableEngine
 
 /// Whether a write for which the table had no room is tried again, and when.
 ///
-/// A barrier that finds the table full undoes what it did and asks for gc, with which the next barrier begins. So one more attempt, at
-/// once, may find room, also if it is a removal, which needs some itself.
+/// A barrier that finds the table full undoes what it did and asks for gc, with which the next barrier begins, be it this writer's or
+/// another's. So one more attempt, at once, may find room, also if it is a removal, which needs some itself.
 ///
 /// If a reader keeps the room that is missing and has been in the way for a moment only, its thread has most likely lost its processor
 /// inside a `get`. Further attempts follow then, for as long as a reader that is not stalled may stand in the way
-/// (``StalledReaderPolicy/patienceNanoseconds``), and no longer than the write's timeout. Nothing is held between attempts, so the wait
-/// holds up nobody else.
+/// (``StalledReaderPolicy/patienceNanoseconds``), and no longer than the write's timeout. Between attempts W is free. Each one has it for
+/// as long as making room takes, and so the pauses between them double.
 ///
-/// Everything that this project writes is tried again so. A user's own barrier is not: its body may have done more than change the table.
+/// Single writes are tried again so, those of collections and caches, and the awaited forms of both and of `Table.barrier`. A barrier
+/// of the user's own that blocks is not, nor is one of a queue: its closure may have done more than change the table.
 ///
 /// One word, and passed on by value: the first attempt, which nearly always succeeds, keeps it in a register.
 @usableFromInline
@@ -36,14 +37,13 @@ package struct FullRetry {
   /// - Parameter timeoutNanoseconds: the write's.
   /// - Returns: how long to pause before the next attempt, in nanoseconds, 0 = not at all. Nil: there is to be none.
   func next(after error: TableError, _ timeoutNanoseconds: UInt64) -> (retry: FullRetry, pause: UInt64)? {
-    if error.mayFitAfterReclaiming, !hasStartedOver {
+    if error.mayFitInNextBarrier, !hasStartedOver {
       return (FullRetry(startedOver: true, pauses: pauses, deadline: deadline), 0)
     }
-    guard error.contents.mayFitOnceReaderGoesOn else { return nil }
+    guard error.mayFitOnceReaderGoesOn else { return nil }
     let patience = min(timeoutNanoseconds, StalledReaderPolicy.patienceNanoseconds)
     let deadline = pauses == 0 ? Deadline(patience) : Deadline(at: deadline)
-    // From 1 ms apart to 16 ms.
-    let pause = min(1_000_000 << min(pauses, 4), deadline.leftNanoseconds)
+    let pause = min(1_000_000 << pauses, deadline.leftNanoseconds)
     if pause == 0 { return nil }
     return (FullRetry(startedOver: hasStartedOver, pauses: pauses + 1, deadline: deadline.instant), pause)
   }
@@ -62,6 +62,14 @@ package struct FullRetry {
 extension TableError {
   /// The table was full, and no reader keeps the room that is missing.
   package var mayFitAfterReclaiming: Bool { code == .full && holder == nil }
+
+  /// The same, or readers may have gone on by then, or be evicted: the next barrier begins with making room.
+  package var mayFitInNextBarrier: Bool { mayFitAfterReclaiming || contents.isReclaimable }
+
+  /// What is missing is reclaimable, but for a reader that is not stalled.
+  fileprivate var mayFitOnceReaderGoesOn: Bool {
+    contents.isReclaimable && !(holder.map(StalledReaderPolicy.isStalled) ?? false)
+  }
 }
 
 /// Runs `attempt`, which is one barrier, until it succeeds or ``FullRetry`` says that there is to be no further one.

@@ -99,11 +99,12 @@ public struct TableError: Error, Sendable {
     let errno: Int32?
     let holder: Holder?
     let owner: Table.Owner?
-    let mayFitOnceReaderGoesOn: Bool
+    /// It is `full`, and as much as is missing waits to be reclaimed.
+    let isReclaimable: Bool
 
     init(
       _ code: Code, _ table: String, _ message: String, _ errno: Int32?, _ holder: Holder?, _ owner: Table.Owner?,
-      mayFitOnceReaderGoesOn: Bool = false
+      isReclaimable: Bool = false
     ) {
       self.code = code
       self.table = table
@@ -111,7 +112,7 @@ public struct TableError: Error, Sendable {
       self.errno = errno
       self.holder = holder
       self.owner = owner
-      self.mayFitOnceReaderGoesOn = mayFitOnceReaderGoesOn
+      self.isReclaimable = isReclaimable
     }
   }
 
@@ -251,13 +252,14 @@ extension TableError {
         .full, table: table,
         "full: a reader keeps old versions beyond the limbo budget\(Self.naming(holder)); end it, or raise the budget",
         holder: holder)
-    case .reader(let reader):
+    case .reclaimable(let reader):
+      let what =
+        reader.map { "a reader keeps old versions that would make room\(Self.naming($0)); end it, or" }
+        ?? "old versions that would make room are not reclaimed yet; try again, or"
       self.init(
         Contents(
-          .full, table,
-          "full: its capacity is used up, and a reader keeps old versions that would make room\(Self.naming(reader)); end it, "
-            + "remove keys, or create the table with more capacity",
-          nil, reader, nil, mayFitOnceReaderGoesOn: reader.map { !StalledReaderPolicy.isStalled($0) } ?? true))
+          .full, table, "full: \(what) give the table more capacity (or /dev/shm more room)", nil, reader, nil,
+          isReclaimable: true))
     case .membarrier(let holder):
       self.init(
         .full, table: table,

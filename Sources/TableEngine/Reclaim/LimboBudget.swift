@@ -64,8 +64,7 @@ struct LimboBudget {
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
     if makeRoom(for: code) { return }
-    if Evictor(state: state).evictIfPolicy(), makeRoom(for: code) { return }
-    state.turnShortForReaders = ctl.loadRelaxed(ControlLayout.turns)
+    if Evictor(state: state).evictIfPolicy() { _ = makeRoom(for: code) }
   }
 
   /// - Returns: whether there is room, or none that readers keep.
@@ -74,14 +73,13 @@ struct LimboBudget {
     return reclaimableBytes < SizeClasses.byteCount(code: code)
   }
 
-  /// What an operation says that found no room although the barrier had made all it could: who keeps what is missing.
-  func explain(_ error: EngineError) -> EngineError {
-    guard state.turnShortForReaders == ctl.loadRelaxed(ControlLayout.turns), case .full(let found) = error,
-      found == .capacity || found == .fileSystem
+  /// What an operation says that found no room: who keeps what is missing, if that is kept.
+  ///
+  /// Judged by what this operation missed, and in its own turn: the barrier that made room for it may have been another writer's.
+  private func explain(_ error: EngineError) -> EngineError {
+    guard state.variant == .rcu, case .full(let found) = error, found == .capacity || found == .fileSystem,
+      reclaimableBytes >= SizeClasses.byteCount(code: state.shortCode)
     else { return error }
-    switch Culprit(state: state).shortage {
-    case .limbo(let reader): return .full(.reader(reader))
-    case let shortage: return .full(shortage)
-    }
+    return .full(Culprit(state: state).shortageBelowBudget)
   }
 }

@@ -20,9 +20,9 @@ public indirect enum EngineError: Error, Sendable {
     case barrier
     /// A stalled reader keeps more than the limbo budget, and the policy refuses writes.
     case limbo(Holder?)
-    /// The table's own capacity, or the file system; but a reader keeps as much as is missing, below the limbo budget. Nil: it has
-    /// just gone on.
-    case reader(Holder?)
+    /// The table's own capacity, or the file system; but as much as is missing waits to be reclaimed, below the limbo budget. Named
+    /// is the reader that keeps it; nil: none does any more, and the next barrier reclaims it.
+    case reclaimable(Holder?)
     /// More than the limbo budget waits for a gc that this process must leave to others: it is denied membarrier, which
     /// the named reader relies on.
     case membarrier(Holder?)

@@ -80,8 +80,10 @@ struct KeyedBarriers {
     do throws(EngineError) {
       return try apply(buffer)
     } catch {
-      guard case .full(let shortage) = error, shortage == .capacity || shortage == .barrier else { throw error }
-      return try apply(buffer)
+      switch error {
+      case .full(.capacity), .full(.barrier), .full(.reclaimable): return try apply(buffer)
+      default: throw error
+      }
     }
   }
 

@@ -55,8 +55,6 @@ final class TableState: @unchecked Sendable {
   var settledUpTo: UInt64 = 0
   /// The size code that no block was found for last: what the next barrier makes room for. 0, the least, where not a block was short.
   var shortCode = 0
-  /// The turn with W that could not make the room that was wanted although readers keep as much; 0: none.
-  var turnShortForReaders: UInt64 = 0
   /// Where the next ``Compactor`` begins, in a table that is too large for one.
   var nextUnitToCompact = 0
   /// The hash's prefix, as high bits, at which the next ``Merger`` begins.
