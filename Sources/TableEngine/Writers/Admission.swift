@@ -27,7 +27,8 @@ struct Admission {
     var deadline: UInt64 { start &+ timeoutNanoseconds }
   }
 
-  /// Is W all that a barrier may have to wait for, as far as can be seen without W? Then it keeps to no deadline of its own.
+  /// As far as can be seen without W: is W all that a barrier may have to wait for? Then only its wait for W can time
+  /// out.
   @inline(__always)
   var waitsForWAlone: Bool {
     participant.state.variant == .rcu && StalledReaderPolicy(participant.ctl) != .wait && !participant.keyLocks.mayBeAny
@@ -96,9 +97,9 @@ struct Admission {
     return true
   }
 
-  /// Takes W if nothing at all is in the way. Waits for nobody, but does what a barrier before it has left to do: it undoes a dead
-  /// writer's work, and makes room where that was short.
-  /// - Returns: false with nothing owned. What was in the way, a later ``admit(_:)`` finds out.
+  /// Takes W if nothing at all is in the way, and never waits. It does what an earlier barrier has left to do: it
+  /// undoes a dead writer's work, and makes room where that was short.
+  /// - Returns: false with nothing owned. It does not say what was in the way: a later ``admit(_:)`` finds that out.
   @inline(__always)
   func admitAtOnce(slot: Int, now: UInt64) -> Bool {
     guard participant.state.variant == .rcu, !participant.keyLocks.mayBeAny,
@@ -127,7 +128,7 @@ struct Admission {
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
     var keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)!
     guard participant.keyLocks.grant(&keyLock) else {
-      // It was written down as one that waits.
+      // `grant` has stored the request in the slot as one that waits: take that back.
       participant.keyLocks.release(slot: request.slot)
       participant.lock.unlock()
       return false
@@ -184,7 +185,7 @@ struct Admission {
     var pause: UInt64 = 1_000_000
     /// Made when a key lock may be in the way.
     var keyLock: KeyLocks.Request?
-    /// What to say if W itself cannot be had in time: why it was given back last.
+    /// The error to throw if W itself cannot be had in time: it says why W was given back last.
     var refusal: EngineError?
 
     init(_ request: Request) {

@@ -2,10 +2,11 @@ import CShims
 
 /// The name of the barrier in flight, for people: the label of the queue that runs it.
 ///
-/// Written under W and read without: the version says whether it is still about the barrier in flight, the hash whether
-/// the bytes are whole. A barrier of no queue writes nothing, and what stands there is of another version.
+/// The owner of W stores it, and other threads load it without W: the version says whether it is about the barrier in
+/// flight, the hash whether the bytes are whole. A barrier of no queue stores nothing; the label that stands there has
+/// an older version, and is not shown.
 public struct BarrierLabel: Sendable {
-  /// The longest that is noted, in bytes; of a longer one, that much.
+  /// The most bytes that are noted: a longer label is cut off there.
   public static let maximumByteCount = SHM_LABEL_BYTES
 
   private let text: String

@@ -21,7 +21,7 @@ struct BarrierWaitCounts {
     if turns > ctl.loadRelaxed(ControlLayout.mostTurnsWaited) { ctl.storeRelaxed(ControlLayout.mostTurnsWaited, turns) }
   }
 
-  /// Of different moments where writers are at work.
+  /// While writers are at work, the figures may be of different moments.
   var now: Statistics.BarrierWaits {
     Statistics.BarrierWaits(
       none: ctl.loadRelaxed(ControlLayout.barriersUnwaited),
@@ -29,7 +29,7 @@ struct BarrierWaitCounts {
       mostTurns: ctl.loadRelaxed(ControlLayout.mostTurnsWaited))
   }
 
-  /// The last bucket has all waits that are longer, too.
+  /// The last bucket also counts all longer waits.
   private static func bucket(_ logarithm: Int) -> Int {
     ControlLayout.barrierWaits + min(logarithm, ControlLayout.barrierWaitBuckets - 1) * 8
   }

@@ -13,7 +13,8 @@ struct Barriers {
   /// `timeoutNanoseconds` in all. The calling thread must close it with ``commit()`` or ``abort()``.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut`, `full(.limbo)`, `damaged`,
   ///   `unlinked`, `forked`, `mirrored`.
-  /// - Parameter now: the instant by which the barrier judges expiry; by default when the first such value is met.
+  /// - Parameter now: the instant by which the barrier judges expiry; by default that at which it first looks at a
+  ///   value that expires.
   /// - Parameter reach: what the barrier may change, and so whose key locks it waits for.
   @inline(__always)
   func begin(
@@ -27,7 +28,7 @@ struct Barriers {
     }
   }
 
-  /// The same on the whole table for who mirrors another store into it: to it nothing is expired.
+  /// The same on the whole table, for a process that mirrors another store into it. To this barrier nothing is expired.
   /// - Throws: `unsupported` if the table is no mirror.
   func beginAsMirror(timeoutNanoseconds: UInt64) throws(EngineError) {
     try segment.checkParticipation()
@@ -61,7 +62,7 @@ struct Barriers {
     let record = try unsafe segment.threadRecord()
     try unsafe record.checkOutsideSections()
     guard Admission(participant: participant).waitsForWAlone else { return (nil, timeoutNanoseconds) }
-    // Who keeps to no deadline asks the clock that is a tick behind.
+    // The wait for W asks the exact clock by itself. For all else, one that is a tick behind will do.
     let start = HostClock.coarseNanoseconds
     try segment.checkLinked(participant, now: start)
     let slot = unsafe Int(record.pointee.slotIndex)
@@ -85,7 +86,8 @@ struct Barriers {
     return unsafe record
   }
 
-  /// `inBarrier` of the record of a thread in a barrier of the whole table, and of less. Both hold W.
+  /// Values of `inBarrier` in a thread's record: it is in a barrier of the whole table, or in one of a part of it. Both
+  /// hold W.
   static let wholeMark: UInt32 = 1
   static let partMark: UInt32 = 3
 
@@ -116,9 +118,9 @@ struct Barriers {
     return hasBegun ?? false
   }
 
-  /// Asks for what a barrier for this key will look at first: to take W lasts about as long as the cache miss.
-  /// Stores nothing and follows nothing: without W, what the directory says may be of the past. To hash a long key takes
-  /// longer than the miss.
+  /// Prefetches the bucket that a barrier of this key will look at first: taking W lasts about as long as the cache
+  /// miss. Nothing is stored, and nothing is loaded from the bucket: without W, the directory word may be out of date
+  /// by then. A long key is left out, since hashing it takes longer than the miss.
   @inline(__always)
   private func prefetch(_ key: UnsafeRawBufferPointer) {
     guard let start = key.baseAddress, key.count <= 256 else { return }
@@ -185,9 +187,9 @@ struct Barriers {
     }
   }
 
-  /// Stores a value in place of the key's, if there is one whose time has not come; only inside a barrier, on its thread. The key is
-  /// sought once for both.
-  /// - Parameter clock: asked for where that time may have come: to copy a clock counts a reference.
+  /// Stores a value in place of the key's, if the key has one that has not expired; only inside a barrier, on its
+  /// thread. One look-up serves both.
+  /// - Parameter clock: called only if the old value has an expiry: to copy a clock counts a reference.
   /// - Returns: false with nothing done if there is none.
   @inline(__always)
   func replace(
@@ -228,8 +230,8 @@ struct Barriers {
   }
 
   /// Removes a key; only inside a barrier, on its thread.
-  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
-  /// - Returns: whether there was a value whose time had not come. One that had expired is removed all the same.
+  /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
+  /// - Returns: whether there was a value that had not expired. An expired one is removed all the same.
   @inline(__always)
   func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> WallClock) throws(EngineError) -> Bool {
     try unsafe segment.check(key: key)
@@ -250,7 +252,7 @@ struct Barriers {
     return try inTransaction { transaction throws(EngineError) in try unsafe transaction.remove(key, hash: hash) }
   }
 
-  /// Runs an operation on the transaction in flight. One that found no room has the next barrier reclaim.
+  /// Runs an operation on the transaction in flight. If it finds no room, it has the next barrier make some.
   @inline(__always)
   private func inTransaction<R>(_ body: (Transaction) throws(EngineError) -> R) throws(EngineError) -> R {
     do throws(EngineError) {
@@ -262,7 +264,8 @@ struct Barriers {
     }
   }
 
-  /// The record of the thread that runs the barrier. A child forked inside it has the closure but not the barrier.
+  /// The record of the thread that runs the barrier. It throws in a child that was forked inside the barrier: the child
+  /// has inherited the closure, but not the barrier.
   @inline(__always)
   func record() throws(EngineError) -> ThreadRecord {
     guard let record = unsafe shm_thread_quick_find(segment.id), unsafe record.pointee.inBarrier != 0 else {
@@ -274,7 +277,7 @@ struct Barriers {
   /// The version that this thread's barrier will commit; only inside one.
   var version: UInt64 { segment.participant!.state.version }
 
-  /// Says for people what the barrier that this thread has just begun is called.
+  /// Notes a name for the barrier that this thread has just begun: errors and reports show it.
   func note(_ label: BarrierLabel) {
     segment.withParticipant { label.note($0.ctl, version: $0.state.version) }
   }

@@ -3,8 +3,9 @@
 struct CommitPoint {
   let state: TableState
 
-  /// Publishes the next version: the linearization point and crash-atomic point of every change. A death before the store of
-  /// `committed` leaves a transaction that never was, one after it a transaction that recovery finishes.
+  /// Publishes the next version: the linearization point and crash-atomic point of every change. If the writer dies
+  /// before the store of `committed`, recovery undoes the transaction. If it dies after it, recovery finishes the
+  /// transaction.
   ///
   /// PAIR pend-committed. Other end: Segment.announce. Release: a reader that sees this version sees every store of
   /// the transaction (I1, I4).

@@ -22,7 +22,7 @@ extension Segment {
   /// ``Barriers/begin(timeoutNanoseconds:now:reach:)``. It ends with
   /// ``replace(_:hash:_:_:committing:_:)`` or one of its other forms, ``commitBarrier()`` or ``abortBarrier()``.
   /// - Parameter key: of a length that keys have.
-  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   public func beginDirectBarrier(
     below key: UnsafeRawBufferPointer, hash: UInt64, timeoutNanoseconds: UInt64, _ clock: () -> WallClock
   ) throws(EngineError) -> DirectBarrier {
@@ -36,7 +36,7 @@ extension Segment {
 
   /// What the barrier sees under a key; nil if that is absent or expired.
   /// - Parameter key: of a length that keys have.
-  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   public func find(
     _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> WallClock
   ) -> FoundEntry? {
@@ -49,7 +49,8 @@ extension Segment {
     foundEntry(unsafe Lookup(data: data).newest(key.baseAddress.unsafelyUnwrapped, key.count, hash: hash), clock)
   }
 
-  /// Stores a value in place of the key's, if there is one whose time has not come, and commits. The key is sought once for both.
+  /// Stores a value in place of the key's, if the key has one that has not expired, and commits. One look-up serves
+  /// both.
   /// - Parameter key: of a length that keys have.
   /// - Returns: false with nothing done, and the barrier open, if there is none.
   public func replace(

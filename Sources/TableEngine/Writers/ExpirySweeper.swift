@@ -71,8 +71,8 @@ public struct ExpirySweeper {
     return meta.isTombstone ? nil : unsafe FoundEntry(entry: UnsafeRawPointer(segment.data.pointer(entry)), meta: meta)
   }
 
-  /// Whether a barrier of some keys that runs meanwhile has locked the key: it may have found the value before its time
-  /// came.
+  /// Whether a barrier of some keys that runs meanwhile has locked the key: it may have found the value before that
+  /// expired.
   private func isLocked(_ key: UnsafeRawBufferPointer) -> Bool {
     guard let record = unsafe shm_thread_quick_find(segment.id), let participant = segment.participant else {
       return false

@@ -3,8 +3,9 @@ import CShims
 /// The undo journal: what a transaction is about to do, written before it is done.
 ///
 /// A record becomes part of the journal by the store to `count`, and its effect comes after that store. So a crash
-/// leaves every effect recorded, and at most one record whose effect never happened: undoing that one stores what
-/// is there already.
+/// leaves every effect recorded, and at most one record, or the pair of one key's change, whose effect has not
+/// happened. Undo does no harm there: it stores back a word that was not changed, and sends a block to limbo that
+/// nothing leads to.
 struct Journal {
   let ctl: Memory
   let region: Int
@@ -127,7 +128,7 @@ struct Journal {
 
   // MARK: - Shrinking
 
-  /// Has it grown, and nothing in it?
+  /// Has the journal grown, and is it empty now?
   var isTooLarge: Bool { count == 0 && ctl.loadRelaxed(ControlLayout.journalAllocated) > UInt64(Self.chunkBytes) }
 
   /// Makes it as small as it was at first, if nothing is in it. The pages stay until ``spareRegion`` is given back.
@@ -135,7 +136,7 @@ struct Journal {
     if isTooLarge { ctl.storeRelaxed(ControlLayout.journalAllocated, UInt64(Self.chunkBytes)) }
   }
 
-  /// What of its region has no pages that count, as control offsets.
+  /// The part of its region that it does not use now, as offsets in *ctl*.
   var spareRegion: Range<Int> {
     region + Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated))..<region + regionBytes
   }

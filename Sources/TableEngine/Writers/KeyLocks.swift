@@ -47,11 +47,11 @@ struct KeyLocks {
     let keys: LockedKeys
     /// To hold the keys after W was given back; else to write under W at once.
     let isToHold: Bool
-    /// 0 until it had to wait.
+    /// 0 until the request is stored in the slot, as waiting or as held.
     fileprivate(set) var stamp: UInt64 = 0
-    /// The event's value when it was found to have to wait.
+    /// The event's value when the request was last found to have to wait.
     fileprivate var seen: UInt32 = 0
-    /// The slot that was in the way at the last look, for people.
+    /// The slot that was in the way at the last look, to be named in an error.
     fileprivate(set) var obstacle: Int?
 
     init(slot: Int, keys: LockedKeys, isToHold: Bool) {
@@ -122,8 +122,9 @@ struct KeyLocks {
       request.keys.store(ctl, slot: request.slot)
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     }
-    // The value before the mark that we sleep: a thread that takes our mark for an older sleeper's advances the event,
-    // and then the value that we sleep on is past.
+    // The event's value is loaded before the mark that we sleep is stored. In the other order, a thread that releases
+    // its key lock in between would clear our mark and advance the event. We would then sleep on the new value, and
+    // nobody would wake us.
     request.seen = event.value
     ctl.storeRelaxed(ControlLayout.claimSleepers, 1)
   }

@@ -18,8 +18,9 @@ struct KeyedBarriers {
 
   /// Waits until no section on the host holds a lock on one of the keys, or on one above or below it, and locks them.
   ///
-  /// Blocks while a barrier of the whole table runs, or one of a key that meets these, and for those of them that waited
-  /// before; at most `timeoutNanoseconds`. The calling thread must close it with ``commit()`` or ``abort()``.
+  /// Blocks while a barrier of the whole table runs, or a section or write of a key that meets these. Barriers of such
+  /// keys that began to wait earlier go first. Blocks at most `timeoutNanoseconds`. The calling thread must close it
+  /// with ``commit()`` or ``abort()``.
   /// - Parameter commitTimeoutNanoseconds: for the commit.
   /// - Throws: `wouldDeadlock` inside any section of this table on this thread, `timedOut` naming the holder, `damaged`,
   ///   `unlinked`, `forked`, `keyLength`, `tooManyKeys`.
@@ -93,7 +94,7 @@ struct KeyedBarriers {
     participant.keyLocks.release(slot: unsafe Int(record.pointee.slotIndex))
   }
 
-  /// The thread is in no barrier any more, but holds its key lock. Nil in a child forked inside.
+  /// Ends the thread's barrier, but keeps its key lock. Nil in a child that was forked inside the barrier.
   private func end() -> (Segment.Participant, ThreadRecord, ChangeBuffer)? {
     guard let record = unsafe shm_thread_quick_find(segment.id), unsafe record.pointee.inBarrier == Self.mark else {
       return nil
@@ -148,7 +149,7 @@ struct KeyedBarriers {
     _ key: UnsafeRawBufferPointer, in buffer: ChangeBuffer, _ record: ThreadRecord
   ) throws(EngineError) -> Bool {
     try unsafe buffer.checkCovers(key)
-    // At instant 0 nothing is expired: what is there, is removed.
+    // At instant 0 nothing is expired: a value is removed, expired or not.
     guard try unsafe find(key, in: buffer, record, WallClock { 0 }, now: 0) != nil else { return false }
     unsafe buffer.remove(key, version: versionAhead)
     return true
@@ -187,7 +188,7 @@ struct KeyedBarriers {
     for entry in found where !body(entry) { return }
   }
 
-  /// Finds something in a section as short as that; what it finds stays valid as long as the key lock.
+  /// Finds something in a read section that ends at once. What is found stays valid as long as the key lock.
   private func inReadSection<R>(
     _ buffer: ChangeBuffer, _ record: ThreadRecord, now: UInt64, _ body: (ReadSection) throws(EngineError) -> R
   ) throws(EngineError) -> R {
@@ -197,7 +198,8 @@ struct KeyedBarriers {
     let section = try segment.beginRead(timeoutNanoseconds: buffer.timeoutNanoseconds, now: now)
     defer {
       segment.endRead(section)
-      // The section that first asked the clock asked it for the whole barrier.
+      // A section at the barrier's own instant may be the first to ask the clock: the whole barrier then keeps that
+      // instant.
       if now != instant { unsafe record.pointee.now = instant }
     }
     return try body(section)

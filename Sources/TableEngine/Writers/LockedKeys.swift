@@ -43,8 +43,9 @@ public struct LockedKeys: Sendable {
     unsafe insertPath(to: key, seed: seed)
   }
 
-  /// As many steps as can be locked: what lies below more is no key of a section, for which a slot must have room for it and its own
-  /// path. A key of 64 KiB may have as many slashes, whose steps would be 2 GiB to hash, perhaps under W.
+  /// Inserts no more steps than can be locked. A key below more steps than that cannot be locked itself, since a slot
+  /// would need room for the key and for all its steps. A key of 64 KiB may have as many slashes: all its steps would
+  /// be 2 GiB to hash, perhaps under W.
   private mutating func insertPath(to key: UnsafeRawBufferPointer, seed: UInt64) {
     var left = Self.capacity
     for index in 1..<max(1, key.count) where unsafe key[index] == UInt8(ascii: "/") {
@@ -67,8 +68,8 @@ public struct LockedKeys: Sendable {
 
   // MARK: - In a slot
 
-  /// Under W, by the slot's thread. Of a set that does not fit, a single write's, what lies deepest is left out: the steps
-  /// that fit still meet every section that locks one of them, and its own key is the first.
+  /// Under W, by the slot's thread. A set that does not fit is that of a barrier of one key: its deepest steps are left
+  /// out. The key itself comes first, and the steps that are stored still meet every section that locks one of them.
   func store(_ ctl: Memory, slot: Int) {
     let slot = Slots.offset(slot)
     let steps = path.prefix(Self.capacity - whole.count)

@@ -46,7 +46,8 @@ struct Merger {
     guard upper.bits == lower.bits, !lower.isDeep, !upper.isDeep,
       wordCount(lower.offset) + wordCount(upper.offset) <= Self.mostWords,
       let block = vacancies.find(code: SizeClasses.code(byteCount: SubTable.byteCount)),
-      // Before the transaction: what does not fit costs none, and what lies in a free block is nobody's.
+      // Filled before the transaction begins: if the keys do not fit, no transaction is needed, and what was stored
+      // lies in a free block, where nobody looks.
       fill(block.offset, from: [lower.offset, upper.offset])
     else { return false }
     transaction.begin()

@@ -60,8 +60,9 @@ struct Retirement {
     ctl.storeRelaxed(ControlLayout.garbageBytes, garbage &+ superseded.bytes)
   }
 
-  /// What a `put` took the place of: in the rwlock variant free once readers may come in again, else superseded, unless it is a
-  /// tombstone, whose own transaction named it.
+  /// Retires the entry that a `put` replaced. In the rwlock variant it goes to limbo, and is freed right after the
+  /// commit. In the RCU variant it goes to *superseded*, unless it is a tombstone: its own transaction has pushed it
+  /// there.
   @inline(__always)
   private func retire(
     _ old: Int, newer: BlockRef, _ superseded: inout SupersededTail, _ limbo: inout LimboTail

@@ -36,8 +36,8 @@ extension Segment {
     try unsafe barriers.put(key, value, attributes)
   }
 
-  /// The same of a value with a type and no other attribute: most are. What is asked of attributes is decided here once, by the
-  /// compiler.
+  /// The same of a value with a type and no other attribute, as most are: the compiler leaves out what checks the other
+  /// attributes.
   public func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8
   ) throws(EngineError) {

@@ -48,7 +48,8 @@ struct SingleWrites {
     }
   }
 
-  // What both have in common is said in pieces: a function that took the change as a closure would call it, with all that it needs.
+  // `set` and `remove` share these small functions. One function that took the change as a closure would call it
+  // instead of inlining it, and pass it all that it needs.
 
   @inline(__always)
   private func hash(_ key: UnsafeRawBufferPointer) throws(EngineError) -> UInt64 {

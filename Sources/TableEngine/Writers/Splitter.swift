@@ -123,8 +123,8 @@ struct Splitter {
       let count = 1 << (DataLayout.rootBits - word.bits)
       return (DataLayout.root + (rootIndex & ~(count - 1)) * 8, count)
     }
-    // Below a node no sub-table is shallower than the root's words: `replace` dissolves the node first. Else these would be more
-    // words than it has.
+    // Below a node no sub-table is shallower than the root's words: `replace` dissolves the node first. Else `count`
+    // would be more words than the node has.
     assert(word.bits >= DataLayout.rootBits)
     let count = 1 << (root.bits - (word.bits - DataLayout.rootBits))
     let index = root.index(ofHash: hash)

@@ -24,8 +24,9 @@ struct TableExclusion {
     if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 { throw .damaged("it was marked damaged") }
   }
 
-  /// Is there nothing to be done to enter? The rwlock variant's readers are always to be kept out. Nothing is left undone but by a
-  /// death, which ``ControlLayout/unfinished`` tells of. A journal that is not empty all the same is damage, for ``enter(slot:_:)``.
+  /// Has ``enter(slot:_:)`` nothing to do? In the rwlock variant it always has: it must keep readers out. In the RCU
+  /// variant only a death leaves something undone, and ``ControlLayout/unfinished`` tells of that. A journal that is
+  /// not empty although nobody died is damage, for `enter` to deal with.
   var isOpen: Bool { variant == .rcu && stateWord == 0 }
 
   /// Not 0 if there is something to be done to enter, whatever the variant.

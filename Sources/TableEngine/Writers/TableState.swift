@@ -33,27 +33,31 @@ final class TableState: @unchecked Sendable {
   var supersededTail = SupersededTail()
   /// How many of the journal's records are of keys, with what they superseded written behind ``supersededTail``.
   var keyRecords = 0
-  /// Negative whatever is added to it: something in the transaction in flight makes its commit go by the journal.
+  /// Stays negative whatever is added to it, and so never equals the journal's count: the commit of the transaction in
+  /// flight goes by the journal.
   static let noKeyRecords = Int.min / 2
-  /// What an entry's `prev` may say: in the rwlock variant a key has one entry, and no `prev` leads anywhere.
+  /// A mask for an entry's `prev`: 0 in the rwlock variant, where a key has one entry and no `prev` leads anywhere.
   let linkMask: Int
   /// ``keyRecords`` of a transaction that has done nothing: in the rwlock variant each commit goes by the journal.
   let keyRecordsAtFirst: Int
-  /// The published size when the transaction in flight first sought a block that no slab had: the table may have grown since. 0 if it
-  /// sought none.
+  /// The published size when the transaction in flight first found no block in a recent slab: the table may have grown
+  /// since. 0 if each block came from one.
   var sizeBeforeGrowth = 0
   /// How many records the transaction in flight may have without asking for room.
   var recordsWithRoom = 0
-  /// The turn of W in which the journal and ``recordsWithRoom`` say of the rings what is so, if it is this process's.
+  /// The number of the turn of W behind the one in which a transaction of this process last changed keys alone. If this
+  /// process has W in that turn, nobody else has had it in between: the positions that the journal saved, and
+  /// ``recordsWithRoom``, still hold.
   private var turnWithRoom = UInt64.max
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
   var triedLimboBytes: UInt64 = 0
-  /// How far *superseded* was looked at: from there on as much must pile up anew before the next attempt.
+  /// Records of *superseded* from this position on count towards the next pass: what lies before it was looked at.
   var triedSuperseded: UInt64 = 0
   /// Up to which position of *superseded* there is no tombstone left to settle, as far as this process knows.
   var settledUpTo: UInt64 = 0
-  /// The size code that no block was found for last: what the next barrier makes room for. 0, the least, where not a block was short.
+  /// The size code of the block that was last sought in vain: the next barrier makes room for it. 0, the least, if what
+  /// was short was the journal or a ring.
   var shortCode = 0
   /// Where the next ``Compactor`` begins, in a table that is too large for one.
   var nextUnitToCompact = 0
@@ -79,7 +83,8 @@ final class TableState: @unchecked Sendable {
 
   // MARK: - Parts
 
-  // Made where they are used: what is the same in all of them is loaded once there, and what is a constant is none's field.
+  // Made where they are used, and not stored: the compiler loads once what several of them have in common, and makes
+  // constant offsets part of the instructions.
 
   var lookup: Lookup {
     @inline(__always) get { Lookup(data: data) }
@@ -116,8 +121,9 @@ final class TableState: @unchecked Sendable {
 
   // MARK: - Room
 
-  /// Was this process the owner of W in the last turn too, and did its transaction then change keys alone? Then of the rings'
-  /// positions only the tail of *superseded* is not what the journal saved, or what a ``Recycler`` stored there since.
+  /// Was this process the owner of W in the last turn too, and did its transaction then change keys alone? Then the
+  /// journal still holds the positions of the rings, but for the tail of *superseded*. Where a ``Recycler`` has moved
+  /// the head of *superseded* since, it has saved that too.
   @inline(__always)
   var hasRoomFromLastTurn: Bool {
     turnWithRoom == ctl.loadRelaxed(ControlLayout.turns) && recordsWithRoom >= Self.leastRoom
@@ -125,7 +131,8 @@ final class TableState: @unchecked Sendable {
 
   private static let leastRoom = 64
 
-  /// A transaction of so many records, of keys alone, is what this turn of W was for. Each has put one record at most onto a ring.
+  /// Notes that in this turn of W there was one transaction of so many records, of keys alone. Each of them has pushed
+  /// at most one record onto a ring.
   @inline(__always)
   func noteRoom(after records: Int) {
     recordsWithRoom &-= records

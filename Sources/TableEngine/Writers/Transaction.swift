@@ -32,7 +32,8 @@ struct Transaction {
     state.bumpSequence()
   }
 
-  /// What the journal holds already if this process was the last owner of W and its last transaction changed keys alone.
+  /// Saves the positions that the journal does not hold yet. It holds them if this process was the last owner of W and
+  /// its last transaction changed keys alone.
   @inline(never)
   private func saveOtherPositions() {
     let (limbo, superseded, retained) = (state.limbo, state.superseded, state.retained)
@@ -72,7 +73,8 @@ struct Transaction {
     state.forgetRoom()
   }
 
-  /// The end of a transaction that changed nothing but keys: what that superseded is written.
+  /// The end of a transaction that changed nothing but keys. The records of what it superseded are written already:
+  /// only the tail moves over them.
   @inline(__always)
   private func publishSuperseded() {
     crashFence()
@@ -199,7 +201,8 @@ struct Transaction {
     return try unsafe locateBySplitting(key, hash: hash)
   }
 
-  /// Looks once more by itself: a location that is passed on lies in memory, for every put.
+  /// Looks the key up once more, and does not take the location that `locateWithRoom` found: if that were passed on,
+  /// every put would keep it in memory and not in registers.
   @inline(never)
   private func locateBySplitting(_ key: UnsafeRawBufferPointer, hash: UInt64) throws(EngineError) -> Location {
     while true {
@@ -222,7 +225,8 @@ struct Transaction {
     data.storeRelease(place, BucketWord.make(sameTagAs: word, offset: entry))
   }
 
-  /// Has the commit hand back what an entry took the place of, unless that is a tombstone, whose own transaction named it.
+  /// Records the entry that a new one replaces, for the commit to publish. A tombstone is left out: its own transaction
+  /// recorded it.
   /// - Returns: whether it was a value.
   @inline(__always)
   private func supersede(_ previous: Int, by block: BlockRef, _ newMeta: EntryMeta) -> Bool {
@@ -239,7 +243,8 @@ struct Transaction {
   @inline(__always)
   private func push(_ block: BlockRef, named newer: UInt64, stamp: UInt64) {
     guard state.variant == .rcu else { return }
-    // Copied, changed and stored: to change it where it lies would be one long access, which the runtime would watch.
+    // Copied, changed and stored back: if it were changed where it lies, the runtime would check that access for
+    // exclusivity.
     var superseded = state.supersededTail
     superseded.push(block, named: newer, stamp: stamp, onto: state.superseded)
     state.supersededTail = superseded
@@ -257,7 +262,8 @@ struct Transaction {
     return record(block, .allocate, location.place, location.word)
   }
 
-  /// A block for a tombstone. Not inlined: to carry all that a removal knows past it takes more instructions than the call.
+  /// A block for a tombstone. Not inlined: a removal would have to keep in registers all that it needs afterwards,
+  /// which takes more instructions than the call.
   @inline(never)
   private func takeForTombstone(_ byteCount: Int, _ place: Int, _ word: UInt64) throws(EngineError) -> BlockRef {
     let code = SizeClasses.code(byteCount: byteCount)
@@ -268,7 +274,8 @@ struct Transaction {
     return record(block, .allocateTombstone, place, word)
   }
 
-  /// A block that was found enters the journal, with the word that is to lead there, before the ring leaves it (I3, I6).
+  /// Takes a block that was found in *superseded*. The journal names it, and the word that is to lead to it, before the
+  /// ring's head moves past it (I3, I6).
   @inline(__always)
   private func record(_ find: Recycler.Find, _ kind: Journal.Kind, _ place: Int, _ word: UInt64) -> BlockRef {
     journal.appendChange(kind, of: find.block, at: place, replacing: word)
@@ -342,7 +349,8 @@ struct Transaction {
 
   @inline(never)
   private func makeRoom(for records: Int) throws(EngineError) {
-    // What may be short from here on is no block: that of an earlier operation is not to be sought for this one.
+    // From here on the journal or a ring may be short, but no block: the next barrier is not to seek the size that an
+    // earlier operation did not find.
     state.shortCode = 0
     try journal.reserve(records, state.backing)
     let pending = journal.count &+ records

@@ -36,7 +36,7 @@ struct WriterLock {
     return .acquired
   }
 
-  /// The rest, where the first attempt did not come to W in good order.
+  /// The rest, if the first attempt did not take W, or took it from a dead owner.
   @inline(never)
   private func lock(
     _ slot: Int, _ timeoutNanoseconds: UInt64, _ now: UInt64, after first: LockResult
@@ -80,7 +80,7 @@ struct WriterLock {
     return outcome
   }
 
-  /// One attempt, for rare work that can wait: it asks for no foremost waiter.
+  /// One attempt, for rare work that can wait. It does not look whether a foremost waiter is due.
   /// - Returns: nil if W is not to be had at once.
   func tryLock(slot: Int) -> Outcome? { tryLock(slot: slot, now: HostClock.coarseNanoseconds) }
 
@@ -98,14 +98,16 @@ struct WriterLock {
     }
   }
 
-  /// Ends EOWNERDEAD: W can be given back. What the dead owner left is told by shared memory from then on.
+  /// Makes W usable again after EOWNERDEAD, so that it can be given back. From then on only shared memory tells what
+  /// the dead owner left.
   func markConsistent() {
     try? mutex.markConsistent()
   }
 
   @inline(__always)
   func unlock() {
-    // After all else that its owner stored: a death before this has the next owner look for what is left to be done.
+    // Stored after all else that the owner stored. If it dies before this, the next owner finds the slot here, and
+    // looks for what is left to be done.
     crashFence()
     ctl.storeRelaxed(ControlLayout.writerSlot, 0)
     mutex.unlockHeld()
@@ -118,8 +120,8 @@ struct WriterLock {
   private func noteOwner(_ slot: Int, since: UInt64) {
     // Only the owner stores it, so it is no atomic addition; a death between load and store costs a count.
     ctl.storeRelaxed(ControlLayout.turns, ctl.loadRelaxed(ControlLayout.turns) &+ 1)
-    // ORDER unfinished-owner. TableExclusion.isOpen: an owner that dies right after it has put its slot over the dead one's leaves
-    // the mark that the dead one's work is not looked after.
+    // ORDER unfinished-owner. TableExclusion.isOpen: the mark is stored before our slot replaces the dead owner's, and
+    // stays until that one's work is done. If we give W back before that, nothing else tells the next owner.
     if ctl.loadRelaxed(ControlLayout.writerSlot) != 0 { ctl.storeRelaxed(ControlLayout.unfinished, 1) }
     crashFence()
     ctl.storeRelaxed(ControlLayout.writerSlot, UInt64(truncatingIfNeeded: slot) &+ 1)

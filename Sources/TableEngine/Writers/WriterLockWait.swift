@@ -37,14 +37,14 @@ struct WriterLockWait {
   /// How many turns others may have while a thread waits. Each change of hands costs the cache misses of all that the last
   /// owner stored to.
   static let overtakings: Int64 = 60
-  /// How long to sleep before looking by oneself: whoever dies wakes nobody.
+  /// How long to sleep at most before looking again: a thread that dies wakes nobody.
   private static let sliceNanoseconds: UInt64 = 10_000_000
   /// For how long the others leave W free for a waiter that is due: long enough for one that is awake and finds a processor.
   private static let patienceNanoseconds: UInt64 = 2_000_000
   /// How long to spin while nothing changes: a few times what sleeping and waking cost.
   private static let spinNanoseconds: UInt64 = 20_000
-  /// Between two looks, each of which costs an owner with short turns a cache miss. A thread that gives W back and wants it again at once
-  /// has it within the shorter of the two.
+  /// The shortest and the longest time between two looks at W, each of which costs an owner with short turns a cache
+  /// miss. A thread that gives W back and wants it again at once has it again within the shortest.
   static let lookNanoseconds: ClosedRange<UInt64> = 400...10_000
 
   /// May a thread that comes now try W? No if the foremost waiter is due.
@@ -113,7 +113,7 @@ struct WriterLockWait {
     }
   }
 
-  /// Takes this waiter's name away, if it is still there, and wakes who sleeps for that.
+  /// Takes this waiter's name away, if it is still there, and wakes those who sleep until the word changes.
   private func withdraw(_ since: UInt64) {
     let me = ForemostWaiter(slot: slot, since: since, isDue: false)
     while true {
@@ -121,7 +121,8 @@ struct WriterLockWait {
       guard named.isSameWait(as: me) else { return }
       let next = named.hasSleepers ? ForemostWaiter(vacantSince: turns) : .none
       guard replace(named, by: next) else { continue }
-      // The killed leave the mark behind: then nobody is to be kept a place for.
+      // If there was nobody to wake, the sleepers that set the mark were killed: then the place is not kept vacant for
+      // them.
       if named.hasSleepers, event.wakeAll() == 0 { _ = replace(next, by: .none) }
       return
     }
@@ -151,7 +152,7 @@ struct WriterLockWait {
         let result = mutex.tryLock()
         if result != .busy { return result }
       }
-      // Else the owner needs the processor.
+      // With one processor, the owner needs it.
       guard shmos_has_several_processors() else { return .busy }
       var pause = Self.lookNanoseconds.lowerBound
       if newest != look.turns, isForemost {
@@ -185,14 +186,15 @@ struct WriterLockWait {
     }
   }
 
-  /// The foremost waiter's: the owner that unlocks wakes it.
+  /// How the foremost waiter sleeps: for W itself, so the owner that unlocks wakes it.
   private func sleepForW(_ me: ForemostWaiter, _ nanoseconds: UInt64) -> LockResult {
     guard foremost.isSameWait(as: me) else { return .busy }
     let result = mutex.lock(timeoutNanoseconds: nanoseconds)
     return result == .timedOut ? .busy : result
   }
 
-  /// The others': until the foremost waiter is another. Takes its place if it did not come though it could.
+  /// How the others sleep: until the word changes. If W was free all that time and the foremost waiter did not take it,
+  /// this thread takes its place.
   private func sleepForWord(_ me: ForemostWaiter, _ foremost: ForemostWaiter, _ nanoseconds: UInt64) -> LockResult {
     let turn = turns
     let wasFree = mutex.looksFree
