@@ -28,7 +28,8 @@ extension TableState {
     while newer != 0 {
       work.versionsScanned += 1
       let next = Int(data.loadRelaxed(newer + Entry.prev))
-      // x is in use, and was when `newer` was made: a `prev` that names x means x, even where the chain is cut.
+      // x is older than `newer`, or the walk would have met it before. So x was in use when `newer` was made, and a
+      // `prev` that names x means it, even where the chain is cut.
       if next == x { return newer }
       if data.loadRelaxed(newer + Entry.version) <= chainsCutAt { return nil }
       newer = next

@@ -28,7 +28,8 @@ struct Collector {
   /// Bytes in limbo that make reclaiming due whatever their number: old sub-tables are few and large.
   static let thresholdBytes = 128 << 10
 
-  /// As long as no more than this is kept, writes may use again what they supersede; beyond it, all may have it.
+  /// As long as no more than this is kept, a pass after a commit leaves what it finds free to the next writes
+  /// (``Recycler``). Beyond it, the pass frees the blocks, so that others than these writes can have them.
   static let sparedBytes = 1 << 20
 
   @inline(__always)
@@ -47,9 +48,9 @@ struct Collector {
 
   /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.
   ///
-  /// - Parameter sparing: leaves what may go from now on to the next writes, which take it as it is (``Recycler``), unless
-  ///   much is kept. What they did not take by the next time is freed then. What waits behind it to be unlinked waits as
-  ///   long, as part of what is kept.
+  /// - Parameter sparing: of a pass after a commit. Unless much is kept, the pass leaves the versions that it finds
+  ///   free to the next writes, which take their blocks (``Recycler``). The next pass frees those that no write took.
+  ///   Versions behind them that must be unlinked wait as long, and count as kept.
   /// - Returns: whether anything was unlinked or freed.
   @discardableResult
   func collect(sparing: Bool = false) -> Bool {
@@ -61,8 +62,9 @@ struct Collector {
     inPlace.raiseCut(scan)
     let settled = TombstonePass(state: state).run(scan)
     let freedInPlace = inPlace.run(scan, sparing: sparing)
-    // A caller that wants room makes the version that a settled tombstone waits for, an empty one; any other caller leaves it to
-    // the next write. It makes it whoever settled the tombstone, and when: the write may be the one that finds no room.
+    // A settled tombstone may be freed once there is a version above the scan's. A pass that spares nothing makes one,
+    // an empty one; any other leaves that to the next write. The tombstone may have been settled by an earlier pass:
+    // the write after that may be the one that finds no room.
     let makesVersion = !sparing && waitsForVersion
     if makesVersion { CommitPoint(state: state).publishTick() }
     let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlinkIfHeldBack(scan)
@@ -91,7 +93,7 @@ struct Collector {
     return pass.run()
   }
 
-  /// Does a reader keep the oldest superseded version? One that ``waitsForVersion`` is kept by nobody.
+  /// Does a reader keep the oldest superseded version? No reader keeps a tombstone that ``waitsForVersion``.
   private func isHeldBack(_ scan: ReaderScan) -> Bool {
     let superseded = state.superseded
     guard superseded.count > 0 else { return false }

@@ -1,4 +1,5 @@
-/// Ends snapshots that were held too long, without ever showing wrong data (G7). ``LimboBudget`` asks it to where readers keep too much.
+/// Ends snapshots that were held too long, without ever showing wrong data (G7). ``LimboBudget`` has it do so where
+/// readers keep too much.
 struct Evictor {
   let state: TableState
 

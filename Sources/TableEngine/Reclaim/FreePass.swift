@@ -4,16 +4,16 @@
 struct FreePass {
   let state: TableState
 
-  /// What a freed block is filled with, if the table was made so. As an entry: of a version above every snapshot, and
-  /// linked to an offset beyond every address.
+  /// What a freed block is filled with, in a table made with `poisonsFreedBlocks`. Read as an entry, it has a version
+  /// above every snapshot and a `prev` beyond every address.
   static let poison: UInt8 = 0xdb
 
-  /// Inside an open barrier that is short of room. Touches only what committed transactions unlinked.
+  /// Inside an open barrier that is short of room. Touches only what committed transactions superseded and unlinked.
   /// - Returns: how many blocks became free.
   func runForRoom() -> Int {
     if state.variant == .rwlock {
-      // Inside the barrier readers are out, but what this transaction unlinked is undo's until the commit: limbo
-      // holds only what earlier ones did.
+      // Readers are out, so all that limbo holds may be freed. What this transaction unlinked is not there: its undo
+      // may need that until the commit.
       return run(upTo: .max)
     }
     guard state.limbo.count + state.superseded.count > 0, let scan = ReaderScan.take(state) else { return 0 }
@@ -94,7 +94,8 @@ struct FreePass {
     state.work.blocksFreed &+= 1
   }
 
-  /// Makes a block that nobody may look at any more look like nothing, in a table that was made so.
+  /// Fills a block that no reader may look at any more, in a table made with `poisonsFreedBlocks`. A reader that uses
+  /// it all the same is found by that.
   @inline(__always)
   func poisonIfAsked(_ block: BlockRef) {
     if _slowPath(state.ctl.loadRelaxed(ControlLayout.poisonsFreedBlocks) != 0) {

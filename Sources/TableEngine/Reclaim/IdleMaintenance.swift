@@ -37,7 +37,7 @@ public struct IdleMaintenance {
 
   /// What ``shrink()`` has come to.
   public struct Shrinking: Sendable, Equatable {
-    /// Back with the system, of both objects.
+    /// Bytes of both objects that the system has back.
     public var bytesGivenBack = 0
     /// There was more to do: call again.
     public var isUnfinished = false
@@ -64,7 +64,8 @@ public struct IdleMaintenance {
   }
 
   /// Runs `body` with W, if that is to be had at once.
-  /// - Throws: `damaged` if the table is marked so: what it leads to is not to be believed, and what is left of it is for a repair.
+  /// - Throws: `damaged` if the table is marked so: its words are not to be believed, and only a repair may change
+  ///   them.
   private func whileNobodyWrites<R>(
     _ body: (Segment.Participant, _ slot: Int, WriterLock.Outcome) throws(EngineError) -> R?
   ) throws(EngineError) -> R? {

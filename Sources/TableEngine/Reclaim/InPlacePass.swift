@@ -20,7 +20,8 @@ struct InPlacePass {
   /// Blocks that one pass frees: bounds what a single write may be made to do.
   static let batch = 1024
 
-  /// - Parameter sparing: leaves what this scan found to a ``Recycler``, and frees what the one before had left to it.
+  /// - Parameter sparing: leaves the versions that this scan found free to a ``Recycler``. Freed are those that earlier
+  ///   passes left to it, and that no put has taken.
   /// - Returns: how many blocks became free.
   func run(_ scan: ReaderScan, sparing: Bool = false) -> Int {
     let superseded = state.superseded

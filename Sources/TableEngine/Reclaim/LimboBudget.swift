@@ -7,7 +7,8 @@ struct LimboBudget {
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
   var reclaimableBytes: Int { Int(clamping: keptBytes) }
 
-  /// The same, for a comparison that costs every barrier: a conversion would cost it as much again.
+  /// The same as an unsigned number, for a comparison that each barrier makes: a conversion would cost it as much
+  /// again.
   @inline(__always)
   private var keptBytes: UInt64 { state.limbo.bytesPushed &- state.limbo.bytesPopped &+ garbageBytes }
 
@@ -43,15 +44,15 @@ struct LimboBudget {
     if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
   }
 
-  /// An operation's error, as it is to be thrown. One that found no room has the next barrier reclaim.
+  /// An operation's error, as it is to be thrown. If the operation found no room, the next barrier makes some.
   @inline(never)
   func noted(_ error: EngineError) -> EngineError {
     noteShortage(error)
     return explain(error)
   }
 
-  /// Has the next barrier make room for a block of the size that this one found none for, of the least size where no block was short
-  /// but the journal or a ring.
+  /// Has the next barrier make room for a block of the size that this one sought in vain; of the least size, if what
+  /// was short was the journal or a ring.
   func noteShortage(_ error: EngineError) {
     if case .full = error { wantRoom(for: state.shortCode) }
   }
@@ -67,7 +68,8 @@ struct LimboBudget {
     if Evictor(state: state).evictIfPolicy() { _ = makeRoom(for: code) }
   }
 
-  /// - Returns: whether there is room, or none that readers keep.
+  /// - Returns: whether there is room now, or readers keep too little for such a block, so that to end snapshots would
+  ///   not help.
   private func makeRoom(for code: Int) -> Bool {
     if Compactor(state: state).makeRoom(for: code) { return true }
     return reclaimableBytes < SizeClasses.byteCount(code: code)

@@ -1,5 +1,6 @@
-/// How much each reader keeps from being reused: a look for people, without W and while everything goes on. So each word
-/// read may be of another moment, and what does not look like an entry is left out. Whoever looks is in a section of its own.
+/// How much each reader keeps from being reused, for reports. Counted without W while writers go on: each word may be
+/// of another moment, and what does not look like an entry is left out. The caller is in a section of its own, or the
+/// memory could be given back to the system meanwhile.
 struct ReaderCosts {
   let state: TableState
 
@@ -8,7 +9,7 @@ struct ReaderCosts {
     let slot: Int
     /// The oldest version that it may reach.
     let version: UInt64
-    /// It has not decided on a version: needs all from its own on.
+    /// It has not fixed its snapshot: it may need every version from the announced one on.
     let isPending: Bool
     let pin: UInt64
   }
@@ -40,7 +41,7 @@ struct ReaderCosts {
     let snapshot = ctl.loadAcquire(offset + SlotLayout.snapshot)
     let pin = ctl.loadAcquire(offset + SlotLayout.pin)
     if snapshot == SlotWord.idle {
-      // On its way in or out: of the versions it wants none.
+      // Its thread is entering or leaving a section: the pin keeps what is in limbo, but no version is needed.
       return pin == SlotWord.idle ? nil : Reader(slot: slot, version: .max, isPending: false, pin: pin)
     }
     if SlotWord.isEvicted(snapshot), pin == SlotWord.idle { return nil }
@@ -49,7 +50,7 @@ struct ReaderCosts {
     return Reader(slot: slot, version: version, isPending: isPending, pin: isPending ? min(version, pin) : pin)
   }
 
-  /// The oldest pin alone keeps what limbo holds, as far as its stamps are later.
+  /// Counts what limbo holds for the reader with the oldest pin: that pin alone keeps all that has a later stamp.
   private func countLimbo(_ readers: [Reader], _ costs: inout [Int: Int]) {
     guard let oldest = readers.min(by: { $0.pin < $1.pin }), oldest.pin != SlotWord.idle else { return }
     var bytes = 0
@@ -71,8 +72,9 @@ struct ReaderCosts {
     for index in 0..<min(count, ring.maximumRecords) { body(head &+ UInt64(index)) }
   }
 
-  /// Counts a superseded entry with the first reader that sees it. If any reader sees one in *retained*, the first that is
-  /// not older than it does: what hides it from that reader hides it from the later ones.
+  /// Counts a superseded entry for the reader at the oldest version that sees it. A record of *retained* does not say
+  /// which version superseded the entry: it is counted for the first reader at the entry's version or a later one. If
+  /// that one does not see the entry, no later reader does.
   private func count(
     entry: Int, supersededAt newer: UInt64, _ readers: [Reader], _ costs: inout [Int: Int]
   ) {

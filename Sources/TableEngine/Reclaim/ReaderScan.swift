@@ -13,7 +13,7 @@ struct ReaderScan {
   private var oldestVersion = UInt64.max
 
   /// Looks at the readers.
-  /// - Returns: nil where this process may not issue the barrier that light readers rely on: then it must leave
+  /// - Returns: nil if this process is denied membarrier, and a living reader relies on it: then it must leave
   ///   reclaiming to other processes.
   static func take(_ state: TableState) -> ReaderScan? {
     let ctl = state.ctl
@@ -32,7 +32,7 @@ struct ReaderScan {
     for index in 0..<slots.highWater {
       state.work.slotsScanned += 1
       let slot = slots.offset(index)
-      // PAIR slot-scan. Other end: Segment.unpin. Acquire: a reader that is found gone has read its last.
+      // PAIR slot-scan. Other end: Segment.unpin. Acquire: all that a reader loaded comes before we find it gone.
       let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)
       let pin = ctl.loadAcquire(slot + SlotLayout.pin)
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }

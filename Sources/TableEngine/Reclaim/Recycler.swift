@@ -81,7 +81,7 @@ struct Recycler {
     findBehind(other, otherHead, code, detours: detours)
   }
 
-  /// Makes the ring leave the found block, which the journal names by now.
+  /// Moves the ring's head past the found block, which the journal names by now.
   @inline(__always)
   func take(_ find: Find) {
     FreePass(state: state).poisonIfAsked(find.block)
@@ -89,7 +89,8 @@ struct Recycler {
     state.work.blocksRecycled &+= 1
   }
 
-  /// The ring's head leaves the block that the journal's last allocation names, for a writer that died before it did.
+  /// Moves the ring's head past the block that the journal's last allocation names, for a writer that died before it
+  /// did so.
   func finish() { leave(head: superseded.head &+ 1, bytesPopped: superseded.bytesPoppedAfter) }
 
   @inline(__always)

@@ -35,7 +35,7 @@ struct Ring {
   @inline(__always)
   func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
 
-  /// The counter up to which records lie side by side from this one's on.
+  /// From this record on, the records before the returned counter lie side by side; with that one the ring begins anew.
   func endOfNeighbours(_ counter: UInt64) -> UInt64 { (counter | mask) &+ 1 }
 
   func word(_ counter: UInt64, _ field: Int) -> UInt64 { ctl.loadRelaxed(position(counter) &+ field) }
@@ -83,7 +83,7 @@ struct Ring {
 
   // MARK: - Shrinking
 
-  /// Has it grown, and nothing in it?
+  /// Has the ring grown, and is it empty now?
   var isTooLarge: Bool { count == 0 && mask >= UInt64(Self.initialRecords) }
 
   /// Makes it as small as it was at first, if nothing is in it. The pages stay until ``spareRegion`` is given back.
@@ -91,7 +91,7 @@ struct Ring {
     if isTooLarge { ctl.storeRelease(header &+ shm_ring_mask_offset, UInt64(Self.initialRecords - 1)) }
   }
 
-  /// What of its region lies behind its last record, as control offsets.
+  /// The part of its region behind the records that it has room for now, as offsets in *ctl*.
   var spareRegion: Range<Int> {
     region + (Int(truncatingIfNeeded: mask) + 1) * recordBytes..<region + maximumRecords * recordBytes
   }

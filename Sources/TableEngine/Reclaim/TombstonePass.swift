@@ -46,7 +46,8 @@ struct TombstonePass {
   }
 
   /// Records that lie side by side: every superseded version passes here once, so a look at one is little more than a load.
-  /// - Returns: up to where, and how many. Short of `stop` lies a tombstone that some reader is below.
+  /// - Returns: the counter that was reached, and how many tombstones were settled. If it is short of `stop`, there
+  ///   lies a tombstone that is above the cut: some reader may be at an older version.
   private func settle(_ start: UInt64, _ stop: UInt64, _ committed: UInt64) -> (reached: UInt64, count: Int) {
     let (ctl, cut) = (state.ctl, state.chainsCutAt)
     var position = superseded.position(start)

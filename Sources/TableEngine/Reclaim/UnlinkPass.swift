@@ -31,8 +31,8 @@ struct UnlinkPass {
   mutating func run() -> Int {
     let old = retainedToReconsider()
     retainedForPending = false
-    // *retained* keeps room for a batch to be retained again: were it ever full, what its snapshots left behind could
-    // not be looked at, and nothing would ever be reclaimed.
+    // *retained* keeps room for a batch to be retained again. If it were ever full, the versions in it that no snapshot
+    // needs any more could not be looked at, and nothing would ever be reclaimed.
     let space = retained.maximumRecords - retained.count - Self.batch - 1
     let most = max(0, min(superseded.count, Self.batch, space))
     var fresh = 0
@@ -85,7 +85,7 @@ struct UnlinkPass {
     }
   }
 
-  /// The version that a record of *superseded* was made by.
+  /// The version of the transaction that made a record of *superseded*.
   private func versionNamed(by counter: UInt64) -> UInt64 {
     let stamp = superseded.stamp(counter)
     guard stamp == SupersededRing.unsettled else { return stamp }
@@ -147,10 +147,11 @@ struct UnlinkPass {
     return 0
   }
 
-  /// PAIR chain-prev. Other end: Lookup.visible. Release: the chain's rest must be visible to a reader that now comes to
-  /// it by this word.
+  /// PAIR chain-prev. Other end: Lookup.visible. Release: the chain's rest must be visible to a reader that now comes
+  /// to it by this word.
   ///
-  /// A `prev` that leads nowhere is not handed on: `newer` may be younger than the cut, and then its `prev` is followed.
+  /// If x is at or below the cut, 0 is stored and not x's `prev`, which must not be followed any more: `newer` may be
+  /// above the cut, and then its `prev` is followed.
   private func unlink(_ block: BlockRef, after newer: Int) {
     let x = block.offset
     let isCut = data.loadRelaxed(x + Entry.version) <= state.chainsCutAt
@@ -159,8 +160,8 @@ struct UnlinkPass {
     transaction.retire(block, garbage: true)
   }
 
-  /// A tombstone at the head of its chain goes when nothing that a reader follows hangs behind it: absent is absent, at any
-  /// snapshot.
+  /// A tombstone at the head of its chain goes when nothing that a reader follows hangs behind it: the key is absent at
+  /// every snapshot then, with the tombstone and without it.
   private func unlinkOrRetainHead(_ block: BlockRef, stamp: UInt64, _ location: Location) -> Int {
     let x = block.offset
     guard data.loadRelaxed(x &+ Entry.prev) == 0 || data.loadRelaxed(x &+ Entry.version) <= state.chainsCutAt else {

@@ -16,7 +16,7 @@ struct Recoverer {
       || state.limbo.head < state.limbo.freeEnd || state.superseded.head < state.superseded.freeEnd
   }
 
-  /// Whether a death has left *ctl* as one can: else it is damage.
+  /// Can a death have left *ctl* as it is? Else it is damaged.
   private var isRecoverable: Bool {
     // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
     state.ctl.loadRelaxed(ControlLayout.damaged) == 0 && JournalCheck(state: state).isRecoverable
@@ -58,8 +58,8 @@ struct Recoverer {
       ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
   }
 
-  /// A writer that died before ``Recycler/take(_:)`` had moved the head of *superseded* left there the block that the journal's
-  /// last change names. What is allocated is named nowhere else, so no other death leaves these two the same block.
+  /// A writer that died before ``Recycler/take(_:)`` had moved the head of *superseded* left the block there that the
+  /// journal's last change allocates. It is recognised by that: no other death leaves an allocated block at the head.
   private func finishRecycling() {
     let superseded = state.superseded
     guard journal.count > 1, superseded.count > 0 else { return }

@@ -26,7 +26,7 @@ struct AllocatorCheck {
         let kind = allocator.kind(unit, superframe)
         if kind == 0 {
           compareFrames(unit, superframe)
-          // The next slab made of it would begin with these.
+          // The next slab made of it would begin with these bits set.
           for word in 0..<(UnitLayout.usedBytesPerSlab / 8) {
             problems.expect(
               ctl.loadRelaxed(allocator.usedBits(unit, superframe) + word * 8) == 0,

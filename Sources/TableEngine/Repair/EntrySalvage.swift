@@ -56,8 +56,8 @@ struct EntrySalvage {
     keys[kept.hash, default: []].append((kept, offset))
   }
 
-  /// What is behind the newest version goes, and so do tombstones: with no reader of an older version left,
-  /// absent is absent.
+  /// What is behind the newest version goes, and so do tombstones: no reader of an older version is left, and without
+  /// its tombstone a key is as absent as with it.
   private func plan(_ kept: Salvage.Whole, at offset: Int) {
     if kept.meta.isTombstone {
       salvage.map.remove(kept.entry, byteCount: kept.meta.byteCount)

@@ -1,7 +1,7 @@
 /// Checks the change log, for ``TableCheck`` and ``Repairer``.
 extension ChangeLog {
-  /// No log comes this far: what lies behind it is damage, and so far from the end of the numbers that no sum of a position and a
-  /// record's size passes it.
+  /// No log comes as far as this position: one behind it is damage. Below it, no sum of a position and a record's size
+  /// overflows.
   static let positionLimit: UInt64 = 1 << 60
 
   func isSound(committed: UInt64) -> Bool { flaw(committed: committed) == nil }

@@ -41,7 +41,7 @@ final class Salvage {
   var map: BlockMap
   var homes: [Home] = []
   var vacancies: [Vacancy] = []
-  /// Words of *data* to be stored at once: what is not whole, and what never was committed, is led to no more.
+  /// Words of *data* to be stored at once: from then on nothing leads to what is not whole or was never committed.
   var stores: [Int: UInt64] = [:]
   /// Words to be stored when no reader is left that began before: older versions and tombstones go.
   var lateStores: [(offset: Int, word: UInt64)] = []
