@@ -1,11 +1,12 @@
 import CShims
 import SharedMemory
 
-/// Wakes whoever waits for the next version.
+/// Wakes the threads that wait for the next version.
 ///
-/// Who waits sleeps on the low half of `committed` itself: a futex needs no right to store, so observers wait on it
-/// too. A commit must not pay a system call for nobody; so a participant first says in ``ControlLayout/awaitedVersion``
-/// which version it waits for, and a committer that finds a number there wakes everybody.
+/// A waiting thread sleeps on the low half of `committed` itself: a futex needs no right to store, so observers wait on
+/// it too. A commit must not make a system call if nobody waits. So a participant first says in
+/// ``ControlLayout/awaitedVersion`` which version it waits for, and a committer that finds a number there wakes
+/// everybody.
 ///
 /// ```
 /// waiter (W not held)                               committer (has just given W back)
@@ -15,13 +16,14 @@ import SharedMemory
 /// committed > c: begin anew                         a <= committed: compare-and-swap a to 0
 /// sleep while committed == c, at most a slice       wake all
 /// ```
-/// The number, and not a mere flag, is what makes clearing safe. A committer that finds c + 1 when c is the newest
-/// leaves it: its owner may not sleep yet and would miss this wake-up, and the next committer must find it. That is also
-/// why nobody lowers it. Who waits for less is woken with the others. Cleared before the wake-up, never after it: who
-/// falls asleep between the two would be forgotten.
+/// Since this is a number and not a mere flag, a committer can clear it safely. If it finds c + 1 while c is the newest
+/// version, it leaves the number: the thread that stored it may not sleep yet and would miss this wake-up, so the next
+/// committer must find it. For the same reason nobody lowers the number: a thread that waits for an older version is
+/// woken with the others. The number is cleared before the wake-up and not after it, or a thread that falls asleep
+/// between the two would be forgotten.
 ///
-/// It is a hint: whoever dies between its commit and the wake-up costs the sleepers a slice and no more. The protocol is
-/// `Models/wait.pml`.
+/// It is a hint: a process that dies between its commit and the wake-up costs the sleepers a slice and no more. The
+/// protocol is `Models/wait.pml`.
 struct CommitSignal {
   let ctl: Memory
   let data: Memory
@@ -36,8 +38,8 @@ struct CommitSignal {
       if awaited > version { break }
       if ctl.compareAndSwap(ControlLayout.awaitedVersion, expected: awaited, desired: version &+ 1) { break }
     }
-    // PAIR commit-wait. Other end: CommitSignal.post. The number must be visible before `committed` is looked at again, or the
-    // committer finds nobody and we find the old version: both are content and we sleep through a commit.
+    // PAIR commit-wait. Other end: CommitSignal.post. The number must be visible before `committed` is looked at again.
+    // Else the committer could find no number while we find the old version, and we would sleep through a commit.
     shm_fence_seqcst()
   }
 
@@ -52,7 +54,7 @@ struct CommitSignal {
 
   @inline(never)
   private func wake(_ awaited: UInt64) {
-    // Relaxed: an older value only leaves the number for the next one.
+    // Relaxed: an older value only leaves the number for the next committer.
     if awaited <= data.loadRelaxed(DataLayout.committed) {
       _ = ctl.compareAndSwap(ControlLayout.awaitedVersion, expected: awaited, desired: 0)
     }
@@ -68,8 +70,8 @@ extension Segment {
 
   /// Waits until a version above `version` is committed; misses none, whenever it came.
   ///
-  /// Blocks the calling thread, at most `timeoutNanoseconds`, and takes no slot. Versions count aborted barriers and gc
-  /// too, so a new one need not have changed anything.
+  /// Blocks the calling thread, at most `timeoutNanoseconds`, and takes no slot. Aborted barriers and reclaiming commit
+  /// versions too, so a new one need not have changed anything.
   /// - Returns: true if there is such a version, false after the timeout.
   /// - Throws: `wouldDeadlock` inside a section of this table on this thread; `unlinked`, at the latest a tenth of a second
   ///   after the table was dropped; `forked`.
@@ -79,7 +81,7 @@ extension Segment {
       sliceNanoseconds: participant == nil ? Self.observerSliceNanoseconds : Self.sliceNanoseconds)
   }
 
-  /// The same with slices of any length: in one that never ends, a lost wake-up shows.
+  /// The same with slices of any length, for tests: with a slice that never ends, a lost wake-up shows.
   package func waitForCommit(
     after version: UInt64, timeoutNanoseconds: UInt64, sliceNanoseconds slice: UInt64
   ) throws(EngineError) -> Bool {

@@ -25,7 +25,8 @@ final class Keeper: Sendable {
   private let state = Mutex(State())
   private let wakeUp = Semaphore()
 
-  /// Claims a slot in the keeper's name. Blocks for a thread switch. Who asked holds the attachment until ``release(_:_:)``.
+  /// Claims a slot in the keeper's name. Blocks for a thread switch. The caller holds the attachment until
+  /// ``release(_:_:)``.
   func claim(_ attachment: ControlAttachment, purpose: UInt64) throws(EngineError) -> Int {
     let done = Semaphore()
     let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(attachment.slots.count)))
@@ -42,7 +43,7 @@ final class Keeper: Sendable {
   func release(_ attachment: ControlAttachment, _ index: Int) { submit(.release(attachment, index)) }
 
   /// The thread is one a process, and one more in each that is forked from it. A request stands in line before anybody
-  /// starts the thread: whoever fails to start it tells all of them.
+  /// starts the thread: a thread that fails to start it tells all that stand there.
   private func submit(_ request: Request) {
     // What a parent had asked for concerns the parent's slots. Dropped after the locks, with what it refers to.
     var ofParent: [Request] = []

@@ -10,7 +10,7 @@ import Synchronization
 /// program ends, however it ends.
 public struct Presence: Sendable, Equatable {
   public let slot: UInt64
-  /// CLOCK_MONOTONIC when the slot was claimed: together with `pid`, tells it from who claimed the slot before.
+  /// CLOCK_MONOTONIC when the slot was claimed: with `pid`, it tells this process from those that had the slot before.
   public let since: UInt64
   public let pid: UInt64
 
@@ -33,14 +33,15 @@ extension Segment {
       pid: participant.ctl.loadRelaxed(offset + SlotLayout.pid))
   }
 
-  /// Whether who wrote this down still runs. False for what nobody can have written. Never blocks.
+  /// Whether the process that wrote this presence down still runs. False for one that nobody can have written. Never
+  /// blocks.
   public func isPresent(_ presence: Presence) throws(EngineError) -> Bool {
     let participant = try requireParticipant()
     guard presence.slot < UInt64(participant.slots.highWater) else { return false }
     let slot = Int(presence.slot)
     if participant.slots.clearIfDead(slot) { return false }
-    // Alive, but is it the same? A slot that is being claimed just now may show its last owner's words; who asks again
-    // learns it then.
+    // A living thread has the slot, but is it the same? If the slot is being claimed just now, it may still show its
+    // last owner's words: a later call finds out.
     let offset = participant.slots.offset(slot)
     return participant.ctl.loadRelaxed(offset + SlotLayout.since) == presence.since
       && participant.ctl.loadRelaxed(offset + SlotLayout.pid) == presence.pid

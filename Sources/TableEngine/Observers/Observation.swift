@@ -9,7 +9,8 @@ import SharedMemory
 final class Observation {
   let snapshot: UInt64
   private let data: Memory
-  // One thread's, in methods that do not call each other: checking that at each access is a good part of a look.
+  // Used by one thread, in methods that do not call each other: to check each access for exclusivity would be a good
+  // part of a look.
   @exclusivity(unchecked) private var lookup: ObserverLookup
   @exclusivity(unchecked) private var copies: [UnsafeMutableRawPointer] = unsafe []
 
@@ -97,7 +98,7 @@ final class Observation {
   /// - Throws: `full` if the process has no room for it.
   private func copy(_ place: Place, _ copies: inout [UnsafeMutableRawPointer]) throws(EngineError) -> FoundEntry {
     guard let bytes = unsafe malloc(place.meta.byteCount) else {
-      // A length that is none, read in a race, may be any.
+      // A length that was loaded in a race may be any number.
       throw unsafe lookup.isStillValid ? .full(.addressSpace) : .snapshotTooOld
     }
     unsafe shm_copy_racy(bytes, data.pointer(place.offset), place.meta.byteCount)

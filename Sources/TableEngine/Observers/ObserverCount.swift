@@ -1,8 +1,8 @@
 import Glibc
 import SharedMemory
 
-/// How many observe a table: of whom nothing is stored in it, but each holds a shared lock on the data object, and the
-/// kernel lists those.
+/// How many observe a table. Observers store nothing in it, but each holds a shared lock on the data object, and the
+/// kernel lists those locks.
 enum ObserverCount {
   /// Nil where the list cannot be read. Those of PID namespaces that are not below ours are not in it.
   static func now(of data: SharedObject) -> Int? {

@@ -1,6 +1,6 @@
 import SharedMemory
 
-/// Tells whether anybody observes a table, of whom nothing is stored anywhere.
+/// Tells whether anybody observes a table, although observers store nothing.
 ///
 /// An observer holds a shared lock on the data object, by an open file description of its own, as long as it maps the object;
 /// the kernel takes the lock back however the process ends. Memory is given back only under the exclusive lock: an observer
@@ -21,7 +21,8 @@ struct ObserverLock {
     throw .timedOut(nil)
   }
 
-  /// Runs `body` while nobody observes, and nobody begins to. It must not wait for long: who wants to observe waits.
+  /// Runs `body` while nobody observes, and nobody begins to. It must not wait for long: a process that wants to
+  /// observe waits for it.
   ///
   /// The lock is that of a new open file description, which no child shares: one that outlived its killed parent would keep
   /// observers out.

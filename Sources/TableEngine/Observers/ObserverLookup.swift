@@ -13,7 +13,7 @@ import SharedMemory
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverLookup {
   let data: Memory
-  /// What is mapped of the object, or of that what may be looked at.
+  /// How many bytes of the object are mapped, or may be looked at if that is less.
   let mappedBytes: Int
   let variant: Variant
   private let hashSeed: UInt64

@@ -18,7 +18,7 @@ import SharedMemory
 struct RWExclusion {
   let gate: SharedGate
   let slots: Slots
-  /// This process's writer's.
+  /// The counters of this process's writer.
   let work: WorkCounters
   /// Looks after what a dead owner of W left. Set by the segment: this floor knows neither transactions nor units.
   let recover: @Sendable (Remains) -> Void
@@ -27,7 +27,7 @@ struct RWExclusion {
   enum Remains {
     /// A transaction, to be undone or finished.
     case transaction
-    /// Units that it counted and did not tell of.
+    /// Units that it counted and did not publish.
     case units
   }
 

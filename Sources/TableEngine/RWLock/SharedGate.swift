@@ -17,7 +17,8 @@ struct SharedGate {
     return unsafe SharedRWLock(at: ctl.pointer(ControlLayout.rwlocks + index * ControlLayout.rwlockBytes))
   }
 
-  /// How often to try before it is left to who sleeps and asks the clock: a barrier of one write is over much sooner.
+  /// How often to try before the general path takes over, which sleeps and asks the clock: a barrier of one write is
+  /// over much sooner.
   private static let spins = 200
 
   /// Enters as soon as it may, if that is soon. Ends with ``leave(slot:)``.

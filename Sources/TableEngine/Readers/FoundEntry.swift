@@ -23,8 +23,8 @@ public struct FoundEntry {
     meta.hasExpiry ? unsafe entry.load(fromByteOffset: meta.expiryOffset, as: UInt64.self) : 0
   }
 
-  /// Has its time come? At its instant it has.
-  /// - Parameter now: asked for only where the value ends at all: to read a clock costs more than the rest of a look.
+  /// Has the value expired? At its very instant it has.
+  /// - Parameter now: evaluated only if the value has an expiry: to read a clock costs more than the rest of a look.
   @inlinable @inline(__always)
   func isExpired(at now: @autoclosure () -> UInt64) -> Bool { meta.hasExpiry && expiry <= now() }
 

@@ -57,8 +57,8 @@ extension Slots {
 
   /// Is the slot's thread inside a section, or a single read, that began before `version` was committed?
   ///
-  /// PAIR slot-scan. Other end: Segment.unpin. Acquire: who is found gone has read its last. An exact version without
-  /// a pin is a long snapshot, or a section on its way out that reads nothing more.
+  /// PAIR slot-scan. Other end: Segment.unpin. Acquire: all that a reader loaded comes before we find it gone. An exact
+  /// version without a pin is a long snapshot, or a section on its way out that reads nothing more.
   fileprivate func isInside(_ index: Int, before version: UInt64) -> Bool {
     let slot = offset(index)
     let snapshot = ctl.loadAcquire(slot + SlotLayout.snapshot)

@@ -18,8 +18,9 @@ public final class LongSnapshot: Sendable {
     slot = try Keeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
     let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
     version = unsafe segment.pinSnapshot(words, fenced: segment.fenced)
-    // From here on the exact snapshot keeps the versions; what was unlinked already is nothing of ours. By an exchange: the
-    // slot's words are visible before another thread may use the snapshot, and look whether they still stand.
+    // From here on the exact snapshot keeps its versions, and the pin is not needed: no reader at this snapshot can
+    // come to what was unlinked before. By an exchange: the slot's words are visible before another thread may use the
+    // snapshot, and checks whether they still stand.
     _ = unsafe shm_exchange_seqcst(words + SlotLayout.pin, SlotWord.idle)
   }
 

@@ -15,7 +15,7 @@ extension Segment {
   ///   - keys: `count` keys of `keyLength` bytes, one behind the other.
   ///   - target: the value of key i goes to `i * stride`, if it is no longer than `stride`.
   ///   - lengths: becomes each value's length, or -1 where the key is absent or expired.
-  /// - Returns: false, and nothing was done, for whoever must read in a section.
+  /// - Returns: false, and nothing was done, if the thread must read in a section.
   public func copyManyQuickly(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
     lengths: UnsafeMutablePointer<Int>, _ clock: WallClock

@@ -16,7 +16,8 @@ extension Segment {
       : unsafe copyBarred(key, keyLength, type: type, to: target, capacity)
   }
 
-  /// A participant's copy that one locked instruction or more keep from a writer's way. (An observer's is undecided.)
+  /// A participant's copy with an announcement that costs a locked instruction or more: an exchange in the RCU variant,
+  /// the gate in the rwlock variant. For an observer it is undecided.
   @usableFromInline @inline(never)
   func copyBarred(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
@@ -36,7 +37,7 @@ extension Segment {
     guard unsafe record.pointee.segment == id, unsafe shm_thread_is_outside(record)
     else { return QuickCopy.undecided }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
-    // Whoever would have to wait for long takes the general path.
+    // A thread that would have to wait for long takes the general path.
     let slot = unsafe Int(record.pointee.slotIndex)
     guard gate.enterSoon(slot) else { return QuickCopy.undecided }
     let snapshot = committed
@@ -50,7 +51,7 @@ extension Segment {
   }
 
   /// The same wherever the key lies, and for values behind padding: one key in fifty is not the first of its tag in its
-  /// home bucket. Being let in a second time, for the general read, would cost more than the look.
+  /// home bucket. To pass the gate a second time, for the general read, would cost more than this look.
   @inline(never)
   private func copyFurther(
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, type: UInt8?,
@@ -66,8 +67,9 @@ extension Segment {
     return length
   }
 
-  /// An observer's copy of a value of this type (nil: of any) in the RCU variant. What the straight path leaves undecided
-  /// is looked for in a walk; what that does too is left to the general read, which makes a section with copies of its own.
+  /// An observer's copy of a value of this type (nil: of any) in the RCU variant. What the straight path leaves
+  /// undecided, a walk looks for. What the walk leaves undecided too is left to the general read, which makes a section
+  /// with copies of its own.
   @inlinable @inline(__always)
   func copyObserved(
     _ key: UnsafeRawPointer, _ keyLength: Int, type: UInt8?, to target: UnsafeMutableRawPointer, _ capacity: Int
@@ -117,7 +119,8 @@ extension Segment {
     return isUnreclaimed(snapshot) ? length : QuickCopy.undecided
   }
 
-  /// Where the sub-table of a hash is said to be, by way of a node of the directory if there is one; nil if that is none.
+  /// Where the directory says that the sub-table of a hash lies, by way of a node if there is one; nil if what it says
+  /// of a node cannot be.
   @inlinable @inline(__always)
   func placeOfSubTable(hash: UInt64, _ limit: Int) -> Int? {
     let root = DirectoryWord(data.loadAcquire(DataLayout.root &+ Int(hash >> 54) &* 8))
@@ -130,7 +133,8 @@ extension Segment {
     return word.isNode ? nil : Self.aligned(word.offset)
   }
 
-  /// An offset as every block has it, whatever damage says: what a processor loads as words and vectors must lie so.
+  /// An offset rounded down to a multiple of 16, as every block's is. A damaged table may say any other, but words and
+  /// vectors must be loaded from aligned places.
   @inlinable @inline(__always)
   static func aligned(_ offset: Int) -> Int { offset & ~15 }
 

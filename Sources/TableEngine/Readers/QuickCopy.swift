@@ -41,7 +41,8 @@ extension Segment {
     return length
   }
 
-  /// A participant's thread's slot, if it is in no section of this table, and its record and the key are as most are.
+  /// This thread's slot as a participant's, if it is in no section of this table, its record is where it is sought
+  /// first, and the key has a length that keys have.
   @inlinable @inline(__always)
   func quickSlot(_ keyLength: Int) -> UnsafeMutableRawPointer? {
     guard Entry.isKeyLength(keyLength), let record = unsafe quickRecord() else { return nil }
@@ -98,7 +99,8 @@ extension Segment {
   }
 
   /// The value of `entry` in place, if that is the key's, plain, of this type (nil: of any), and not newer than the
-  /// snapshot. 0, where there is no entry, needs no question of its own: the magic number there is newer than any.
+  /// snapshot. `entry` may be 0, for none, without a test of its own: at offset 0 lies the magic number, which as a
+  /// version is above every snapshot.
   @inlinable @inline(__always)
   func plainValue(
     _ key: UnsafeRawPointer, _ keyLength: Int, entry: Int, snapshot: UInt64, type: UInt8?

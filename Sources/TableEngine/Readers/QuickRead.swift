@@ -2,7 +2,7 @@ public import CShims
 
 extension Segment {
   /// Gives `body` a key's newest committed value, in the cases of ``copyQuickly(_:_:to:_:)`` and if it is of this type
-  /// (nil: of any): in place, or for those who must watch out for a writer a copy.
+  /// (nil: of any): in place, or as a copy for a reader that needs more than a plain store against a writer.
   ///
   /// Memory that `body` sees is kept from reuse until it returns: it must not wait. To this thread it is a read section: a
   /// read in `body` joins it, and a barrier is refused (G11).
@@ -29,7 +29,8 @@ extension Segment {
   /// The same in a participant's section, at its snapshot, in either variant: `body` sees the value in place, and what it
   /// sees stays until the section ends.
   ///
-  /// Announces nothing, since the section has: that is what keeps the value, and its versions, from every process that writes.
+  /// Announces nothing. The section has done so: until it ends, no process reuses the value or takes its versions
+  /// apart.
   /// - Returns: as above, with nil where ``find(_:_:_:)`` must decide, for observers always.
   @inlinable @inline(__always)
   public func readQuickly<R>(
@@ -67,7 +68,8 @@ extension Segment {
     return result
   }
 
-  /// The same for those who must watch out for a writer: `body` sees a copy, which nobody changes any more.
+  /// The same for a reader that needs more than a plain store against a writer: `body` sees a copy, which nobody
+  /// changes any more.
   @inlinable
   func readCopy<R>(
     _ key: UnsafeRawPointer, _ keyLength: Int, _ type: UInt8?, _ body: (UnsafeRawBufferPointer) -> R?

@@ -31,11 +31,11 @@ extension Segment {
 
   /// Announces a pin and an exact snapshot: what the section can reach is neither freed nor unlinked.
   ///
-  /// The pin comes first: it keeps the memory to the section's end, whatever becomes of the snapshot's word. Settling
-  /// on the exact snapshot is a plain store: nobody but its thread changes a word that is pending, since only exact ones
-  /// are evicted (`Models/eviction.pml`). No look in the section asks whether that happened: beside a pin an evicted word
-  /// keeps its versions as an exact one does (`ReaderScan`), so there is nothing to notice. Who must notice is a long
-  /// snapshot, which has no pin between two reads: `LongSnapshot.beginRead`.
+  /// The pin comes first: it keeps the memory to the section's end, whatever becomes of the snapshot's word. The exact
+  /// snapshot is fixed by a plain store: only exact words are evicted, so nobody but its thread changes one that is
+  /// pending (`Models/eviction.pml`). No look in the section checks whether the exact word was evicted meanwhile:
+  /// beside a pin an evicted word keeps its versions as an exact one does (`ReaderScan`). Only a long snapshot must
+  /// check, since it has no pin between two reads: `LongSnapshot.beginRead`.
   @inlinable @inline(__always)
   func pinSnapshot(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
     unsafe shm_store_release(slot + SlotLayout.pin, data.loadAcquire(DataLayout.committed))

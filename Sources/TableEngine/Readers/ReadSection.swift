@@ -33,12 +33,13 @@ extension Segment {
     return result
   }
 
-  /// Announces a pending reader and settles on a snapshot.
+  /// Announces a pending reader, and loads its snapshot.
   ///
   /// PAIR heavy-light. Other end: ReaderScan.take. The announcement must be visible before the second load of
   /// `committed`: by the compiler's order alone where membarrier reaches this process, else by an exchange.
-  /// PAIR pend-committed. Other end: CommitPoint.publish. Acquire, twice: the first gives gc a bound, the second
-  /// is the snapshot; without the second, versions older than the announcement could be gone already.
+  /// PAIR pend-committed. Other end: CommitPoint.publish. Acquire, twice: the first load gives a reclaiming process its
+  /// bound, the second is the snapshot. If the first were the snapshot, versions that it needs could have been
+  /// reclaimed before the announcement was visible.
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
     let bound = data.loadAcquire(DataLayout.committed)
@@ -70,7 +71,7 @@ extension Segment {
       do throws(EngineError) {
         return try unsafe find(UnsafeRawBufferPointer(start: key, count: keyLength), section, clock).map(body)
       } catch {
-        // An observer that was overtaken by gc, or by a barrier of the rwlock variant, starts over.
+        // An observer that was overtaken by a reclaiming process, or by a barrier of the rwlock variant, starts over.
         guard case .snapshotTooOld = error, section.observation != nil, !section.nested else { throw error }
         attempts += 1
         let now = HostClock.monotonicNanoseconds
@@ -90,7 +91,7 @@ extension Segment {
 @safe
 public struct ReadSection {
   public let snapshot: UInt64
-  /// Joined an outer section of the same thread: that one withdraws.
+  /// The section joined an outer one of the same thread, which withdraws the announcement.
   @usableFromInline let nested: Bool
   /// Whoever opened the section holds one reference for it; its end gives that back.
   @usableFromInline let held: Unmanaged<Observation>?
@@ -130,7 +131,8 @@ extension Segment {
   ///
   /// RCU variant: never waits. rwlock variant: waits for the running barrier, at most `timeoutNanoseconds`. A
   /// section inside a section joins it and its snapshot, and never waits.
-  /// - Parameter now: the instant by which the section judges expiry; by default when the first such value is met.
+  /// - Parameter now: the instant by which the section judges expiry; by default that at which it first looks at a
+  ///   value that expires.
   /// - Throws: `wouldDeadlock` inside a barrier of the same table, `timedOut`, `forked`, `slotsExhausted`, `busy`.
   public func beginRead(
     timeoutNanoseconds: UInt64, now: UInt64 = SectionTime.notYetRead
@@ -178,7 +180,8 @@ extension Segment {
     } else if let gate {
       gate.leave(slot: unsafe Int(record.pointee.slotIndex))
     } else {
-      // An observer's number is new with every opening: what its records say ends with the section.
+      // The record is removed with the section: each opening gives an observer a new number, and its threads would
+      // never find the records of earlier ones again.
       shm_thread_observe(-1)
       shm_thread_remove(id)
     }
@@ -195,10 +198,9 @@ extension Segment {
     return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0) { clock } ? $0 : nil }
   }
 
-  /// The same where nothing can go wrong.
-  /// - Returns: `.some(nil)` if the key is absent or expired; nil for an observer, and for a key of no length that keys have:
-  ///   these are left to ``find(_:_:_:)``.
-  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  /// The same where nothing can go wrong: for a participant, and a key of a length that keys have.
+  /// - Returns: `.some(nil)` if the key is absent or expired; nil in other cases, which are left to ``find(_:_:_:)``.
+  /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   @inlinable @inline(__always)
   public func findInPlace(
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: () -> WallClock
@@ -219,7 +221,7 @@ extension Segment {
     return foundEntry(lookup.visible(from: newest, snapshot: snapshot)) { clock }
   }
 
-  /// An entry, if it is a value whose time has not come; nil for 0.
+  /// An entry, if it is a value that has not expired; nil for 0.
   @inlinable @inline(__always)
   func foundEntry(_ entry: Int, _ clock: () -> WallClock) -> FoundEntry? {
     guard entry != 0 else { return nil }
@@ -228,26 +230,26 @@ extension Segment {
     return isPresent(found, clock) ? found : nil
   }
 
-  /// Was an entry that has been removed, or 0, a value whose time had not come?
+  /// Was an entry that has been removed, or 0, a value that had not expired?
   @inline(__always)
   func wasPresent(_ entry: Int, _ clock: () -> WallClock) -> Bool { foundEntry(entry, clock) != nil }
 
-  /// The same of an entry that was removed, which is no tombstone. Most values have no time.
+  /// The same of an entry that was removed, which is no tombstone. Most values have no expiry.
   @inline(__always)
   func wasPresent(removed entry: Int, _ clock: () -> WallClock) -> Bool {
     guard entry != 0 else { return false }
     return _fastPath(!EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry) || wasPresent(entry, clock)
   }
 
-  /// Is it a value, and one whose time has not come?
-  /// - Parameter clock: asked for where that time may have come: to copy a clock counts a reference.
+  /// Is it a value, and one that has not expired?
+  /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   @inlinable @inline(__always)
   func isPresent(_ found: FoundEntry, _ clock: () -> WallClock) -> Bool {
     return !found.meta.isTombstone && !found.isExpired(at: instant(clock()))
   }
 
   /// What the barrier in flight on this thread sees: its own changes included.
-  /// - Parameter clock: asked for where the value's time may have come: to copy a clock counts a reference.
+  /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   /// - Parameter known: the key's hash, if the caller has it already.
   public func findInBarrier(
     _ key: UnsafeRawBufferPointer, hash known: UInt64? = nil, _ clock: () -> WallClock

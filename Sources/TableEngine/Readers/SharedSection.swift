@@ -18,9 +18,9 @@ package struct SharedSection: Sendable {
 extension Segment {
   /// The section that the calling thread is in, for other threads to join.
   ///
-  /// Whoever shares it lets nobody join it any more, and waits until all have left, before it ends it. Starting and
-  /// joining threads does that, and it orders memory: a joiner's first look comes after the announcement, its last
-  /// before the withdrawal.
+  /// Before the thread that shares it ends the section, it must let no other thread join any more, and wait until all
+  /// have left. Starting and joining threads does that, and it orders memory: a joiner's first look comes after the
+  /// announcement, its last before the withdrawal.
   package func share(_ section: ReadSection, _ clock: WallClock) -> SharedSection {
     SharedSection(
       snapshot: section.snapshot, sequence: section.observation?.sequence ?? 0, now: instant(clock))

@@ -110,10 +110,10 @@ struct Slots {
       heldNanoseconds: since.map { HostClock.monotonicNanoseconds &- $0 })
   }
 
-  /// Takes down that gc found the slot to keep old versions. Under W.
+  /// Notes that a reclaiming process has found the slot to keep old versions. Under W.
   ///
-  /// An announcement costs its reader no look at a clock: that it still stands at the next scan, at the same version,
-  /// says that it is the same one, since a new one would be of a version committed meanwhile.
+  /// Readers note no time themselves: a look at a clock would cost each announcement. If the next scan finds an
+  /// announcement at the same version, it is the same one, since a new one would be at a version committed meanwhile.
   func noteInTheWay(_ index: Int, _ version: UInt64) {
     let slot = offset(index)
     if ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == version { return }
@@ -121,7 +121,7 @@ struct Slots {
     ctl.storeRelaxed(slot + SlotLayout.inTheWayVersion, version)
   }
 
-  /// Since when gc has found the slot to keep what it keeps now, if it did.
+  /// Since when reclaiming processes have found the slot to keep what it keeps now, if they have.
   func inTheWaySince(_ index: Int) -> UInt64? {
     let slot = offset(index)
     let version = SlotWord.oldest(
