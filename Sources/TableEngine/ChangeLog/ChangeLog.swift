@@ -4,9 +4,10 @@ import CShims
 ///
 /// A record is `struct shm_log_record` in `shm_format.h`.
 /// Positions are byte counters that never wrap; a record lies at `position % byteCount` and never straddles the end.
-/// A reader loads `committed` first and takes only records of versions up to it, copies, fences, and reads the
-/// tail again: if the tail has passed its position, it was overrun, and the ordinals say by how many records. The tail's
-/// is the one of the record at it: a second word would be one behind after a crash between the two stores.
+/// A reader loads `committed` first and takes only records of versions up to it, copies, fences, and reads the tail
+/// again: if the tail has passed its position, it was overrun, and the ordinals say by how many records. The tail has
+/// no word for its ordinal, which the record at the tail holds: after a crash between two stores such a word would be
+/// one behind.
 /// The end may run ahead of `committed` by the transaction in flight; an abort puts it back before its tick, so
 /// that no reader ever takes an aborted record for a committed one.
 struct ChangeLog {
@@ -125,8 +126,8 @@ struct ChangeLog {
     data.storeRelease(DataLayout.logEndPosition, passed ? tailPosition : endPosition)
   }
 
-  /// Goes on as if everything up to here had been pushed out: who resumes from an earlier version is told that it missed
-  /// something, also where nothing was ever appended.
+  /// Goes on as if everything up to here had been pushed out: a reader that resumes from an earlier version is told
+  /// that it missed something, also where nothing was ever appended.
   /// - Parameter version: the newest of which something may be lost.
   func forgetAll(upTo version: UInt64) {
     LostPrefixes(data: data).noteAll(version)

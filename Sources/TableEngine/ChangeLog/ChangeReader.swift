@@ -21,10 +21,10 @@ extension Segment {
 
 /// The change log's other end, for everyone who maps *data*.
 ///
-/// `committed` is loaded before the end: what the end covers then and bears a version up to it was committed and is never
-/// undone, so only the ring's wrapping can change it, and that moves the tail first. So a record is read in any state,
-/// each length once into a local and within bounds, and believed only if the tail, loaded again behind a fence, has not
-/// passed it: `Models/log.pml`. What does not make sense although it was not overwritten is damage.
+/// `committed` is loaded before the end. A record before that end whose version is at most `committed` was committed
+/// and is never undone, so only the ring's wrapping can change it, and that moves the tail first. So a record is read
+/// in any state, each length once into a local and within bounds, and believed only if the tail, loaded again behind a
+/// fence, has not passed it: `Models/log.pml`. What does not make sense although it was not overwritten is damage.
 struct ChangeReader {
   let data: Memory
   let byteCount: Int
@@ -34,7 +34,7 @@ struct ChangeReader {
   private enum Step {
     case record(size: Int)
     case padding(size: Int)
-    /// Of a barrier that is not committed, or of one that was when we began.
+    /// Of a barrier that is not committed, or was not when we began.
     case future
     case overrun
   }
@@ -64,7 +64,7 @@ struct ChangeReader {
     // PAIR log-end. Other end: ChangeLog.advance. Acquire: the records that it covers.
     let end = data.loadAcquire(DataLayout.logEndPosition)
     if cursor.position > end || end - cursor.position > UInt64(byteCount) {
-      // The second only if the tail went by. The first if the log was repaired.
+      // The tail has passed the cursor, or the cursor is behind the end, which only a repair of the log can do.
       guard cursor.position > end || hasPassed(cursor.position) else {
         throw .damaged("its change log is longer than it can be")
       }
@@ -191,11 +191,11 @@ struct ChangeReader {
       let version = data.loadRelaxed(place(position) + ChangeLog.version)
       let low = ChangeLog.lowOrdinal(data.loadRelaxed(place(position) + ChangeLog.header))
       if hasPassed(position) { continue }
-      // After the record, so not before it: what the end counts is at least what it counted then.
+      // Loaded after the record, so the end counts that record too, and the difference is not negative.
       let last = data.loadRelaxed(DataLayout.logEndOrdinal)
       return Oldest(position: position, ordinal: last &- ((last &- low) & ChangeLog.ordinalMask), version: version)
     }
-    // Overtaken so often, or begins behind its end: the tail never passes the end.
+    // We were overtaken so often, or the log begins behind its end. That is damage: the tail never passes the end.
     guard data.loadAcquire(DataLayout.logTailPosition) <= data.loadAcquire(DataLayout.logEndPosition) else {
       throw .damaged("its change log ends before it begins")
     }

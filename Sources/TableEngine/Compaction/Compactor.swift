@@ -8,7 +8,7 @@ import CShims
 struct Compactor {
   let state: TableState
 
-  /// Units looked at: what lies beyond is another call's.
+  /// Units looked at in one call; the next call goes on behind them.
   private static let unitsPerCall = 256
   /// Windows tried, as something in one may have to stay; fewer where each choice looks at many units.
   private static func windowsPerCall(_ units: Int) -> Int { min(32, 2048 / units) }
@@ -29,7 +29,7 @@ struct Compactor {
   func makeRoom(for code: Int, in units: Range<Int>, endingAt end: Int = .max) -> Bool {
     let frames = code < SizeClasses.runCode ? 4 : code - SizeClasses.runCode
     guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return false }
-    // First: a merged sub-table would take of the room that is made.
+    // First: a merged sub-table would take some of the room that is made.
     mergeSubTables(units)
     emptyReserve(units)
     var bytesLeft = (1 << 20) + 2 * frames * SizeClasses.frameBytes

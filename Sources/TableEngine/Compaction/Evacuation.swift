@@ -50,7 +50,7 @@ struct Evacuation {
     return true
   }
 
-  /// Moves what can be moved, until that was so many bytes or a superframe's more.
+  /// Moves what can be moved, superframe after superframe, until it was at least so many bytes.
   mutating func moveAll(atMost bytes: Int = .max) {
     defer { commit() }
     for superframe in window.superframes where movedBytes < bytes { _ = empty(superframe) }
@@ -78,7 +78,7 @@ struct Evacuation {
   private mutating func moveBlocks(_ unit: Int, _ superframe: Int) -> Bool {
     let sizeClass = allocator.kind(unit, superframe) - 1
     guard (0..<SizeClasses.count).contains(sizeClass) else { return false }
-    // Made for a block that was not taken after all.
+    // The slab was made for a block that was not taken after all.
     if allocator.unmakeSlabIfEmpty(unit, superframe) { return true }
     let used = allocator.usedBits(unit, superframe)
     for index in 0..<SizeClasses.blocksPerSlab(sizeClass) where state.ctl.bit(index, at: used) {
@@ -87,7 +87,8 @@ struct Evacuation {
     return true
   }
 
-  /// - Returns: whether the block was moved, or is of nobody who could be moved: on its way to being free, most likely.
+  /// - Returns: whether the block was moved, or the index does not name it: then nothing can be moved, and most likely
+  ///   it will be free soon.
   private mutating func move(_ block: BlockRef) -> Bool {
     if let (location, hash) = location(ofEntry: block) { return moveEntry(block, location, hash: hash) }
     if let (word, hash) = directoryWord(ofSubTable: block) { return moveSubTable(block, word, hash: hash) }
@@ -172,7 +173,7 @@ struct Evacuation {
   private mutating func take(code: Int) -> BlockRef? {
     if !state.inTransaction { transaction.begin() }
     do { try transaction.reserve(4) } catch { return nil }
-    // Last: a slab that is made for a block must get it.
+    // Last, since it may make a slab, which must then get the block.
     guard let copy = vacancies.find(code: code) else {
       missedCode = code
       return nil

@@ -7,10 +7,10 @@ import SharedMemory
 /// For the owner of W outside a transaction, after a collection; in the rwlock variant with readers kept out. What one call
 /// moves is bounded: a table shrinks in many calls.
 ///
-/// The order is: nothing in use lies there, so that no reader can come there any more; `units` and `published_bytes` say so;
-/// a tick; whoever looks at memory without W (``ReaderCosts``) and began before the tick is gone; the pages go. A death on the
-/// way leaves pages that do not count, which the next call finds by the object's size in memory. Growth claims the pages
-/// again before it counts them.
+/// The order is: nothing in use lies there, so that no reader can come there any more; `units` and `published_bytes`
+/// say so; a tick; the threads that look at memory without W (``ReaderCosts``), and began before the tick, are waited
+/// for; the pages go. A death on the way leaves pages that do not count, which the next call finds by the object's size
+/// in memory. Growth claims the pages again before it counts them.
 struct Shrinker {
   let state: TableState
   let observers: ObserverLock
@@ -35,7 +35,7 @@ struct Shrinker {
   func run(usedBytes: Int) -> IdleMaintenance.Shrinking {
     var outcome = IdleMaintenance.Shrinking()
     guard state.ctl.loadRelaxed(ControlLayout.keepsMemory) == 0, !observers.isObserved else { return outcome }
-    // First: an empty sub-table is not moved.
+    // First: an empty sub-table is not moved, but merged with the one beside it.
     let isMerging = mergeSubTables()
     let spareUnits = spareUnits(usedBytes: usedBytes)
     let isEmpty = spareUnits > 0 && empty(lastUnit, &outcome)

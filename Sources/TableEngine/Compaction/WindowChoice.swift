@@ -4,7 +4,7 @@
 /// Work grows with the units looked at, which the caller bounds, not with the table.
 struct WindowChoice {
   private let allocator: Allocator
-  /// Of a window. Up to four are a whole superframe, as slabs and sub-tables need it.
+  /// Frames of a window. At least four: slabs and sub-tables need a whole superframe.
   private let frames: Int
   /// Counted over all units, without those that are reserved.
   private let superframes: Range<Int>
@@ -15,7 +15,7 @@ struct WindowChoice {
   /// How many superframes are free as a whole.
   let freeSuperframes: Int
 
-  /// Of what there is no place for elsewhere. A sum of many does not overflow.
+  /// The price of what has no place elsewhere. The sum of many does not overflow.
   private static let impossible = 1 << 40
 
   /// - Parameters:
@@ -84,7 +84,8 @@ struct WindowChoice {
     return slabs + runs
   }
 
-  /// Where a window that begins in this superframe begins: at the free frames that end it, if there are any.
+  /// The first frame of a window that begins in this superframe: the first of the free frames at its end, or the
+  /// superframe's first if its last one is in use.
   private func firstFrame(_ superframe: Int) -> Int {
     guard allocator.kind(superframe) == 0 else { return superframe * 4 }
     let free = (~(allocator.nibble(superframe) << 60)).leadingZeroBitCount

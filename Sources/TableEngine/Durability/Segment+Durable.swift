@@ -3,20 +3,22 @@ import SharedMemory
 
 /// How far the table's store has got, and waiting for it.
 ///
-/// Two words of *data*, to which one process stores: the one that keeps the store. Who waits sleeps on the low half of
-/// `durable`, which needs no right to store, so observers wait alike. The keeper wakes whoever sleeps after each store: a
-/// system call beside an fdatasync. So nobody announces that it waits, and no commit pays for it.
+/// Two words of *data*, to which one process stores: the one that keeps the store. A waiting thread sleeps on the low
+/// half of `durable`, which needs no right to store, so observers wait in the same way. After each store the keeper
+/// wakes all who sleep: a system call beside an fdatasync. So nobody announces that it waits, and no commit pays for
+/// it.
 extension Segment {
-  /// A keeper that dies wakes nobody, and another may be started: who waits looks as often by itself.
+  /// How long a waiting thread sleeps at most before it looks by itself: a keeper that dies wakes nobody, and another
+  /// may have been started.
   package static let durableSliceNanoseconds: UInt64 = 100_000_000
 
   /// All versions up to this one are on the disk; 0 if none ever was.
   ///
-  /// PAIR durable. Other end: Segment.publishDurable. Acquire: who was told that a version is durable sees what the keeper
-  /// did before it said so.
+  /// PAIR durable. Other end: Segment.publishDurable. Acquire: a thread that finds a version durable sees what the
+  /// keeper did before it said so.
   public var durable: UInt64 { data.loadAcquire(DataLayout.durable) }
 
-  /// Whether a store follows the table. An unknown state is a failed one: it keeps nothing that we could tell.
+  /// Whether a store follows the table. An unknown state counts as failed: as far as we can tell, nothing is kept.
   public var keeping: KeepingState { KeepingState(rawValue: data.loadAcquire(DataLayout.keeping)) ?? .failed }
 
   /// What moves with ``durable``, and is woken when ``keeping`` changes.
@@ -33,7 +35,7 @@ extension Segment {
     }
   }
 
-  /// By the keeper of the table's store, once `version` is on the disk. What is no progress is nothing.
+  /// By the keeper of the table's store, once `version` is on the disk. A version that is no progress is ignored.
   public func publishDurable(_ version: UInt64) throws(EngineError) {
     try checkParticipation()
     guard version > durable else { return }
@@ -46,7 +48,8 @@ extension Segment {
   public func setKeeping(_ state: KeepingState) throws(EngineError) {
     try checkParticipation()
     data.storeRelease(DataLayout.keeping, state.rawValue)
-    // Who waits is told at once that it waits in vain. It sleeps on the other word, which has not changed: it looks at both.
+    // A waiting thread learns at once that it waits in vain. It sleeps on `durable`, which has not changed, but when it
+    // is woken it looks at both words.
     durableEvent.wakeAll()
   }
 

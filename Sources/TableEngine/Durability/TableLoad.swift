@@ -15,6 +15,6 @@ public struct TableLoad {
     self.fill = fill
   }
 
-  /// What slots' words and markers leave of a version.
+  /// Above this, versions have no room beside the marks in slots' words.
   static let highestBase: UInt64 = 1 << 60
 }

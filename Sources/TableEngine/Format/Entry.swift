@@ -39,7 +39,7 @@ extension Memory {
     if let bytes = value.baseAddress { unsafe copyValue(bytes, count: value.count, to: body &+ key.count) }
   }
 
-  /// The same without a value, of an entry that has between header and value what another of its key has there.
+  /// The same without a value. What lies between header and value is copied from another entry of the key.
   @inline(__always)
   func storeEntry(_ entry: Int, _ meta: EntryMeta, _ head: UnsafeRawBufferPointer, version: UInt64, previous: Int) {
     storeRelaxed(entry &+ Entry.version, version)
@@ -62,7 +62,7 @@ extension Memory {
     if value.count > 0 { unsafe copy(value.baseAddress!, count: value.count, to: entry &+ valueOffset) }
   }
 
-  /// Zeros for what of the bytes before a value nothing else is stored to: at most 15. So many have no need of a call.
+  /// Zeros the padding before a value, which is at most 15 bytes: so few need no call.
   /// - Parameter room: how many bytes there are between the header and the value; the rest of them is stored afterwards.
   @inline(__always)
   private func zeroPadding(endingAt end: Int, room: Int) {

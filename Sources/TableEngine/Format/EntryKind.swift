@@ -6,8 +6,8 @@ struct EntryKind {
   @inlinable @inline(__always)
   init(raw: UInt32) { self.raw = raw }
 
-  /// A key of this length, and a value of this type (nil: of any) right behind it that does not end: no tombstone, expiry,
-  /// fingerprint, padding.
+  /// A key of this length, and a value of this type (nil: of any) right behind it: no tombstone, expiry, fingerprint or
+  /// padding.
   @inlinable @inline(__always)
   func isPlain(keyLength: Int, type: UInt8?) -> Bool {
     let length = UInt32(truncatingIfNeeded: keyLength &- 1)

@@ -15,7 +15,8 @@ public struct EntryMeta: Sendable, Equatable {
     keyLength: Int, valueLength: Int, type: UInt8, tombstone: Bool = false, hasExpiry: Bool = false,
     hasFingerprint: Bool = false, alignmentShift: Int = 0
   ) {
-    // What lies aligned by itself says nothing of it: then it is plain, and the quick reads take it.
+    // A value that is aligned without padding gets no flag for its alignment: then it is plain, and the quick reads
+    // take it.
     let end = Entry.headerBytes &+ (hasExpiry ? 8 : 0) &+ (hasFingerprint ? 8 : 0) &+ keyLength
     let shift = end & ((1 &<< alignmentShift) &- 1) == 0 ? 0 : alignmentShift
     let flags =
@@ -41,7 +42,7 @@ public struct EntryMeta: Sendable, Equatable {
   @inlinable @inline(__always) public var isTombstone: Bool { flags & Self.tombstoneFlag != 0 }
   @inlinable @inline(__always) public var hasExpiry: Bool { flags & Self.expiryFlag != 0 }
   @inlinable @inline(__always) public var hasFingerprint: Bool { flags & Self.fingerprintFlag != 0 }
-  /// It does not end, has no layout to compare, and is of this type (nil: of any): plain, but for padding.
+  /// It has neither an expiry nor a fingerprint to compare, and is of this type (nil: of any): plain, but for padding.
   @inlinable @inline(__always)
   func isUnconditional(type: UInt8?) -> Bool { !hasExpiry && !hasFingerprint && (type == nil || type == self.type) }
   /// Base-2 logarithm of what the value is to be aligned to, 0 to 4; 0 where it is without padding.

@@ -23,16 +23,16 @@ struct ForemostWaiter {
     word = turn << Self.sinceShift | (isDue ? Self.dueBit : 0) | UInt64(slot) + 1
   }
 
-  /// Nobody yet.
+  /// A place that is kept for the woken threads: nobody has it yet.
   init(vacantSince turn: UInt64) { word = turn << Self.sinceShift }
 
-  /// Whose; nil if nobody's yet.
+  /// The waiter's slot; nil while nobody has the place.
   var slot: Int? { isVacant ? nil : Int(word & Self.slotMask) - 1 }
   var isNone: Bool { word == 0 }
   var isVacant: Bool { word & Self.slotMask == 0 }
   /// Others sleep until the word changes.
   var hasSleepers: Bool { word & Self.sleepersBit != 0 }
-  /// It has waited for so long that all go after it, however few turns that were.
+  /// It has waited for a slice: now all others go after it, however few turns they have had.
   var isDueByTime: Bool { word & Self.dueBit != 0 }
 
   func withSleepers(_ hasSleepers: Bool = true) -> ForemostWaiter {

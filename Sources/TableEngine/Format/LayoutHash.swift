@@ -4,7 +4,8 @@ import SharedMemory
 /// One number for everything two processes must agree on to share a table's bytes: every field of every struct and every
 /// constant of `shm_format.h`, and where the regions begin that depend on the capacity.
 ///
-/// A change of the format changes it by itself, so one that forgets to raise the version is refused all the same.
+/// A change of the format changes this number by itself: a peer is refused even if somebody forgot to raise the
+/// version.
 package enum LayoutHash {
   static let value = unsafe hash(of: formatItems + regionItems)
 

@@ -30,7 +30,7 @@ public struct Memory: @unchecked Sendable {
   @inlinable @inline(__always)
   public func storeRelease(_ offset: Int, _ value: UInt64) { unsafe shm_store_release(base + offset, value) }
 
-  /// For memory that only the caller writes and whose order the next release store or fence settles.
+  /// For memory that only the caller stores to, and that the next release store or fence publishes.
   @inlinable @inline(__always)
   public func storeRelaxed(_ offset: Int, _ value: UInt64) { unsafe shm_store_relaxed(base + offset, value) }
 

@@ -2,8 +2,8 @@ import CShims
 
 /// What a slot's snapshot and pin words say. Versions stay below 2^62.
 ///
-/// A pending reader announces a bare version, since that is what every single read stores; one that has settled on a
-/// snapshot says `exact` besides, and whoever evicts that says `evicted`.
+/// A pending reader announces a bare version, since that is what every single read stores. A reader that has fixed its
+/// snapshot adds `exact`, and a writer that evicts it adds `evicted`.
 @usableFromInline
 enum SlotWord {
   @usableFromInline static let idle = UInt64.max

@@ -7,7 +7,8 @@ public struct TableFeatures: OptionSet, Sendable, Hashable {
 
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// The table follows another store. Its one writer is who mirrors it: see ``Segment/beginMirrorBarrier(timeoutNanoseconds:)``.
+  /// The table follows another store. Its one writer is the process that mirrors the store: see
+  /// ``Segment/beginMirrorBarrier(timeoutNanoseconds:)``.
   public static let mirror = TableFeatures(rawValue: 1)
 
   static let known: TableFeatures = [.mirror]

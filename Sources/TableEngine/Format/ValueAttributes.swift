@@ -16,7 +16,7 @@ public struct ValueAttributes: Sendable, Equatable {
     self.alignmentShift = alignmentShift
   }
 
-  /// Whether its instant has come.
+  /// Has a value with these attributes expired?
   public func hasExpired(at now: UInt64) -> Bool { expiry != 0 && expiry <= now }
 
   /// Nothing lies between header, key and value for them.

@@ -75,7 +75,8 @@ extension Lookup {
     return false
   }
 
-  /// ``keyEquals(_:_:entry:)`` with what is seldom out of line: most of what is written anew has neither expiry nor fingerprint.
+  /// The same as ``keyEquals(_:_:entry:)``, with the rare case out of line: most values that are written anew have
+  /// neither expiry nor fingerprint.
   @inline(__always)
   private func isPlainKey(_ key: UnsafeRawPointer, _ keyLength: Int, ofEntry entry: Int) -> Bool {
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))

@@ -10,9 +10,9 @@ struct Lookup {
 
   /// The directory word that covers a hash, and where it lies.
   ///
-  /// PAIR publish-directory. Other end: Splitter.storeDirectory. Acquire: the sub-table's words must be visible
-  /// before its offset is followed. Loaded after the slot's announcement in every operation and never kept, or a
-  /// reader could walk a sub-table that gc freed in between.
+  /// PAIR publish-directory. Other end: Splitter.storeDirectory. Acquire: the sub-table's words must be visible before
+  /// its offset is followed. Every operation loads it after the slot's announcement and never keeps it, or a reader
+  /// could walk a sub-table that was freed in between.
   @inlinable @inline(__always)
   func directoryWord(hash: UInt64) -> (word: DirectoryWord, offset: Int) {
     let rootOffset = DataLayout.root &+ Int(hash >> 54) &* 8
@@ -100,8 +100,8 @@ struct Lookup {
 
   /// The version of a chain that a snapshot sees: the newest not above it; 0 if there is none.
   ///
-  /// PAIR chain-prev. Other end: UnlinkPass.unlink. Acquire: gc may have cut the chain shorter, and what it now points
-  /// to must be visible.
+  /// PAIR chain-prev. Other end: UnlinkPass.unlink. Acquire: a reclaiming process may have unlinked a version here, and
+  /// what `prev` names now must be visible.
   @inlinable @inline(__always)
   func visible(from newest: Int, snapshot: UInt64) -> Int {
     var entry = newest

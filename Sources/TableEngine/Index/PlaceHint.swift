@@ -7,8 +7,9 @@ import CShims
 /// upper bits of the key's hash    word of its sub-table SHM_RING_TOMBSTONE
 /// ```
 ///
-/// The directory goes by the hash's upper bits, so the hint leads to a word of the sub-table that there is now. After a split, a merge or a
-/// rebuilding that may be another key's word, or none's. A hint that knows nothing is as good: ``Lookup/word(of:at:)`` proves each.
+/// The directory goes by the hash's upper bits, so the hint leads to a word of the sub-table that there is now. After a
+/// split, a merge or a rebuild that may be another key's word, or none's. So ``Lookup/word(of:at:)`` proves each hint,
+/// and one that knows nothing does no harm.
 struct PlaceHint {
   let raw: UInt64
 
@@ -25,7 +26,7 @@ struct PlaceHint {
 
   private static let lowBits: UInt64 = (1 << 12) - 1
 
-  /// As far as the directory goes by it: other bits than the key's in the lower 12.
+  /// The hash as far as the directory goes by it. The lower 12 bits are not the key's.
   @inline(__always)
   var hash: UInt64 { raw }
 

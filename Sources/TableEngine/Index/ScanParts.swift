@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A part is the prefix of a sub-table, as the directory has it when the part is claimed, so that a sub-table is walked
 /// once. Nothing but speed depends on that: the directory may split or be put back before the part is scanned, and each
-/// key is visited by whoever has the part that its hash lies in.
+/// key is visited by the thread that has the part in which its hash lies.
 package final class ScanParts: Sendable {
   private let segment: Segment
   private let shared: SharedSection
@@ -40,7 +40,8 @@ package final class ScanParts: Sendable {
     return nil
   }
 
-  /// Of the sub-table that holds a hash. An observer's may be any number: it is damage for the walk to find, or stale.
+  /// The depth of the sub-table that holds a hash. What an observer finds may be any number: it is out of date, or
+  /// damage, which the walk will find.
   private func depth(at hash: UInt64) -> Int {
     if segment.access == .participant { return Lookup(data: segment.data).directoryWord(hash: hash).word.bits }
     var lookup = ObserverLookup(segment, snapshot: shared.snapshot, sequence: shared.sequence)
@@ -63,7 +64,7 @@ extension Segment {
     var goesOn = true
     while goesOn, let position = cursor.position, position <= part.last {
       try scan(&cursor, section, clock) { found in
-        // A sub-table that reaches beyond the part: a fine one's, or one whose split was taken back since.
+        // The sub-table reaches beyond the part: parts were cut finer than sub-tables, or a split was undone since.
         if unsafe hash(found.key) > part.last { return true }
         goesOn = body(found)
         return goesOn

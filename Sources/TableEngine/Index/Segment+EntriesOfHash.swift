@@ -5,7 +5,7 @@ extension Segment {
   /// where they are until it ends.
   ///
   /// For structures that name keys by their hash: 8 bytes, however long the key is. Nearly always one entry or none; more
-  /// only if two keys share all 64 bits, which may be crafted by who knows the seed. As fast as a lookup.
+  /// only if two keys share all 64 bits, and somebody who knows the seed can craft such keys. As fast as a lookup.
   public func entriesInBarrier(hash: UInt64) -> [FoundEntry] {
     let lookup = Lookup(data: data)
     let directory = lookup.directoryWord(hash: hash).word

@@ -1,7 +1,7 @@
 import CShims
 
-/// For who carries out many requests, one behind the other: the cache misses of the next one's look-up are over when its turn comes.
-/// For threads in a section of the table. Nothing changes.
+/// Prefetching for a thread that carries out many requests, one behind the other: the cache misses of the next one's
+/// look-up are over when its turn comes. For threads in a section of the table. Nothing is stored.
 extension Segment {
   /// Asks the processor for the bucket in which the search for a key begins. To hash a long key takes longer than the miss.
   /// - Returns: the key's hash, for ``prefetchEntry(hash:)``; nil if nothing was asked for.
@@ -12,7 +12,8 @@ extension Segment {
     return hash
   }
 
-  /// Asks for the entry that is most likely the key's, as its bucket says. That is waited for, unless it was asked for about a request ago.
+  /// Prefetches the entry that is most likely the key's, as its bucket says. The thread waits for the bucket, unless
+  /// that was prefetched about a request ago.
   public func prefetchEntry(hash: UInt64) {
     let entry = Lookup(data: data).likelyEntry(hash: hash, bucket: homeBucket(hash: hash))
     guard entry != 0 else { return }

@@ -20,7 +20,7 @@ extension Segment {
 
   /// The same for the barrier in flight on this thread, its own changes included.
   ///
-  /// A barrier of some keys visits those that it has claimed.
+  /// A barrier of some keys visits those that it has locked.
   /// - Throws: what ``beginRead(timeoutNanoseconds:now:)`` throws, in a barrier of some keys; `forked`.
   public func scanInBarrier(
     _ cursor: inout ScanCursor, _ clock: WallClock, _ body: (FoundEntry) -> Bool

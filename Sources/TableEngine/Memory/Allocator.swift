@@ -61,7 +61,8 @@ final class Allocator: Sendable {
     return frames == 4 ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
-  /// The slab is looked at first from now on. Never one of the reserve: what is found there first is for everybody.
+  /// Has later searches look at the block's slab first. A slab of the reserve is never noted: what is found in a noted
+  /// slab is for everybody.
   private func noteRecent(_ block: BlockRef, _ purpose: Purpose) {
     let superframe = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes
     let (unit, within) = superframe.quotientAndRemainder(dividingBy: Geometry.superframesPerUnit)
@@ -116,7 +117,7 @@ final class Allocator: Sendable {
     }
   }
 
-  /// Asks for the bits that ``release(_:)`` will clear, while those of other blocks are on their way too.
+  /// Prefetches the bits that ``release(_:)`` will clear, while those of other blocks are on their way too.
   @inline(__always)
   func prefetch(_ block: BlockRef) {
     let (unit, within) = place(block.offset)
@@ -223,8 +224,7 @@ final class Allocator: Sendable {
 
   // MARK: - Slabs
 
-  /// A free block in the slab that gave the last one of this size code, if any: what ``find(code:for:)`` is asked
-  /// after.
+  /// A free block in the slab that gave the last one of this size code, if any: to be tried before ``find(code:for:)``.
   @inline(__always)
   func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
     guard sizeClass < SizeClasses.runCode else { return nil }
@@ -266,7 +266,8 @@ final class Allocator: Sendable {
         ctl.clearBit(superframe, at: partial)
         candidates &= candidates - 1
       }
-      // What the hints say of the reserve is not for this search to prove; there is no unit behind it.
+      // Hints of slabs in the reserve stay: this search cannot prove them. It ends here, since the reserve lies in the
+      // last unit.
       if hints & ~usable != 0 { return nil }
       unitHints.clear(sizeClass, unit)
     }
@@ -348,7 +349,8 @@ final class Allocator: Sendable {
         unitHints.set(Summary.freeSuperframe, unit)
         ctl.setBit(within, at: bits)
       } else {
-        // What an earlier run left here is overwritten: of frames in use, the bit is always of the run that has them.
+        // The bit that an earlier run left here is overwritten: of a frame in use, the bit always tells of the run that
+        // has it.
         let starts = geometry.descriptor(unit) + UnitLayout.runStart
         if frame == first { ctl.setBit(within, at: starts) } else { ctl.clearBit(within, at: starts) }
         ctl.clearBit(within, at: bits)
@@ -427,7 +429,7 @@ final class Allocator: Sendable {
     work.units += 1
   }
 
-  /// Tells those who map only *data* of all units. Idempotent.
+  /// Tells processes that map only *data* of all units. Idempotent.
   ///
   /// PAIR published-size. Other end: ObserverLookup.require. An observer that follows an offset into the new unit must find
   /// the size that covers it; it loads the size after the offset.

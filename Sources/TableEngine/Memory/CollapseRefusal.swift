@@ -1,8 +1,9 @@
 import SharedMemory
 import Synchronization
 
-/// That the kernel refused this process a huge page of a table: its writes leave it alone until the table has another size, or for a
-/// minute. Each attempt is a system call, and a kernel that knows no MADV_COLLAPSE refuses them all.
+/// Remembers that the kernel refused this process a huge page of a table. The process's writes do not ask again until
+/// the table has another size, or a minute has passed: each attempt is a system call, and a kernel that knows no
+/// MADV_COLLAPSE refuses them all.
 struct CollapseRefusal: ~Copyable, Sendable {
   private static let restNanoseconds: UInt64 = 60_000_000_000
 
@@ -13,7 +14,8 @@ struct CollapseRefusal: ~Copyable, Sendable {
   /// How many there were, for tests.
   let count = Atomic(0)
 
-  /// Threads that note one at once leave a mixture: then the next attempt comes too early or too late by as much, and nothing else.
+  /// If several threads note a refusal at once, size and instant may be of different ones: then the next attempt comes
+  /// too early or too late, and nothing else happens.
   func note(size: Int) {
     self.size.store(size, ordering: .relaxed)
     instant.store(HostClock.coarseNanoseconds, ordering: .relaxed)

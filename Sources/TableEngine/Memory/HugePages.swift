@@ -4,10 +4,11 @@ import SharedMemory
 /// Backs large tables by huge pages (2 MiB), so that fewer reads miss the TLB: from the data object's beginning on, a part at a
 /// time, behind what is backed so already.
 ///
-/// A thread that made the table grow does it after it has given W back, and so does a daemon in its idle moments. The kernel copies
-/// what lies there into one page while all others go on, and takes the small pages out of every process's mapping; who touches the
-/// place next maps the huge page (madvise(2), MADV_COLLAPSE, Linux 6.1). Where it refuses, nothing changes, and it is asked again
-/// later: by a write as ``CollapseRefusal`` says, by the daemon in the same way.
+/// A thread that made the table grow does it after it has given W back, and so does a daemon in its idle moments. The
+/// kernel copies what lies there into one page while all others go on, and takes the small pages out of every process's
+/// mapping; a process that touches the place next maps the huge page (madvise(2), MADV_COLLAPSE, Linux 6.1). Where the
+/// kernel refuses, nothing changes, and it is asked again later: by a write as ``CollapseRefusal`` says, by the daemon
+/// after the same rule.
 ///
 /// Only whole huge pages of what is published: a hole would be filled, and would claim memory that the table may not need.
 struct HugePages {
@@ -71,7 +72,7 @@ struct HugePages {
     return bytes
   }
 
-  /// The owner of W takes pages back from `end` on.
+  /// For the owner of W, which gives the pages from `end` on back to the system: they are backed by nothing any more.
   static func forget(from end: Int, _ ctl: Memory) {
     if bytes(ctl) > end { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(end & ~(pageBytes - 1))) }
   }

@@ -34,7 +34,7 @@ public enum SizeClasses {
   @inline(never)
   private static func code(ofMany sixteenths: Int) -> Int { code(sixteenths: sixteenths) }
 
-  /// The same in place, for what is mostly large.
+  /// The same inlined, for blocks that are mostly large.
   @inline(__always)
   static func code(largeByteCount byteCount: Int) -> Int { code(sixteenths: (byteCount &+ 15) >> 4) }
 
