@@ -9,7 +9,8 @@ package enum DirectoryEntry {
     return unsafe name(of: entry)
   }
 
-  /// Where it lies, and no further than its name: the entry ends there, and readdir's buffer may. A copy of `d_name` is one of 256 bytes.
+  /// Reads the name where it lies, and no further than it goes: readdir's buffer may end right behind it. A copy of
+  /// `d_name` would read all its 256 bytes.
   static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
     unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

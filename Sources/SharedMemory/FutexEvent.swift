@@ -12,7 +12,7 @@ import Glibc
   @usableFromInline let word: UnsafeMutableRawPointer
 
   @frozen public enum WaitResult: Sendable, Equatable {
-    /// The value was another, or is perhaps: somebody woke us, or nobody did. Look again.
+    /// The value was another one, or may be another by now: the thread was woken, perhaps by nobody. Look again.
     case woken
     case timedOut
     /// A signal handler ran: look at what it left behind before waiting on.

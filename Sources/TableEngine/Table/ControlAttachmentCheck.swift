@@ -77,7 +77,8 @@ package struct ControlAttachmentCheck {
     throw impossible(what)
   }
 
-  /// So many changes between two loads are no coincidence.
+  /// If W has had another owner, or the word has changed, in each of so many attempts, that is no coincidence but
+  /// damage.
   private static let attempts = 1000
 
   @discardableResult

@@ -23,8 +23,8 @@ public indirect enum EngineError: Error, Sendable {
     /// The table's own capacity, or the file system; but as much as is missing waits to be reclaimed, below the limbo budget. Named
     /// is the reader that keeps it; nil: none does any more, and the next barrier reclaims it.
     case reclaimable(Holder?)
-    /// More than the limbo budget waits for a gc that this process must leave to others: it is denied membarrier, which
-    /// the named reader relies on.
+    /// More than the limbo budget waits to be reclaimed, and this process must leave that to others: it is denied
+    /// membarrier, which the named reader relies on.
     case membarrier(Holder?)
 
     /// What a failed system call ran out of; nil if it failed for another reason.
@@ -53,9 +53,9 @@ public indirect enum EngineError: Error, Sendable {
   case timedOut(Holder?)
   /// The same thread is in a section of this table that makes this one wait for ever. Names the outer section.
   case wouldDeadlock(outer: String)
-  /// A barrier of some keys was asked for another one.
+  /// A barrier of some keys was asked for a key that it has not locked.
   case notClaimed(String)
-  /// A barrier of some keys claims so many, those above them included.
+  /// A barrier of some keys would lock so many, those above them included.
   case tooManyKeys(Int, maximum: Int)
   case snapshotTooOld
   /// An observer could not get a stable view after the given number of attempts.
@@ -75,16 +75,16 @@ public indirect enum EngineError: Error, Sendable {
   /// The name now belongs to another object, or to none.
   case unlinked
   case slotsExhausted(Int)
-  /// What was waited for is committed, as far as it was, and not known to be on the disk.
+  /// The version that was waited for is not known to be on the disk, be it committed or not.
   case notDurable(DurabilityGap)
-  /// The table follows another store: only who mirrors it writes.
+  /// The table follows another store: only the process that mirrors the store writes.
   case mirrored
   case unsupported(String)
   case system(SystemError)
 }
 
 extension EngineError {
-  /// Of a participant's way in: whoever is refused by this may still observe.
+  /// Does the error only keep this process from taking part, so that it may still observe?
   var forbidsTakingPart: Bool {
     switch self {
     case .notPermitted, .refused, .foreign: true

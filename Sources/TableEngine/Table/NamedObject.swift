@@ -40,7 +40,8 @@ public struct NamedObject: Sendable, Equatable, CustomStringConvertible {
   /// Removes the name, unless another object has got it meanwhile.
   /// - Returns: whether the name was this object's and is gone.
   func unlink() throws(SystemError) -> Bool {
-    // Between the look and the removal is room for no more than two system calls of whoever replaces it.
+    // After this look another process could still put its own object there, which would lose its name. No system call
+    // removes a name only if it leads to a certain object.
     guard let now = try SharedObject.look(at: name), now.isSameObject(as: status) else { return false }
     do throws(SystemError) {
       try SharedObject.unlink(name: name)
@@ -68,7 +69,8 @@ extension EngineError {
     do throws(EngineError) { return try body() } catch { throw error.explained(table, trusted, for: use) }
   }
 
-  /// Whose object stands behind a refusal: of another's, `foreign` or its owner. The other errors stay what they are.
+  /// Explains an error that an object under the table's names may have caused. If that is a stranger's, the error
+  /// becomes `foreign`; `refused` names what was found. Other errors stay what they are.
   private func explained(_ table: String, _ trusted: TrustedOwners, for use: TrustedOwners.Use) -> EngineError {
     switch self {
     case .noSuchTable, .exists, .notATable, .refused:

@@ -80,7 +80,7 @@ extension Segment {
 
   /// Sets the rights of both objects; the control object's follow from the data object's as at creation.
   ///
-  /// Who has the table open keeps it. While owner or group change hands, only the owner has any rights.
+  /// Processes that have the table open keep it. While owner or group change hands, only the owner has any rights.
   /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses.
   public func setRights(_ rights: Rights) throws(EngineError) {
     let participant = try requireParticipant()
@@ -110,8 +110,8 @@ extension Segment {
   /// How often a dead writer's work was repaired since the table was made; nil for observers.
   public var recoveryCount: UInt64? { participant?.ctl.loadRelaxed(ControlLayout.recoveryCount) }
 
-  /// Withdraws what dead threads still announce, so that gc and waiting writers need not stumble over it, and tells who
-  /// they were. Never waits: one attempt a slot.
+  /// Withdraws what dead threads still announce, so that reclaiming and waiting writers need not come upon it, and
+  /// tells who they were. Never waits: one attempt a slot.
   public func clearDeadReaders() throws(EngineError) -> [Holder] { try requireParticipant().slots.clearDead() }
 }
 

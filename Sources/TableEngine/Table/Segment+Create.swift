@@ -35,8 +35,8 @@ extension Segment {
       try segment.publish(options, control)
       return segment
     } catch {
-      // Only what this creator made: who drops the table does not wait for ever for one that is stopped, and by now the names may
-      // be those of another table, or of a stranger's objects.
+      // Removes only what this creator made. It may have been stopped, and a dropping process does not wait for it for
+      // ever: by now the names may be those of another table, or of a stranger's objects.
       if let data { unlink(data, ObjectName.data(name)) }
       unlink(control, ObjectName.control(name))
       throw error

@@ -1,10 +1,11 @@
 import Glibc
 import SharedMemory
 
-/// Dropping; `LinkCheck` notices that somebody did. Under the same lock as creating; the data object's name goes first, so that what
-/// a dropper leaves that dies is told from a table.
+/// Dropping; `LinkCheck` notices that somebody did. Under the same lock as creating. The data object's name goes first,
+/// so that what a dying dropper leaves can be told from a table.
 extension Segment {
-  /// Removes a table's names. Who has it open keeps what they have; their next barrier fails with `unlinked`.
+  /// Removes a table's names. Processes that have it open keep what they have; their next barrier fails with
+  /// `unlinked`.
   /// - Parameter trusted: users whose objects are removed, besides root's, the daemon's and one's own.
   /// - Throws: `noSuchTable`, `foreign`, `refused`.
   public static func drop(_ name: String, trusted: TrustedOwners = []) throws(EngineError) {
@@ -15,7 +16,7 @@ extension Segment {
         // With the lock nobody makes the table anew: what has the names now is the table's. Without it only what had
         // them before may go.
         try unlink(isLocked ? NamedObject.all(ofTable: name) : found, trusted)
-        // Only now: who may write a table but not remove it must not end it for everybody.
+        // Only now: a user who may write a table but not remove it must not end it for everybody.
         if let control { try markDropped(control) }
       } catch {
         throw EngineError(opening: error)
@@ -23,8 +24,8 @@ extension Segment {
     }
   }
 
-  /// Removes what a creator or dropper that died has left of a table: one of its two objects, where the other is not there.
-  /// Never a whole table, also of one that is being made meanwhile.
+  /// Removes what a creator or dropper that died has left of a table: one of its two objects, where the other is not
+  /// there. Never removes a whole table, nor one that is being made meanwhile.
   /// - Returns: false if both are there or none, or somebody is making the table.
   public static func dropHalf(_ name: String, trusted: TrustedOwners = []) throws(EngineError) -> Bool {
     try EngineError.explaining(name, trusted, for: .dropping) { () throws(EngineError) in
@@ -32,8 +33,8 @@ extension Segment {
       guard found.count == 1, let half = found.first else { return false }
       guard trusted.include(half.status.owner, for: .dropping) else { throw .foreign(half) }
       do throws(SystemError) {
-        // Who makes a table begins with the control object, and holds its lock. The data object alone is replaced by whoever
-        // makes the table anew, and by its inode what was found is told from that.
+        // A process that makes a table begins with the control object, and holds its lock. One that finds a data object
+        // alone replaces it by another: `unlink` tells the two apart by the inode.
         guard half.name == ObjectName.control(name), half.status.isRegular else { return try half.unlink() }
         let control = try SharedObject.open(name: half.name, writable: true)
         guard try control.tryLock(.exclusive), try isStillNamed(control, half.name),
@@ -65,11 +66,12 @@ extension Segment {
     if !isRemoved { throw SystemError(call: "shm_unlink", errno: ENOENT) }
   }
 
-  /// The control object that has the name, and whether it is locked, which a stopped holder of the lock may keep it from; nil if there
-  /// is none, it cannot be opened, or it is a stranger's, whose lock may never be free and which may be cut short while it is mapped.
+  /// The control object that has the name, and whether it is locked: a stopped holder of the lock may keep us from it.
+  /// Nil if there is none, or it cannot be opened, or it is a stranger's: that one's lock may never be free, and it may
+  /// be cut short while it is mapped.
   ///
-  /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked then
-  /// is the old table, and by the names it would remove the new one, which its caller did not mean.
+  /// Another process may drop the table and make it anew while this one waits for the lock. What this one has locked
+  /// then is the old table, and by the names it would remove the new one, which its caller did not mean.
   /// - Throws: `ENOENT` then.
   private static func lockToDrop(
     _ name: String, _ trusted: TrustedOwners

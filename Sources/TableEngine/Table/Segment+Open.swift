@@ -218,10 +218,10 @@ extension Segment {
     announceFencing()
   }
 
-  /// Tells gc that this process's readers rely on membarrier.
+  /// Tells reclaiming processes that this process's readers rely on membarrier.
   ///
   /// PAIR light-flag. Other end: ReaderScan.take. Sequentially consistent: the flag must be visible before this
-  /// process's first light read, or gc could take our silence for a fence.
+  /// process's first light read. Else a reclaiming process could leave out HEAVY and miss that reader.
   func announceFencing() {
     if !fenced, let participant { _ = participant.ctl.exchange(ControlLayout.lightReaders, 1) }
   }
@@ -231,14 +231,15 @@ extension Segment {
   private static func openObserver(
     _ name: String, _ trusted: TrustedOwners, _ timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Segment {
-    // Who only observes has no lock to wait for a creator by.
+    // An observer cannot wait for a creator by the lock of *ctl*, which it does not open.
     let (data, _) = try look(
       for: ObjectName.data(name), writable: false, trusted, timeoutNanoseconds, until: hasMagic)
     try ObserverLock.hold(data, timeoutNanoseconds: timeoutNanoseconds)
     return try observe(name, data) { count throws(SystemError) in try data.map(count: count, writable: false) }
   }
 
-  /// Whether a creator has come to its last store. What is too short for that but not empty is nobody's work.
+  /// Whether a creator has come to its last store. An object that is too short for that but not empty is no creator's
+  /// work, and not waited for.
   private static func hasMagic(_ data: SharedObject, _ status: SharedObject.Status) throws(SystemError) -> Bool {
     if status.size < HeaderPage.byteCount { return status.size > 0 }
     return try HeaderPage.with(data) { $0.loadAcquire(DataLayout.magic) != 0 }

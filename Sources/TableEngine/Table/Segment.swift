@@ -30,7 +30,7 @@ public final class Segment: Sendable {
   private let takesWrites: Bool
   /// Participant of the RCU variant: the reads that need no help from elsewhere.
   @usableFromInline let readsDirectly: Bool
-  /// The same, where besides plain stores announce a reader: those of single reads in the most frequent case.
+  /// The same, if this process's readers announce themselves by plain stores: the most frequent case.
   @usableFromInline let readsLightly: Bool
   /// Observer of the RCU variant.
   @usableFromInline let observesVersions: Bool
@@ -198,7 +198,7 @@ public final class Segment: Sendable {
     guard participant != nil else { throw .notPermitted(whyNotTakingPart) }
   }
 
-  /// What a write that is nobody's but the caller's begins with.
+  /// What every write begins with, but those of a process that mirrors another store into the table.
   @inline(__always)
   func checkWriting() throws(EngineError) {
     guard isOfThisProcess else { throw .forked }
@@ -212,7 +212,8 @@ public final class Segment: Sendable {
     try uncounted?.with(body)
   }
 
-  /// The same for who knows that this is no observer: ``checkWriting()`` said so, or the thread is in a barrier.
+  /// The same where the caller knows that this is no observer: ``checkWriting()`` said so, or the thread is in a
+  /// barrier.
   @inline(__always)
   func withKnownParticipant<R, E: Error>(_ body: (Participant) throws(E) -> R) throws(E) -> R {
     try unsafe uncounted.unsafelyUnwrapped.with(body)

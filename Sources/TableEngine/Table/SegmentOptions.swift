@@ -4,7 +4,7 @@ public struct SegmentOptions: Sendable, Equatable {
   public var variant: Variant
   /// Bytes for entries and index, rounded up to whole MiB; at least 1 MiB.
   public var capacityBytes: Int
-  /// Permission bits of the data object. Who may write it may also write the control object; nobody else sees that.
+  /// Permission bits of the data object. Users who may write it may also write the control object; no others see that.
   public var mode: UInt32
   /// The user, by number, to whom the table is to belong; nil: whoever makes it.
   public var owner: UInt32?
@@ -66,6 +66,6 @@ public struct SegmentOptions: Sendable, Equatable {
     guard limboBudgetBytes >= 0 else { throw .notPermitted("limbo budget \(limboBudgetBytes): at least 0 bytes") }
   }
 
-  /// Participants need to write *ctl*; who may only read *data* gets nothing of it.
+  /// Participants need to write *ctl*. Users who may only read *data* get no rights to it.
   var controlMode: UInt32 { 0o600 | (mode & 0o020 != 0 ? 0o060 : 0) }
 }

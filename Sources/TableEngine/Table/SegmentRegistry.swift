@@ -55,7 +55,8 @@ final class SegmentRegistry: Sendable {
 
   /// How many segments of this process have ended.
   ///
-  /// PAIR segment-ends. Other end: SegmentRegistry.forget. Who sees a count finds the segments that it counts forgotten.
+  /// PAIR segment-ends. Other end: SegmentRegistry.forget. A thread that sees a count finds the segments that it counts
+  /// forgotten.
   var ends: UInt64 { endCount.load(ordering: .acquiring) }
 
   /// Runs `body` with both locks held. It must not drop a reference that may be the last one to a segment or an attachment:

@@ -11,7 +11,7 @@ public struct Statistics: Sendable {
     public let isLongSnapshot: Bool
     /// It was ended for what it kept: what still reads it gets `snapshotTooOld`.
     public let isEvicted: Bool
-    /// For how long at least it has kept old versions, in nanoseconds; nil if gc has not found it to.
+    /// For how long at least it has kept old versions, in nanoseconds; nil if no reclaiming process has found it to.
     public let stalledNanoseconds: UInt64?
     /// Runs a barrier of some keys.
     public let claimsKeys: Bool
@@ -55,7 +55,7 @@ public struct Statistics: Sendable {
   public var usedBytes: Int? { memory?.used }
   /// What the memory is used for. Participants only.
   public var memory: MemoryUse?
-  /// Bytes that readers or the lack of gc keep from being reused. Participants only.
+  /// Bytes that are kept from being reused, by readers or until the next reclaiming pass. Participants only.
   public var limboBytes: Int?
   /// How many of these bytes there may be before the policy for stalled readers applies. Participants only.
   public var limboBudgetBytes: Int?

@@ -43,7 +43,7 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
     let found = NamedObject(name: object, status: status)
     guard include(status.owner, for: use) else { throw .foreign(found) }
     guard status.isRegular else { throw .notATable("\(found)") }
-    // Who may write an object of a trusted user, but owns none, could put it under a second name.
+    // A user who may write an object of a trusted user, and owns none, could put it under a second name.
     guard status.links <= 1 else { throw .notATable("\(found), under \(status.links) names") }
   }
 }
