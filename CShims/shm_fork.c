@@ -1,5 +1,5 @@
 /*
- * What must happen around fork: of a child's one thread nothing is what it was in its parent.
+ * What must happen around fork: a child has only the thread that forked, with copies of its parent's records and locks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -28,9 +28,9 @@ void shm_fork_unlock(void) { pthread_mutex_unlock(&fork_lock); }
 
 /*
  * liburcu wants its lock held over fork, and its registry in the child pruned of threads that are not there.
- * But who forks inside a section must not wait for the lock: its holder may be waiting for that section to end.
- * So such a child gets no grace periods any more: it leaks what it would have freed. Nor does it touch liburcu's locks
- * when it forks in its turn: one that had them at its own fork is not there to give them back.
+ * But a thread that forks inside a section must not wait for the lock: its holder may be waiting for that section to
+ * end. So such a child gets no grace periods any more: it leaks what it would have freed. Nor does it touch liburcu's
+ * locks when it forks in its turn: a thread that held them when the child was made is not there to give them back.
  */
 static void before_fork(void) {
   if (shm_rcu_is_reading()) return;
@@ -47,7 +47,7 @@ static void after_fork_in_parent(void) {
 
 static void after_fork_in_child_inside_section(void) {
   __atomic_store_n(&forked_inside_section, true, __ATOMIC_RELAXED);
-  /* Nobody waited for it: another thread may have had it. */
+  /* The parent did not take it before the fork: another thread may have held it. */
   pthread_mutex_init(&fork_lock, NULL);
 }
 

@@ -111,7 +111,7 @@ static uint64_t fold(uint64_t hash, const void *bytes, size_t count) {
 
 uint64_t shm_format_hash(uint64_t hash, const struct shm_format_item *items, size_t count) {
   for (const struct shm_format_item *item = items; item != items + count; item++) {
-    /* Texts with their ends: two are not the same as two others that read alike in a row. */
+    /* With their final zeros: "a", "bc" must not give the same hash as "ab", "c". */
     hash = fold(hash, item->owner, strlen(item->owner) + 1);
     hash = fold(hash, item->name, strlen(item->name) + 1);
     hash = fold(hash, &item->value, sizeof(item->value));

@@ -65,7 +65,7 @@ int shmos_look(const char *name, shmos_status *out) {
 
 /*
  * Beyond RLIMIT_FSIZE the kernel does not only fail with EFBIG, it sends the thread SIGXFSZ too, which ends the process
- * unless somebody thought of it. So the signal is blocked meanwhile, and taken back if it is ours.
+ * unless the program handles or ignores it. So the signal is blocked meanwhile, and discarded if this call caused it.
  */
 typedef struct {
   sigset_t mask;

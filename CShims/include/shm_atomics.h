@@ -81,8 +81,8 @@ static inline __attribute__((always_inline)) void shm_pause(void) {
 #endif
 }
 static inline __attribute__((always_inline)) void shm_prefetch(const void *p) { __builtin_prefetch(p); }
-/* Into the second-level cache: for more lines at once than the first level has buffers for misses, of which each further
- * prefetch would wait for one. */
+/* Into the second-level cache: for more lines at once than the first level has buffers for misses. Prefetches into that
+ * one would wait for a buffer. */
 static inline __attribute__((always_inline)) void shm_prefetch_l2(const void *p) { __builtin_prefetch(p, 0, 2); }
 
 #endif

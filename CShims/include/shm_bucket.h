@@ -23,8 +23,9 @@ static inline __attribute__((always_inline)) __m128i shm_compare_tags(const void
 
 /*
  * Bit i set: the upper 16 bits of word i equal `tag`. `bucket` is 64 bytes, aligned to 64.
- * A plain vector load is not an atomic load: the caller loads the word again, atomically, before it follows it,
- * and the tag it saw may be stale in either direction only as a concurrent get may be ordered before the put.
+ * A plain vector load is not an atomic load: the caller loads the word again, atomically, before it follows it. The
+ * tags may be out of date: a put that the comparison misses counts as later than the caller's get, and if a word has
+ * changed since, the key that it leads to decides.
  */
 static inline __attribute__((always_inline)) uint32_t shm_match_tag(const void *bucket, uint32_t tag) {
 #if defined(__SSE2__) && !defined(SHM_PORTABLE)

@@ -88,7 +88,7 @@ struct shm_data_header {
   uint64_t wseq;
   uint64_t unused3[7];
 
-  /* Under W, release: bytes of the object that are allocated and may be read. Less than before only while no one observes.
+  /* Under W, release: bytes of the object that are allocated and may be read. Lowered only while no one observes.
    * After a crash at most a unit away from `units` in ctl: the next owner of W puts it right. */
   uint64_t published_bytes;
   uint64_t unused4[7];
@@ -147,8 +147,8 @@ struct shm_log_record {
  */
 struct shm_entry {
   uint64_t version;
-  /* The offset of the next older version. Under W, release: set further back, or to 0, by those who unlink. From an
-   * entry whose version is at most `chains_cut_at` only readers may follow it whose snapshot is older. */
+  /* The offset of the next older version. Under W, release: set further back, or to 0, by those who unlink. Of an
+   * entry whose version is at most `chains_cut_at`, only readers at an older snapshot may follow it. */
   uint64_t prev;
   uint32_t value_length;
   uint16_t key_length_less_1;
@@ -185,7 +185,7 @@ struct shm_ctl_header {
   uint64_t ready;         /* 1 once both objects are whole. Release, last, by the creator, under flock */
   uint64_t fingerprint;   /* libc, machine, sizes of the locks: peers share pthread objects */
   uint64_t pid_namespace;
-  /* Under W: 1 after damage that recovery cannot repair; a repair that is whole puts it back to 0 */
+  /* Under W: 1 after damage that recovery cannot repair; a repair that is complete puts it back to 0 */
   uint64_t damaged;
   uint64_t light_readers; /* by anybody who attaches, exchange: 1 once there were readers that rely on membarrier */
   uint64_t limbo_budget;  /* by whoever administers the table, at any time */
@@ -250,8 +250,8 @@ struct shm_writer_area {
   uint64_t writer_since; /* under W, for people: CLOCK_MONOTONIC, since when */
   uint64_t barriers_unwaited; /* under W: how often W was free at once */
   uint64_t turns;        /* under W: how often W was had. A death between load and store costs a count */
-  /* By anybody, compare-and-swap: the waiter for W that the others let pass: SHM_FOREMOST_...; 0: none. A futex in the low
-   * half. Left by the dead: then the next writer that finds it due waits 2 ms and takes it away */
+  /* By anybody, compare-and-swap: the waiter for W that the others let pass: SHM_FOREMOST_...; 0: none. A futex in the
+   * low half. Left by the dead: then a writer that finds it due waits 2 ms and takes its place */
   uint64_t foremost_waiter;
   uint64_t most_turns_waited; /* under W: the most turns of others that a thread waited for before it had W */
   uint64_t unused1[2];
@@ -262,18 +262,21 @@ struct shm_writer_area {
   struct shm_ring retained;
 
   uint64_t units; /* under W, release: how many there are. After the unit's pages and descriptor, before published_bytes */
-  uint64_t retained_signature; /* under W: of the exact snapshots at the last look at all of *retained* */
-  /* Under W: what `prev` of an entry of this version or an older one named may be freed. Only grows */
+  uint64_t retained_signature; /* under W: of the snapshots at the last look at all of *retained* */
+  /* Under W: what `prev` of an entry of this version or an older one named may be freed. Only grows, but for a
+   * repair */
   uint64_t chains_cut_at;
   uint64_t recovery_count;     /* under W */
   uint64_t journal_allocated;  /* under W: bytes of the journal's region that have pages */
   uint64_t slots_high_water;   /* by anybody, compare-and-swap: slots ever claimed lie below. Only grows */
-  /* Under W: of entries ever pushed onto *superseded* and *retained*. The journal has it from before */
+  /* Under W: of entries ever pushed onto *superseded*, less those that an unlink pass sent to limbo. The journal has it
+   * from before */
   uint64_t garbage_bytes;
   uint64_t retained_rescan_end; /* under W: records of *retained* before this are to be looked at again */
 
   uint64_t room_wanted; /* under W: 1 + the size code of a block that was not found: the next barrier makes room first */
-  /* Under W: no reader, now or later, comes to a version that was superseded by this one or before. Only grows */
+  /* Under W: no reader, now or later, comes to a version that was superseded by this one or before. Only grows, but for
+   * a repair */
   uint64_t recyclable_up_to;
   uint64_t key_locks;         /* under W: 1 if any slot may hold a key lock, or wait for one */
   uint64_t key_lock_stamp;    /* under W: of the youngest key lock */
@@ -281,7 +284,7 @@ struct shm_writer_area {
   /* By anybody: 1 if someone may sleep on it. A crash wakes no one: sleepers look by themselves */
   uint64_t key_lock_sleepers;
   uint64_t eviction_count;    /* under W: of snapshots that were ended for what they kept */
-  /* Under W: 1 from when an owner finds that the last one died as the owner, until what that left is undone or finished */
+  /* Under W: 1 from when an owner finds that the last one died as the owner, until its work is undone or finished */
   uint64_t unfinished;
 
   /* By anybody, compare-and-swap: someone sleeps until this version; 0: no one. Each commit loads it and few store it.

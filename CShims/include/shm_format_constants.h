@@ -112,8 +112,8 @@
 
 /* What a slot's words say. */
 #define SHM_SLOT_CONSTANTS(C)                                                                                          \
-  C(SHM_SNAPSHOT_EXACT_BIT, 63)   /* settled on this version; without it: pending, any version from this one on */     \
-  C(SHM_SNAPSHOT_EVICTED_BIT, 62) /* and a writer took it away */                                                      \
+  C(SHM_SNAPSHOT_EXACT_BIT, 63)   /* has fixed this version; without it: pending, any version from this one on */      \
+  C(SHM_SNAPSHOT_EVICTED_BIT, 62) /* and a writer has ended the snapshot */                                            \
   C(SHM_RW_INTENT, 1)             /* about to lock the generation's instance */                                        \
   C(SHM_RW_HELD, 2)               /* holds it */                                                                       \
   C(SHM_RW_GENERATION_SHIFT, 2)                                                                                        \

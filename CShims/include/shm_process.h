@@ -8,7 +8,7 @@ SHM_NONNULL_BEGIN
 
 int32_t shmos_pid(void);
 int32_t shmos_tid(void);
-/* Is there another processor, on which what a thread spins for can come to pass? */
+/* On a single processor, what a thread spins for does not happen while it spins. */
 bool shmos_has_several_processors(void);
 /* Names the calling thread, at most 15 bytes: for people. */
 void shmos_name_thread(const char *name);

@@ -15,7 +15,7 @@ typedef struct {
   void *_Nullable slot;  /* this thread's slot in the segment's ctl object */
   uint64_t snapshot;     /* version the current read section sees */
   uint32_t readDepth;    /* nested read sections; only the outermost announces and withdraws */
-  uint32_t inBarrier;    /* while this thread runs a barrier of this table: 1, or 2 if it is one of some keys */
+  uint32_t inBarrier;    /* the barrier of this table that it runs: 0 none, 1 whole, 2 of some keys, 3 other */
   uint64_t now;          /* the section's instant for expiry, in nanoseconds since 1970 */
   uint32_t slotIndex;
   uint32_t reserved;
@@ -72,7 +72,8 @@ void shm_thread_remove(uint64_t segment);
 /* The first record of this thread after `previous`, of all in use; NULL behind the last. Begins at NULL. Removing the one
  * that was returned last is allowed. */
 shm_thread_record *_Nullable shm_thread_next(const shm_thread_record *_Nullable previous);
-/* Forgets all that the calling thread knows of tables: it is another process's now. Only writes memory. */
+/* Forgets all that the calling thread knows of tables: for a child made by fork, whose records are copies of its
+ * parent's. Only writes memory. */
 void shm_thread_forget(void);
 /* The function that each ending thread runs, if it has a record, before its records go: for what they name. Set it before
  * the first record is added. A destructor of the program that runs later may add a record: then it runs again, as often as
@@ -100,8 +101,8 @@ static inline __attribute__((always_inline)) void shm_thread_observe(int32_t cha
   shm_thread.observing += (uint32_t)change;
   shm_thread.outsideIn = shm_thread.observing == 0 ? shm_fork_generation() : 0;
 }
-/* Is this thread in no observer's section of any table, and in the process that a handle of `generation` belongs to? Both at
- * once; no, too, before the thread has left its first such section. */
+/* Is this thread in no observer's section of any table, and in the process that a handle of `generation` belongs to?
+ * Both at once. Also no until the thread has left its first such section. */
 static inline __attribute__((always_inline)) bool shm_thread_observes_nothing(uint64_t generation) {
   return shm_thread.outsideIn == generation;
 }
