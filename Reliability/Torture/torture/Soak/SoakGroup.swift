@@ -137,7 +137,9 @@ private struct Sample {
   private static func descriptorsAtRest(of pid: pid_t) throws -> Int {
     var fewest = Int.max
     for _ in 0..<100 {
-      guard let directory = opendir("/proc/\(pid)/fd") else { throw Unavailable("cannot list the keeper's descriptors") }
+      guard let directory = opendir("/proc/\(pid)/fd") else {
+        throw Unavailable("cannot list the keeper's descriptors")
+      }
       defer { closedir(directory) }
       var count = 0
       while readdir(directory) != nil { count += 1 }
