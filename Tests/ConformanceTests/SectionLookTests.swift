@@ -97,7 +97,7 @@ import Testing
         try reader.read { view throws in
           #expect(
             error { try view.get("text", as: Int.self) }?.message
-              == "the value of 'text' is of type string, not integer")
+              == "the value of 'text' is of type string, not integer; read it as that type, or store it anew")
           #expect(code { try view.get("text", as: Point.self) } == .typeMismatch)
           #expect(code { try view.get("point", as: WiderPoint.self) } == .typeMismatch)
           #expect(code { try view.get("point", as: Int.self) } == .typeMismatch)

@@ -75,6 +75,7 @@ import Testing
       #expect(late.code == .readersRemain)
       #expect(late.holder?.pid == reader.pid)
       #expect(late.description.contains("org.example.test") && late.description.contains("\(reader.pid)"))
+      #expect(late.message.contains("do not run it again") && !late.message.contains("try again"))
       #expect(try table.get("k", as: Int.self) == 1, "it is committed all the same")
       let direct = error {
         try table.barrier(waitingForReaders: true, timeout: .milliseconds(50)) { tx in try tx.set("k", 2) }

@@ -49,7 +49,7 @@ import Testing
     try table.set("a", "text")
     let error = #expect(throws: TableError.self) { try table.get("a", as: Int.self) }
     #expect(error?.code == .typeMismatch)
-    #expect(error?.message == "the value of 'a' is of type string, not integer")
+    #expect(error?.message == "the value of 'a' is of type string, not integer; read it as that type, or store it anew")
   }
 
   @Test func anOldLayoutUnderASchemaNameIsRefusedAndMigratesInOneBarrier() throws {

@@ -1,8 +1,8 @@
 public import Dispatch
 
 extension ReadAccessor {
-  /// Runs the accessor in one read section and gives its result. Blocks as ``Table/read(timeout:_:)`` does, and before that
-  /// until the changes of the table have ended that were begun asynchronously before it in this process: it sees them.
+  /// Runs the accessor in one read section and gives its result. First blocks until all changes of the table have ended that this
+  /// process began asynchronously before, so that it sees them; then blocks as ``Table/read(timeout:_:)`` does.
   ///
   /// Inside a read section of the same table on the same thread it joins that section's snapshot.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
@@ -58,8 +58,8 @@ extension ReadAccessor where Output: Sendable {
 }
 
 extension Accessor {
-  /// Runs the accessor in one barrier and gives its result. Blocks as `Table.barrier(timeout:_:)` does, and before that
-  /// until the accesses of the table have ended that were begun asynchronously before it in this process.
+  /// Runs the accessor in one barrier and gives its result. First blocks until all accesses of the table have ended that this process
+  /// began asynchronously before; then blocks as `Table.barrier(timeout:_:)` does.
   ///
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait; nil = the table's.
@@ -75,9 +75,9 @@ extension Accessor {
 extension Accessor where Output: Sendable {
   /// Runs the accessor in one barrier on another thread, and returns at once. Never blocks.
   ///
-  /// Those of one table run in the order of their submission in this process, after the reads begun asynchronously
-  /// before. Such as follow each other are committed together, each still all or nothing by itself. One that finds no room
-  /// (`full`) among others is undone and run once more, alone: its functions should do nothing but to their values.
+  /// The asynchronous changes of one table run in the order in which this process submitted them, after the reads begun
+  /// asynchronously before. Changes that follow each other are committed together, each still all or nothing by itself. One that finds no
+  /// room (`full`) among others is undone and run once more, alone: its functions must change nothing but their values.
   /// - Parameter table: another handle of the same table to run on; nil = the values' own.
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.

@@ -10,7 +10,7 @@ public protocol TableAccessor<Output>: Sendable {
 /// Looks at guarded values, in one read section: one snapshot, whatever it is composed of (G1).
 ///
 /// Immutable, and a value: running it twice does the same twice, each time in a section of its own. It cannot change
-/// anything; ``promoted`` lets it run as a part of something that does.
+/// anything; ``promoted`` makes an ``Accessor`` of it, which can be composed with accessors that change values.
 public struct ReadAccessor<Output>: TableAccessor {
   @usableFromInline let plan: ReadPlan<Output>
 
@@ -26,7 +26,7 @@ public struct ReadAccessor<Output>: TableAccessor {
   /// The same for a barrier.
   public var promoted: Accessor<Output> { Accessor(scope, body) }
 
-  /// Gives a value without looking at any: the unit of composition.
+  /// An accessor that touches no guarded value and gives `output`: a constant in a composition.
   public static func pure(_ output: Output, on table: Table) -> ReadAccessor where Output: Sendable {
     ReadAccessor(.one(table)) { _ in output }
   }
@@ -69,7 +69,7 @@ public struct Accessor<Output>: TableAccessor {
   /// The same for a barrier.
   public var promoted: Accessor<Output> { self }
 
-  /// Gives a value without looking at any: the unit of composition.
+  /// An accessor that touches no guarded value and gives `output`: a constant in a composition.
   public static func pure(_ output: Output, on table: Table) -> Accessor where Output: Sendable {
     ReadAccessor.pure(output, on: table).promoted
   }

@@ -1,8 +1,8 @@
 import Glibc
 import TableEngine
 
-/// Read sections that see to it that nobody writes what they look at: for finding mistakes, in debug builds, and in
-/// release builds with the package's trait `CheckedReads`. Elsewhere this is compiled out.
+/// Read sections that check whether somebody writes into the values that they look at: for finding mistakes, in debug builds, and in
+/// release builds with the package's trait `CheckedReads`. Other builds do not contain the check.
 extension Table {
   /// Whether this build can check read sections.
   public static var canCheckReads: Bool {
@@ -15,13 +15,13 @@ extension Table {
 
   /// Runs `body` on one snapshot, as ``read(timeout:_:)`` does, and checks that nothing it saw was written meanwhile.
   ///
-  /// Values that `body` uses in place lie in a read-only mapping, which is there as long as the section: a store through a
-  /// pointer into one, or a use after the section's end, ends the process with SIGSEGV at the guilty instruction. What is
-  /// written by another way, by whatever process, is found at the end, by checksums. An observer's section
-  /// needs none of it: all it has is read-only, or its own copy.
+  /// Values that `body` uses in place lie in a read-only mapping, which exists as long as the section. A store through a
+  /// pointer into it, or a use after the section's end, ends the process with SIGSEGV at the guilty instruction. Stores that reach the
+  /// values by another way, from whatever process, are found at the end, by checksums. An observer's section
+  /// is not checked: all that it sees is read-only, or its own copy.
   ///
-  /// Costs some system calls, and what was looked at is read twice more. With `SHAREDTABLE_CHECK_READS` in the environment,
-  /// every read section is one of these. In a build that cannot check (``canCheckReads``) this is `read`.
+  /// Costs some system calls, and reads the values twice more. With `SHAREDTABLE_CHECK_READS` in the environment,
+  /// every read section is checked. In a build that cannot check (``canCheckReads``) this is `read`.
   /// - Throws: what ``read(timeout:_:)`` throws; `damaged`, naming a key, whatever `body` did; `full` if the address
   ///   space has no room for a second mapping.
   @inlinable

@@ -32,8 +32,8 @@ public struct Guarded<Value: TableValue>: Sendable {
 
   /// Lifts a function that only looks at the value.
   ///
-  /// Of this and the other `accessor(_:)` the compiler takes the one that the function fits: if it changes its argument,
-  /// only the other one does.
+  /// The compiler takes this `accessor(_:)` for a function that does not change its argument, and the other one for a function that
+  /// does.
   /// - Parameter body: runs in a section, at each run of the accessor: keep it short, and do not use the table in it.
   @inlinable
   public func accessor<Output>(
@@ -55,8 +55,8 @@ public struct Guarded<Value: TableValue>: Sendable {
 
   /// Lifts a function that may change the value.
   ///
-  /// The value is written back once, when the whole accessor has run; if any part of it throws, not at all. Its time to
-  /// expire stays.
+  /// The value is written back once, when the whole accessor has run; if any part of it throws, it is not written. Its expiry
+  /// stays.
   /// - Parameter body: runs in a barrier, at each run of the accessor: keep it short, and do not use the table in it.
   @_disfavoredOverload
   public func accessor<Output>(

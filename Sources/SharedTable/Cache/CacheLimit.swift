@@ -1,8 +1,8 @@
 /// What bounds a cache.
 public enum CacheLimit: Sendable, Equatable {
-  /// So many elements.
+  /// At most so many elements.
   case entries(Int)
-  /// So much cost in all: the bytes of keys and values, unless a write names another cost. The table itself needs about
+  /// At most so much cost in all: the bytes of keys and values, unless a write names another cost. The table itself needs about
   /// 100 bytes more for each element.
   case bytes(Int)
 

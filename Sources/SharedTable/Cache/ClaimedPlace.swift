@@ -106,6 +106,6 @@ extension ClaimedPlace {
   var recursive: TableError {
     TableError(
       .wouldDeadlock, table: table.name,
-      "\(title) is being computed by this very thread or task; its closure may not ask for it")
+      "\(title) is being computed by this very thread or task; do not ask for it in the closure that computes it")
   }
 }

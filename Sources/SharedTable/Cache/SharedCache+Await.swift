@@ -1,8 +1,8 @@
 /// Writes from asynchronous code: what the blocking forms of the same names do. They run at once on the task's thread if nothing is
 /// in their way; else the task suspends, and the write happens after those that were submitted before.
 extension SharedCache {
-  /// Stores a value, and evicts in the same barrier what it pushes out; see ``set(_:_:cost:expires:if:timeout:)``. Suspends where that
-  /// form blocks.
+  /// Stores a value, and evicts in the same barrier the elements for which there is no room any more; see
+  /// ``set(_:_:cost:expires:if:timeout:)``. Suspends where that form blocks.
   /// - Returns: whether the condition held and the value was stored.
   /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
   @discardableResult
@@ -28,14 +28,14 @@ extension SharedCache {
     }
   }
 
-  /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
+  /// Removes all elements: in one barrier or, if one cannot take so many, in several. A value that is just being computed
   /// is not stored. Suspends where ``removeAll(timeout:)`` blocks.
   /// - Throws: what that form throws; `CancellationError` if the task was cancelled before the call.
   nonisolated(nonsending) public func removeAll(timeout: Duration? = nil) async throws {
     try await core.awaitWrite(timeout) { core, timeout throws(TableError) in try core.removeAll(timeout: timeout) }
   }
 
-  /// Returns when everything is done that was submitted before and not waited for. Suspends for as long as that takes: it has no
+  /// Returns when every write is done that was submitted before and not waited for. Suspends for as long as that takes: it has no
   /// timeout, and cancelling the task does not end it.
   /// - Throws: `forked`.
   nonisolated(nonsending) public func flush() async throws { try await core.awaitWritesSuspending() }

@@ -1,11 +1,11 @@
 extension SharedCache {
-  /// The value of a key; if there is none, computes and stores it, once on the host: others who ask wait meanwhile.
+  /// The value of a key. If there is none, one caller on the host computes and stores it, and other callers wait meanwhile.
   ///
-  /// `compute` runs on the calling thread, outside any section, and may take its time. If its process dies, one of those
-  /// who wait takes over within some 100 ms; if it throws, its caller gets the error and another one tries. Blocks the
+  /// `compute` runs on the calling thread, outside any section, and may take its time. If its process dies, one of the callers
+  /// that wait takes over within some 100 ms; if it throws, its caller gets the error and one of the others tries. Blocks the
   /// calling thread while another computes; a hit is a read. Not for async code: there, await the other form.
   /// - Parameters:
-  ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait by the table's as ever.
+  ///   - timeout: for the wait for another's computation; nil = the table's. Barriers wait for the table's timeout in any case.
   ///   - cost: as for `set(_:_:cost:expires:if:timeout:)`.
   ///   - expires: as there.
   ///   - compute: makes the value.

@@ -7,18 +7,18 @@ import TableEngine
 /// let sessions = try SharedCache<String, String>("sessions", in: table, limit: .entries(10_000))
 /// let session = try sessions.value(forKey: id) { try load(id) }
 /// ```
-/// - Reads see one committed version, wait for nobody in the RCU variant (G5), and write nothing shared: a hit is noted in
-///   this process. When others add elements, those notes are told to the table by a short barrier on a thread of its own.
-/// - A write evicts in its own barrier: no snapshot on the host shows more than the limit allows. A death leaves the
-///   cache as it was before or after (G2).
-/// - Eviction is sampled LRU: hit rates are those of a true LRU, but for a fraction of a percentage point. What expired
-///   goes first.
+/// - Reads see one committed version, wait for nobody in the RCU variant (G5), and write nothing shared: the process notes its hits
+///   for itself. When elements are added, it stores these notes in the table, by short barriers on a thread of the library.
+/// - A write evicts in its own barrier: no snapshot on the host shows more than the limit allows. If a process dies in a write, the
+///   cache is as it was before or after that write (G2).
+/// - Eviction is sampled LRU: hit rates are within a fraction of a percentage point of a true LRU's. Expired elements
+///   go first.
 /// - In the table its elements lie under `NAME/` and their keys' bytes, where `table.get` and `shmctl` find them. Write
-///   them through the cache only: what others put there is neither counted nor evicted.
+///   them through the cache only: elements that are stored there by other ways are neither counted nor evicted.
 ///
-/// The limit is this handle's, applied to its own writes: give all processes the same. Keep one handle a process: it is
-/// what remembers hits. For threads, tasks and processes; after `fork()` the child opens table and cache again.
-/// Observers read, and are not heard when it comes to eviction.
+/// Each handle applies its own limit to its own writes: give all processes the same limit. Keep one handle a process: the handle
+/// remembers the hits. Use it from any thread, task and process; after `fork()` the child opens table and cache again.
+/// Observers can read, but their hits do not count when elements are evicted.
 public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let core: CacheCore
   /// How long elements live unless their write says otherwise; nil = for ever.
@@ -104,7 +104,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
 
   // MARK: - Writing
 
-  /// Stores a value, and evicts in the same barrier what it pushes out.
+  /// Stores a value, and evicts in the same barrier the elements for which there is no room any more.
   ///
   /// Waits as `Table.barrier(timeout:_:)` does, after writes of this handle that were not waited for. If the table is full, the
   /// writer evicts more elements. A process that is just computing a value for the key gets this one instead.
@@ -136,9 +136,9 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// Stores a value now, or soon.
   ///
-  /// Writes of one handle happen in the order of these calls, and whatever a thread does next with the handle sees them: its
-  /// other methods wait for writes that were submitted and not waited for, wherever from. Not so in a section of the table,
-  /// which shows its own version.
+  /// Writes of one handle happen in the order of these calls, and a thread's next call of the handle sees them: the handle's
+  /// other methods first wait for all submitted writes, of any thread. Inside a section of the table they do not wait: a section shows
+  /// its own version.
   /// - Parameters:
   ///   - done: true: as `set(_:_:cost:expires:if:timeout:)`. False: returns at once (or, with 1,024 writes
   ///     waiting, when they are done), and errors go to the cache's `errorHandler`.
@@ -162,15 +162,16 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// Blocks until everything is done that was submitted before and not waited for. `errorHandler` may be told of a failure just
-  /// after.
+  /// Blocks until every write is done that was submitted before and not waited for. `errorHandler` may be called with a failure a
+  /// moment later.
   /// - Parameter timeout: nil = the table's. The writes go on when it is over.
   /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.
   public func flush(timeout: Duration? = nil) throws(TableError) {
     try core.queue.waitUntilEmpty(timeout: timeout)
   }
 
-  /// Removes an element. Who is just computing it keeps the value for themselves: it may be from before.
+  /// Removes an element. A process that is just computing it returns the value to its caller and does not store it: the value may
+  /// be from before.
   ///
   /// Waits as `set(_:_:cost:expires:if:timeout:)` does.
   /// - Returns: whether it was there and had not expired.
@@ -183,7 +184,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// Removes all elements: in one barrier or, where one cannot take so many, in several. What is just being computed
+  /// Removes all elements: in one barrier or, if one cannot take so many, in several. A value that is just being computed
   /// is not stored.
   ///
   /// Waits as `set(_:_:cost:expires:if:timeout:)` does, for each barrier. If it throws after the first, some elements are gone.

@@ -1,15 +1,15 @@
-/// A value of which there is one on the host: made by the first who asks, in whatever process, and the same for all.
+/// A value of which there is one on the host: the first caller that asks makes it, in whatever process, and all get the same.
 ///
 /// ```swift
 /// let salt = SharedOnce<Int>("salt", in: table)
 /// let value = try salt.value { Int.random(in: 0 ... .max) }
 /// ```
 /// The initialiser runs outside any section and may take its time. If it throws, its caller gets the error and the
-/// next one tries; if its process dies, one of those who wait takes over within some 100 ms. The value lies under the
+/// next one tries; if its process dies, one of the callers that wait takes over within some 100 ms. The value lies under the
 /// name itself, where `table.get` finds it too.
 ///
-/// For threads, tasks and processes; after `fork()` the child opens the table again. Observers read what is there, and
-/// may not compute.
+/// Use it from any thread, task and process; after `fork()` the child opens the table again. Observers read a value that is there, and
+/// may not compute one.
 public struct SharedOnce<Value: TableValue>: Sendable {
   @usableFromInline let place: OncePlace<Value>
 
@@ -32,7 +32,7 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   /// Blocks the calling thread while another thread or process is making it. Not for async code: there, await the other
   /// form. Afterwards it is a read.
   /// - Parameters:
-  ///   - timeout: for that wait; nil = the table's. Barriers wait by the table's as ever.
+  ///   - timeout: for that wait; nil = the table's. Barriers wait for the table's timeout in any case.
   ///   - compute: makes the value.
   /// - Throws: what `compute` throws; `timedOut` naming who is making it; `wouldDeadlock` if `compute` asks for the value
   ///   itself, or inside a section of the table; what `Table.barrier(timeout:_:)` throws.

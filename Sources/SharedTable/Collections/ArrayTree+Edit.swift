@@ -200,7 +200,8 @@ extension ArrayTree {
   var tooLong: TableError {
     TableError(
       .tooLarge, table: table.name,
-      "an element is too long for a table whose values have at most \(table.maximumValueLength) bytes")
+      "an element of array '\(place.name.text)' is too long: it and its node must fit into a value of this table, which has at most "
+        + "\(table.maximumValueLength) bytes; store shorter elements, or create the table with more capacity")
   }
 
   /// Removes all nodes and the header: the name is free for another type.

@@ -143,8 +143,8 @@ extension SharedArray {
     return first
   }
 
-  /// The index of the first element for which `predicate` holds, in one snapshot; nil if there is none. Another barrier may move
-  /// elements at once: what is to be changed at the index, is changed in the barrier in which it was found.
+  /// The index of the first element for which `predicate` holds, in one snapshot; nil if there is none. Another barrier may move the
+  /// element at once: to change it, find it and change it in one barrier, by the form with `in:`.
   public func firstIndex(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int? {
     try table.read(timeout: timeout) { view in try firstIndex(in: view, where: predicate) }
   }

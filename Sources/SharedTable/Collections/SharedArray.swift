@@ -9,18 +9,17 @@
 /// }
 /// ```
 /// A B+-tree over the table's keys, whose nodes count the elements below them: reading, inserting and removing an
-/// element at any index touches a few nodes of some kilobytes, also among millions; appending touches one. Under NAME lies
-/// what the array is, its nodes under `NAME/1`, `NAME/2` and so on.
+/// element at any index touches a few nodes of some kilobytes, also among millions; appending touches one. Under NAME lie the array's
+/// type and its size, under `NAME/1`, `NAME/2` and so on its nodes.
 ///
-/// An index is valid as long as nobody changes the array: other processes may. A wrong one is `outOfBounds`, an index
-/// that meanwhile means another element is not noticed; who counts first and indexes then does both in one section: in
+/// An index is valid as long as nobody changes the array, and other processes may. An index without an element throws `outOfBounds`.
+/// Nothing tells you that an index meanwhile means another element. So read the count and use the index in one section: in
 /// ``read(timeout:_:)``, or with the forms with `in:`.
 ///
 /// Reads wait as ``Table/read(timeout:_:)`` does, changes are one barrier each and wait as `Table.barrier(timeout:_:)`
-/// does; both throw what those throw, `typeMismatch` if the name belongs to something else or an element is another program's and
-/// none of this type (300 for an `Int8`), and `damaged` if the nodes
-/// contradict each other. Inside a section of the table use the forms with `in:`: they wait for nothing, and several
-/// of them see, or make, one state. What is returned is a copy. Safe to use from any thread.
+/// does. Both throw what those throw; `typeMismatch` if the name belongs to something else, or if another program stored an element that is
+/// not valid as this type (300 for an `Int8`); and `damaged` if the nodes contradict each other. Inside a section of the table use the forms
+/// with `in:`: they wait for nothing, and several of them read or change one state. What is returned is a copy. Safe to use from any thread.
 public struct SharedArray<Element: TableValue>: Sendable {
   @usableFromInline let tree: ArrayTree
 
@@ -40,7 +39,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// The name that it has in the table.
   public var name: String { tree.place.name.text }
 
-  /// The number of elements, which is kept: two look-ups.
+  /// The number of elements. It is stored, so this is two look-ups.
   public var count: Int {
     get throws(TableError) { try table.withSection(timeout: nil) { view throws(TableError) in try count(in: view) } }
   }

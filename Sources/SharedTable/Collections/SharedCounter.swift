@@ -1,12 +1,12 @@
 /// A number that all processes count on: exact, one key, one barrier for each addition.
 ///
 /// Not striped over several keys. Striping helps where additions would run beside each other; here one barrier runs at a
-/// time on the whole host, so stripes would make reads dearer and additions no cheaper. Who counts very often adds up
+/// time on the whole host, so stripes would make reads dearer and additions no cheaper. If you count very often, add up
 /// in a local variable first.
 ///
 /// It lies under the key NAME as an integer: `shmctl incr`, `Table.increment(_:by:timeout:)` and a
-/// `SharedValue<Int>` of the same name count on the same number. If the key expires, additions and resets keep that. Waits and throws as
-/// ``SharedValue`` does.
+/// `SharedValue<Int>` of the same name count on the same number. If the key has an expiry, additions and resets keep it. Waits and throws
+/// as ``SharedValue`` does.
 public struct SharedCounter: Sendable {
   let number: SharedValue<Int>
 

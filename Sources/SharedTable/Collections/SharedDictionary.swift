@@ -6,16 +6,16 @@
 /// try ages.mutate("ann", default: 0) { $0 += 1 }
 /// let age = try ages["ann"]
 /// ```
-/// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it, beside the index of all keys; under NAME lies what the
-/// dictionary is and how many elements it has. What is put there by way of the table's own API is found by its key, but neither
-/// counted nor visited.
+/// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it, beside the index of all keys. Under NAME lie the
+/// dictionary's types and the number of its elements. An element that the table's own API stores under such a key is found by its key,
+/// but neither counted nor visited.
 ///
 /// Reads wait as `table.get` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
-/// `Table.barrier(timeout:_:)` does; both throw what those throw, and `typeMismatch` if the name belongs to something
-/// else. A read of one element looks at that element's type only. An element that another program stored, and whose key or value is
-/// none of these types (an enum's case that a later release has), is `typeMismatch` to a walk that meets it. Inside a section of the table use the forms with
-/// `in:`: they wait for nothing, and several of them see, or make, one state. What is returned is a copy. Safe to use
-/// from any thread.
+/// `Table.barrier(timeout:_:)` does. Both throw what those throw, and `typeMismatch` if the name belongs to something
+/// else. A read of one element checks that element's type only. If a walk meets an element whose key or value is not valid as this
+/// program's types, such as a case of an enum that only a later release has, the walk throws `typeMismatch`. Inside a section of the
+/// table use the forms with `in:`: they wait for nothing, and several of them read or change one state. What is returned is a copy.
+/// Safe to use from any thread.
 public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let store: ElementStore<Key, Value>
 
@@ -62,7 +62,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     try store.contains(key, in: section)
   }
 
-  /// The number of elements, which is kept: one look-up.
+  /// The number of elements. It is stored, so this is one look-up.
   public var count: Int {
     get throws(TableError) {
       try table.withSection(timeout: nil) { view throws(TableError) in try store.count(in: view) }
@@ -127,8 +127,8 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
     return values
   }
 
-  /// A copy of one snapshot. Of texts that Swift takes for equal (``SharedKey``) it has one, with the value of any of them; ``keys()`` and
-  /// ``forEach(timeout:_:)`` have all.
+  /// A copy of one snapshot. Of several keys that Swift takes for equal texts (``SharedKey``) it has one, with the value of any of them;
+  /// ``keys()`` and ``forEach(timeout:_:)`` have all.
   public func allElements() throws -> [Key: Value] {
     try table.read { view in
       var elements: [Key: Value] = [:]

@@ -36,7 +36,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     try store.contains(element, in: section)
   }
 
-  /// The number of elements, which is kept: one look-up.
+  /// The number of elements. It is stored, so this is one look-up.
   public var count: Int {
     get throws(TableError) {
       try table.withSection(timeout: nil) { view throws(TableError) in try store.count(in: view) }
@@ -75,7 +75,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     try store.visit(in: section) { element, _ in try body(element) }
   }
 
-  /// A copy of one snapshot. Of texts that Swift takes for equal (``SharedKey``) it has one; ``forEach(timeout:_:)`` has all.
+  /// A copy of one snapshot. Of several texts that Swift takes for equal (``SharedKey``) it has one; ``forEach(timeout:_:)`` has all.
   public func allElements() throws -> Set<Element> {
     var elements: Set<Element> = []
     try forEach { element in elements.insert(element) }
@@ -94,7 +94,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
     }
   }
 
-  /// The elements that `other` has not. A copy.
+  /// The elements that are not in `other`. A copy.
   public func subtracting(_ other: Set<Element>) throws -> Set<Element> { try allElements().subtracting(other) }
 
   /// Whether all elements of `other` are in this set, in one snapshot.
@@ -158,7 +158,7 @@ extension SharedSet {
     try store.remove(other, in: &tx)
   }
 
-  /// Removes what `other` has not, in one barrier.
+  /// Removes the elements that are not in `other`, in one barrier.
   public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
     try removeAll(timeout: timeout) { element in !other.contains(element) }
   }

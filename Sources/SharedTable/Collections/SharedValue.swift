@@ -7,13 +7,13 @@ public import TableEngine
 /// try hits.increment()
 /// try hits.mutate { $0 *= 2 }
 /// ```
-/// It lies under the key NAME as what it is, so `shmctl get`, `set` and `incr` work on it, as does the table's own API.
-/// An absent (or expired) value reads as the default, which is not stored. If its key expires, a change keeps that; a `set`
-/// ends it. Two instances of one name and different types get `typeMismatch`.
+/// It lies under the key NAME with its own type, so `shmctl get`, `set` and `incr` work on it, as does the table's own API.
+/// An absent (or expired) value reads as the default, which is not stored. If the key has an expiry, a change keeps it, and a `set`
+/// removes it. If two instances of one name have different types, one of them gets `typeMismatch`.
 ///
-/// Reads wait as `table.get` does, changes are barriers and wait as `Table.barrier(timeout:_:)` does; both
-/// throw what those throw, and `wouldDeadlock` inside a barrier of the table on the same thread: the forms with `in:`
-/// are for there, and make several values change at once. What they return is a copy, and valid for ever.
+/// Reads wait as `table.get` does, changes are barriers and wait as `Table.barrier(timeout:_:)` does. Both
+/// throw what those throw, and `wouldDeadlock` inside a barrier of the table on the same thread: use the forms with `in:` there, which
+/// also change several values at once. What they return is a copy, and valid for ever.
 /// Safe to use from any thread.
 public struct SharedValue<Value: TableValue>: Sendable {
   /// The table that it lies in.
@@ -215,7 +215,8 @@ extension SharedValue where Value: FixedWidthInteger {
 extension SharedValue {
   @usableFromInline @inline(never)
   func overflowed(_ bits: Int) -> TableError {
-    TableError(.invalid, table: table.name, "'\(name)': the result does not fit into \(bits) bits")
+    TableError(
+      .invalid, table: table.name, "'\(name)': the result does not fit into \(bits) bits; the value stays as it was")
   }
 }
 

@@ -48,7 +48,8 @@ struct ChangeFeed: Sendable {
     if delivered < pending.count { return try stepThroughPending() }
     if isFirst, let start, start > table.version, table.segment.isOfThisProcess {
       throw TableError(
-        .invalid, table: table.name, "it has not reached version \(start); take one that was read from this table")
+        .invalid, table: table.name,
+        "the table has not reached version \(start); begin after a version that was read from this table")
     }
     isFirst = false
     do throws(EngineError) {

@@ -65,9 +65,8 @@ extension Table {
 
 extension Table {
   private func tooLate(_ key: some TableKey) -> TableError {
-    let shown = unsafe key.withKeyBytes { bytes in unsafe String(decoding: bytes.prefix(64), as: UTF8.self) }
-    return TableError(
+    TableError(
       .timedOut, table: name,
-      "the value of '\(shown)' did not become what was waited for; allow more time, or look whether its writer lives")
+      "the value of '\(key.shown)' did not meet the condition; allow more time, or look whether its writer lives")
   }
 }

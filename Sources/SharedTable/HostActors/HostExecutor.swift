@@ -104,7 +104,7 @@ public final class HostExecutor: SerialExecutor {
     guard table.segment.isInWholeBarrier else {
       throw TableError(
         .invalid, table: table.name,
-        "a host actor's state is there in the actor's jobs and in barriers of the table only; use it in a method of the actor"
+        "a host actor's state can be used in the actor's jobs and in barriers of the whole table only; use it in a method of the actor"
       )
     }
   }

@@ -144,7 +144,6 @@ extension Table {
 
   @usableFromInline @inline(never)
   func mismatched(_ mismatch: ValueMismatch, _ key: some TableKey) -> TableError {
-    let shown = unsafe key.withKeyBytes { bytes in unsafe String(decoding: bytes.prefix(64), as: UTF8.self) }
-    return TableError(.typeMismatch, table: name, "the value of '\(shown)' \(mismatch.reason)")
+    return TableError(.typeMismatch, table: name, "the value of '\(key.shown)' \(mismatch.reason)")
   }
 }

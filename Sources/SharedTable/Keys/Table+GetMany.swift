@@ -18,7 +18,10 @@ extension Table {
   ) throws(TableError) {
     let count = lengths.count
     guard keyLength > 0, stride > 0, keys.count == count * keyLength, buffer.count >= count * stride else {
-      throw TableError(.invalid, table: name, "keys, buffer and lengths do not fit each other")
+      throw TableError(
+        .invalid, table: name,
+        "keys, buffer and lengths do not fit each other: each of the \(count) lengths needs \(keyLength) bytes of the keys and "
+          + "\(stride) bytes of the buffer, both 1 at least")
     }
     guard count > 0, let first = keys.baseAddress, let target = buffer.baseAddress, let sums = lengths.baseAddress
     else { return }

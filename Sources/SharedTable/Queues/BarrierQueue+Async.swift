@@ -39,11 +39,11 @@ extension BarrierQueue {
   /// Submits a barrier and returns at once. Never blocks.
   ///
   /// Barriers that follow each other are committed together, up to 256 of them or a millisecond's worth. Each is still
-  /// all or nothing by itself, and has ended only when its changes are visible on the whole host. A closure that finds
-  /// no room (`full`) among others is undone and run once more, alone: it should do nothing but to the transaction.
+  /// all or nothing by itself, and has ended only when its changes are visible on the whole host. If a closure finds no room
+  /// (`full`) in a barrier with others, it is undone and run once more, alone: it must have no effects outside the transaction.
   /// - Parameters:
-  ///   - timeout: for the wait for the table once its turn has come; nil = the table's. If one times out, those that
-  ///     follow it and would wait no longer fail with it.
+  ///   - timeout: for the wait for the table once its turn has come; nil = the table's. If a barrier times out, those that
+  ///     were waiting behind it fail with it, up to the first with a longer timeout.
   ///   - body: gets the transaction, which is valid until it returns.
   ///   - flags: `.barrier`, and what else it waits for.
   /// - Returns: a handle, which may be dropped.

@@ -41,8 +41,8 @@ extension BarrierQueue {
     error(.queueFull, "\(limit) asynchronous items are waiting; wait for some to finish, or use an `await` form")
   }
 
-  /// Who is in the way is known as far as it can be seen: whose barrier runs on the table, which our own may be waiting
-  /// for, or which thread of this process reads.
+  /// Names who is in the way as far as that can be seen: whose barrier runs on the table, since our own may be waiting
+  /// for that one, or which thread of this process reads.
   func timedOut(waitingFor what: String) -> TableError {
     let (isBarrierOn, ahead, isSuspended) = withOrder { ($0.isBarrierOn, $0.waiting.count, $0.suspensions > 0) }
     if isSuspended {

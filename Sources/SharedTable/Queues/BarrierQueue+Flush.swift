@@ -3,8 +3,8 @@ extension BarrierQueue {
   /// Blocks until everything that was submitted to this queue before has run: barriers are committed, and seen by every section
   /// that begins anywhere on the host (G4).
   ///
-  /// It takes a barrier's place in the queue's order, and opens no section of the table. Who is told of the outcomes may not
-  /// have been yet, and a barrier `.barrierWaitingForReaders` may still be waiting for them.
+  /// It takes a barrier's place in the queue's order, and opens no section of the table. When it returns, handlers of ``WorkItem``s may
+  /// not have been called yet, and a barrier `.barrierWaitingForReaders` may still be waiting for its readers.
   /// - Parameter timeout: nil = the table's. When it is over, the work goes on.
   /// - Throws: `timedOut` naming the holder; `wouldDeadlock` inside a section of the table on this thread, unless there is nothing
   ///   to wait for; `forked`.

@@ -1,8 +1,8 @@
 /// Barriers of some keys: see `Table.barrier(keys:timeout:_:)`.
 ///
-/// In the queue's order they are what reads are: after the barriers of the whole table that were submitted before, before
-/// those submitted later, and beside reads and each other. What they exclude, they exclude on the whole host, by their keys,
-/// in the order in which they came to ask.
+/// In the queue's order they are treated as reads: they run after the barriers of the whole table that were submitted before, before
+/// those submitted later, and beside reads and each other. Two that lock one of the same keys exclude each other on the whole host, and run
+/// in the order in which they asked for the keys.
 extension BarrierQueue {
   /// Runs `body`, on the calling thread, beside everything that uses none of these keys.
   ///
@@ -26,7 +26,8 @@ extension BarrierQueue {
 
   /// Submits a barrier of some keys and returns at once. Never blocks.
   ///
-  /// While it waits for its keys it holds up a thread, and other work of the process gets another one, up to 16 for this queue.
+  /// While it waits for its keys it occupies a thread. Other work of the process then gets another thread, up to 16 for this queue, or 32
+  /// with more than eight processors.
   /// - Parameters:
   ///   - keys: at least one; each stands for itself and for all that begin with it and a slash.
   ///   - timeout: for the wait for its keys once its turn has come, and once more for the commit; nil = the table's.

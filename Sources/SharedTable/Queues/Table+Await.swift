@@ -2,10 +2,10 @@ import TableEngine
 
 /// Writes for asynchronous code: what the blocking forms of the same names do, without blocking the task's thread.
 ///
-/// A write runs at once on the task's thread if nothing is in its way. Else the task suspends, and the write waits as the blocking form
-/// does, in the library's own threads, and its time counts from when one of them takes it up: at once, unless more than a hundred wait
-/// there. Writes that different tasks begin have no order among them. A task that is cancelled
-/// before its write began gets `CancellationError`; what has begun runs to its end.
+/// A write runs at once on the task's thread if nothing is in its way. Otherwise the task suspends, and one of the library's own threads
+/// waits as the blocking form does. The timeout counts from the moment when a thread takes the write up: at once, unless more than a
+/// hundred writes wait there. Writes of different tasks have no order. A task that is cancelled before its write began gets
+/// `CancellationError`; a write that has begun runs to its end.
 extension Table {
   /// Stores a value; see ``set(_:_:expires:if:timeout:)-(_,T,_,_,_)``. Suspends where that form blocks.
   /// - Returns: whether the condition held and the value was stored.
@@ -79,7 +79,7 @@ extension Table {
   /// library's threads.
   ///
   /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run again, after gc
-  /// or once a reader that keeps the room has gone on: it should do nothing but to the transaction.
+  /// or once a reader that keeps the room has gone on: it must have no effects outside the transaction.
   /// - Parameters:
   ///   - timeout: for the wait, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.

@@ -8,7 +8,7 @@ public import TableEngine
 /// ``wait(timeout:)``, ``notify(queue:execute:)`` or ``value``), the queue's error handler is told when the last handle
 /// is gone; for accessors, that writes a line to standard error.
 ///
-/// In a child that was forked since, nothing is known of the work: it never ends there.
+/// In a child that was forked since, the work never ends: its thread stayed in the parent.
 public final class WorkItem<R: Sendable>: Sendable {
   /// Its result is an `R`.
   @usableFromInline let work: Work

@@ -3,9 +3,9 @@ extension ReadView {
   /// were visited: ``forEach(prefix:_:)`` in the manner of `DispatchQueue.concurrentPerform`.
   ///
   /// All threads see this view's version, whatever is written meanwhile (G1), and judge expiry by one instant. The calling
-  /// thread is one of them; the others are started for the call, and join its section without one of their own: they
-  /// wait for nobody, in the rwlock variant not even behind a writer that waits. While it is called, `body` is in a read
-  /// section of the table, on every thread: reads in it are of this version, barriers throw `wouldDeadlock`.
+  /// thread is one of them. The others are started for the call and join the calling thread's section, so they wait for nobody, in the
+  /// rwlock variant not even behind a writer that waits. On every thread `body` runs in a read section of the table: its reads
+  /// are of this version, and barriers throw `wouldDeadlock`.
   ///
   /// Threads take the table in parts: the keys of a sub-table, some thousand, or less where the table is small. An observer's
   /// threads copy and validate as ``forEach(prefix:_:)`` does, each what it visits, all against the same version.

@@ -1,13 +1,13 @@
 extension Table {
   /// What must hold for a write to happen.
   public enum Condition: Sendable, Equatable {
-    /// It happens.
+    /// Nothing: the write always happens.
     case always
     /// The key is absent or expired.
     case absent
     /// The key is present.
     case present
-    /// The key's value is of exactly this version, as ``TableEntry/version`` gave it: nobody's change is lost.
+    /// The key's value is of exactly this version, as ``TableEntry/version`` gave it: so nobody has changed it since.
     case version(UInt64)
   }
 }

@@ -2,8 +2,8 @@ import TableEngine
 
 /// Where a walk through a table's keys stands, from one section to the next.
 ///
-/// A walk in steps keeps no section open in between, and sees each step's own snapshot: a key that is there all the time is
-/// met exactly once, one that comes or goes meanwhile perhaps.
+/// A walk in steps keeps no section open between the steps, and each step sees a snapshot of its own. The walk meets a key that is
+/// there all the time exactly once; it may miss a key that comes or goes meanwhile.
 public struct KeyCursor: Sendable {
   var position = ScanCursor()
 
@@ -16,8 +16,8 @@ public struct KeyCursor: Sendable {
 extension ReadView {
   /// Visits the next part of the table, about a thousand keys, and moves the cursor behind it; expired keys left out.
   ///
-  /// The spans are valid during the call of `body`; an error that it throws ends the step, of which the rest is not met any more. Never
-  /// waits.
+  /// The spans are valid during the call of `body`. If `body` throws, the step ends, and the walk does not meet the rest of its keys any
+  /// more. Never waits.
   /// - Throws: what `body` throws; for an observer `snapshotTooOld`, and `damaged`.
   public func forEach(
     from cursor: inout KeyCursor, prefix: some TableKey = "",

@@ -39,7 +39,7 @@ public final class Snapshot: Sendable {
 }
 
 extension Table {
-  /// Takes a snapshot that outlives sections and threads. Blocks for a thread switch.
+  /// Takes a snapshot that outlives sections and threads. Blocks for a moment, while another thread takes it.
   /// - Throws: `unsupported` for the rwlock variant and for observers, `slotsExhausted`.
   public func snapshot() throws(TableError) -> Snapshot { try Snapshot(self) }
 }

@@ -1,8 +1,8 @@
 import TableEngine
 
 extension Table {
-  /// Returns when no read section that began before the call is left, on the whole host: what was unpublished before is
-  /// used by nobody any more.
+  /// Returns when no read section that began before the call is left on the whole host: nobody uses any more what was removed
+  /// from the table, or replaced in it, before the call.
   ///
   /// Blocks for other barriers, since it is an empty one itself, and then while such sections last (in the rwlock
   /// variant they end before the barrier begins). Sections of participants count, also of single reads and those on
@@ -52,10 +52,12 @@ extension Table {
       try segment.waitForReaders(before: version, timeoutNanoseconds: wait.leftNanoseconds)
     } catch {
       let reason = named(error)
+      // The reason's own advice is to try again, and a barrier that is run again makes its changes twice.
+      let why = reason.code == .timedOut ? TableError.naming(reason.holder) : " (\(reason.message))"
       throw TableError(
         .readersRemain, table: name,
-        "the barrier is committed, but not every reader from before it has left: \(reason.message)",
-        errno: reason.errno, holder: reason.holder)
+        "the barrier is committed, but not every reader from before it has left\(why); do not run it again: 'waitForReaders' "
+          + "waits for those readers", errno: reason.errno, holder: reason.holder)
     }
   }
 }

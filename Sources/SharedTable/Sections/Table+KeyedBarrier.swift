@@ -4,20 +4,19 @@ extension Table {
   /// Runs `body` beside everything on the host that uses none of these keys, and makes its changes visible all at once or,
   /// if it throws or its process dies, not at all.
   ///
-  /// For work that takes its time on one part of the table, such as one of several caches: while it runs, readers and
-  /// writers of the rest go on, and so do barriers of other keys. Excluded are those that share a key, single writes of
-  /// them, and barriers of the whole table. A key stands for itself and for all that begin with it and a slash: `"a"` for
-  /// `"a/b"` too, and so the name of a collection for its elements. Readers see the state before until it has ended.
+  /// For work that lasts and concerns one part of the table, such as one of several caches: while it runs, readers and
+  /// writers of the other keys go on, and so do barriers of other keys. It excludes barriers that lock one of the same keys, single
+  /// writes of these keys, and barriers of the whole table. A key stands for itself and for all that begin with it and a slash: `"a"`
+  /// for `"a/b"` too, and so the name of a collection for its elements. Readers see the state before until it has ended.
   ///
-  /// The transaction shows and takes these keys only; what barriers of keys do is as if they had run one after the other.
-  /// It keeps its changes in its process's memory and commits them in a short barrier of the table at its end. The
-  /// version of a change of its own is not known before (``TableEntry/version`` shows a lower one), and the change log
-  /// gets one record a key.
+  /// The transaction reads and writes these keys only, so the outcome is as if barriers of keys had run one after the other.
+  /// It keeps its changes in its process's memory and commits them in a short barrier of the table at its end. Before the commit the
+  /// version of its own changes is not known (``TableEntry/version`` shows a lower one), and the change log gets one record a key.
   ///
-  /// Blocks until nobody holds or, before this call, awaited a claim that meets this one: first come, first served. A
+  /// Blocks while another barrier of keys holds one of these keys, or asked for one before this call: first come, first served. A
   /// killed process holds nothing. At its end it blocks like a barrier of the whole table, as long again at most.
   /// - Parameters:
-  ///   - keys: at least one, and at most 36 together with those above them (`a` and `a/b` for `a/b/c`); all are claimed at
+  ///   - keys: at least one, and at most 36 together with those above them (`a` and `a/b` for `a/b/c`); all are locked at
   ///     once, so that no two such barriers can wait for each other.
   ///   - timeout: for each of the two waits, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.
@@ -61,7 +60,9 @@ extension Table {
   }
 
   private func bytes(of keys: [some TableKey]) throws(TableError) -> [[UInt8]] {
-    if keys.isEmpty { throw TableError(.invalid, table: name, "a barrier of keys needs at least one key") }
+    if keys.isEmpty {
+      throw TableError(.invalid, table: name, "a barrier of keys needs at least one key; name one, or use 'barrier'")
+    }
     return keys.map { unsafe $0.withKeyBytes { unsafe [UInt8]($0) } }
   }
 

@@ -2,7 +2,8 @@ public import TableEngine
 
 /// The table inside a barrier: reads see the barrier's own changes, writes become visible when it ends.
 ///
-/// In a barrier of some keys it shows and takes these keys and what lies below them; another is `invalid`.
+/// In a barrier of some keys it reads and writes only these keys and those that begin with one of them and a slash; any other key
+/// is `invalid`.
 ///
 /// Cannot be copied, returned, stored, captured or carried over an `await`.
 @safe
@@ -21,7 +22,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   }
 
   /// Stores a value. Never waits.
-  /// - Throws: `full` (this change did not happen; what came before stands and commits unless the closure throws),
+  /// - Throws: `full` (this change did not happen; the barrier's earlier changes stand, and commit unless the closure throws),
   ///   `tooLarge`, `invalid` (a key of no bytes, or none of this barrier's).
   @inlinable
   public mutating func set<T: TableValue>(
@@ -91,13 +92,11 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// Runs `body` as a part of this barrier that can fail by itself: if it throws, its changes alone are undone, and the
-  /// error is rethrown. Catch it, and the barrier goes on with what was there before.
+  /// Runs `body` as a part of this barrier that can fail by itself, as SQL does after a savepoint: if `body` throws, only its own
+  /// changes are undone, and the error is rethrown. If you catch it, the barrier goes on with the state from before `body`.
   ///
-  /// Never waits; may be nested. What was undone takes room in the table and in the barrier's journal until the barrier
+  /// Never waits; may be nested. Undone changes take room in the table and in the barrier's journal until the barrier
   /// ends: after a `full` in `body` the rest of the barrier may find no room either.
-  ///
-  /// What SQL calls a savepoint, rolled back to if `body` throws.
   /// - Throws: what `body` throws.
   @inlinable
   public mutating func withSavepoint<R: ~Copyable, E: Error>(
@@ -138,7 +137,11 @@ public struct Transaction: ~Copyable, ~Escapable {
   public mutating func increment(_ key: some TableKey, by amount: Int = 1) throws(TableError) -> Int {
     let found = try entry(forKey: key)
     let (sum, overflow) = try integer(found, key).addingReportingOverflow(amount)
-    if overflow { throw TableError(.invalid, table: table.name, "the sum does not fit into 64 bits") }
+    if overflow {
+      throw TableError(
+        .invalid, table: table.name,
+        "the sum of \(amount) and the value of '\(key.shown)' does not fit into 64 bits; add less")
+    }
     try set(key, sum, expires: found?.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
     return sum
   }

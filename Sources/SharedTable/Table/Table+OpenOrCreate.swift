@@ -50,7 +50,7 @@ extension Table {
   private static func unfinished(_ name: String) -> TableError {
     TableError(
       .timedOut, table: name,
-      "timed out waiting for who is making or dropping it; try again, allow more time, or 'shmctl drop \(name)'")
+      "timed out waiting for the process that makes or drops it; try again, allow more time, or 'shmctl drop \(name)'")
   }
 }
 

@@ -169,7 +169,8 @@ extension TableError {
         .snapshotTooOld, table: table, "the snapshot's versions may have been reused; take a new snapshot")
     case .busy(let attempts):
       self.init(
-        .busy, table: table, "no quiet moment in \(attempts) attempts; try again, or take part instead of observing")
+        .busy, table: table,
+        "a writer came between in each of \(attempts) attempts to read; try again, or take part instead of observing")
     case .damaged(let what):
       self.init(.damaged, table: table, "damaged: \(what); 'shmctl repair \(table)', or drop it and create it anew")
     case .incompatible(let what):
@@ -244,7 +245,7 @@ extension TableError {
     case .addressSpace:
       self.init(
         .full, table: table,
-        "cannot be mapped, or a value of it copied: the process's address space is limited; raise RLIMIT_AS")
+        "full: the process's address space has no room for the table, or to copy a value; raise RLIMIT_AS (ulimit -v)")
     case .barrier:
       self.init(.full, table: table, "full: one barrier changes too much; split it into several")
     case .limbo(let holder):

@@ -88,7 +88,8 @@ extension Table {
     guard let status = try upstream.status(in: view),
       let lag = status.lag(now: clock.now, monotonic: HostClock.monotonicNanoseconds)
     else {
-      throw TableError(.behind, table: name, "it is no whole mirror of another store; see 'shmctl upstream status'")
+      throw TableError(
+        .behind, table: name, "it mirrors no other store, or was never complete; see 'shmctl upstream status'")
     }
     guard lag <= maximum else {
       let why = status.problem.isEmpty ? "" : " (\(status.problem))"

@@ -87,7 +87,7 @@ struct UpstreamCall {
       if deadline.isPast {
         throw TableError(
           .timedOut, table: table.name,
-          "what the transaction looked at was changed each time before it could be made; nothing was written, try again"
+          "each time, others changed a key that the transaction had read before the store took its changes; nothing was written, try again"
         )
       }
     }

@@ -18,9 +18,8 @@ public struct UpstreamTransaction: ~Copyable, ~Escapable {
   public func get(_ key: some TableKey) throws(TableError) -> String? {
     guard let bytes = try bytes(forKey: key) else { return nil }
     guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(tableBytes: $0) }) else {
-      let shown = String(decoding: (unsafe key.withKeyBytes { unsafe [UInt8]($0) }).prefix(64), as: UTF8.self)
       throw TableError(
-        .typeMismatch, table: view.table.name, "the value of '\(shown)' is no text; read it by 'bytes(forKey:)'")
+        .typeMismatch, table: view.table.name, "the value of '\(key.shown)' is no text; read it by 'bytes(forKey:)'")
     }
     return text
   }

@@ -6,6 +6,11 @@ public protocol TableKey {
   func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
 }
 
+extension TableKey {
+  /// The key's beginning as text, for messages.
+  var shown: String { unsafe withKeyBytes { bytes in unsafe String(decoding: bytes.prefix(64), as: UTF8.self) } }
+}
+
 extension String: TableKey {
   @inlinable
   public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {

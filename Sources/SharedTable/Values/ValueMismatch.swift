@@ -17,7 +17,8 @@ struct ValueMismatch: Error {
   var reason: String {
     if layout { return "has another layout than this program's \(wanted.name); migrate it in one barrier" }
     let stored = ValueType(rawValue: self.stored)?.name ?? "unknown type \(self.stored)"
-    return stored == wanted.name ? "is not valid as \(wanted.name)" : "is of type \(stored), not \(wanted.name)"
+    if stored == wanted.name { return "is of type \(stored), but its bytes are not valid as such; store it anew" }
+    return "is of type \(stored), not \(wanted.name); read it as that type, or store it anew"
   }
 }
 
