@@ -134,7 +134,7 @@ done <"$labels_file"
 rm -f "$labels_file"
 
 # The other ends that labels name are there.
-perl scripts/labels.pl . >"$violations.pairs" || sed 's/^/tidy: /' "$violations.pairs" >>"$violations"
+perl scripts/pair-labels.pl . >"$violations.pairs" || sed 's/^/tidy: /' "$violations.pairs" >>"$violations"
 rm -f "$violations.pairs"
 
 # Every planted defect has its place in the code, and tests that must catch it.

@@ -7,12 +7,12 @@ public struct HostUser: Sendable, Equatable, CustomStringConvertible {
 
   /// Reads a file: for errors and listings, not for a hot path.
   public init(id: UInt32) {
-    self.init(id: id, in: PasswordFile.text ?? "")
+    self.init(id: id, in: PasswdFile.text ?? "")
   }
 
   init(id: UInt32, in passwd: String) {
     self.id = id
-    name = PasswordFile.entries(in: passwd).first { $0.id == id }.map { String($0.name) }
+    name = PasswdFile.entries(in: passwd).first { $0.id == id }.map { String($0.name) }
   }
 
   public var description: String { name.map { "user '\($0)' (uid \(id))" } ?? "uid \(id)" }

@@ -30,8 +30,8 @@ public struct TemporaryTable: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    TemporaryName.removeLeftOvers
-    let name = TemporaryName.next(label: label, test: test.name)
+    TemporaryTableName.removeLeftOvers
+    let name = TemporaryTableName.next(label: label, test: test.name)
     let table = try Table.create(name, options, timeout: timeout)
     defer { remove(name) }
     var tables = Self.tables

@@ -20,7 +20,7 @@ public actor Mirror {
 
   private var replica: TableReplica?
   private var assembler = RevisionAssembler(after: 0)
-  private var lagWatch = LagWatch()
+  private var freshness = FreshnessTracker()
   /// Events are not enough: the whole prefix is to be read.
   private var mustRead = false
   /// It is to be read of another store than the table is of: the settings allow that, and it was said.
@@ -115,7 +115,7 @@ public actor Mirror {
     if mustRead { try await readAll(session) }
     let next = replica!.status.revision + 1
     assembler = RevisionAssembler(after: next - 1)
-    lagWatch = LagWatch()
+    freshness = FreshnessTracker()
     try replica!.moveExpiries()
     // Also where it says so already: the settings may be others than those of who mirrored before.
     try replica!.note(.following)
@@ -171,7 +171,7 @@ public actor Mirror {
       let before = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
       do {
         let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read()
-        let look = LagWatch.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
+        let look = FreshnessTracker.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
         let (stored, removed) = try replica!.replace(with: contents, asOf: look)
         (mustRead, takesOther) = (false, false)
         count(\.reads)
@@ -192,11 +192,11 @@ public actor Mirror {
     for revision in revisions { try replica!.apply(revision) }
     count(\.revisions, UInt64(revisions.count))
     count(\.changes, UInt64(revisions.reduce(0) { $0 + $1.events.count }))
-    var look: LagWatch.Look?
+    var look: FreshnessTracker.Look?
     if let first = revisions.first, let last = revisions.last {
-      look = lagWatch.apply(first: first.number, last: last.number)
+      look = freshness.apply(first: first.number, last: last.number)
     } else if answer.events.isEmpty {
-      look = lagWatch.progress(answer.position.revision)
+      look = freshness.progress(answer.position.revision)
     }
     if let look { try replica!.note(asOf: look, term: 0) }
     publish()
@@ -212,7 +212,7 @@ public actor Mirror {
       try compare(taken)
       if mustRead { throw MirrorFailure.away("the other store is not the one that the table is of; it is read anew") }
       let asks = lastRequest.map { .now - $0 >= Self.leastRequestInterval } ?? true
-      if let known = lagWatch.look(taken.look, applied: replica!.status.revision, asks: asks) {
+      if let known = freshness.look(taken.look, applied: replica!.status.revision, asks: asks) {
         try replica!.note(asOf: known, term: taken.position.term)
         publish()
       } else if asks {
@@ -224,7 +224,7 @@ public actor Mirror {
 
   /// A look at where the store is.
   private struct TakenLook {
-    let look: LagWatch.Look
+    let look: FreshnessTracker.Look
     let position: SourcePosition
     /// The table's revision before it: events may have come since.
     let applied: Int64
@@ -234,7 +234,7 @@ public actor Mirror {
     let applied = replica!.status.revision
     let (realtime, monotonic) = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
     let position = try await session.position()
-    let look = LagWatch.Look(revision: position.revision, realtime: realtime, monotonic: monotonic)
+    let look = FreshnessTracker.Look(revision: position.revision, realtime: realtime, monotonic: monotonic)
     return TakenLook(look: look, position: position, applied: applied)
   }
 

@@ -64,7 +64,7 @@ struct TableReplica {
   /// - Returns: how many keys were stored, and how many removed.
   @discardableResult
   mutating func replace(
-    with contents: SourceContents, asOf look: LagWatch.Look
+    with contents: SourceContents, asOf look: FreshnessTracker.Look
   ) throws(MirrorFailure) -> (stored: Int, removed: Int) {
     var next = status
     (next.state, next.problem) = (.following, "")
@@ -97,7 +97,7 @@ struct TableReplica {
   }
 
   /// Says that the table is as new as a look at the other store.
-  mutating func note(asOf look: LagWatch.Look, term: UInt64) throws(MirrorFailure) {
+  mutating func note(asOf look: FreshnessTracker.Look, term: UInt64) throws(MirrorFailure) {
     var next = status
     (next.asOf, next.asOfMonotonic) = (look.realtime, look.monotonic)
     next.term = max(next.term, term)

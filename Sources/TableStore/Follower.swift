@@ -18,7 +18,7 @@ public final class Follower {
   let directory: StoreDirectory
   let disk: String?
   var segment: Segment { table.segment }
-  let clock = WallClock()
+  let clock = ExpiryClock()
   /// Nil: the next step writes a new file.
   var store: Store?
   private var cursor: ChangeCursor
@@ -192,7 +192,7 @@ public final class Follower {
     try reading { () throws(EngineError) in try segment.publishDurable(version) }
   }
 
-  private func tell(_ state: KeepingState) throws(StoreError) {
+  private func tell(_ state: DurabilityState) throws(StoreError) {
     if segment.keeping == state { return }
     try reading { () throws(EngineError) in try segment.setKeeping(state) }
   }

@@ -53,7 +53,7 @@ extension Table {
         })
       try segment.publishDurable(store.applied)
       try segment.setKeeping(.kept)
-      table = Table(segment, timeout: timeout, clock: WallClock())
+      table = Table(segment, timeout: timeout, clock: ExpiryClock())
     } catch {
       throw failure ?? StoreError(TableError(error, table: name), store.path)
     }

@@ -22,7 +22,7 @@ enum Role: String {
 
   /// One barrier: whoever reads sees all packages of the old generation or all of the new one.
   private func load(_ table: Table) throws {
-    let packages = try Package.installed()
+    let packages = try DebianPackage.installed()
     let begin = now()
     let generation = try table.barrier { tx in
       let generation = try tx.increment("demo.generation")
@@ -33,7 +33,7 @@ enum Role: String {
   }
 
   private func stopHalfway(_ table: Table) throws {
-    let packages = try Package.installed()
+    let packages = try DebianPackage.installed()
     try table.barrier { tx in
       let generation = try tx.increment("demo.generation")
       for package in packages.prefix(packages.count / 2) { try tx.set(package.name, package.value(generation)) }
@@ -45,7 +45,7 @@ enum Role: String {
   // MARK: - Readers
 
   private func read(_ table: Table) throws {
-    let names = try Package.installed().map(\.name)
+    let names = try DebianPackage.installed().map(\.name)
     answer("ready")
     while let command = readLine() {
       switch command {
@@ -76,7 +76,7 @@ enum Role: String {
           for _ in 0..<3 {
             index = (index + 7) % names.count
             let value = try view.get(names[index], as: String.self)
-            guard value.flatMap(Package.generation) == generation else { return false }
+            guard value.flatMap(DebianPackage.generation) == generation else { return false }
           }
           return true
         }

@@ -12,7 +12,7 @@ import Testing
     // By the engine's own section: of those of the API, what is checked may be every one.
     let section = try table.segment.beginRead(timeoutNanoseconds: 1_000_000_000)
     defer { table.segment.endRead(section) }
-    let found = try Array(key.utf8).withUnsafeBytes { try table.segment.find($0, section, WallClock()) }
+    let found = try Array(key.utf8).withUnsafeBytes { try table.segment.find($0, section, ExpiryClock()) }
     return UnsafeMutableRawPointer(mutating: try #require(found).value.baseAddress!)
   }
 

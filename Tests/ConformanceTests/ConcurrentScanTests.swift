@@ -46,7 +46,7 @@ private struct Refusal: Error {}
         let section = try segment.beginRead(timeoutNanoseconds: 1_000_000_000)
         defer { segment.endRead(section) }
         // Parts for many more, so that claims are many.
-        let parts = ScanParts(segment, segment.share(section, WallClock()), threads: 256)
+        let parts = ScanParts(segment, segment.share(section, ExpiryClock()), threads: 256)
         let (claimed, meeting) = (Locked<[ScanPart]>([]), Meeting(3))
         let claim: @Sendable () -> Void = {
           var own: [ScanPart] = []

@@ -31,9 +31,9 @@ import Testing
   }
 
   @Test func theHostIsTheSameForEveryone() throws {
-    #expect(HostFingerprint.current == HostFingerprint.current)
-    #expect(HostFingerprint.current.mutexByteCount <= RobustMutex.byteCount)
-    #expect(HostFingerprint.current.rwlockByteCount <= SharedRWLock.byteCount)
+    #expect(PlatformFingerprint.current == PlatformFingerprint.current)
+    #expect(PlatformFingerprint.current.mutexByteCount <= RobustMutex.byteCount)
+    #expect(PlatformFingerprint.current.rwlockByteCount <= SharedRWLock.byteCount)
     #expect(try ProcessIdentity.pidNamespace() != 0)
   }
 

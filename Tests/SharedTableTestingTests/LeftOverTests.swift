@@ -14,36 +14,36 @@ import Testing
   }
 
   @Test func aLivingProcessKeepsItsTables() throws {
-    let own = TemporaryName.next(label: "orders of\n/tomorrow", test: "aTest(_:)")
+    let own = TemporaryTableName.next(label: "orders of\n/tomorrow", test: "aTest(_:)")
     #expect(own.hasSuffix(".ordersoftomorrow.aTest"))
-    #expect(!TemporaryName.isLeftOver(own))
+    #expect(!TemporaryTableName.isLeftOver(own))
     let parent = getppid()
-    #expect(!TemporaryName.isLeftOver(try name(pid: parent, start: ProcessIdentity.startTime(of: parent))))
+    #expect(!TemporaryTableName.isLeftOver(try name(pid: parent, start: ProcessIdentity.startTime(of: parent))))
   }
 
   @Test func aDeadProcessDoesNot() throws {
     let ended = try WorkerProcess.run("/bin/sh", ["-c", "echo $$"], timeoutSeconds: 60)
     let pid = try #require(Int32(ended.output.trimmingPrefix(" ").prefix { $0.isNumber }))
-    #expect(TemporaryName.isLeftOver(try name(pid: pid, start: 1)))
+    #expect(TemporaryTableName.isLeftOver(try name(pid: pid, start: 1)))
     // Nor one whose number another has by now.
-    #expect(TemporaryName.isLeftOver(try name(pid: getpid(), start: ProcessIdentity.startTime(of: getpid()) + 1)))
+    #expect(TemporaryTableName.isLeftOver(try name(pid: getpid(), start: ProcessIdentity.startTime(of: getpid()) + 1)))
   }
 
   @Test func namesOfOthersAreLeftAlone() throws {
     for other in ["settings", "swift-testing", "swift-testing.orders", "swift-testing.1.2.3", "swift-testing.a.b.c.d"] {
-      #expect(!TemporaryName.isLeftOver(other))
+      #expect(!TemporaryTableName.isLeftOver(other))
     }
     let foreign = try ProcessIdentity.pidNamespace() + 1
-    #expect(!TemporaryName.isLeftOver(try name(pid: .max, start: 1, namespace: foreign)))
-    #expect(!TemporaryName.isLeftOver(try name(pid: -1, start: 1)))
+    #expect(!TemporaryTableName.isLeftOver(try name(pid: .max, start: 1, namespace: foreign)))
+    #expect(!TemporaryTableName.isLeftOver(try name(pid: -1, start: 1)))
   }
 
   /// Where /proc says of neither process which namespace it is in, their numbers may be of two.
   @Test func withoutANamespaceNothingIsLeftOver() throws {
     let ended = try WorkerProcess.run("/bin/sh", ["-c", "echo $$"], timeoutSeconds: 60)
     let pid = try #require(Int32(ended.output.prefix { $0.isNumber }))
-    #expect(!TemporaryName.isLeftOver(try name(pid: pid, start: 1, namespace: 0), in: nil))
-    #expect(TemporaryName.isLeftOver(try name(pid: pid, start: 1, namespace: 7), in: 7))
+    #expect(!TemporaryTableName.isLeftOver(try name(pid: pid, start: 1, namespace: 0), in: nil))
+    #expect(TemporaryTableName.isLeftOver(try name(pid: pid, start: 1, namespace: 7), in: 7))
   }
 
   /// A run that was killed in its test, and the one after it.
@@ -57,7 +57,7 @@ import Testing
         "swift-testing.\(namespace).\(dead).1.1.left", "swift-testing.\(namespace).\(getppid()).0.1.kept"
       )
       for name in [left, kept] { _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20)) }
-      TemporaryName.removeLeftOvers
+      TemporaryTableName.removeLeftOvers
       let names = try Table.names()
       try Table.drop(kept)
       exit(names.contains(left) ? 1 : names.contains(kept) ? 0 : 2)

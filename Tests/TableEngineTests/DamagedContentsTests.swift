@@ -152,7 +152,7 @@ import Testing
       for low in 0..<UInt64(256) { try table.set(forge.key(hash: 1 << 63 | low), Int(low)) }
       #expect(try table.check() == [])
       // Nothing but a count: a repair looks at all the rest.
-      try Words("shmtable.\(name).data")[TableState.keyCountWord(table.version)] += 1
+      try Words("shmtable.\(name).data")[WriterState.keyCountWord(table.version)] += 1
       let report = try table.repair()
       #expect(report.isRepaired && report.keptCount == 256)
       #expect(try table.check() == [])

@@ -10,7 +10,7 @@ import Testing
     try key.withKeyBytes { key throws(EngineError) in
       try [UInt8(7)].withTableBytes { bytes throws(EngineError) in
         try segment.replace(key, hash: segment.hash(key), bytes, type: ValueType.bytes.rawValue, committing: barrier) {
-          WallClock()
+          ExpiryClock()
         }
       }
     }
@@ -18,14 +18,14 @@ import Testing
 
   private static func find(_ key: String, _ segment: Segment, _ barrier: DirectBarrier) -> [UInt8]? {
     key.withKeyBytes { key in
-      segment.find(key, hash: segment.hash(key), in: barrier) { WallClock() }.map { [UInt8]($0.value) }
+      segment.find(key, hash: segment.hash(key), in: barrier) { ExpiryClock() }.map { [UInt8]($0.value) }
     }
   }
 
   private static func begin(_ segment: Segment) throws -> DirectBarrier {
     try "d".withKeyBytes { key throws(EngineError) in
       try segment.beginDirectBarrier(below: key, hash: segment.hash(key), timeoutNanoseconds: longNanoseconds) {
-        WallClock()
+        ExpiryClock()
       }
     }
   }
@@ -114,7 +114,7 @@ import Testing
           try Self.lengthen(key, to: 100 + length, segment)
           let barrier = try Self.begin(segment)
           defer { segment.abortBarrier() }
-          let found = key.withKeyBytes { segment.find($0, hash: segment.hash($0), in: barrier) { WallClock() } }
+          let found = key.withKeyBytes { segment.find($0, hash: segment.hash($0), in: barrier) { ExpiryClock() } }
           let entry = try #require(found)
           #expect(entry.meta.type == attributes.type && entry.expiry == attributes.expiry)
           #expect(entry.fingerprint == attributes.fingerprint)
@@ -132,7 +132,7 @@ import Testing
     let barrier = try begin(segment)
     try key.withKeyBytes { key throws(EngineError) in
       let hash = segment.hash(key)
-      let old = segment.locate(key, hash: hash, in: barrier) { WallClock() }!
+      let old = segment.locate(key, hash: hash, in: barrier) { ExpiryClock() }!
       try segment.replace(old, valueLength: count, committing: barrier) { place in
         if old.entry.meta.alignmentShift > 0 { #expect(UInt(bitPattern: place) % 16 == 0) }
         place.copyMemory(from: old.entry.value.baseAddress!, byteCount: old.entry.value.count)
@@ -147,7 +147,7 @@ import Testing
     let wanted = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
     #expect(find(key, segment, next) == wanted)
     let padding = key.withKeyBytes { key in
-      let found = segment.find(key, hash: segment.hash(key), in: next) { WallClock() }!
+      let found = segment.find(key, hash: segment.hash(key), in: next) { ExpiryClock() }!
       let end = found.key.baseAddress! + key.count
       return UnsafeRawBufferPointer(start: end, count: found.value.baseAddress! - end)
     }
@@ -163,7 +163,7 @@ import Testing
       defer { segment.abortBarrier() }
       for key in Self.missing {
         let isThere = key.withKeyBytes { key in
-          segment.locate(key, hash: segment.hash(key), in: barrier) { WallClock() } != nil
+          segment.locate(key, hash: segment.hash(key), in: barrier) { ExpiryClock() } != nil
         }
         #expect(!isThere, "\(key)")
       }
@@ -181,7 +181,7 @@ import Testing
         try "d/there".withKeyBytes { key throws(EngineError) in
           try long.withTableBytes { bytes throws(EngineError) in
             try segment.replace(key, hash: segment.hash(key), bytes, ValueAttributes(), committing: barrier) {
-              WallClock()
+              ExpiryClock()
             }
           }
         }

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func keepingStatesAreWhatTheFormatSays() {
-    expectSame(KeepingState.allCases.map { ("\($0)", $0.rawValue) }, prefix: "SHM_KEEPING_")
+    expectSame(DurabilityState.allCases.map { ("\($0)", $0.rawValue) }, prefix: "SHM_KEEPING_")
   }
 
   @Test func policiesAreWhatTheFormatSays() {

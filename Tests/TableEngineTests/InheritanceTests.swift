@@ -8,12 +8,12 @@ import Testing
 @Suite struct InheritanceTests {
   /// An owner that has died: its slot is in the word still, and it was between its begin and its first record, which nothing but
   /// `wseq` shows.
-  private func leaveOwner(_ state: TableState) {
+  private func leaveOwner(_ state: WriterState) {
     state.ctl.storeRelaxed(ControlLayout.writerSlot, 1000)
     state.bumpSequence()
   }
 
-  private func isEven(_ state: TableState) -> Bool { state.data.loadRelaxed(DataLayout.wseq) & 1 == 0 }
+  private func isEven(_ state: WriterState) -> Bool { state.data.loadRelaxed(DataLayout.wseq) & 1 == 0 }
 
   @Test(arguments: Table.Variant.allCases) func theNextWriterFinishesForADeadOne(variant: Table.Variant) throws {
     let table = try Table.temporary(variant: variant)

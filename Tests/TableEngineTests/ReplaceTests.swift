@@ -9,7 +9,7 @@ import Testing
     try key.withKeyBytes { key throws(EngineError) in
       try [UInt8(7)].withTableBytes { bytes throws(EngineError) in
         try segment.replace(key, hash: segment.hash(key), bytes, ValueAttributes(type: ValueType.bytes.rawValue)) {
-          WallClock()
+          ExpiryClock()
         }
       }
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// A tombstone leaves the index by the place that its record remembers, if its bucket word is still there.
 @Suite struct TombstoneTests {
-  private static func withState(_ body: (Table, TableState) throws -> Void) throws {
+  private static func withState(_ body: (Table, WriterState) throws -> Void) throws {
     let table = try Table.temporary(capacityBytes: 16 << 20)
     try body(table, #require(table.segment.participant).state)
   }
@@ -18,10 +18,10 @@ import Testing
   }
 
   /// The word that a tombstone's record leads to, the newest of the ring; 0 if it leads to none.
-  private static func wordOfNewest(_ state: TableState) -> Int {
+  private static func wordOfNewest(_ state: WriterState) -> Int {
     let (ring, counter) = (state.superseded, state.superseded.tail &- 1)
     #expect(ring.stamp(counter) == SupersededRing.unsettled)
-    let hint = PlaceHint(raw: ring.word(counter, SupersededRing.newer))
+    let hint = TombstoneHint(raw: ring.word(counter, SupersededRing.newer))
     return state.lookup.word(of: ring.block(counter).offset, at: hint)
   }
 

@@ -108,52 +108,52 @@ import Testing
   }
 }
 
-@Suite struct LagWatchTests {
-  private func look(_ revision: Int64) -> LagWatch.Look {
-    LagWatch.Look(revision: revision, realtime: UInt64(revision) * 10, monotonic: 0)
+@Suite struct FreshnessTrackerTests {
+  private func look(_ revision: Int64) -> FreshnessTracker.Look {
+    FreshnessTracker.Look(revision: revision, realtime: UInt64(revision) * 10, monotonic: 0)
   }
 
   @Test func whatIsAppliedAlreadyIsKnownAtOnce() {
-    var watch = LagWatch()
-    #expect(watch.look(look(5), applied: 5) == look(5))
-    #expect(watch.look(look(6), applied: 5) == nil)
-    #expect(watch.apply(first: 6, last: 6) == look(6))
+    var tracker = FreshnessTracker()
+    #expect(tracker.look(look(5), applied: 5) == look(5))
+    #expect(tracker.look(look(6), applied: 5) == nil)
+    #expect(tracker.apply(first: 6, last: 6) == look(6))
   }
 
   @Test func anAnswerCountsWithTheNext() {
-    var watch = LagWatch()
-    #expect(watch.look(look(9), applied: 5) == nil)
-    #expect(watch.progress(9) == nil)
-    #expect(watch.look(look(11), applied: 5) == nil)
-    #expect(watch.progress(11) == look(9))
+    var tracker = FreshnessTracker()
+    #expect(tracker.look(look(9), applied: 5) == nil)
+    #expect(tracker.progress(9) == nil)
+    #expect(tracker.look(look(11), applied: 5) == nil)
+    #expect(tracker.progress(11) == look(9))
   }
 
   /// In a store that is busy elsewhere each look is newer than the answer that was asked for before it.
   @Test func aLookThatNothingWasAskedForDoesNotTakeTheAskedOnesPlace() {
-    var watch = LagWatch()
-    _ = watch.look(look(9), applied: 5)
-    #expect(watch.progress(9) == nil)
-    _ = watch.look(look(11), applied: 5)
-    _ = watch.look(look(12), applied: 5, asks: false)
-    #expect(watch.progress(11) == look(9))
+    var tracker = FreshnessTracker()
+    _ = tracker.look(look(9), applied: 5)
+    #expect(tracker.progress(9) == nil)
+    _ = tracker.look(look(11), applied: 5)
+    _ = tracker.look(look(12), applied: 5, asks: false)
+    #expect(tracker.progress(11) == look(9))
   }
 
   @Test func anAnswerThatOvertookAnEventDoesNotCount() {
-    var watch = LagWatch()
-    _ = watch.look(look(9), applied: 5)
-    #expect(watch.progress(9) == nil)
-    #expect(watch.apply(first: 8, last: 8) == nil)
-    #expect(watch.overtaken == 1)
-    _ = watch.look(look(11), applied: 8)
-    #expect(watch.progress(11) == nil)
+    var tracker = FreshnessTracker()
+    _ = tracker.look(look(9), applied: 5)
+    #expect(tracker.progress(9) == nil)
+    #expect(tracker.apply(first: 8, last: 8) == nil)
+    #expect(tracker.overtaken == 1)
+    _ = tracker.look(look(11), applied: 8)
+    #expect(tracker.progress(11) == nil)
   }
 
   @Test func anAnswerBehindTheLookDoesNotCount() {
-    var watch = LagWatch()
-    _ = watch.look(look(9), applied: 5)
-    #expect(watch.progress(8) == nil)
-    #expect(watch.progress(9) == nil)
-    #expect(watch.progress(10) == nil)
+    var tracker = FreshnessTracker()
+    _ = tracker.look(look(9), applied: 5)
+    #expect(tracker.progress(8) == nil)
+    #expect(tracker.progress(9) == nil)
+    #expect(tracker.progress(10) == nil)
   }
 }
 

@@ -35,7 +35,7 @@ final class ObserverTarget {
         })
     else { return }
     if changesOpened { for edit in edits { edit.apply(image.words, image.places) } }
-    let table = Table(segment, timeout: .nanoseconds(1), clock: WallClock { 2_000_000_000 })
+    let table = Table(segment, timeout: .nanoseconds(1), clock: ExpiryClock { 2_000_000_000 })
     sum &+= UInt64(truncatingIfNeeded: table.count) &+ table.version
     sum &+= UInt64(table.statistics.claimedBytes)
     if choice & 1 == 0 { get(table, image) }

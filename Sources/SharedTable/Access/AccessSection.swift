@@ -128,16 +128,16 @@ extension AccessSection {
 
 extension ReadAccessor {
   fileprivate func run(_ view: borrowing ReadView, _ table: Table) throws -> Output {
-    try body(AccessRun(table, section: view.section))
+    try body(WorkingCopies(table, section: view.section))
   }
 }
 
 extension Accessor {
   /// In a barrier, or a part of one that is undone if this throws.
   fileprivate func runInBarrier(_ table: Table) throws -> Output {
-    let run = AccessRun(table, section: nil)
-    let output = try body(run)
-    try run.writeBack()
+    let copies = WorkingCopies(table, section: nil)
+    let output = try body(copies)
+    try copies.writeBack()
     return output
   }
 }

@@ -8,13 +8,13 @@
 extension ReadAccessor {
   /// Applies a function to the result, in the section.
   public func map<Other>(_ transform: @escaping @Sendable (Output) throws -> Other) -> ReadAccessor<Other> {
-    ReadAccessor<Other>(scope) { [body] run in try transform(body(run)) }
+    ReadAccessor<Other>(scope) { [body] copies in try transform(body(copies)) }
   }
 
   /// Runs this and then the other, in one section, and gives both results.
   public func zip<Second>(_ second: ReadAccessor<Second>) -> ReadAccessor<(Output, Second)> {
-    ReadAccessor<(Output, Second)>(scope.joined(second.scope)) { [body] run in
-      (try body(run), try second.body(run))
+    ReadAccessor<(Output, Second)>(scope.joined(second.scope)) { [body] copies in
+      (try body(copies), try second.body(copies))
     }
   }
 
@@ -35,9 +35,9 @@ extension ReadAccessor {
     var scope = first.scope.joined(fourth.scope)
     for other in repeat each others { scope = scope.joined(other.scope) }
     let bodies = (repeat (each others).body)
-    return ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)>(scope) { run in
-      let (one, two, three) = try first.body(run)
-      return (one, two, three, try fourth.body(run), repeat try (each bodies)(run))
+    return ReadAccessor<(Output, Second, Third, Fourth, repeat each Other)>(scope) { copies in
+      let (one, two, three) = try first.body(copies)
+      return (one, two, three, try fourth.body(copies), repeat try (each bodies)(copies))
     }
   }
 
@@ -45,7 +45,7 @@ extension ReadAccessor {
   public func apply<Argument, Other>(
     _ argument: ReadAccessor<Argument>
   ) -> ReadAccessor<Other> where Output == @Sendable (Argument) throws -> Other {
-    ReadAccessor<Other>(scope.joined(argument.scope)) { [body] run in try body(run)(argument.body(run)) }
+    ReadAccessor<Other>(scope.joined(argument.scope)) { [body] copies in try body(copies)(argument.body(copies)) }
   }
 
   /// Runs this, and then, in the same section, the accessor that `next` makes of the result.
@@ -54,10 +54,10 @@ extension ReadAccessor {
   public func then<Other>(
     _ next: @escaping @Sendable (Output) throws -> ReadAccessor<Other>
   ) -> ReadAccessor<Other> {
-    ReadAccessor<Other>(scope) { [body] run in
-      let following = try next(body(run))
-      try run.admit(following.scope)
-      return try following.body(run)
+    ReadAccessor<Other>(scope) { [body] copies in
+      let following = try next(body(copies))
+      try copies.admit(following.scope)
+      return try following.body(copies)
     }
   }
 }
@@ -65,7 +65,7 @@ extension ReadAccessor {
 extension Accessor {
   /// Applies a function to the result, in the barrier.
   public func map<Other>(_ transform: @escaping @Sendable (Output) throws -> Other) -> Accessor<Other> {
-    Accessor<Other>(scope) { [body] run in try transform(body(run)) }
+    Accessor<Other>(scope) { [body] copies in try transform(body(copies)) }
   }
 }
 
@@ -75,8 +75,8 @@ extension TableAccessor {
   @_disfavoredOverload
   public func zip<Second: TableAccessor>(_ second: Second) -> Accessor<(Output, Second.Output)> {
     let (first, second) = (promoted, second.promoted)
-    return Accessor<(Output, Second.Output)>(first.scope.joined(second.scope)) { run in
-      (try first.body(run), try second.body(run))
+    return Accessor<(Output, Second.Output)>(first.scope.joined(second.scope)) { copies in
+      (try first.body(copies), try second.body(copies))
     }
   }
 
@@ -97,9 +97,9 @@ extension TableAccessor {
     var scope = first.scope.joined(fourth.scope)
     for other in repeat each others { scope = scope.joined(other.promoted.scope) }
     let bodies = (repeat (each others).promoted.body)
-    return Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)>(scope) { run in
-      let (one, two, three) = try first.body(run)
-      return (one, two, three, try fourth.body(run), repeat try (each bodies)(run))
+    return Accessor<(Output, Second.Output, Third.Output, Fourth.Output, repeat (each Other).Output)>(scope) { copies in
+      let (one, two, three) = try first.body(copies)
+      return (one, two, three, try fourth.body(copies), repeat try (each bodies)(copies))
     }
   }
 
@@ -109,8 +109,8 @@ extension TableAccessor {
     _ argument: Argument
   ) -> Accessor<Other> where Output == @Sendable (Argument.Output) throws -> Other {
     let (function, argument) = (promoted, argument.promoted)
-    return Accessor<Other>(function.scope.joined(argument.scope)) { run in
-      try function.body(run)(argument.body(run))
+    return Accessor<Other>(function.scope.joined(argument.scope)) { copies in
+      try function.body(copies)(argument.body(copies))
     }
   }
 
@@ -122,10 +122,10 @@ extension TableAccessor {
     _ next: @escaping @Sendable (Output) throws -> Next
   ) -> Accessor<Next.Output> {
     let first = promoted
-    return Accessor<Next.Output>(first.scope) { run in
-      let following = try next(first.body(run)).promoted
-      try run.admit(following.scope)
-      return try following.body(run)
+    return Accessor<Next.Output>(first.scope) { copies in
+      let following = try next(first.body(copies)).promoted
+      try copies.admit(following.scope)
+      return try following.body(copies)
     }
   }
 }

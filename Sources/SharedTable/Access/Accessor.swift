@@ -15,10 +15,10 @@ public struct ReadAccessor<Output>: TableAccessor {
   @usableFromInline let plan: ReadPlan<Output>
 
   var scope: AccessScope { plan.scope }
-  var body: @Sendable (AccessRun) throws -> Output { plan.body }
+  var body: @Sendable (WorkingCopies) throws -> Output { plan.body }
 
   init(
-    _ scope: AccessScope, look: AccessLook<Output>? = nil, _ body: @escaping @Sendable (AccessRun) throws -> Output
+    _ scope: AccessScope, look: AccessLook<Output>? = nil, _ body: @escaping @Sendable (WorkingCopies) throws -> Output
   ) {
     plan = ReadPlan(scope, look: look, body)
   }
@@ -39,12 +39,12 @@ public struct ReadAccessor<Output>: TableAccessor {
 @usableFromInline
 final class ReadPlan<Output>: Sendable {
   let scope: AccessScope
-  let body: @Sendable (AccessRun) throws -> Output
-  /// Of an accessor that looks at one value and is no composition: the same without a run, and specialised where it was
+  let body: @Sendable (WorkingCopies) throws -> Output
+  /// Of an accessor that looks at one value and is no composition: the same without working copies, and specialised where it was
   /// lifted.
   @usableFromInline let look: AccessLook<Output>?
 
-  init(_ scope: AccessScope, look: AccessLook<Output>?, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+  init(_ scope: AccessScope, look: AccessLook<Output>?, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
     self.scope = scope
     self.look = look
     self.body = body
@@ -56,11 +56,11 @@ final class ReadPlan<Output>: Sendable {
 /// Immutable, and a value: running it twice does the same twice, each time in a barrier of its own.
 public struct Accessor<Output>: TableAccessor {
   let scope: AccessScope
-  let body: @Sendable (AccessRun) throws -> Output
+  let body: @Sendable (WorkingCopies) throws -> Output
   /// Of an accessor that changes one value and is no composition: the value's key.
   let key: [UInt8]?
 
-  init(_ scope: AccessScope, key: [UInt8]? = nil, _ body: @escaping @Sendable (AccessRun) throws -> Output) {
+  init(_ scope: AccessScope, key: [UInt8]? = nil, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
     self.scope = scope
     self.key = key
     self.body = body

@@ -50,7 +50,7 @@ public struct Guarded<Value: TableValue>: Sendable {
   func lifted<Output>(
     _ body: @escaping @Sendable (Value) throws -> Output, _ look: @escaping AccessLook<Output>
   ) -> ReadAccessor<Output> {
-    ReadAccessor(.one(table), look: look) { run in try run.read(self, body) }
+    ReadAccessor(.one(table), look: look) { copies in try copies.read(self, body) }
   }
 
   /// Lifts a function that may change the value.
@@ -62,6 +62,6 @@ public struct Guarded<Value: TableValue>: Sendable {
   public func accessor<Output>(
     _ body: @escaping @Sendable (inout Value) throws -> Output
   ) -> Accessor<Output> {
-    Accessor(.one(table), key: key) { run in try run.change(self, body) }
+    Accessor(.one(table), key: key) { copies in try copies.change(self, body) }
   }
 }

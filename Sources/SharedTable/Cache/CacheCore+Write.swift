@@ -83,7 +83,7 @@ extension CacheCore {
   private func overwrite(_ write: CacheWrite, _ cost: UInt64, _ timeout: Duration?) throws(TableError) -> Bool {
     // Before the barrier, which others wait for.
     let hash = segment.with { unsafe $0.hash(write.key) }
-    let core = unsafe Uncounted(self)
+    let core = unsafe UncountedReference(self)
     do throws(TableError) {
       return try unsafe names.withShortClaim(ofElement: write.key) { claim throws(TableError) in
         let claimHash = segment.with { unsafe $0.hash(claim) }

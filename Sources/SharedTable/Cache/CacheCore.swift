@@ -9,11 +9,11 @@ final class CacheCore: Sendable {
   /// Of the names, which own it.
   @usableFromInline let elementPrefix: KeptBytes
   /// The table's, which holds it.
-  @usableFromInline let segment: Uncounted<Segment>
+  @usableFromInline let segment: UncountedReference<Segment>
   /// Nil for observers, who cannot tell anybody what they read.
   @usableFromInline let hits: RecentHits?
   /// The same, for hits: to count a reference would take longer than to note one.
-  @usableFromInline let uncountedHits: Uncounted<RecentHits>?
+  @usableFromInline let uncountedHits: UncountedReference<RecentHits>?
   let name: String
   let limit: CacheLimit
   /// Of what nobody waits for in a blocking call. As each write may need several barriers, of jobs only.
@@ -31,13 +31,13 @@ final class CacheCore: Sendable {
     self.limit = limit
     names = try CacheKeys(name, table: table)
     elementPrefix = names.elementPrefix
-    segment = unsafe Uncounted(table.segment)
+    segment = unsafe UncountedReference(table.segment)
     guard limit.maximum > 0 else {
       throw TableError(.invalid, table: table.name, "the cache '\(name)' has no room at all; give it a limit above 0")
     }
     queue = BarrierQueue(in: table, subject: "the cache '\(name)'", limit: Self.queueLimit)
     hits = table.isObserver ? nil : RecentHits(elements: limit.expectedCount)
-    uncountedHits = hits.map { unsafe Uncounted($0) }
+    uncountedHits = hits.map { unsafe UncountedReference($0) }
   }
 
   /// How many writes may wait before whoever submits the next one does.

@@ -6,7 +6,7 @@ import TableEngine
 extension ArrayTree {
   @usableFromInline
   func append(_ element: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) {
-    let tree = unsafe Uncounted(self)
+    let tree = unsafe UncountedReference(self)
     try place.withDirectBarrier(timeout) { barrier throws(TableError) -> Void? in
       guard let header = header(in: barrier), header.state.tail > 0 else { return nil }
       return try unsafe changeLeaf(header.tailKey, header.tailHash, nil, element, inTail: true, barrier)
@@ -30,7 +30,7 @@ extension ArrayTree {
 
   @usableFromInline
   func set(_ element: UnsafeRawBufferPointer, at index: Int, timeout: Duration?) throws(TableError) {
-    let tree = unsafe Uncounted(self)
+    let tree = unsafe UncountedReference(self)
     try place.withDirectBarrier(timeout) { barrier throws(TableError) -> Void? in
       guard index >= 0, let header = header(in: barrier) else { return nil }
       let state = header.state

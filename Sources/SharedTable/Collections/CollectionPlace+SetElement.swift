@@ -10,7 +10,7 @@ extension CollectionPlace {
     timeout: Duration?
   ) throws(TableError) -> Bool {
     guard unsafe name.isShort(key) else { return try unsafe setRareElement(key, bytes, form, if: condition, timeout) }
-    let place = unsafe Uncounted(self)
+    let place = unsafe UncountedReference(self)
     return try unsafe name.withShortKey(key) { stored throws(TableError) in
       // Before the barrier, which others wait for.
       let hash = unsafe table.segment.hash(stored)

@@ -6,7 +6,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let table: Table
   @usableFromInline let place: CollectionPlace
   /// The table's, which holds it.
-  @usableFromInline let segment: Uncounted<Segment>
+  @usableFromInline let segment: UncountedReference<Segment>
   /// Of the place's name, which owns it.
   @usableFromInline let prefix: KeptBytes
 
@@ -15,7 +15,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   init(_ name: String, _ table: Table, signature: String) throws(TableError) {
     self.table = table
     place = CollectionPlace(table: table, name: try CollectionKeys(name, table), signature: signature)
-    segment = unsafe Uncounted(table.segment)
+    segment = unsafe UncountedReference(table.segment)
     prefix = place.name.prefix
   }
 

@@ -1,7 +1,7 @@
 public import TableEngine
 
 /// Looks at the newest committed version in the most frequent case, for handles that hold their table: its segment is not counted.
-extension Uncounted<Segment> {
+extension UncountedReference<Segment> {
   /// What `Table.quickly` says of a key; the caller may know the key's hash.
   @inlinable @inline(__always)
   func quickly<R>(

@@ -89,7 +89,7 @@ extension BarrierQueue {
   func submit(_ work: Work) throws(TableError) {
     try checkAsynchrony()
     // What a closure captures is counted.
-    let uncounted = unsafe Uncounted(work)
+    let uncounted = unsafe UncountedReference(work)
     let isSubmitted = withOrderInlined { order in
       guard order.hasRoom else { return false }
       uncounted.with { order.submit($0) }

@@ -47,7 +47,7 @@ public final class BarrierQueue: Sendable {
   public let limit: Int
   @usableFromInline let gate: FastGate
   /// The table's, which holds it. The segment is referred to weakly, so each counted use costs more than a look at a value.
-  @usableFromInline let segment: Uncounted<Segment>
+  @usableFromInline let segment: UncountedReference<Segment>
   /// What `await` forms may do on the task's thread: in the RCU variant nobody waits who is let in.
   @usableFromInline let runsAtOnce: Bool
   /// Its barriers first try for the table in a thread of Dispatch's pool, and go to a lane only if they would have to wait there.
@@ -105,7 +105,7 @@ public final class BarrierQueue: Sendable {
     self.label = label
     self.subject = subject
     barrierLabel = label.isEmpty ? nil : BarrierLabel(label)
-    unsafe segment = Uncounted(table.segment)
+    unsafe segment = UncountedReference(table.segment)
     runsAtOnce = table.variant == .rcu && !table.isObserver
     self.triesInPool = triesInPool && runsAtOnce
     self.limit = limit

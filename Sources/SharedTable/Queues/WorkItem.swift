@@ -31,7 +31,7 @@ public final class WorkItem<R: Sendable>: Sendable {
   @inlinable
   deinit {
     // The work does not hold its queue, which is told of a failure here.
-    withExtendedLifetime(queue) { unsafe Uncounted(work).with { $0.handleIsGone() } }
+    withExtendedLifetime(queue) { unsafe UncountedReference(work).with { $0.handleIsGone() } }
   }
 
   /// Whether it has ended: with a result, an error, or cancelled. Never blocks.

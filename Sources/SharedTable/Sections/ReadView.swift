@@ -8,14 +8,14 @@ public import TableEngine
 public struct ReadView: ~Escapable {
   /// Not counted, nor is its segment: the lifetime of this value is a borrow of it.
   @usableFromInline unowned(unsafe) let uncounted: Table
-  @usableFromInline let segment: Uncounted<Segment>
+  @usableFromInline let segment: UncountedReference<Segment>
   @usableFromInline let section: ReadSection
   @inlinable var table: Table { unsafe uncounted }
 
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table, _ section: ReadSection) {
     unsafe uncounted = copy table
-    segment = unsafe Uncounted(table.segment)
+    segment = unsafe UncountedReference(table.segment)
     self.section = section
   }
 

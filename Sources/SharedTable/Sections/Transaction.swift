@@ -10,7 +10,7 @@ public import TableEngine
 public struct Transaction: ~Copyable, ~Escapable {
   /// Not counted, nor is its segment: the lifetime of this value is a borrow of it.
   @usableFromInline unowned(unsafe) let uncounted: Table
-  @usableFromInline let segment: Uncounted<Segment>
+  @usableFromInline let segment: UncountedReference<Segment>
   @inlinable var table: Table { unsafe uncounted }
   /// The instant by which this barrier judges expiry, in nanoseconds since 1970.
   public var now: UInt64 { table.segment.instant(table.clock) }
@@ -18,7 +18,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   @inlinable @_lifetime(borrow table)
   init(_ table: borrowing Table) {
     unsafe uncounted = copy table
-    segment = unsafe Uncounted(table.segment)
+    segment = unsafe UncountedReference(table.segment)
   }
 
   /// Stores a value. Never waits.

@@ -16,7 +16,7 @@ extension Table {
     clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     try check(name)
-    return Table(try make(name, options, trusting: []), timeout: timeout, clock: WallClock(clock))
+    return Table(try make(name, options, trusting: []), timeout: timeout, clock: ExpiryClock(clock))
   }
 
   static func make(_ name: String, _ options: Options, trusting: TrustedOwners) throws(TableError) -> Segment {
@@ -51,7 +51,7 @@ extension Table {
       throw TableError(
         .incompatible, table: name, "it is of the \(segment.variant) variant, not \(variant); open it as what it is")
     }
-    return Table(segment, timeout: timeout, clock: WallClock(clock))
+    return Table(segment, timeout: timeout, clock: ExpiryClock(clock))
   }
 
   static func attach(
@@ -115,7 +115,7 @@ extension Table {
     let name = "temporary.\(ProcessIdentity.pid).\(UInt64.random(in: 0 ... .max))"
     do throws(EngineError) {
       let segment = try Segment.createNameless(name, Options(variant: variant, capacityBytes: capacityBytes))
-      return Table(segment, timeout: defaultTimeout, clock: WallClock(clock))
+      return Table(segment, timeout: defaultTimeout, clock: ExpiryClock(clock))
     } catch {
       throw TableError(error, table: name)
     }

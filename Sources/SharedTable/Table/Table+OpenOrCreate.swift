@@ -25,7 +25,7 @@ extension Table {
     clock: (@Sendable () -> UInt64)? = nil
   ) throws(TableError) -> Table {
     try check(name)
-    let clock = WallClock(clock)
+    let clock = ExpiryClock(clock)
     let deadline = Deadline(timeout)
     var search = Search()
     while true {

@@ -31,12 +31,12 @@ public final class Table: Sendable {
   /// How long a wait lasts where the call does not say.
   public let timeout: Duration
   @usableFromInline package let segment: Segment
-  @usableFromInline let clock: WallClock
+  @usableFromInline let clock: ExpiryClock
   @usableFromInline let timeoutNanoseconds: UInt64
   /// Asynchronous writes to the store that it mirrors.
   let upstreamWrites = Locked(UpstreamQueue())
 
-  package init(_ segment: Segment, timeout: Duration, clock: WallClock) {
+  package init(_ segment: Segment, timeout: Duration, clock: ExpiryClock) {
     name = segment.name
     self.segment = segment
     self.timeout = timeout

@@ -6,7 +6,7 @@ extension ConfigurationReader {
   /// An address, or a mapping with one.
   /// - Returns: nil after a complaint.
   mutating func readUpstream(_ node: Node) -> UpstreamConfiguration? {
-    guard EtcdSupport.makeSource != nil else {
+    guard EtcdTrait.makeSource != nil else {
       complain(node, "upstream: this shmd was built without etcd; build it with '--traits Etcd', or remove the key")
       return nil
     }

@@ -28,7 +28,7 @@ final class Mirrors: UpstreamWriter {
   /// - Parameters:
   ///   - writeSocket: where writes are taken; nil: nowhere.
   ///   - makeSource: nil: there is none, and no configuration has an `upstream`.
-  init(log: Logger, writeSocket: WriteSocket? = nil, makeSource: MirrorSourceMaker? = EtcdSupport.makeSource) {
+  init(log: Logger, writeSocket: WriteSocket? = nil, makeSource: MirrorSourceMaker? = EtcdTrait.makeSource) {
     self.log = log
     self.writeSocket = writeSocket
     self.makeSource = makeSource

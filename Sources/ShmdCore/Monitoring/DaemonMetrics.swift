@@ -61,14 +61,14 @@ enum DaemonMetrics {
     var revisions = MetricFamily("shmd_mirror_revisions_total", .counter, "Revisions applied, each as a barrier.")
     var reads = MetricFamily("shmd_mirror_reads_total", .counter, "How often all keys of the prefix were read.")
     var sessions = MetricFamily("shmd_mirror_sessions_total", .counter, "How often the mirror began to follow.")
-    for look in sample.mirrors {
-      let labels = [("table", look.table)]
-      following.add(labels, look.report.state == .following ? 1 : 0)
-      if let nanoseconds = look.lagNanoseconds { lag.add(labels, nanoseconds: nanoseconds) }
-      revision.add(labels, look.report.revision)
-      revisions.add(labels, look.report.revisions)
-      reads.add(labels, look.report.reads)
-      sessions.add(labels, look.report.sessions)
+    for mirror in sample.mirrors {
+      let labels = [("table", mirror.table)]
+      following.add(labels, mirror.report.state == .following ? 1 : 0)
+      if let nanoseconds = mirror.lagNanoseconds { lag.add(labels, nanoseconds: nanoseconds) }
+      revision.add(labels, mirror.report.revision)
+      revisions.add(labels, mirror.report.revisions)
+      reads.add(labels, mirror.report.reads)
+      sessions.add(labels, mirror.report.sessions)
     }
     return [following, lag, revision, revisions, reads, sessions]
   }

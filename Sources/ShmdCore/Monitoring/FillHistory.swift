@@ -12,16 +12,16 @@ struct FillHistory: Sendable {
   private(set) var points: [String: [Point]] = [:]
   private var lastNanoseconds: UInt64?
 
-  /// Takes a point of each table if the last is old enough. Tables that are not among `looks` are forgotten.
-  mutating func add(_ looks: [TableLook], at nanoseconds: UInt64) {
+  /// Takes a point of each table if the last is old enough. Tables that are not among `samples` are forgotten.
+  mutating func add(_ samples: [TableSample], at nanoseconds: UInt64) {
     // Half a second of tolerance: samples do not come to the nanosecond.
     let least = UInt64(Self.secondsPerPoint) * 1_000_000_000 - 500_000_000
     if let lastNanoseconds, nanoseconds - lastNanoseconds < least { return }
     lastNanoseconds = nanoseconds
     var next: [String: [Point]] = [:]
-    for look in looks {
-      let point = Point(fill: look.fill, version: look.statistics.version)
-      next[look.name] = ((points[look.name] ?? []) + [point]).suffix(Self.pointCount)
+    for sample in samples {
+      let point = Point(fill: sample.fill, version: sample.statistics.version)
+      next[sample.name] = ((points[sample.name] ?? []) + [point]).suffix(Self.pointCount)
     }
     points = next
   }

@@ -10,11 +10,11 @@ struct HostSample: Sendable {
   var wallNanoseconds = HostClock.realtimeNanoseconds
   /// How long the table thread was busy with it, at most: it does other things in between.
   var tookNanoseconds: UInt64 = 0
-  var tables: [TableLook] = []
-  var blocked: [BlockedLook] = []
+  var tables: [TableSample] = []
+  var blocked: [BlockedSample] = []
   var stores: [(table: String, status: StoreStatus)] = []
   var storeTroubles: [String] = []
-  var mirrors: [MirrorLook] = []
+  var mirrors: [MirrorSample] = []
   var mirrorTroubles: [String] = []
   var counters = DaemonCounters.Values()
   var history = FillHistory()

@@ -27,12 +27,12 @@ final class Monitor: Sendable {
     let last = sample
     var next = HostSample(number: last.number + 1, history: last.history)
     for name in await keeper.names {
-      if let look = await keeper.look(at: name) { next.tables.append(look) }
+      if let table = await keeper.sample(of: name) { next.tables.append(table) }
     }
     next.blocked = await keeper.blockedTables
     next.stores = keeper.stores.statuses
     next.storeTroubles = keeper.stores.troubles
-    next.mirrors = keeper.mirrors.reports.map { MirrorLook(table: $0.table, $0.report) }
+    next.mirrors = keeper.mirrors.reports.map { MirrorSample(table: $0.table, $0.report) }
     next.mirrorTroubles = keeper.mirrors.troubles
     next.counters = keeper.counters.values
     next.takenNanoseconds = HostClock.monotonicNanoseconds

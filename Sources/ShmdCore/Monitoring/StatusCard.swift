@@ -5,32 +5,32 @@ import ToolSupport
 
 /// One table on the status page.
 struct StatusCard {
-  private let look: TableLook
+  private let sample: TableSample
   private let store: StoreStatus?
   private let history: FillHistory
 
-  init(_ look: TableLook, _ store: StoreStatus?, _ history: FillHistory) {
-    self.look = look
+  init(_ sample: TableSample, _ store: StoreStatus?, _ history: FillHistory) {
+    self.sample = sample
     self.store = store
     self.history = history
   }
 
-  private var statistics: Table.Statistics { look.statistics }
+  private var statistics: Table.Statistics { sample.statistics }
 
   var html: String {
     """
-    <section class="card\(isAiling ? " ailing" : "")"><h2><span>\(look.name.html)</span>\(badges)</h2>
+    <section class="card\(isAiling ? " ailing" : "")"><h2><span>\(sample.name.html)</span>\(badges)</h2>
     \(fill)
     <dl class="facts">\(facts.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }.joined())</dl>
     \(notes)\(participants)\(changes)</section>
     """
   }
 
-  private var isAiling: Bool { statistics.isDamaged || look.trouble != nil || store?.error != nil }
+  private var isAiling: Bool { statistics.isDamaged || sample.trouble != nil || store?.error != nil }
 
   private var badges: String {
-    var badges = ["<span class=\"badge\">\(look.figures.variant)</span>"]
-    if look.durability != .none { badges.append("<span class=\"badge\">\(look.durability.written)</span>") }
+    var badges = ["<span class=\"badge\">\(sample.figures.variant)</span>"]
+    if sample.durability != .none { badges.append("<span class=\"badge\">\(sample.durability.written)</span>") }
     if statistics.isDamaged { badges.append("<span class=\"badge bad\">damaged</span>") }
     if statistics.needsRecovery { badges.append("<span class=\"badge warn\">writer died</span>") }
     return badges.joined()
@@ -39,12 +39,12 @@ struct StatusCard {
   // MARK: - Fill
 
   private var fill: String {
-    let share = "\(look.fill / 10).\(look.fill % 10) %"
-    let level = look.fill >= 950 ? "full" : look.fill >= 800 ? "high" : "low"
+    let share = "\(sample.fill / 10).\(sample.fill % 10) %"
+    let level = sample.fill >= 950 ? "full" : sample.fill >= 800 ? "high" : "low"
     let used = Quantity.bytes(statistics.usedBytes ?? statistics.claimedBytes)
     return """
       <div class="fill"><div class="bar" role="meter" aria-label="fill" aria-valuemin="0" aria-valuemax="100" \
-      aria-valuenow="\(look.fill / 10)"><i class="\(level)" style="width:\(min(look.fill, 1000) / 10).\(look.fill % 10)%"></i></div>\
+      aria-valuenow="\(sample.fill / 10)"><i class="\(level)" style="width:\(min(sample.fill, 1000) / 10).\(sample.fill % 10)%"></i></div>\
       <b>\(share)</b><span class="dim">\(used) of \(Quantity.bytes(statistics.capacityBytes))</span></div>
       \(chart)
       """
@@ -52,7 +52,7 @@ struct StatusCard {
 
   /// The fill of the last minutes, newest at the right.
   private var chart: String {
-    let points = history.points[look.name] ?? []
+    let points = history.points[sample.name] ?? []
     guard points.count > 1 else { return "" }
     let width = FillHistory.pointCount - 1
     let line = points.enumerated().map { index, point in
@@ -72,7 +72,7 @@ struct StatusCard {
     var facts: [(String, String)] = [
       ("keys", Quantity.number(statistics.keyCount)),
       ("commits", Quantity.number(statistics.version)),
-      ("commits/s", Quantity.rate(history.commitRate(of: look.name))),
+      ("commits/s", Quantity.rate(history.commitRate(of: sample.name))),
       ("writes now", statistics.writer.map(Self.holder) ?? "nobody"),
     ]
     if let waits = statistics.barrierWaits {
@@ -81,10 +81,10 @@ struct StatusCard {
       facts.append(("had to wait", total == 0 ? "none" : "\(waited * 100 / total) %"))
     }
     if let limbo = statistics.limboBytes { facts.append(("limbo", Quantity.bytes(limbo))) }
-    if look.figures.oldestReaderNanoseconds > 0 {
-      facts.append(("oldest reader", Quantity.time(look.figures.oldestReaderNanoseconds)))
+    if sample.figures.oldestReaderNanoseconds > 0 {
+      facts.append(("oldest reader", Quantity.time(sample.figures.oldestReaderNanoseconds)))
     }
-    if let durable = look.durableVersion {
+    if let durable = sample.durableVersion {
       let behind = statistics.version > durable ? statistics.version - durable : 0
       facts.append(("not on disk yet", behind == 0 ? "nothing" : "\(Quantity.number(behind)) commits"))
     }
@@ -97,8 +97,8 @@ struct StatusCard {
   }
 
   private var notes: String {
-    var lines = look.refusals
-    if let trouble = look.trouble { lines.append(trouble) }
+    var lines = sample.refusals
+    if let trouble = sample.trouble { lines.append(trouble) }
     if let error = store?.error { lines.append("not stored: \(error)") }
     lines += stalledProcesses
     if lines.isEmpty { return "" }
@@ -107,7 +107,8 @@ struct StatusCard {
 
   /// A line a process: a snapshot has a slot beside its thread's.
   private var stalledProcesses: [String] {
-    Dictionary(grouping: look.figures.stalledReaders, by: \.holder.pid).sorted { $0.key < $1.key }.map { pid, readers in
+    Dictionary(grouping: sample.figures.stalledReaders, by: \.holder.pid).sorted { $0.key < $1.key }.map {
+      pid, readers in
       let age = readers.compactMap(\.stalledNanoseconds).max() ?? 0
       let kept = readers.reduce(0) { $0 + $1.keptBytes }
       return
@@ -118,12 +119,12 @@ struct StatusCard {
   // MARK: - Lists
 
   private var participants: String {
-    let rows = look.participants.prefix(8).map { each in
+    let rows = sample.participants.prefix(8).map { each in
       "<tr><td>\(each.command.cut(40).html)</td><td>\(each.processes)</td><td>\(each.threads)</td>"
         + "<td>\(each.reading)</td><td>\(each.waiting)</td></tr>"
     }
     if rows.isEmpty { return "" }
-    let more = look.participants.count - rows.count
+    let more = sample.participants.count - rows.count
     let rest = more > 0 ? "<tr><td colspan=\"5\" class=\"dim\">and \(more) other commands</td></tr>" : ""
     return """
       <table><thead><tr><th>participants</th><th>processes</th><th>threads</th><th>reading</th><th>waiting</th></tr></thead>\
@@ -133,8 +134,8 @@ struct StatusCard {
   }
 
   private var changes: String {
-    if look.changes.isEmpty { return "" }
-    let rows = look.changes.prefix(6).map { change in
+    if sample.changes.isEmpty { return "" }
+    let rows = sample.changes.prefix(6).map { change in
       var kind = "set"
       if case .removed = change { kind = "removed" }
       let key = String.printable(change.key ?? []).cut(64).html

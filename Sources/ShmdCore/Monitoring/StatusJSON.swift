@@ -30,49 +30,49 @@ enum StatusJSON {
     return object.text
   }
 
-  private static func blocked(_ look: BlockedLook) -> [UInt8] {
+  private static func blocked(_ sample: BlockedSample) -> [UInt8] {
     var object = JSONObject()
-    object.add("table", look.table)
-    object.add("problem", look.problem.printable)
+    object.add("table", sample.table)
+    object.add("problem", sample.problem.printable)
     return object.text
   }
 
-  private static func table(_ look: TableLook, _ store: StoreStatus?, _ history: FillHistory) -> [UInt8] {
-    let statistics = look.statistics
-    let points = history.points[look.name] ?? []
+  private static func table(_ sample: TableSample, _ store: StoreStatus?, _ history: FillHistory) -> [UInt8] {
+    let statistics = sample.statistics
+    let points = history.points[sample.name] ?? []
     var object = JSONObject()
-    object.add("table", look.name)
-    object.add("variant", "\(look.figures.variant)")
+    object.add("table", sample.name)
+    object.add("variant", "\(sample.figures.variant)")
     object.add("keys", statistics.keyCount)
     object.add("version", statistics.version)
-    object.add("commitsPerSecond", raw: Array(String(history.commitRate(of: look.name)).utf8))
+    object.add("commitsPerSecond", raw: Array(String(history.commitRate(of: sample.name)).utf8))
     object.add("capacityBytes", statistics.capacityBytes)
     object.add("claimedBytes", statistics.claimedBytes)
     if let used = statistics.usedBytes { object.add("usedBytes", used) }
     if let limbo = statistics.limboBytes { object.add("limboBytes", limbo) }
-    object.add("fillPermille", look.fill)
+    object.add("fillPermille", sample.fill)
     object.add("fillHistoryPermille", raw: JSONText.array(points.map { Array(String($0.fill).utf8) }))
     object.add("fillHistorySeconds", FillHistory.secondsPerPoint)
     object.add("isDamaged", statistics.isDamaged)
     object.add("needsRecovery", statistics.needsRecovery)
-    if let trouble = look.trouble { object.add("trouble", trouble.printable) }
-    if !look.refusals.isEmpty { object.add("refusedChanges", strings: look.refusals.map(\.printable)) }
+    if let trouble = sample.trouble { object.add("trouble", trouble.printable) }
+    if !sample.refusals.isEmpty { object.add("refusedChanges", strings: sample.refusals.map(\.printable)) }
     if let writer = statistics.writer { object.add("writer", raw: holder(writer)) }
     if let waits = statistics.barrierWaits {
       object.add("barriersUnwaited", waits.none)
       object.add("barriersWaited", waits.byLogarithm.reduce(0, &+))
     }
-    object.add("participants", raw: JSONText.array(look.participants.map(participant)))
+    object.add("participants", raw: JSONText.array(sample.participants.map(participant)))
     if let observers = statistics.observers { object.add("observers", observers) }
-    object.add("stalledReaders", raw: JSONText.array(look.figures.stalledReaders.map(stalled)))
-    add(look, store, to: &object)
-    object.add("changes", raw: JSONText.array(look.changes.map(change)))
+    object.add("stalledReaders", raw: JSONText.array(sample.figures.stalledReaders.map(stalled)))
+    add(sample, store, to: &object)
+    object.add("changes", raw: JSONText.array(sample.changes.map(change)))
     return object.text
   }
 
-  private static func add(_ look: TableLook, _ store: StoreStatus?, to object: inout JSONObject) {
-    object.add("durability", look.durability.written)
-    if let durable = look.durableVersion { object.add("durableVersion", durable) }
+  private static func add(_ sample: TableSample, _ store: StoreStatus?, to object: inout JSONObject) {
+    object.add("durability", sample.durability.written)
+    if let durable = sample.durableVersion { object.add("durableVersion", durable) }
     guard let store else { return }
     object.add(
       "storeLagMilliseconds",
@@ -88,7 +88,7 @@ enum StatusJSON {
     return object.text
   }
 
-  private static func participant(_ participant: TableLook.Participant) -> [UInt8] {
+  private static func participant(_ participant: TableSample.Participant) -> [UInt8] {
     var object = JSONObject()
     object.add("command", participant.command.printable)
     object.add("processes", participant.processes)

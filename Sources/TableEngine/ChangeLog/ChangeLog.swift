@@ -23,7 +23,7 @@ struct ChangeLog {
   static let header = shm_log_record_byte_count_offset
   static let keyLength = shm_log_record_key_length_offset
 
-  let data: Memory
+  let data: MappedMemory
   let byteCount: Int
 
   var endPosition: UInt64 { data.loadRelaxed(DataLayout.logEndPosition) }

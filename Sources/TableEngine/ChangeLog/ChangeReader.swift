@@ -26,7 +26,7 @@ extension Segment {
 /// in any state, each length once into a local and within bounds, and believed only if the tail, loaded again behind a
 /// fence, has not passed it: `Models/log.pml`. What does not make sense although it was not overwritten is damage.
 struct ChangeReader {
-  let data: Memory
+  let data: MappedMemory
   let byteCount: Int
 
   private static let attempts = 1000
@@ -46,7 +46,7 @@ struct ChangeReader {
     var cursor = ChangeCursor(after: data.loadAcquire(DataLayout.committed))
     cursor.position = data.loadRelaxed(DataLayout.logEndPosition)
     cursor.ordinal = data.loadRelaxed(DataLayout.logEndOrdinal)
-    // PAIR wseq-data. Other end: TableState.bumpSequence. If no barrier ran meanwhile, the end is that of this version; else
+    // PAIR wseq-data. Other end: WriterState.bumpSequence. If no barrier ran meanwhile, the end is that of this version; else
     // the first step looks for it from the tail on.
     shm_fence_acquire()
     cursor.isPlaced = sequence & 1 == 0 && data.loadRelaxed(DataLayout.wseq) == sequence

@@ -7,7 +7,7 @@ import CShims
 /// lost if a word of the prefix is not above that version: one row that says so is enough, as in a Bloom filter (Bloom, CACM 1970).
 /// Words only grow, but for a repair. What they say too much makes a reader look at the table without need, and no more.
 struct LostPrefixes {
-  let data: Memory
+  let data: MappedMemory
 
   private static let rowBytes = 8 << DataLayout.lostPrefixHashBits
 

@@ -6,7 +6,7 @@ import CShims
 /// For the owner of W outside a transaction, after a collection; in the rwlock variant with readers kept out. Work is
 /// bounded by the size wanted and by the units looked at.
 struct Compactor {
-  let state: TableState
+  let state: WriterState
 
   /// Units looked at in one call; the next call goes on behind them.
   private static let unitsPerCall = 256

@@ -17,7 +17,7 @@ import CShims
 /// For the owner of W outside a transaction; in the rwlock variant with readers kept out. `reclaimed` was raised to `committed`
 /// by a collection before.
 struct Evacuation {
-  let state: TableState
+  let state: WriterState
   let window: FrameWindow
   private var vacancies: Vacancies
   /// Moves since the transaction began.
@@ -29,7 +29,7 @@ struct Evacuation {
   /// Moves that one transaction makes: bounds the room that it takes in the journal and in limbo.
   private static let batch = 256
 
-  init(_ state: TableState, _ window: FrameWindow, units: Range<Int>) {
+  init(_ state: WriterState, _ window: FrameWindow, units: Range<Int>) {
     self.state = state
     self.window = window
     vacancies = Vacancies(
@@ -38,7 +38,7 @@ struct Evacuation {
       sparesSuperframes: window.superframes.count == 1)
   }
 
-  private var data: Memory { state.data }
+  private var data: MappedMemory { state.data }
   private var allocator: Allocator { state.allocator }
   private var transaction: Transaction { Transaction(state: state) }
 
@@ -152,10 +152,10 @@ struct Evacuation {
 
   /// The hash of the key that lies there, if something like an entry does.
   private func hash(ofEntryAt offset: Int) -> UInt64? {
-    let places = state.places
-    guard places.mayHoldEntry(at: offset) else { return nil }
+    let offsets = state.offsets
+    guard offsets.mayHoldEntry(at: offset) else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(offset + Entry.meta))
-    return offset + meta.valueOffset <= places.end ? state.hashOfEntry(offset) : nil
+    return offset + meta.valueOffset <= offsets.end ? state.hashOfEntry(offset) : nil
   }
 
   private mutating func moveSubTable(_ block: BlockRef, _ word: DirectoryWord, hash: UInt64) -> Bool {

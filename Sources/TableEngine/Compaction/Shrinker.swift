@@ -12,7 +12,7 @@ import SharedMemory
 /// for; the pages go. A death on the way leaves pages that do not count, which the next call finds by the object's size
 /// in memory. Growth claims the pages again before it counts them.
 struct Shrinker {
-  let state: TableState
+  let state: WriterState
   let observers: ObserverLock
 
   /// Bytes moved in one call.
@@ -27,7 +27,7 @@ struct Shrinker {
 
   private var allocator: Allocator { state.allocator }
   private var geometry: Geometry { state.geometry }
-  private var backing: Backing { state.backing }
+  private var backing: BackingPages { state.backing }
 
   /// - Parameter usedBytes: ``Allocator/usedBytes`` of a moment ago. Counting them grows with the table, so it is not done
   ///   under W.

@@ -6,18 +6,18 @@ import CShims
 /// change log, bear other versions, and the log is emptied at the end.
 public final class Loader {
   private static let batch = 512
-  private let state: TableState
+  private let state: WriterState
   private let base: UInt64
   /// The table's.
   public let uuid: (UInt64, UInt64)
   private var open = 0
 
-  init(_ state: TableState, base: UInt64, uuid: (UInt64, UInt64)) throws(EngineError) {
+  init(_ state: WriterState, base: UInt64, uuid: (UInt64, UInt64)) throws(EngineError) {
     guard base < TableLoad.highestBase else { throw .unsupported("a table that begins at version \(base)") }
     self.state = state
     self.base = base
     self.uuid = uuid
-    state.data.storeRelaxed(TableState.keyCountWord(base), 0)
+    state.data.storeRelaxed(WriterState.keyCountWord(base), 0)
     state.data.storeRelaxed(DataLayout.committed, base)
   }
 

@@ -23,7 +23,7 @@ enum Entry {
   static let maximumValueLength = BlockRef.maximumByteCount - headerBytes - 16 - maximumKeyLength - 16
 }
 
-extension Memory {
+extension MappedMemory {
   /// Writes an entry whole, but shows it to nobody.
   @inline(__always)
   func storeEntry(

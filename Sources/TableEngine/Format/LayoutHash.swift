@@ -11,7 +11,7 @@ package enum LayoutHash {
 
   /// libc, machine and lock sizes: what participants must share besides, since they share pthread objects.
   static let fingerprint: UInt64 = {
-    let host = HostFingerprint.current
+    let host = PlatformFingerprint.current
     var text = "\(host.architecture) \(host.libcVersion) \(host.mutexByteCount) \(host.rwlockByteCount)"
     return text.withUTF8 { unsafe shm_hash($0.baseAddress!, $0.count, 0) }
   }()

@@ -50,7 +50,7 @@ extension Lookup {
   /// The index has one word at most for an entry, and this one is of a sub-table that the directory leads to now: not of one that a
   /// split or a merge has replaced, whose words stay what they were.
   @inline(__always)
-  func word(of entry: Int, at hint: PlaceHint) -> Int {
+  func word(of entry: Int, at hint: TombstoneHint) -> Int {
     let place = directoryWord(hash: hint.hash).word.offset &+ hint.offset
     return BucketWord.offset(data.loadRelaxed(place)) == entry ? place : 0
   }

@@ -3,10 +3,10 @@ import CShims
 /// Finds keys. For participants, whose offsets are trusted.
 @frozen @usableFromInline
 struct Lookup {
-  @usableFromInline let data: Memory
+  @usableFromInline let data: MappedMemory
 
   @inlinable @inline(__always)
-  init(data: Memory) { self.data = data }
+  init(data: MappedMemory) { self.data = data }
 
   /// The directory word that covers a hash, and where it lies.
   ///

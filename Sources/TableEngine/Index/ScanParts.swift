@@ -57,7 +57,7 @@ extension Segment {
   /// Visits the keys whose hashes lie in a part, as the section sees them; each exactly once, as in a scan of the whole.
   /// - Parameter body: runs on each entry, expired ones left out; returns false to stop.
   package func scan(
-    _ part: ScanPart, _ section: ReadSection, _ clock: WallClock, _ body: (FoundEntry) -> Bool
+    _ part: ScanPart, _ section: ReadSection, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
     var cursor = ScanCursor()
     cursor.position = part.first

@@ -9,7 +9,7 @@ extension Segment {
   /// writer died between two of them.
   /// - Parameter body: runs on each entry, expired ones left out; returns false to stop early (the cursor moves on).
   public func scan(
-    _ cursor: inout ScanCursor, _ section: ReadSection, _ clock: WallClock, _ body: (FoundEntry) -> Bool
+    _ cursor: inout ScanCursor, _ section: ReadSection, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
     if access == .observer {
       // An observer's section has one.
@@ -23,7 +23,7 @@ extension Segment {
   /// A barrier of some keys visits those that it has locked.
   /// - Throws: what ``beginRead(timeoutNanoseconds:now:)`` throws, in a barrier of some keys; `forked`.
   public func scanInBarrier(
-    _ cursor: inout ScanCursor, _ clock: WallClock, _ body: (FoundEntry) -> Bool
+    _ cursor: inout ScanCursor, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
     let record = try unsafe barriers.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {
@@ -32,7 +32,7 @@ extension Segment {
     scan(&cursor, snapshot: participant!.state.version, clock, body)
   }
 
-  func scan(_ cursor: inout ScanCursor, snapshot: UInt64, _ clock: WallClock, _ body: (FoundEntry) -> Bool) {
+  func scan(_ cursor: inout ScanCursor, snapshot: UInt64, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool) {
     guard let position = cursor.position else { return }
     let lookup = Lookup(data: data)
     let directory = lookup.directoryWord(hash: position).word

@@ -25,11 +25,11 @@ import SharedMemory
 /// It is a hint: a process that dies between its commit and the wake-up costs the sleepers a slice and no more. The
 /// protocol is `Models/wait.pml`.
 struct CommitSignal {
-  let ctl: Memory
-  let data: Memory
+  let ctl: MappedMemory
+  let data: MappedMemory
 
   /// The low half of `committed`; both supported machines are little-endian.
-  static func event(_ data: Memory) -> FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.committed)) }
+  static func event(_ data: MappedMemory) -> FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.committed)) }
 
   /// By a participant that is about to sleep while `committed` is `version`.
   func announce(after version: UInt64) {

@@ -12,17 +12,17 @@ final class PresenceSlot: Sendable {
 
   deinit {
     let slot = claimed.load(ordering: .relaxed)
-    if slot >= 0, forkGeneration.isOfThisProcess { Keeper.shared.release(attachment, slot) }
+    if slot >= 0, forkGeneration.isOfThisProcess { SlotKeeper.shared.release(attachment, slot) }
   }
 
   func slot() throws(EngineError) -> Int {
     let known = claimed.load(ordering: .acquiring)
     if known >= 0 { return known }
-    let slot = try Keeper.shared.claim(attachment, purpose: SlotPurpose.presence)
+    let slot = try SlotKeeper.shared.claim(attachment, purpose: SlotPurpose.presence)
     let (exchanged, first) = claimed.compareExchange(expected: -1, desired: slot, ordering: .acquiringAndReleasing)
     if exchanged { return slot }
     // Another thread was faster.
-    Keeper.shared.release(attachment, slot)
+    SlotKeeper.shared.release(attachment, slot)
     return first
   }
 }

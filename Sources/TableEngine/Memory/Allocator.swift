@@ -13,15 +13,15 @@ import CShims
 ///
 /// A class, though nothing in it changes: what it is made of would be copied onto the stack for each call.
 final class Allocator: Sendable {
-  let ctl: Memory
+  let ctl: MappedMemory
   let geometry: Geometry
-  let backing: Backing
-  let data: Memory
+  let backing: BackingPages
+  let data: MappedMemory
   let work: WorkCounters
   let recent = RecentSlabs()
   let unitHints: UnitHints
 
-  init(ctl: Memory, geometry: Geometry, backing: Backing, data: Memory, work: WorkCounters) {
+  init(ctl: MappedMemory, geometry: Geometry, backing: BackingPages, data: MappedMemory, work: WorkCounters) {
     self.ctl = ctl
     self.geometry = geometry
     self.backing = backing

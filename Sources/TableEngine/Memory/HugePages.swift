@@ -13,11 +13,11 @@ import SharedMemory
 /// Only whole huge pages of what is published: a hole would be filled, and would claim memory that the table may not need.
 struct HugePages {
   private let mapping: Mapping
-  private let data: Memory
+  private let data: MappedMemory
   /// Nil for an observer, who stores nothing.
   private let participant: Segment.Participant?
 
-  private var ctl: Memory? { participant?.ctl }
+  private var ctl: MappedMemory? { participant?.ctl }
 
   /// Smaller tables mostly fit into the TLB's reach as they are.
   static let smallestTable = 16 << 20
@@ -34,7 +34,7 @@ struct HugePages {
   }
 
   /// Up to where the data object was backed by huge pages.
-  static func bytes(_ ctl: Memory) -> Int { Int(clamping: ctl.loadRelaxed(ControlLayout.hugeBytes)) }
+  static func bytes(_ ctl: MappedMemory) -> Int { Int(clamping: ctl.loadRelaxed(ControlLayout.hugeBytes)) }
 
   /// Backs what has become part of the table since the last time, at most `limit` bytes: some hundreds of µs for each 2 MiB. Stops where
   /// the kernel refuses.
@@ -73,7 +73,7 @@ struct HugePages {
   }
 
   /// For the owner of W, which gives the pages from `end` on back to the system: they are backed by nothing any more.
-  static func forget(from end: Int, _ ctl: Memory) {
+  static func forget(from end: Int, _ ctl: MappedMemory) {
     if bytes(ctl) > end { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(end & ~(pageBytes - 1))) }
   }
 

@@ -3,7 +3,7 @@
 /// Hints are supersets of the truth: a bit is set before something becomes free, and cleared after a search found nothing.
 /// So a search proves what a hint says, and a death between two stores hides no room.
 struct UnitHints {
-  let ctl: Memory
+  let ctl: MappedMemory
   let geometry: Geometry
   let work: WorkCounters
 

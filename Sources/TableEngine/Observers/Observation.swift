@@ -8,7 +8,7 @@ import SharedMemory
 @safe @usableFromInline
 final class Observation {
   let snapshot: UInt64
-  private let data: Memory
+  private let data: MappedMemory
   // Used by one thread, in methods that do not call each other: to check each access for exclusivity would be a good
   // part of a look.
   @exclusivity(unchecked) private var lookup: ObserverLookup

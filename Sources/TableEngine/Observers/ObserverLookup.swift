@@ -12,7 +12,7 @@ import SharedMemory
 /// sub-table once, and an entry at most once a level of the directory, if splits are undone under it: that bounds it all.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverLookup {
-  let data: Memory
+  let data: MappedMemory
   /// How many bytes of the object are mapped, or may be looked at if that is less.
   let mappedBytes: Int
   let variant: Variant
@@ -75,7 +75,7 @@ struct ObserverLookup {
     limit = end
   }
 
-  /// PAIR wseq-data. Other end: TableState.bumpSequence.
+  /// PAIR wseq-data. Other end: WriterState.bumpSequence.
   var isStillValid: Bool {
     if variant == .rcu { return segment.isUnreclaimed(snapshot) }
     shm_fence_acquire()
@@ -232,7 +232,7 @@ struct ObserverLookup {
 extension Segment {
   /// Was what an observer of the RCU variant has read at this snapshot there all the time?
   ///
-  /// PAIR reclaimed-unlink. Other end: TableState.raiseReclaimed. The acquire fence keeps our reads before this load: had one
+  /// PAIR reclaimed-unlink. Other end: WriterState.raiseReclaimed. The acquire fence keeps our reads before this load: had one
   /// of them seen a reuse, it would see `reclaimed` raised.
   @inlinable @inline(__always)
   func isUnreclaimed(_ snapshot: UInt64) -> Bool {

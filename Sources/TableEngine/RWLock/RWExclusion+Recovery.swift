@@ -4,7 +4,7 @@ import SharedMemory
 /// After a death: nobody unlocks a dead holder's rwlock. The owner of W leaves it as it is, and goes on with a fresh
 /// one.
 extension RWExclusion {
-  /// PAIR rw-recover. Other end: SharedGate.tryEnter. With W, when something is stale. Ends with everyone admitted again.
+  /// PAIR rw-recover. Other end: RWReaderGate.tryEnter. With W, when something is stale. Ends with everyone admitted again.
   ///
   /// - Throws: `timedOut` if a living reader of an older generation does not leave: then the fresh instance stays
   ///   write-locked and `wseq` odd, so nobody enters before the next owner of W has repaired.
@@ -41,7 +41,7 @@ extension RWExclusion {
     }
   }
 
-  /// PAIR rw-fresh. Other end: SharedGate.tryEnter. Takes an instance that no living slot names, makes it new, locks it and
+  /// PAIR rw-fresh. Other end: RWReaderGate.tryEnter. Takes an instance that no living slot names, makes it new, locks it and
   /// only then moves the generation on.
   func fresh(deadline: UInt64) throws(EngineError) {
     let current = generation
@@ -74,7 +74,7 @@ extension RWExclusion {
     return false
   }
 
-  /// PAIR rw-drain. Other end: SharedGate.tryEnter. Waits until no living slot is inside another generation than the
+  /// PAIR rw-drain. Other end: RWReaderGate.tryEnter. Waits until no living slot is inside another generation than the
   /// current one, whose instance we hold.
   func drain(deadline: UInt64) throws(EngineError) {
     let generation = generation
@@ -91,7 +91,7 @@ extension RWExclusion {
   /// PAIR rw-reap. Other end: Slots.reap. `abandoned` only grows.
   func raiseAbandoned(to generation: UInt64) { Self.raiseAbandoned(ctl, to: generation) }
 
-  static func raiseAbandoned(_ ctl: Memory, to generation: UInt64) {
+  static func raiseAbandoned(_ ctl: MappedMemory, to generation: UInt64) {
     while true {
       let current = ctl.loadAcquire(RWLayout.abandoned)
       if current >= generation { return }

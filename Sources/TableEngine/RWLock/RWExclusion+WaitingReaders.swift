@@ -2,7 +2,7 @@ import SharedMemory
 
 /// A barrier lets readers go first that have waited through the one before, and gives up one that is stopped.
 extension RWExclusion {
-  /// PAIR rw-polite. Other end: SharedGate.beginWait. Readers whose wait began before the last barrier ended enter before
+  /// PAIR rw-polite. Other end: RWReaderGate.beginWait. Readers whose wait began before the last barrier ended enter before
   /// this one does. One that does not come within a slice is stopped: this writer marks its stamp, and no later one waits
   /// for that stamp again. Without the mark each write would take a slice while one reader is stopped. Fairness, not safety.
   func letWaitersGoFirst(deadline: UInt64) {

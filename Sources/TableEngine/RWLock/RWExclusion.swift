@@ -16,7 +16,7 @@ import SharedMemory
 /// The protocol is `Models/rwlock.pml`, label by label: rw-intent, rw-generation, rw-fresh, rw-drain, rw-recover,
 /// rw-polite, rw-exclusive, rw-reap.
 struct RWExclusion {
-  let gate: SharedGate
+  let gate: RWReaderGate
   let slots: Slots
   /// The counters of this process's writer.
   let work: WorkCounters
@@ -31,7 +31,7 @@ struct RWExclusion {
     case units
   }
 
-  var ctl: Memory { gate.ctl }
+  var ctl: MappedMemory { gate.ctl }
 
   /// How often to try before sleeping: a barrier is usually over sooner than a thread switch.
   private static let spins = 2000
@@ -59,7 +59,7 @@ struct RWExclusion {
 
   // MARK: - Readers
 
-  /// Waits until no barrier runs, and keeps barriers out until ``SharedGate/leave(slot:)``.
+  /// Waits until no barrier runs, and keeps barriers out until ``RWReaderGate/leave(slot:)``.
   /// - Throws: `timedOut` naming the writer.
   func enterShared(slot: Int, timeoutNanoseconds: UInt64) throws(EngineError) {
     if gate.enterSoon(slot) { return }
@@ -131,7 +131,7 @@ struct RWExclusion {
     wakeSleepers()
   }
 
-  /// PAIR rw-exclusive. Other end: SharedGate.tryEnter. Write-locks the current instance, or a fresh one if the dead hold it.
+  /// PAIR rw-exclusive. Other end: RWReaderGate.tryEnter. Write-locks the current instance, or a fresh one if the dead hold it.
   private func lockInstance(deadline: UInt64) throws(EngineError) {
     var round = Waiting(deadline: deadline)
     while true {

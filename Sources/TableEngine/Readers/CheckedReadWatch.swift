@@ -16,7 +16,7 @@
       let key: String
     }
 
-    private let data: Memory
+    private let data: MappedMemory
     private let mapping: Mapping
     private let seed: UInt64
     /// By the offset of the entry.

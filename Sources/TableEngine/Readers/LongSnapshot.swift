@@ -15,7 +15,7 @@ public final class LongSnapshot: Sendable {
     guard segment.variant == .rcu else { throw .unsupported("a long snapshot of a table of the rwlock variant") }
     let participant = try segment.requireParticipant()
     self.segment = segment
-    slot = try Keeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
+    slot = try SlotKeeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
     let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
     version = unsafe segment.pinSnapshot(words, fenced: segment.fenced)
     // From here on the exact snapshot keeps its versions, and the pin is not needed: no reader at this snapshot can
@@ -27,7 +27,7 @@ public final class LongSnapshot: Sendable {
   deinit {
     guard let participant = segment.participant, segment.isOfThisProcess else { return }
     participant.slots.reset(slot)
-    Keeper.shared.release(participant.attachment, slot)
+    SlotKeeper.shared.release(participant.attachment, slot)
   }
 
   /// Opens a section of this thread at the snapshot's version. Close it with ``Segment/endRead(_:)``, and hold the

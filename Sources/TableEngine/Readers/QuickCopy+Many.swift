@@ -18,7 +18,7 @@ extension Segment {
   /// - Returns: false, and nothing was done, if the thread must read in a section.
   public func copyManyQuickly(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
-    lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
+    lengths: UnsafeMutablePointer<Int>, _ clock: ExpiryClock
   ) -> Bool {
     guard readsDirectly, let slot = unsafe quickSlot(keyLength) else { return false }
     unsafe shm_thread_home(id).pointee.now = SectionTime.notYetRead
@@ -32,7 +32,7 @@ extension Segment {
   /// The same at the snapshot of the section that a participant's thread is in; see ``copyManyQuickly``.
   public func copyMany(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, to target: UnsafeMutableRawPointer, stride: Int,
-    lengths: UnsafeMutablePointer<Int>, _ section: ReadSection, _ clock: WallClock
+    lengths: UnsafeMutablePointer<Int>, _ section: ReadSection, _ clock: ExpiryClock
   ) {
     unsafe copyBatch(
       keys, keyLength: keyLength, count: count, snapshot: section.snapshot, to: target, stride: stride,
@@ -43,7 +43,7 @@ extension Segment {
   /// compiler knows the length.
   private func copyBatch(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
+    stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: ExpiryClock
   ) {
     if keyLength == 16 {
       unsafe copyPasses(
@@ -58,7 +58,7 @@ extension Segment {
   @inline(__always)
   private func copyPasses(
     _ keys: UnsafeRawPointer, keyLength: Int, count: Int, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: WallClock
+    stride: Int, lengths: UnsafeMutablePointer<Int>, _ clock: ExpiryClock
   ) {
     precondition(count <= Self.batchCount)
     unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * Self.batchCount) { scratch in
@@ -117,7 +117,7 @@ extension Segment {
   @inline(never)
   private func copySlowly(
     _ key: UnsafeRawPointer, _ keyLength: Int, hash: UInt64, snapshot: UInt64, to target: UnsafeMutableRawPointer,
-    _ capacity: Int, _ clock: WallClock
+    _ capacity: Int, _ clock: ExpiryClock
   ) -> Int {
     let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyLength)
     guard let found = unsafe find(bytes, hash: hash, snapshot: snapshot, clock) else { return QuickCopy.absent }

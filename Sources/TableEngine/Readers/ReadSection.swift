@@ -10,7 +10,7 @@ extension Segment {
   /// - Returns: nil if the key is absent or expired.
   @inlinable @inline(__always)
   public func withValue<R>(
-    _ key: UnsafeRawPointer, _ keyLength: Int, timeoutNanoseconds: UInt64, clock: WallClock,
+    _ key: UnsafeRawPointer, _ keyLength: Int, timeoutNanoseconds: UInt64, clock: ExpiryClock,
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
     guard readsDirectly, Entry.isKeyLength(keyLength), let record = unsafe shm_thread_quick_find(id),
@@ -53,14 +53,14 @@ extension Segment {
   }
 
   @usableFromInline @inline(never)
-  func isLive(_ found: FoundEntry, _ clock: WallClock) -> Bool {
+  func isLive(_ found: FoundEntry, _ clock: ExpiryClock) -> Bool {
     !found.isExpired(at: clock.now)
   }
 
   /// The same read for a first use, a nested one, the rwlock variant and observers.
   @usableFromInline @inline(never)
   func withValueIndirectly<R>(
-    _ key: UnsafeRawPointer, _ keyLength: Int, _ timeoutNanoseconds: UInt64, _ clock: WallClock,
+    _ key: UnsafeRawPointer, _ keyLength: Int, _ timeoutNanoseconds: UInt64, _ clock: ExpiryClock,
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
     var attempts = 0
@@ -190,7 +190,7 @@ extension Segment {
   /// The value of a key in the section's snapshot; nil if absent or expired.
   /// - Throws: for an observer, `snapshotTooOld` once the snapshot's versions may have been reused, `damaged`.
   public func find(
-    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: WallClock
+    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: ExpiryClock
   ) throws(EngineError) -> FoundEntry? {
     if let found = unsafe findInPlace(key, section, { clock }) { return found }
     try unsafe check(key: key)
@@ -203,7 +203,7 @@ extension Segment {
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   @inlinable @inline(__always)
   public func findInPlace(
-    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: () -> WallClock
+    _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: () -> ExpiryClock
   ) -> FoundEntry?? {
     guard section.isInPlace, let start = key.baseAddress, Entry.isKeyLength(key.count) else { return nil }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
@@ -215,7 +215,7 @@ extension Segment {
 
   /// For participants: the version of a key that `snapshot` sees, in place.
   @usableFromInline
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, _ clock: WallClock) -> FoundEntry? {
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64, snapshot: UInt64, _ clock: ExpiryClock) -> FoundEntry? {
     let lookup = Lookup(data: data)
     let newest = unsafe lookup.newest(key.baseAddress!, key.count, hash: hash)
     return foundEntry(lookup.visible(from: newest, snapshot: snapshot)) { clock }
@@ -223,7 +223,7 @@ extension Segment {
 
   /// An entry, if it is a value that has not expired; nil for 0.
   @inlinable @inline(__always)
-  func foundEntry(_ entry: Int, _ clock: () -> WallClock) -> FoundEntry? {
+  func foundEntry(_ entry: Int, _ clock: () -> ExpiryClock) -> FoundEntry? {
     guard entry != 0 else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
     let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
@@ -232,11 +232,11 @@ extension Segment {
 
   /// Was an entry that has been removed, or 0, a value that had not expired?
   @inline(__always)
-  func wasPresent(_ entry: Int, _ clock: () -> WallClock) -> Bool { foundEntry(entry, clock) != nil }
+  func wasPresent(_ entry: Int, _ clock: () -> ExpiryClock) -> Bool { foundEntry(entry, clock) != nil }
 
   /// The same of an entry that was removed, which is no tombstone. Most values have no expiry.
   @inline(__always)
-  func wasPresent(removed entry: Int, _ clock: () -> WallClock) -> Bool {
+  func wasPresent(removed entry: Int, _ clock: () -> ExpiryClock) -> Bool {
     guard entry != 0 else { return false }
     return _fastPath(!EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)).hasExpiry) || wasPresent(entry, clock)
   }
@@ -244,7 +244,7 @@ extension Segment {
   /// Is it a value, and one that has not expired?
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   @inlinable @inline(__always)
-  func isPresent(_ found: FoundEntry, _ clock: () -> WallClock) -> Bool {
+  func isPresent(_ found: FoundEntry, _ clock: () -> ExpiryClock) -> Bool {
     return !found.meta.isTombstone && !found.isExpired(at: instant(clock()))
   }
 
@@ -252,7 +252,7 @@ extension Segment {
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   /// - Parameter known: the key's hash, if the caller has it already.
   public func findInBarrier(
-    _ key: UnsafeRawBufferPointer, hash known: UInt64? = nil, _ clock: () -> WallClock
+    _ key: UnsafeRawBufferPointer, hash known: UInt64? = nil, _ clock: () -> ExpiryClock
   ) throws(EngineError) -> FoundEntry? {
     try unsafe check(key: key)
     let record = try unsafe barriers.record()

@@ -21,7 +21,7 @@ extension Segment {
   /// Before the thread that shares it ends the section, it must let no other thread join any more, and wait until all
   /// have left. Starting and joining threads does that, and it orders memory: a joiner's first look comes after the
   /// announcement, its last before the withdrawal.
-  package func share(_ section: ReadSection, _ clock: WallClock) -> SharedSection {
+  package func share(_ section: ReadSection, _ clock: ExpiryClock) -> SharedSection {
     SharedSection(
       snapshot: section.snapshot, sequence: section.observation?.sequence ?? 0, now: instant(clock))
   }

@@ -8,7 +8,7 @@ import SharedMemory
 /// thread ended. So nobody has to poll or to guess by a timeout whether a thread lives, and a reused pid cannot be
 /// taken for it.
 struct Slots {
-  let ctl: Memory
+  let ctl: MappedMemory
   let count: Int
 
   @inline(__always)

@@ -9,7 +9,7 @@ enum ChainNeighbour {
   case none
 }
 
-extension TableState {
+extension WriterState {
   /// Under W.
   func neighbour(of block: BlockRef) -> ChainNeighbour {
     let x = block.offset

@@ -18,7 +18,7 @@
 ///
 /// The models in `Models/` check this with crashes between any two stores.
 struct Collector {
-  let state: TableState
+  let state: WriterState
 
   /// Versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them. It interrupts the other
   /// processes' processors, which takes as long as thirty writes.
@@ -102,7 +102,7 @@ struct Collector {
   }
 
   /// Frees what may be freed, in either variant; in the rwlock variant with readers kept out.
-  static func reclaim(_ state: TableState) {
+  static func reclaim(_ state: WriterState) {
     if state.variant == .rcu {
       Collector(state: state).collect()
     } else {

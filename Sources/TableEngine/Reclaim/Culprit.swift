@@ -1,6 +1,6 @@
 /// Names the reader that stands in the way of reclaiming, for people: in the error of a write that found no room.
 struct Culprit {
-  let state: TableState
+  let state: WriterState
 
   /// What stands in the way past the limbo budget, and the reader at the oldest version as the one to blame.
   var shortage: EngineError.Shortage { shortage { scan in .limbo(scan.oldestSlot.map(named)) } }

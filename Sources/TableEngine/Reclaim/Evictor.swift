@@ -1,7 +1,7 @@
 /// Ends snapshots that were held too long, without ever showing wrong data (G7). ``LimboBudget`` has it do so where
 /// readers keep too much.
 struct Evictor {
-  let state: TableState
+  let state: WriterState
 
   /// Ends snapshots and reclaims what they kept, if that is the table's policy.
   /// - Returns: whether it is.

@@ -2,7 +2,7 @@
 ///
 /// For the owner of W. The proof is at ``Collector``, the order of the stores in DESIGN.md, "reclaim".
 struct FreePass {
-  let state: TableState
+  let state: WriterState
 
   /// What a freed block is filled with, in a table made with `poisonsFreedBlocks`. Read as an entry, it has a version
   /// above every snapshot and a `prev` beyond every address.

@@ -15,7 +15,7 @@
 /// `Models/transaction.pml` checks this with deaths between any two stores. For the owner of W; `reclaimed` was raised to the
 /// scan's version before.
 struct InPlacePass {
-  let state: TableState
+  let state: WriterState
 
   /// Blocks that one pass frees: bounds what a single write may be made to do.
   static let batch = 1024

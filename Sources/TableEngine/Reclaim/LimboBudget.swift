@@ -1,8 +1,8 @@
 /// G7: what readers may keep from being reused is bounded.
 struct LimboBudget {
-  let state: TableState
+  let state: WriterState
 
-  private var ctl: Memory { state.ctl }
+  private var ctl: MappedMemory { state.ctl }
 
   /// Bytes that readers keep from being reused: limbo, and superseded versions.
   var reclaimableBytes: Int { Int(clamping: keptBytes) }

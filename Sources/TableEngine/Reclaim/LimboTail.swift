@@ -7,7 +7,7 @@ struct LimboTail {
   private var bytes: UInt64
 
   @inline(__always)
-  init(_ state: TableState) {
+  init(_ state: WriterState) {
     limbo = state.limbo
     stamp = state.journal.version
     tail = state.journal.saved(JournalLayout.limboTail)

@@ -2,7 +2,7 @@
 /// of another moment, and what does not look like an entry is left out. The caller is in a section of its own, or the
 /// memory could be given back to the system meanwhile.
 struct ReaderCosts {
-  let state: TableState
+  let state: WriterState
 
   /// What a slot announces, as far as it keeps memory from being reused.
   private struct Reader {
@@ -14,8 +14,8 @@ struct ReaderCosts {
     let pin: UInt64
   }
 
-  private var data: Memory { state.data }
-  private var ctl: Memory { state.ctl }
+  private var data: MappedMemory { state.data }
+  private var ctl: MappedMemory { state.ctl }
 
   /// Bytes by slot. A block that several keep is counted with the one at the oldest version.
   func bytes(bySlots held: [Int]) -> [Int: Int] {
@@ -88,7 +88,7 @@ struct ReaderCosts {
   }
 
   private func isPlausible(_ entry: Int) -> Bool {
-    Places(geometry: state.geometry, end: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
+    OffsetValidator(geometry: state.geometry, end: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
       .mayHoldEntry(at: entry)
   }
 }

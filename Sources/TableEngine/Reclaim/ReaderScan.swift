@@ -15,7 +15,7 @@ struct ReaderScan {
   /// Looks at the readers.
   /// - Returns: nil if this process is denied membarrier, and a living reader relies on it: then it must leave
   ///   reclaiming to other processes.
-  static func take(_ state: TableState) -> ReaderScan? {
+  static func take(_ state: WriterState) -> ReaderScan? {
     let ctl = state.ctl
     let committed = state.data.loadAcquire(DataLayout.committed)
     // PAIR light-flag. Other end: Segment.announceFencing. The fence puts our `committed` before our look at the flag:

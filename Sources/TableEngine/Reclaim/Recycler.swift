@@ -1,7 +1,7 @@
 /// Gives a put the block of the oldest superseded version, if no reader can come to that version any more. The block's
 /// bits stay set, so the put needs neither a ``FreePass`` nor a search in the bitmaps.
 ///
-/// ``InPlacePass`` says by a stamp which versions may be taken: those up to ``TableState/recyclableUpTo``. This bound
+/// ``InPlacePass`` says by a stamp which versions may be taken: those up to ``WriterState/recyclableUpTo``. This bound
 /// holds for ever, since no later reader begins below it, and `reclaimed` was raised as far before.
 ///
 /// ORDER record-head. Recoverer.finishRecycling: the journal names the block, between ``find(code:)`` and ``take(_:)``,
@@ -9,7 +9,7 @@
 /// moved first, the block would be named nowhere, and lost for good.
 /// `Models/transaction.pml`, RECYCLE, checks this with deaths between any two stores.
 struct Recycler {
-  let state: TableState
+  let state: WriterState
 
   /// How many blocks of other sizes one call may make free to come to one that fits. Without it such a block at the head would
   /// keep all behind it from being taken until the next pass.

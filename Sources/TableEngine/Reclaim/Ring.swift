@@ -6,7 +6,7 @@ import CShims
 /// one store, so a death leaves records that do not count, never half-counted ones. Its header is `struct shm_ring` in
 /// `shm_format.h`.
 struct Ring {
-  let ctl: Memory
+  let ctl: MappedMemory
   let header: Int
   let region: Int
   let recordBytes: Int
@@ -45,7 +45,7 @@ struct Ring {
   func stamp(_ counter: UInt64) -> UInt64 { word(counter, LimboRing.stamp) }
 
   /// Allocates the first records' pages. Called once, by the creator.
-  func initialize(_ backing: Backing) throws(EngineError) {
+  func initialize(_ backing: BackingPages) throws(EngineError) {
     try backing.allocateControl(offset: region, count: Self.initialRecords * recordBytes)
     ctl.storeRelaxed(header &+ shm_ring_mask_offset, UInt64(Self.initialRecords - 1))
   }
@@ -56,11 +56,11 @@ struct Ring {
   /// mask: until that store the old ring is whole, after it the new one is.
   /// - Throws: `full(.barrier)` at the ring's limit, `full(.fileSystem)` when pages cannot be had.
   @inline(__always)
-  func reserve(_ extra: Int, _ backing: Backing) throws(EngineError) {
+  func reserve(_ extra: Int, _ backing: BackingPages) throws(EngineError) {
     if count &+ extra > Int(truncatingIfNeeded: mask) { try grow(by: extra, backing) }
   }
 
-  private func grow(by extra: Int, _ backing: Backing) throws(EngineError) {
+  private func grow(by extra: Int, _ backing: BackingPages) throws(EngineError) {
     while count + extra > Int(mask) + 1 {
       let records = Int(mask) + 1
       guard records * 2 <= maximumRecords else { throw .full(.barrier) }

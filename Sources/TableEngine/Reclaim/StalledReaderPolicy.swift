@@ -40,7 +40,7 @@ public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringC
     (reader.heldNanoseconds ?? 0) >= patienceNanoseconds
   }
 
-  init(_ ctl: Memory) {
+  init(_ ctl: MappedMemory) {
     self = StalledReaderPolicy(rawValue: ctl.loadRelaxed(ControlLayout.stalledReaderPolicy)) ?? .refuse
   }
 }

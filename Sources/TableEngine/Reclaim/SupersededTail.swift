@@ -1,6 +1,6 @@
 /// Where records are written behind the tail of *superseded*, where none counts until ``publish(_:)``.
 ///
-/// The transaction in flight writes there what it supersedes as it goes (``TableState/supersededTail``), so that its commit has
+/// The transaction in flight writes there what it supersedes as it goes (``WriterState/supersededTail``), so that its commit has
 /// only to publish them. Nothing reads them before: a death leaves them as bytes that ``Retirement`` writes again, from the
 /// journal and from the tail that the journal saved.
 struct SupersededTail {
@@ -26,7 +26,9 @@ struct SupersededTail {
   /// Pushes a value and the tombstone that took its place. A tombstone has a record of its own: nothing supersedes one that stays at
   /// the head of its chain.
   @inline(__always)
-  mutating func push(_ value: BlockRef, and tombstone: BlockRef, at hint: PlaceHint, version: UInt64, onto ring: Ring) {
+  mutating func push(
+    _ value: BlockRef, and tombstone: BlockRef, at hint: TombstoneHint, version: UInt64, onto ring: Ring
+  ) {
     push(value, named: UInt64(truncatingIfNeeded: tombstone.offset), stamp: version, onto: ring)
     push(tombstone, named: hint.raw, stamp: SupersededRing.unsettled, onto: ring)
   }

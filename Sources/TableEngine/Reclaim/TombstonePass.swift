@@ -2,7 +2,7 @@
 ///
 /// Once every reader, now and later, reads at or above a tombstone's version, its key is as absent with it as without it. Proof
 /// sketch:
-/// - That holds for tombstones up to the version ``TableState/chainsCutAt`` (``InPlacePass``). No reader follows what
+/// - That holds for tombstones up to the version ``WriterState/chainsCutAt`` (``InPlacePass``). No reader follows what
 ///   hangs behind them. So the word that leads to one may be cleared in one store, which changes no version of the
 ///   table.
 /// - A reader that loaded that word before it was cleared announced a version up to the scan's C. A reader that loads
@@ -19,7 +19,7 @@
 /// transaction: the undo of one would restore a word that leads to a settled tombstone. `reclaimed` was raised to the
 /// scan's version before.
 struct TombstonePass {
-  let state: TableState
+  let state: WriterState
 
   /// Records looked at in one pass: bounds what a single write may be made to do.
   static let batch = 1024
@@ -69,7 +69,7 @@ struct TombstonePass {
 
   @inline(__always)
   private func settle(_ block: BlockRef, at position: Int, _ committed: UInt64) {
-    let hint = PlaceHint(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.newer))
+    let hint = TombstoneHint(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.newer))
     let place = state.lookup.word(of: block.offset, at: hint)
     let stamp = place != 0 ? clear(place, committed) : settleFurther(block, committed)
     crashFence()

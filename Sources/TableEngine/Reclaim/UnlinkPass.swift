@@ -7,7 +7,7 @@ import CShims
 /// The pass looks at nothing that was superseded after the version of a pending reader. That reader may take any
 /// version from the announced one on, so it needs all of this, and each pass over it would gain nothing.
 struct UnlinkPass {
-  let state: TableState
+  let state: WriterState
   let scan: ReaderScan
   /// Did the pass retain anything for a reader that had not decided on a snapshot?
   private var retainedForPending = false
@@ -15,13 +15,13 @@ struct UnlinkPass {
   /// Superseded versions looked at in one pass: bounds what a single write may be made to do.
   static let batch = 256
 
-  init(_ state: TableState, _ scan: ReaderScan) {
+  init(_ state: WriterState, _ scan: ReaderScan) {
     self.state = state
     self.scan = scan
   }
 
-  private var data: Memory { state.data }
-  private var ctl: Memory { state.ctl }
+  private var data: MappedMemory { state.data }
+  private var ctl: MappedMemory { state.ctl }
   private var journal: Journal { state.journal }
   private var superseded: Ring { state.superseded }
   private var retained: Ring { state.retained }

@@ -2,15 +2,15 @@
 /// has left, recovery would write to a place that is not the journal's to change. Work grows with the transaction in
 /// flight, as that of recovery does.
 struct JournalCheck {
-  let state: TableState
+  let state: WriterState
 
-  private var ctl: Memory { state.ctl }
+  private var ctl: MappedMemory { state.ctl }
   private var geometry: Geometry { state.geometry }
   private var journal: Journal { state.journal }
   private var limbo: Ring { state.limbo }
   private var superseded: Ring { state.superseded }
   private var retained: Ring { state.retained }
-  private var places: Places { state.places }
+  private var offsets: OffsetValidator { state.offsets }
 
   var isRecoverable: Bool {
     limbo.isSound && superseded.isSound && retained.isSound && state.allocator.unitCount <= geometry.unitCount
@@ -89,14 +89,14 @@ struct JournalCheck {
   private func isPlace(_ offset: Int, _ count: Int) -> Bool {
     let root = DataLayout.root..<(DataLayout.root + 8 << DataLayout.rootBits)
     if root.contains(offset) { return offset + count <= root.upperBound }
-    return offset >= geometry.unitsOffset && offset + count <= places.end
+    return offset >= geometry.unitsOffset && offset + count <= offsets.end
   }
 
   private func isEntry(_ offset: Int, orNone: Bool) -> Bool {
-    offset == 0 ? orNone : places.mayHoldEntry(at: offset)
+    offset == 0 ? orNone : offsets.mayHoldEntry(at: offset)
   }
 
-  private func isBlock(_ block: BlockRef) -> Bool { places.contains(block.offset, code: block.code) }
+  private func isBlock(_ block: BlockRef) -> Bool { offsets.contains(block.offset, code: block.code) }
 }
 
 extension Ring {

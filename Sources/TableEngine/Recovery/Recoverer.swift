@@ -5,7 +5,7 @@ import CShims
 /// Work grows with the transaction that was in flight, not with the table (G6). Every step is idempotent: a death of the
 /// recovering process, at any store, is cured by the next one starting over.
 struct Recoverer {
-  let state: TableState
+  let state: WriterState
 
   private var journal: Journal { state.journal }
 

@@ -1,16 +1,16 @@
 /// Checks the allocator's bitmaps and hints against who uses each block.
 struct AllocatorCheck {
-  private let state: TableState
+  private let state: WriterState
   private let owners: BlockOwners
   private let problems: Problems
 
-  init(_ state: TableState, _ owners: BlockOwners, _ problems: Problems) {
+  init(_ state: WriterState, _ owners: BlockOwners, _ problems: Problems) {
     self.state = state
     self.owners = owners
     self.problems = problems
   }
 
-  private var ctl: Memory { state.ctl }
+  private var ctl: MappedMemory { state.ctl }
   private var geometry: Geometry { state.geometry }
   private var allocator: Allocator { state.allocator }
 

@@ -8,22 +8,22 @@ final class BlockOwners {
     case cutOff = "cut off from its chain"
   }
 
-  let places: Places
-  private let state: TableState
+  let offsets: OffsetValidator
+  private let state: WriterState
   private let problems: Problems
   private var owners: [Int: (block: BlockRef, owner: Owner)] = [:]
   /// Frames that belong to a run.
   private(set) var usedFrames: Set<Int> = []
 
-  init(_ state: TableState, end: Int, _ problems: Problems) {
+  init(_ state: WriterState, end: Int, _ problems: Problems) {
     self.state = state
-    places = Places(geometry: state.geometry, end: end)
+    offsets = OffsetValidator(geometry: state.geometry, end: end)
     self.problems = problems
   }
 
   private var geometry: Geometry { state.geometry }
   /// Where the units end.
-  var end: Int { places.end }
+  var end: Int { offsets.end }
 
   func owner(_ offset: Int) -> Owner? { owners[offset]?.owner }
 
@@ -32,11 +32,11 @@ final class BlockOwners {
   /// Enters a block in the list of owners.
   /// - Returns: false if it is impossible or in use already: do not look into it.
   func enter(_ block: BlockRef, _ owner: Owner) -> Bool {
-    guard places.contains(block.offset, code: block.code) else {
+    guard offsets.contains(block.offset, code: block.code) else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies outside the units")
       return false
     }
-    guard places.isOnGrid(block.offset, code: block.code) else {
+    guard offsets.isOnGrid(block.offset, code: block.code) else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies across blocks")
       return false
     }

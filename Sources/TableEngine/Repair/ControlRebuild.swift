@@ -1,15 +1,15 @@
-/// Makes *ctl* anew from what a ``Salvage`` kept of *data*. Under W, with the table marked damaged: a death on the way
+/// Makes *ctl* anew from what a ``TableSalvage`` kept of *data*. Under W, with the table marked damaged: a death on the way
 /// leaves nothing that any process believes.
 struct ControlRebuild {
-  let state: TableState
+  let state: WriterState
 
-  func run(_ salvage: Salvage) throws(EngineError) {
+  func run(_ salvage: TableSalvage) throws(EngineError) {
     try rebuild(salvage)
     try fillVacancies(salvage.vacancies)
   }
 
   /// Journal, rings, allocator, log: as of a table in which nothing is superseded.
-  private func rebuild(_ salvage: Salvage) throws(EngineError) {
+  private func rebuild(_ salvage: TableSalvage) throws(EngineError) {
     state.journal.clear()
     state.ctl.storeRelaxed(ControlLayout.journalAllocated, 0)
     try state.journal.reserve(1, state.backing)
@@ -29,7 +29,7 @@ struct ControlRebuild {
   }
 
   /// An empty sub-table for each part of the index that was lost.
-  private func fillVacancies(_ vacancies: [Salvage.Vacancy]) throws(EngineError) {
+  private func fillVacancies(_ vacancies: [TableSalvage.Vacancy]) throws(EngineError) {
     for vacancy in vacancies {
       let block = try state.allocator.find(code: SizeClasses.code(byteCount: SubTable.byteCount), for: .anything)
       state.allocator.mark(block)

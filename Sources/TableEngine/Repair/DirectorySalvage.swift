@@ -6,9 +6,9 @@ import CShims
 /// is believed if they are all there and the entries in the sub-table belong to the prefix; then one that is mostly
 /// there, which restores the rest of its words. What no group covers leads nowhere.
 struct DirectorySalvage {
-  let salvage: Salvage
+  let salvage: TableSalvage
 
-  private var data: Memory { salvage.data }
+  private var data: MappedMemory { salvage.data }
 
   private struct Group {
     let word: DirectoryWord
@@ -33,9 +33,9 @@ struct DirectorySalvage {
   }
 
   func run() {
-    let root = Salvage.Level(offset: DataLayout.root, bits: DataLayout.rootBits, above: 0, prefix: 0)
+    let root = TableSalvage.Level(offset: DataLayout.root, bits: DataLayout.rootBits, above: 0, prefix: 0)
     var taken = [Bool](repeating: false, count: 1 << root.bits)
-    var nodes: [Salvage.Level] = []
+    var nodes: [TableSalvage.Level] = []
     for index in taken.indices {
       guard let node = node(DirectoryWord(data.loadRelaxed(root.offset + index * 8)), prefix: UInt64(index)),
         salvage.map.enter(node.offset, byteCount: 8 << node.bits)
@@ -51,13 +51,13 @@ struct DirectorySalvage {
   }
 
   /// The node that a root word names: one of which most words could be sub-tables'.
-  private func node(_ word: DirectoryWord, prefix: UInt64) -> Salvage.Level? {
+  private func node(_ word: DirectoryWord, prefix: UInt64) -> TableSalvage.Level? {
     let above = DataLayout.rootBits
     guard word.isNode, word.raw >> 48 & 0xff == 0, !word.isDeep,
       (1...(SubTable.maximumDepth - above)).contains(word.bits),
       salvage.map.isPlace(word.offset, byteCount: 8 << word.bits)
     else { return nil }
-    let level = Salvage.Level(offset: word.offset, bits: word.bits, above: above, prefix: prefix)
+    let level = TableSalvage.Level(offset: word.offset, bits: word.bits, above: above, prefix: prefix)
     var good = 0
     for index in 0..<(1 << word.bits) {
       if isPlausible(DirectoryWord(data.loadRelaxed(word.offset + index * 8)), level) { good += 1 }
@@ -65,12 +65,12 @@ struct DirectorySalvage {
     return good * 2 > 1 << word.bits ? level : nil
   }
 
-  private func isPlausible(_ word: DirectoryWord, _ level: Salvage.Level) -> Bool {
+  private func isPlausible(_ word: DirectoryWord, _ level: TableSalvage.Level) -> Bool {
     !word.isNode && word.raw >> 48 & 0xff == 0 && word.bits >= level.lowest && word.bits <= level.depth
       && salvage.map.isPlace(word.offset, byteCount: word.isDeep ? SubTable.deepByteCount : SubTable.byteCount)
   }
 
-  private func divide(_ level: Salvage.Level, _ taken: inout [Bool]) {
+  private func divide(_ level: TableSalvage.Level, _ taken: inout [Bool]) {
     var groups: [UInt64: Group] = [:]
     for index in taken.indices where !taken[index] {
       let word = DirectoryWord(data.loadRelaxed(level.offset + index * 8))
@@ -92,12 +92,12 @@ struct DirectorySalvage {
     fill(level, taken)
   }
 
-  private func home(_ group: Group, _ level: Salvage.Level) -> Salvage.Home {
+  private func home(_ group: Group, _ level: TableSalvage.Level) -> TableSalvage.Home {
     let prefix = (level.prefix << UInt64(level.bits) | UInt64(group.first)) >> UInt64(level.depth - group.word.bits)
-    return Salvage.Home(word: group.word, prefix: prefix, subTables: [group.word.offset])
+    return TableSalvage.Home(word: group.word, prefix: prefix, subTables: [group.word.offset])
   }
 
-  private func weigh(_ group: inout Group, _ home: Salvage.Home) {
+  private func weigh(_ group: inout Group, _ home: TableSalvage.Home) {
     var counts = (matches: 0, strays: 0)
     salvage.forEachWord(home) { word, _, bucket in
       if case .lost = salvage.find(word, bucket: bucket, in: home) {
@@ -109,7 +109,7 @@ struct DirectorySalvage {
     (group.matches, group.strays) = counts
   }
 
-  private func accept(_ group: Group, _ level: Salvage.Level, _ taken: inout [Bool]) {
+  private func accept(_ group: Group, _ level: TableSalvage.Level, _ taken: inout [Bool]) {
     let span = group.first..<(group.first + group.span)
     let byteCount = group.word.isDeep ? SubTable.deepByteCount : SubTable.byteCount
     guard !taken[span].contains(true), salvage.map.enter(group.word.offset, byteCount: byteCount) else { return }
@@ -123,7 +123,7 @@ struct DirectorySalvage {
     salvage.homes.append(home)
   }
 
-  private func followLinks(_ home: inout Salvage.Home) {
+  private func followLinks(_ home: inout TableSalvage.Home) {
     while true {
       let link = home.subTables.last! + SubTable.link
       let next = data.loadRelaxed(link)
@@ -138,7 +138,7 @@ struct DirectorySalvage {
   }
 
   /// Words that no group covers, in the largest aligned runs.
-  private func fill(_ level: Salvage.Level, _ taken: [Bool]) {
+  private func fill(_ level: TableSalvage.Level, _ taken: [Bool]) {
     var index = 0
     while index < taken.count {
       guard !taken[index] else {
@@ -153,7 +153,7 @@ struct DirectorySalvage {
       }
       let count = 1 << bits
       let offset = level.offset + index * 8
-      salvage.vacancies.append(Salvage.Vacancy(offset: offset, count: count, depth: level.depth - bits))
+      salvage.vacancies.append(TableSalvage.Vacancy(offset: offset, count: count, depth: level.depth - bits))
       salvage.lostPrefixes += count << (SubTable.maximumDepth - level.depth)
       salvage.lose(
         "the keys of \(count) in \(1 << level.depth) parts of the index: the directory words at \(offset) lead nowhere")

@@ -3,21 +3,21 @@ import CShims
 /// Checks the index: directory, sub-tables, entries, chains.
 struct IndexCheck {
   private let segment: Segment
-  private let state: TableState
+  private let state: WriterState
   private let owners: BlockOwners
   private let problems: Problems
   /// Superseded entries and tombstones: those that a reclaim must find in *superseded* or *retained* (I7).
   private(set) var garbage: Set<Int> = []
   private(set) var keyCount = 0
 
-  init(_ segment: Segment, _ state: TableState, _ owners: BlockOwners, _ problems: Problems) {
+  init(_ segment: Segment, _ state: WriterState, _ owners: BlockOwners, _ problems: Problems) {
     self.segment = segment
     self.state = state
     self.owners = owners
     self.problems = problems
   }
 
-  private var data: Memory { state.data }
+  private var data: MappedMemory { state.data }
   private var end: Int { owners.end }
 
   private func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
@@ -109,7 +109,7 @@ struct IndexCheck {
 
   /// - Returns: nil if the entry is impossible or was seen before.
   private func enterEntry(_ entry: Int) -> EntryMeta? {
-    guard owners.places.mayHoldEntry(at: entry) else {
+    guard owners.offsets.mayHoldEntry(at: entry) else {
       expect(false, "an entry lies at \(entry), where none can be")
       return nil
     }

@@ -34,9 +34,9 @@ public struct Repairer {
       guard segment.committed < SlotWord.evicted >> 1 else {
         throw .damaged("its version cannot be \(segment.committed)")
       }
-      let salvage: Salvage
+      let salvage: TableSalvage
       do throws(SystemError) {
-        salvage = Salvage(segment, byteCount: try segment.dataObject.status().size, voucher: voucher)
+        salvage = TableSalvage(segment, byteCount: try segment.dataObject.status().size, voucher: voucher)
       } catch {
         throw .system(error)
       }
@@ -59,7 +59,7 @@ public struct Repairer {
   }
 
   private func apply(
-    _ salvage: Salvage, _ inspection: Checker.Inspection
+    _ salvage: TableSalvage, _ inspection: Checker.Inspection
   ) throws(EngineError) {
     let participant = inspection.participant
     let state = participant.state
@@ -104,7 +104,7 @@ public struct Repairer {
 
   /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no
   /// reader looks behind the newest version of a key.
-  private func awaitReaders(_ state: TableState, deadline: UInt64) throws(EngineError) {
+  private func awaitReaders(_ state: WriterState, deadline: UInt64) throws(EngineError) {
     Evictor(state: state).evictSnapshots()
     let slots = state.slots
     while true {
@@ -118,7 +118,7 @@ public struct Repairer {
   }
 }
 
-extension Salvage {
+extension TableSalvage {
   /// More is given up than is kept: then something that all depends on is wrong, and a look by a person is due.
   fileprivate var losesMost: Bool {
     dropped > max(keyCount, 16) || lostPrefixes > 1 << (SubTable.maximumDepth - 1)

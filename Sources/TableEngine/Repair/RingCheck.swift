@@ -1,19 +1,19 @@
 /// Checks limbo, *superseded* and *retained*.
 struct RingCheck {
-  private let state: TableState
+  private let state: WriterState
   private let owners: BlockOwners
   private let problems: Problems
   /// How often a reclaim would meet each entry (I7).
   private var recorded: [Int: Int] = [:]
 
-  init(_ state: TableState, _ owners: BlockOwners, _ problems: Problems) {
+  init(_ state: WriterState, _ owners: BlockOwners, _ problems: Problems) {
     self.state = state
     self.owners = owners
     self.problems = problems
   }
 
-  private var data: Memory { state.data }
-  private var ctl: Memory { state.ctl }
+  private var data: MappedMemory { state.data }
+  private var ctl: MappedMemory { state.ctl }
 
   /// - Parameter garbage: the superseded entries and tombstones that the index leads to.
   mutating func run(garbage: Set<Int>) {
@@ -51,7 +51,7 @@ struct RingCheck {
       var stamp = ring.stamp(counter)
       if SupersededRing.isTombstone(ring.word(counter, SupersededRing.newer)) {
         // The ring's order is by the versions that made the records; a tombstone's stamp says something else.
-        guard check.owners.places.mayHoldEntry(at: block.offset) else {
+        guard check.owners.offsets.mayHoldEntry(at: block.offset) else {
           return check.problems.note("*superseded* names \(block.offset), where no entry can be (I7)")
         }
         stamp = check.data.loadRelaxed(block.offset + Entry.version)
@@ -64,7 +64,7 @@ struct RingCheck {
     forEachRecord(state.retained) { check, counter in
       let ring = check.state.retained
       let entry = Int(truncatingIfNeeded: ring.word(counter, RetainedRing.entry) & ~1)
-      guard check.owners.places.mayHoldEntry(at: entry) else {
+      guard check.owners.offsets.mayHoldEntry(at: entry) else {
         return check.problems.note("*retained* names \(entry), where no entry can be (I7)")
       }
       bytes += check.meet(check.state.block(ofEntry: entry), ring.stamp(counter), garbage)

@@ -3,7 +3,7 @@
 struct TableCheck {
   private let segment: Segment
   private let participant: Segment.Participant
-  private let state: TableState
+  private let state: WriterState
   private let problems = Problems()
 
   init(_ segment: Segment, _ participant: Segment.Participant) {
@@ -12,8 +12,8 @@ struct TableCheck {
     state = participant.state
   }
 
-  private var data: Memory { state.data }
-  private var ctl: Memory { state.ctl }
+  private var data: MappedMemory { state.data }
+  private var ctl: MappedMemory { state.ctl }
   private var geometry: Geometry { state.geometry }
 
   /// - Parameter after: a problem that is known already.

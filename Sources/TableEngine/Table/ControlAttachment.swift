@@ -10,7 +10,7 @@ import SharedMemory
 final class ControlAttachment: Sendable {
   /// Process-unique, never reused: the key of threads' records.
   let id: UInt64
-  let memory: Memory
+  let memory: MappedMemory
   let byteCount: Int
   let status: SharedObject.Status
   private let mapping: Mapping
@@ -18,7 +18,7 @@ final class ControlAttachment: Sendable {
   init(id: UInt64, mapping: Mapping, status: SharedObject.Status) {
     self.id = id
     self.status = status
-    memory = unsafe Memory(base: mapping.base)
+    memory = unsafe MappedMemory(base: mapping.base)
     byteCount = mapping.count
     self.mapping = mapping
   }

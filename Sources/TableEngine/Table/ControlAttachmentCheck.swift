@@ -8,13 +8,15 @@ import SharedMemory
 /// length, which only grows, and does so before a word says it: it is asked for after the word. Two words that contradict each other
 /// are damage only if they are of one moment (``expectPair(_:in:_:isPossible:)``).
 package struct ControlAttachmentCheck {
-  let ctl: Memory
-  let data: Memory
+  let ctl: MappedMemory
+  let data: MappedMemory
   let geometry: Geometry
   /// How long the control object is now.
   let byteCount: () throws(SystemError) -> Int
 
-  package init(ctl: Memory, data: Memory, geometry: Geometry, byteCount: @escaping () throws(SystemError) -> Int) {
+  package init(
+    ctl: MappedMemory, data: MappedMemory, geometry: Geometry, byteCount: @escaping () throws(SystemError) -> Int
+  ) {
     self.ctl = ctl
     self.data = data
     self.geometry = geometry

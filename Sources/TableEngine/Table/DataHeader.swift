@@ -18,7 +18,7 @@ struct DataHeader {
 
   /// Reads and checks a header. The same fields lie at the same offsets in *ctl*.
   /// - Throws: `notATable`, `incompatible`.
-  init(_ memory: Memory, object: String) throws(EngineError) {
+  init(_ memory: MappedMemory, object: String) throws(EngineError) {
     // PAIR magic. Other end: DataHeader.write. Acquire: what comes after it was stored before it.
     guard memory.loadAcquire(DataLayout.magic) == DataLayout.magicValue else {
       throw .notATable("\(object) does not begin with a table's magic number")
@@ -45,7 +45,7 @@ struct DataHeader {
     features = []
   }
 
-  init(data: Memory) throws(EngineError) {
+  init(data: MappedMemory) throws(EngineError) {
     let common = try DataHeader(data, object: "its data object")
     features = TableFeatures(rawValue: data.loadRelaxed(DataLayout.features))
     guard features.isSubset(of: .known) else {
@@ -58,7 +58,7 @@ struct DataHeader {
   }
 
   /// Writes what both objects have in common; the magic number last.
-  func write(to memory: Memory) {
+  func write(to memory: MappedMemory) {
     memory.storeRelaxed(DataLayout.versionAndVariant, UInt64(DataLayout.version) | UInt64(variant.rawValue) << 32)
     memory.storeRelaxed(DataLayout.layoutHash, LayoutHash.value)
     memory.storeRelaxed(DataLayout.uuid, uuid.0)

@@ -8,8 +8,8 @@ enum HeaderPage {
 
   /// Maps the page read-only for the length of the call.
   /// - Precondition: the object has at least `byteCount` bytes, or the first access is a SIGBUS.
-  static func with<R>(_ object: SharedObject, _ body: (Memory) -> R) throws(SystemError) -> R {
+  static func with<R>(_ object: SharedObject, _ body: (MappedMemory) -> R) throws(SystemError) -> R {
     let mapping = try object.map(count: byteCount, writable: false)
-    return withExtendedLifetime(mapping) { unsafe body(Memory(base: mapping.base)) }
+    return withExtendedLifetime(mapping) { unsafe body(MappedMemory(base: mapping.base)) }
   }
 }

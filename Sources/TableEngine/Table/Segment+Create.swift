@@ -239,7 +239,7 @@ extension Segment {
   }
 }
 
-extension TableState {
+extension WriterState {
   /// The first unit and the one sub-table that the whole directory points to. By the creator, before anyone else
   /// can see the table: no journal.
   func buildRoot() throws(EngineError) {

@@ -100,7 +100,7 @@ extension Segment {
     guard try control.status().size >= HeaderPage.byteCount else { return }
     let page = try control.map(count: HeaderPage.byteCount, writable: true)
     withExtendedLifetime(page) {
-      let header = unsafe Memory(base: page.base)
+      let header = unsafe MappedMemory(base: page.base)
       if header.loadAcquire(ControlLayout.magic) == DataLayout.magicValue {
         header.storeRelease(ControlLayout.dropped, 1)
       }

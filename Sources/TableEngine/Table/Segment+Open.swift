@@ -271,7 +271,7 @@ extension Segment {
   }
 
   private static func checked(
-    _ object: SharedObject, _ what: String, _ read: (Memory) throws(EngineError) -> DataHeader
+    _ object: SharedObject, _ what: String, _ read: (MappedMemory) throws(EngineError) -> DataHeader
   ) throws(EngineError) -> DataHeader {
     let result: Result<DataHeader, EngineError>
     do throws(SystemError) {

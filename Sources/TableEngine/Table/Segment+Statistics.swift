@@ -8,7 +8,7 @@ extension Segment {
     // Bounded, and without a trap: an observer does not trust these words.
     for _ in 0..<1000 {
       let version = committed
-      count = data.loadAcquire(TableState.keyCountWord(version))
+      count = data.loadAcquire(WriterState.keyCountWord(version))
       // PAIR key-count. Other end: CommitPoint.publish. The word is reused 64 versions later.
       if committed &- version < UInt64(DataLayout.keyCountSlots - 1) { break }
     }

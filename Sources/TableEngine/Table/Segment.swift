@@ -21,7 +21,7 @@ public final class Segment: Sendable {
   public let geometry: Geometry
   /// Process-unique, never reused: the key of threads' records.
   public let id: UInt64
-  public let data: Memory
+  public let data: MappedMemory
   public let hashSeed: UInt64
   /// The geometry's: every write asks for it.
   let maximumValueLength: Int
@@ -42,9 +42,9 @@ public final class Segment: Sendable {
   /// Present for participants.
   let participant: Participant?
   /// The same, for paths on which counting its references would be a good part of the work.
-  private let uncounted: Uncounted<Participant>?
+  private let uncounted: UncountedReference<Participant>?
   /// Present for participants of the rwlock variant: how they read.
-  let gate: SharedGate?
+  let gate: RWReaderGate?
   @usableFromInline let forkGeneration: ForkGeneration
   /// Made without names: nobody else can open the table.
   let isPrivate: Bool
@@ -56,17 +56,17 @@ public final class Segment: Sendable {
 
   /// What only a participant has. A class, so that handing it on is one reference.
   final class Participant: Sendable {
-    let ctl: Memory
+    let ctl: MappedMemory
     let object: SharedObject
     /// Keeps `ctl` mapped.
     let attachment: ControlAttachment
     let slots: Slots
     let exclusion: RWExclusion
-    let state: TableState
+    let state: WriterState
     let presence: PresenceSlot
     let collapseRefusal = CollapseRefusal()
 
-    init(object: SharedObject, attachment: ControlAttachment, exclusion: RWExclusion, state: TableState) {
+    init(object: SharedObject, attachment: ControlAttachment, exclusion: RWExclusion, state: WriterState) {
       ctl = attachment.memory
       self.object = object
       self.attachment = attachment
@@ -76,7 +76,7 @@ public final class Segment: Sendable {
       presence = PresenceSlot(attachment)
     }
 
-    // Made where they are used, as the parts of ``TableState``.
+    // Made where they are used, as the parts of ``WriterState``.
 
     var lock: WriterLock {
       @inline(__always) get { WriterLock(ctl: ctl, data: state.data, slots: slots) }
@@ -101,7 +101,7 @@ public final class Segment: Sendable {
     takesWrites = control != nil && !header.features.contains(.mirror)
     self.dataObject = dataObject
     self.dataMapping = dataMapping
-    data = unsafe Memory(base: dataMapping.base)
+    data = unsafe MappedMemory(base: dataMapping.base)
     id = control?.attachment.id ?? SegmentRegistry.shared.newID()
     fenced = Membarrier.mode == .fenced
     forkGeneration = ForkGeneration()
@@ -111,17 +111,17 @@ public final class Segment: Sendable {
     observesVersions = control == nil && header.variant == .rcu
     gate =
       header.variant == .rcu
-      ? nil : control.map { unsafe SharedGate(ctl: $0.attachment.memory, data: Memory(base: dataMapping.base)) }
+      ? nil : control.map { unsafe RWReaderGate(ctl: $0.attachment.memory, data: MappedMemory(base: dataMapping.base)) }
     let participant = control.map { control in
       let ctl = control.attachment.memory
-      let state = TableState(
-        data: unsafe Memory(base: dataMapping.base), ctl: ctl, geometry: geometry,
-        backing: Backing(data: dataObject, control: control.object), variant: header.variant,
+      let state = WriterState(
+        data: unsafe MappedMemory(base: dataMapping.base), ctl: ctl, geometry: geometry,
+        backing: BackingPages(data: dataObject, control: control.object), variant: header.variant,
         hashSeed: header.hashSeed)
       return Participant(
         object: control.object, attachment: control.attachment,
         exclusion: RWExclusion(
-          gate: SharedGate(ctl: ctl, data: state.data), slots: control.attachment.slots, work: state.work,
+          gate: RWReaderGate(ctl: ctl, data: state.data), slots: control.attachment.slots, work: state.work,
           recover: { [unowned state] remains in
             switch remains {
             case .transaction: Recoverer(state: state).recover()
@@ -131,7 +131,7 @@ public final class Segment: Sendable {
         state: state)
     }
     self.participant = participant
-    uncounted = participant.map { unsafe Uncounted($0) }
+    uncounted = participant.map { unsafe UncountedReference($0) }
   }
 
   /// Takes the registry's lock, and that of the thread which holds slots: no reference to a segment may be dropped under
@@ -181,7 +181,7 @@ public final class Segment: Sendable {
   package var work: WorkCounters? { participant?.state.work }
 
   /// The control object's memory, for tests that damage it.
-  package var controlMemory: Memory? { participant?.ctl }
+  package var controlMemory: MappedMemory? { participant?.ctl }
 
   /// False in a child that inherited the handle through fork.
   @inlinable public var isOfThisProcess: Bool { forkGeneration.isOfThisProcess }

@@ -31,7 +31,7 @@ public struct BarrierLabel: Sendable {
   }
 
   /// Under W.
-  func note(_ ctl: Memory, version: UInt64) {
+  func note(_ ctl: MappedMemory, version: UInt64) {
     if ctl.loadRelaxed(ControlLayout.labelHash) != hash {
       let (words, byteCount) = Self.encoded(text)
       for (index, word) in words.enumerated() { ctl.storeRelaxed(ControlLayout.labelWords + index * 8, word) }
@@ -42,7 +42,7 @@ public struct BarrierLabel: Sendable {
   }
 
   /// The label of the barrier in flight, if it has one.
-  static func current(_ ctl: Memory, committed: UInt64) -> String? {
+  static func current(_ ctl: MappedMemory, committed: UInt64) -> String? {
     guard ctl.loadRelaxed(ControlLayout.labelVersion) == committed &+ 1 else { return nil }
     let count = ctl.loadRelaxed(ControlLayout.labelByteCount)
     guard count <= UInt64(maximumByteCount) else { return nil }

@@ -5,7 +5,7 @@ import SharedMemory
 /// Stored by the owner of W alone, so by plain loads and stores; a death between the two costs a count. A thread that waited in
 /// vain is never the owner, and is not counted.
 struct BarrierWaitCounts {
-  let ctl: Memory
+  let ctl: MappedMemory
 
   @inline(__always)
   func countUnwaited() {

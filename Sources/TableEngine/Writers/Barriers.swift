@@ -194,7 +194,7 @@ struct Barriers {
   @inline(__always)
   func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
-    _ clock: () -> WallClock
+    _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
     try unsafe segment.check(key: key)
     try segment.check(valueLength: value.count)
@@ -212,7 +212,7 @@ struct Barriers {
   @inline(__always)
   func replaceInTable(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
-    _ clock: () -> WallClock
+    _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
     try inTransaction { transaction throws(EngineError) in
       try unsafe transaction.put(key, hash: hash, value, attributes) { segment.wasPresent($0, clock) }
@@ -233,7 +233,7 @@ struct Barriers {
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   /// - Returns: whether there was a value that had not expired. An expired one is removed all the same.
   @inline(__always)
-  func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> WallClock) throws(EngineError) -> Bool {
+  func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> ExpiryClock) throws(EngineError) -> Bool {
     try unsafe segment.check(key: key)
     let record = try unsafe self.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {

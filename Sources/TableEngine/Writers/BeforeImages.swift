@@ -1,7 +1,7 @@
 /// Restores what an effect of the transaction in flight overwrote: for ``Undo``, which takes back all of it, and for
 /// ``SavepointRollback``, which takes back a part.
 struct BeforeImages {
-  let state: TableState
+  let state: WriterState
 
   /// Stores back the words of a `put` or `fill`. Release: the word leads to an entry or sub-table again, and a reader
   /// that follows it must find that whole.

@@ -80,7 +80,7 @@ private final class BufferedEntry {
   ) {
     unsafe place = .allocate(byteCount: meta.byteCount, alignment: 16)
     unsafe found = FoundEntry(entry: UnsafeRawPointer(place), meta: meta)
-    unsafe Memory(base: place).storeEntry(0, meta, attributes, key, value, version: version, previous: 0)
+    unsafe MappedMemory(base: place).storeEntry(0, meta, attributes, key, value, version: version, previous: 0)
   }
 
   deinit { unsafe place.deallocate() }

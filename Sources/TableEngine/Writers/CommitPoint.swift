@@ -1,7 +1,7 @@
 /// The store by which a version becomes visible: of a transaction that commits, and of one that was undone, which leaves an empty
 /// version.
 struct CommitPoint {
-  let state: TableState
+  let state: WriterState
 
   /// Publishes the next version: the linearization point and crash-atomic point of every change. If the writer dies
   /// before the store of `committed`, recovery undoes the transaction. If it dies after it, recovery finishes the
@@ -12,13 +12,13 @@ struct CommitPoint {
   /// - Parameter next: one more than `committed`.
   @inline(__always)
   func publish(_ next: UInt64, keyCount: UInt64) {
-    state.data.storeRelaxed(TableState.keyCountWord(next), keyCount)
+    state.data.storeRelaxed(WriterState.keyCountWord(next), keyCount)
     state.data.storeRelease(DataLayout.committed, next)
   }
 
   /// The same of a version that changes no key.
   func publishTick() {
     let committed = state.committed
-    publish(committed &+ 1, keyCount: state.data.loadRelaxed(TableState.keyCountWord(committed)))
+    publish(committed &+ 1, keyCount: state.data.loadRelaxed(WriterState.keyCountWord(committed)))
   }
 }

@@ -24,7 +24,7 @@ extension Segment {
   /// - Parameter key: of a length that keys have.
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   public func beginDirectBarrier(
-    below key: UnsafeRawBufferPointer, hash: UInt64, timeoutNanoseconds: UInt64, _ clock: () -> WallClock
+    below key: UnsafeRawBufferPointer, hash: UInt64, timeoutNanoseconds: UInt64, _ clock: () -> ExpiryClock
   ) throws(EngineError) -> DirectBarrier {
     try checkWriting()
     return try withKnownParticipant { participant throws(EngineError) in
@@ -38,14 +38,14 @@ extension Segment {
   /// - Parameter key: of a length that keys have.
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   public func find(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> WallClock
+    _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> ExpiryClock
   ) -> FoundEntry? {
     unsafe newest(key, hash: hash, clock)
   }
 
   /// Nobody else changes anything while this thread owns W, so the newest version is the one to see.
   @inline(__always)
-  private func newest(_ key: UnsafeRawBufferPointer, hash: UInt64, _ clock: () -> WallClock) -> FoundEntry? {
+  private func newest(_ key: UnsafeRawBufferPointer, hash: UInt64, _ clock: () -> ExpiryClock) -> FoundEntry? {
     foundEntry(unsafe Lookup(data: data).newest(key.baseAddress.unsafelyUnwrapped, key.count, hash: hash), clock)
   }
 
@@ -55,7 +55,7 @@ extension Segment {
   /// - Returns: false with nothing done, and the barrier open, if there is none.
   public func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
-    committing barrier: DirectBarrier, _ clock: () -> WallClock
+    committing barrier: DirectBarrier, _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
     try unsafe replaceAndCommit(key, hash: hash, value, attributes, barrier, clock)
   }
@@ -63,7 +63,7 @@ extension Segment {
   /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
   public func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, type: UInt8,
-    committing barrier: DirectBarrier, _ clock: () -> WallClock
+    committing barrier: DirectBarrier, _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
     try unsafe replaceAndCommit(key, hash: hash, value, ValueAttributes(type: type), barrier, clock)
   }
@@ -71,7 +71,7 @@ extension Segment {
   @inline(__always)
   private func replaceAndCommit(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
-    _ barrier: DirectBarrier, _ clock: () -> WallClock
+    _ barrier: DirectBarrier, _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
     try check(valueLength: value.count)
     guard try unsafe barriers.replaceInTable(key, hash: hash, value, attributes, clock) else { return false }
@@ -81,7 +81,7 @@ extension Segment {
 
   /// The same as ``find(_:hash:in:_:)`` for a value of which a new one is to be made.
   public func locate(
-    _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> WallClock
+    _ key: UnsafeRawBufferPointer, hash: UInt64, in barrier: DirectBarrier, _ clock: () -> ExpiryClock
   ) -> LocatedEntry? {
     let location = unsafe Lookup(data: data).locate(
       key.baseAddress.unsafelyUnwrapped, key.count, hash: hash, isPlain: false)

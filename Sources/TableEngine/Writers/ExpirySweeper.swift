@@ -54,7 +54,7 @@ public struct ExpirySweeper {
     while left > 0, !cursor.isAtEnd, keys.count < limit {
       left -= 1
       let before = cursor
-      try segment.scan(&cursor, section, WallClock { 0 }) { found in
+      try segment.scan(&cursor, section, ExpiryClock { 0 }) { found in
         if found.isExpired(at: now) { keys.append(unsafe [UInt8](found.key)) }
         return keys.count < limit
       }

@@ -7,7 +7,7 @@ import CShims
 /// happened. Undo does no harm there: it stores back a word that was not changed, and sends a block to limbo that
 /// nothing leads to.
 struct Journal {
-  let ctl: Memory
+  let ctl: MappedMemory
   let region: Int
   let regionBytes: Int
 
@@ -105,7 +105,7 @@ struct Journal {
   /// Allocates pages for `extra` further records.
   /// - Throws: `full(.barrier)` when the journal is at its limit.
   @inline(__always)
-  func reserve(_ extra: Int, _ backing: Backing) throws(EngineError) {
+  func reserve(_ extra: Int, _ backing: BackingPages) throws(EngineError) {
     let needed = (count &+ extra) &* JournalLayout.recordBytes
     if needed > Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated)) {
       try grow(to: needed, backing)
@@ -118,7 +118,7 @@ struct Journal {
     Int(truncatingIfNeeded: ctl.loadRelaxed(ControlLayout.journalAllocated) / UInt64(JournalLayout.recordBytes))
   }
 
-  private func grow(to needed: Int, _ backing: Backing) throws(EngineError) {
+  private func grow(to needed: Int, _ backing: BackingPages) throws(EngineError) {
     guard needed <= regionBytes else { throw .full(.barrier) }
     let allocated = Int(ctl.loadRelaxed(ControlLayout.journalAllocated))
     let target = min(regionBytes, roundUp(max(needed, allocated * 2), to: Self.chunkBytes))

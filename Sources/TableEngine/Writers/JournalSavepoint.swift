@@ -9,7 +9,7 @@ public struct JournalSavepoint: Sendable {
   let logEndPosition: UInt64
   let logEndOrdinal: UInt64
 
-  init(_ state: TableState) {
+  init(_ state: WriterState) {
     version = state.version
     recordCount = state.journal.count
     keyDelta = state.keyDelta

@@ -24,7 +24,7 @@ import SharedMemory
 /// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
 /// owner of W writes, unless it is the owner's. `Models/claims.pml` checks that, and that no sleeper is forgotten.
 struct KeyLocks {
-  let ctl: Memory
+  let ctl: MappedMemory
   let slots: Slots
 
   /// How long to sleep at most before looking for dead threads: a dead thread wakes no waiter.

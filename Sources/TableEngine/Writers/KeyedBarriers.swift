@@ -150,19 +150,19 @@ struct KeyedBarriers {
   ) throws(EngineError) -> Bool {
     try unsafe buffer.checkCovers(key)
     // At instant 0 nothing is expired: a value is removed, expired or not.
-    guard try unsafe find(key, in: buffer, record, WallClock { 0 }, now: 0) != nil else { return false }
+    guard try unsafe find(key, in: buffer, record, ExpiryClock { 0 }, now: 0) != nil else { return false }
     unsafe buffer.remove(key, version: versionAhead)
     return true
   }
 
   func find(
-    _ key: UnsafeRawBufferPointer, in buffer: ChangeBuffer, _ record: ThreadRecord, _ clock: WallClock
+    _ key: UnsafeRawBufferPointer, in buffer: ChangeBuffer, _ record: ThreadRecord, _ clock: ExpiryClock
   ) throws(EngineError) -> FoundEntry? {
     try unsafe find(key, in: buffer, record, clock, now: record.pointee.now)
   }
 
   private func find(
-    _ key: UnsafeRawBufferPointer, in buffer: ChangeBuffer, _ record: ThreadRecord, _ clock: WallClock, now: UInt64
+    _ key: UnsafeRawBufferPointer, in buffer: ChangeBuffer, _ record: ThreadRecord, _ clock: ExpiryClock, now: UInt64
   ) throws(EngineError) -> FoundEntry? {
     try unsafe buffer.checkCovers(key)
     return try unsafe inReadSection(buffer, record, now: now) { section throws(EngineError) in
@@ -173,7 +173,7 @@ struct KeyedBarriers {
 
   /// Visits what is locked in the sub-table at the cursor, and with the last one what the barrier itself has changed.
   func scan(
-    _ cursor: inout ScanCursor, in buffer: ChangeBuffer, _ record: ThreadRecord, _ clock: WallClock,
+    _ cursor: inout ScanCursor, in buffer: ChangeBuffer, _ record: ThreadRecord, _ clock: ExpiryClock,
     _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
     var found: [FoundEntry] = []

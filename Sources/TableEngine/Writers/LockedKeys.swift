@@ -70,7 +70,7 @@ public struct LockedKeys: Sendable {
 
   /// Under W, by the slot's thread. A set that does not fit is that of a barrier of one key: its deepest steps are left
   /// out. The key itself comes first, and the steps that are stored still meet every section that locks one of them.
-  func store(_ ctl: Memory, slot: Int) {
+  func store(_ ctl: MappedMemory, slot: Int) {
     let slot = Slots.offset(slot)
     let steps = path.prefix(Self.capacity - whole.count)
     ctl.storeRelaxed(slot + SlotLayout.claimKeys, isTable ? .max : UInt64(whole.count) | UInt64(steps.count) << 32)
@@ -80,7 +80,7 @@ public struct LockedKeys: Sendable {
   }
 
   /// Under W.
-  init(_ ctl: Memory, slot: Int) {
+  init(_ ctl: MappedMemory, slot: Int) {
     let slot = Slots.offset(slot)
     let counts = ctl.loadRelaxed(slot + SlotLayout.claimKeys)
     isTable = counts == .max

@@ -6,7 +6,7 @@
 /// it is until all below it is one sub-table that merges with the one beside the node. Then the root's words name the
 /// merged sub-table, and the node is given back.
 struct Merger {
-  let state: TableState
+  let state: WriterState
   private var vacancies: Vacancies
 
   /// Sub-tables looked at by one call.
@@ -14,7 +14,7 @@ struct Merger {
   /// Keys that a merged sub-table may have: half of its words, so that it does not soon split again.
   private static let mostWords = SubTable.bucketCount * 8 / 2
 
-  init(_ state: TableState, _ vacancies: Vacancies) {
+  init(_ state: WriterState, _ vacancies: Vacancies) {
     self.state = state
     self.vacancies = vacancies
   }

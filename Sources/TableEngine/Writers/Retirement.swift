@@ -3,9 +3,9 @@
 /// ``Transaction/commit()`` and ``Recoverer`` run the same code. It starts from the positions that the journal saved, so
 /// it may run any number of times.
 struct Retirement {
-  let state: TableState
+  let state: WriterState
 
-  private var ctl: Memory { state.ctl }
+  private var ctl: MappedMemory { state.ctl }
   private var journal: Journal { state.journal }
 
   /// Pushes the journal's records onto the rings. The rings' positions move last.
@@ -33,7 +33,7 @@ struct Retirement {
         if old != 0 { retire(old, newer: allocated, &superseded, &limbo) }
         if isTombstone {
           superseded.push(
-            allocated, named: PlaceHint.unknown.raw, stamp: SupersededRing.unsettled,
+            allocated, named: TombstoneHint.unknown.raw, stamp: SupersededRing.unsettled,
             onto: state.superseded)
           isTombstone = false
         }
@@ -68,7 +68,7 @@ struct Retirement {
     _ old: Int, newer: BlockRef, _ superseded: inout SupersededTail, _ limbo: inout LimboTail
   ) {
     let meta = EntryMeta(raw: state.data.loadRelaxed(old &+ Entry.meta))
-    let block = TableState.block(ofEntry: old, meta)
+    let block = WriterState.block(ofEntry: old, meta)
     if state.variant == .rwlock {
       _ = limbo.push(block)
     } else if !meta.isTombstone {

@@ -1,6 +1,6 @@
 /// Takes back a part of the transaction in flight; the rest of it goes on.
 struct SavepointRollback {
-  let state: TableState
+  let state: WriterState
 
   private var journal: Journal { state.journal }
 
@@ -18,7 +18,7 @@ struct SavepointRollback {
       "a savepoint of another transaction")
     state.log.restore(endPosition: savepoint.logEndPosition, endOrdinal: savepoint.logEndOrdinal)
     state.keyDelta = savepoint.keyDelta
-    state.keyRecords = TableState.noKeyRecords
+    state.keyRecords = WriterState.noKeyRecords
     let range = savepoint.recordCount..<journal.count
     state.work.recordsReplayed += range.count
     for index in range.reversed() {

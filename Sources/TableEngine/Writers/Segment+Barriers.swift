@@ -47,13 +47,13 @@ extension Segment {
   /// See ``Barriers/replace(_:hash:_:_:_:)``.
   public func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
-    _ clock: () -> WallClock
+    _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
     try unsafe barriers.replace(key, hash: hash, value, attributes, clock)
   }
 
   /// See ``Barriers/remove(_:_:)``.
-  public func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> WallClock) throws(EngineError) -> Bool {
+  public func remove(_ key: UnsafeRawBufferPointer, _ clock: () -> ExpiryClock) throws(EngineError) -> Bool {
     try unsafe barriers.remove(key, clock)
   }
 
@@ -75,7 +75,7 @@ extension Segment {
 
   /// See ``SingleWrites/remove(_:_:timeoutNanoseconds:)``.
   public func remove(
-    _ key: UnsafeRawBufferPointer, _ clock: () -> WallClock, timeoutNanoseconds: UInt64
+    _ key: UnsafeRawBufferPointer, _ clock: () -> ExpiryClock, timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Bool {
     try unsafe SingleWrites(segment: self).remove(key, clock, timeoutNanoseconds: timeoutNanoseconds)
   }

@@ -31,7 +31,7 @@ struct SingleWrites {
   /// - Returns: whether there was a value whose time had not come.
   @inline(__always)
   func remove(
-    _ key: UnsafeRawBufferPointer, _ clock: () -> WallClock, timeoutNanoseconds: UInt64
+    _ key: UnsafeRawBufferPointer, _ clock: () -> ExpiryClock, timeoutNanoseconds: UInt64
   ) throws(EngineError) -> Bool {
     let hash = try unsafe hash(key)
     return try segment.withKnownParticipant { participant throws(EngineError) in

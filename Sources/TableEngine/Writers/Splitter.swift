@@ -9,8 +9,8 @@ import CShims
 struct Splitter {
   let transaction: Transaction
 
-  private var state: TableState { transaction.state }
-  var data: Memory { transaction.state.data }
+  private var state: WriterState { transaction.state }
+  var data: MappedMemory { transaction.state.data }
   var journal: Journal { transaction.state.journal }
 
   /// Makes a vacancy for a key whose window is full: a split, or at the deepest level a deep or linked sub-table.

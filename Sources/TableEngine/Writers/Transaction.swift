@@ -5,9 +5,9 @@ import CShims
 /// For the owner of W. Every effect on shared memory follows its record in the journal, by which ``Undo`` takes it back
 /// after an abort or a death.
 struct Transaction {
-  let state: TableState
+  let state: WriterState
 
-  private var data: Memory { state.data }
+  private var data: MappedMemory { state.data }
   private var journal: Journal { state.journal }
 
   // MARK: - Begin, commit, abort
@@ -52,7 +52,7 @@ struct Transaction {
   @inline(__always)
   func commit() {
     // ORDER commit-retire-empty. Recoverer.recover knows by the full journal that there is still something to retire.
-    let keyCount = data.loadRelaxed(TableState.keyCountWord(state.version &- 1))
+    let keyCount = data.loadRelaxed(WriterState.keyCountWord(state.version &- 1))
     CommitPoint(state: state).publish(
       state.version, keyCount: keyCount &+ UInt64(bitPattern: Int64(state.keyDelta)))
     let count = journal.count
@@ -177,7 +177,7 @@ struct Transaction {
       publish(tombstone.offset, hash: hash, at: location)
       var superseded = state.supersededTail
       superseded.push(
-        TableState.block(ofEntry: previous, meta), and: tombstone, at: PlaceHint(hash: hash, location),
+        WriterState.block(ofEntry: previous, meta), and: tombstone, at: TombstoneHint(hash: hash, location),
         version: state.version, onto: state.superseded)
       state.supersededTail = superseded
     }
@@ -361,7 +361,7 @@ struct Transaction {
     let mask = state.superseded.mask
     try state.superseded.reserve(pending &* 2, state.backing)
     // What lies behind the tail does not move with the ring: the commit writes it again.
-    if state.superseded.mask != mask { state.keyRecords = TableState.noKeyRecords }
+    if state.superseded.mask != mask { state.keyRecords = WriterState.noKeyRecords }
     try state.retained.reserve(superseded, state.backing)
     state.recordsWithRoom = recordsWithRoom(
       limbo: UInt64(state.limbo.count), superseded: UInt64(state.superseded.count),

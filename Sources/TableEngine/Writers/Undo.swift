@@ -3,7 +3,7 @@
 /// ``Transaction/abort()`` and ``Recoverer`` run the same code. It starts from the positions that the journal saved, so
 /// it may run any number of times.
 struct Undo {
-  let state: TableState
+  let state: WriterState
 
   /// Takes back every store of the transaction in flight, newest first, and sends what it built to limbo: a reader
   /// may have followed an uncommitted word (I3).

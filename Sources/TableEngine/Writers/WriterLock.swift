@@ -6,8 +6,8 @@ import SharedMemory
 /// Robust, process-shared, not priority-inheriting. Protects the journal, the rings, the allocator, and every store
 /// to *data*. It is taken before the rwlock variant's exclusion and released after it.
 struct WriterLock {
-  let ctl: Memory
-  let data: Memory
+  let ctl: MappedMemory
+  let data: MappedMemory
   let slots: Slots
 
   private var mutex: RobustMutex { unsafe RobustMutex(at: ctl.pointer(ControlLayout.writerMutex)) }

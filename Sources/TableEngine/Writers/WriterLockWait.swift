@@ -29,7 +29,7 @@ import SharedMemory
 /// waiter that does not come costs the others that time, once. `Models/overtaking.pml` checks the bound for the one
 /// that is named, and that no thread waits for ever for one that died.
 struct WriterLockWait {
-  let ctl: Memory
+  let ctl: MappedMemory
   let mutex: RobustMutex
   /// The calling thread's.
   let slot: Int
@@ -49,12 +49,12 @@ struct WriterLockWait {
 
   /// May a thread that comes now try W? No if the foremost waiter is due.
   @inline(__always)
-  static func mayTry(_ ctl: Memory) -> Bool {
+  static func mayTry(_ ctl: MappedMemory) -> Bool {
     let foremost = ForemostWaiter(word: ctl.loadRelaxed(ControlLayout.foremostWaiter))
     return foremost.isNone || !isDue(foremost, ctl)
   }
 
-  private static func isDue(_ foremost: ForemostWaiter, _ ctl: Memory) -> Bool {
+  private static func isDue(_ foremost: ForemostWaiter, _ ctl: MappedMemory) -> Bool {
     foremost.isDueByTime || foremost.turnsPassed(at: ctl.loadRelaxed(ControlLayout.turns)) >= overtakings
   }
 

@@ -11,8 +11,8 @@ struct Damage {
   private(set) var log: [String] = []
   private var damagedRoots: Set<Int> = []
 
-  private var data: Memory { table.segment.data }
-  private var ctl: Memory { table.segment.controlMemory! }
+  private var data: MappedMemory { table.segment.data }
+  private var ctl: MappedMemory { table.segment.controlMemory! }
   private var geometry: Geometry { table.segment.geometry }
 
   init(_ table: Table, _ generator: SplitMix) {
@@ -163,7 +163,7 @@ struct Damage {
     }
   }
 
-  private mutating func store(_ what: String, _ memory: Memory, _ offset: Int, _ word: UInt64) {
+  private mutating func store(_ what: String, _ memory: MappedMemory, _ offset: Int, _ word: UInt64) {
     log.append("\(what) at \(offset): \(word)")
     memory.storeRelaxed(offset, word)
   }

@@ -25,7 +25,7 @@ struct ThreadRoles {
     let segment = table.segment
     let observing = try Segment.observe(
       table.name, segment.dataObject, { _ throws(SystemError) in segment.dataMapping })
-    observer = Table(observing, timeout: .milliseconds(200), clock: WallClock(nil))
+    observer = Table(observing, timeout: .milliseconds(200), clock: ExpiryClock(nil))
     try table.barrier { tx in for account in Self.accounts { try tx.set(account, Self.sum / Self.accounts.count) } }
   }
 

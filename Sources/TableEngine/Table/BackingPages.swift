@@ -1,8 +1,8 @@
 import SharedMemory
 
-/// The two objects as files: claims pages before the first store into them, so that a full file system is an
-/// error here and never a SIGBUS later (G9), and gives pages back.
-final class Backing: Sendable {
+/// The pages behind the two objects: claims them before the first store into them, so that a full file system is an
+/// error here and never a SIGBUS later (G9), and gives them back.
+final class BackingPages: Sendable {
   let data: SharedObject
   let control: SharedObject
 

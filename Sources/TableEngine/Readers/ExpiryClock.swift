@@ -2,7 +2,7 @@ import SharedMemory
 
 /// The clock by which expiry is judged: the host's, or one that a test drives.
 @frozen
-public struct WallClock: Sendable {
+public struct ExpiryClock: Sendable {
   @usableFromInline let injected: (@Sendable () -> UInt64)?
 
   /// Nil: CLOCK_REALTIME. Else a function that gives nanoseconds since 1970.

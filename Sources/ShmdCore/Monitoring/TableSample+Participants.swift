@@ -1,6 +1,6 @@
 import TableMetrics
 
-extension TableLook {
+extension TableSample {
   /// The processes of one command that take part.
   struct Participant: Sendable {
     let command: String

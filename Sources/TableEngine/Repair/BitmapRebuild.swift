@@ -1,7 +1,7 @@
 import CShims
 
-/// Which memory belongs to whom, as repair finds it out anew: what the allocator's bitmaps are rebuilt from.
-struct BlockMap {
+/// The allocator's bitmaps as repair makes them anew, of the blocks whose owners it has found.
+struct BitmapRebuild {
   let geometry: Geometry
   let unitCount: Int
   /// Of each superframe: 0 = unused, a size class + 1, or ``frames``.
@@ -28,7 +28,7 @@ struct BlockMap {
 
   /// The end of what there is.
   var limit: Int { geometry.unitOffset(unitCount) }
-  var places: Places { Places(geometry: geometry, end: limit) }
+  var offsets: OffsetValidator { OffsetValidator(geometry: geometry, end: limit) }
 
   /// What holds a block of this size: a kind of superframe.
   static func kind(byteCount: Int) -> UInt8 {
@@ -40,7 +40,7 @@ struct BlockMap {
 
   /// Could a block of this size begin here?
   func isPlace(_ offset: Int, byteCount: Int) -> Bool {
-    places.mayHoldBlock(at: offset, code: SizeClasses.code(byteCount: byteCount))
+    offsets.mayHoldBlock(at: offset, code: SizeClasses.code(byteCount: byteCount))
   }
 
   /// Enters a block.
@@ -97,7 +97,7 @@ struct BlockMap {
 extension Allocator {
   /// Makes descriptors, hints and sizes say what the map says. Under W, with the table marked damaged: a crash on
   /// the way leaves nothing that any process believes.
-  func rebuild(_ map: BlockMap) throws(EngineError) {
+  func rebuild(_ map: BitmapRebuild) throws(EngineError) {
     try backing.allocateControl(
       offset: geometry.descriptorsOffset, count: max(1, map.unitCount) * UnitLayout.byteCount)
     try backing.allocateData(offset: geometry.unitsOffset, count: max(1, map.unitCount) * Geometry.unitBytes)
@@ -107,7 +107,7 @@ extension Allocator {
     data.storeRelease(DataLayout.publishedBytes, UInt64(map.limit))
   }
 
-  private func rebuild(_ unit: Int, _ map: BlockMap) {
+  private func rebuild(_ unit: Int, _ map: BitmapRebuild) {
     let descriptor = geometry.descriptor(unit)
     ctl.zero(descriptor, count: UnitLayout.byteCount)
     for word in 0..<4 {
@@ -116,7 +116,7 @@ extension Allocator {
     }
     for superframe in 0..<Geometry.superframesPerUnit {
       let kind = map.kinds[unit * Geometry.superframesPerUnit + superframe]
-      guard kind != 0, kind != BlockMap.frames else { continue }
+      guard kind != 0, kind != BitmapRebuild.frames else { continue }
       let words = UnitLayout.usedBytesPerSlab / 8
       let first = (unit * Geometry.superframesPerUnit + superframe) * words
       // Everything in it was dropped: no slab.

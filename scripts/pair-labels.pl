@@ -3,7 +3,7 @@
 # name what there is: a member of that name in a file that declares or extends the type. So a comment does not outlive what it
 # is about.
 #
-#   labels.pl TREE    prints the comments that do not, and exits with status 1 if there is one
+#   pair-labels.pl TREE    prints the comments that do not, and exits with status 1 if there is one
 use strict;
 use warnings;
 use File::Find;

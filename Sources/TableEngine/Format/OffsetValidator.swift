@@ -5,7 +5,7 @@ import CShims
 ///
 /// Observers bound what they read by ``ObserverLookup/require(_:_:alignment:_:)``: their end of the table is what they have
 /// seen published, and moves.
-struct Places {
+struct OffsetValidator {
   let geometry: Geometry
   /// Where the units that there are end.
   let end: Int

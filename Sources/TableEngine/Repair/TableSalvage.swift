@@ -7,7 +7,7 @@ import SharedMemory
 /// Kept is the newest committed version of each key whose entry is whole as far as that can be proven: where it lies,
 /// what its header says, and that its key's hash belongs into the word that leads to it. The walk ends with what must
 /// be stored to leave only that.
-final class Salvage {
+final class TableSalvage {
   /// A place in the directory: 2^bits words for the prefixes that begin with `prefix`.
   struct Level {
     let offset: Int
@@ -34,11 +34,11 @@ final class Salvage {
     let depth: Int
   }
 
-  let data: Memory
+  let data: MappedMemory
   let variant: Variant
   let hashSeed: UInt64
   let committed: UInt64
-  var map: BlockMap
+  var map: BitmapRebuild
   var homes: [Home] = []
   var vacancies: [Vacancy] = []
   /// Words of *data* to be stored at once: from then on nothing leads to what is not whole or was never committed.
@@ -66,7 +66,7 @@ final class Salvage {
     hashSeed = segment.hashSeed
     committed = segment.committed
     let units = min(segment.geometry.unitCount, (byteCount - segment.geometry.unitsOffset) / Geometry.unitBytes)
-    map = BlockMap(geometry: segment.geometry, unitCount: max(0, units))
+    map = BitmapRebuild(geometry: segment.geometry, unitCount: max(0, units))
   }
 
   func run() {
@@ -75,7 +75,7 @@ final class Salvage {
     for (superframe, kinds) in votes where map.kinds[superframe] == 0 {
       map.setKind(superframe, kinds.max { ($0.value, $1.key) < ($1.value, $0.key) }!.key)
     }
-    for home in homes { EntrySalvage(salvage: self).run(home) }
+    for home in homes { SubTableSalvage(salvage: self).run(home) }
   }
 
   func lose(_ loss: @autoclosure () -> String) {
@@ -86,7 +86,7 @@ final class Salvage {
   private func vote(_ home: Home) {
     forEachWord(home) { word, _, bucket in
       guard case .whole(let entry) = find(word, bucket: bucket, in: home) else { return }
-      let kind = BlockMap.kind(byteCount: entry.meta.byteCount)
+      let kind = BitmapRebuild.kind(byteCount: entry.meta.byteCount)
       votes[map.superframe(entry.entry), default: [:]][kind, default: 0] += 1
     }
   }

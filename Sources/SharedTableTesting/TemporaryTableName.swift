@@ -4,7 +4,7 @@ import Synchronization
 
 /// Names of tests' tables. They say which process made them, so that a later one can remove what a killed one left behind, and
 /// nobody removes what a running one uses.
-enum TemporaryName {
+enum TemporaryTableName {
   private static let counter = Atomic(0)
 
   /// `swift-testing.`, the PID namespace, the process, when it began, a number; then words for people.

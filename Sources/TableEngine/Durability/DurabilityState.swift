@@ -1,5 +1,5 @@
-/// What becomes of versions above ``Segment/durable``: `SHM_KEEPING_...` of the format.
-public enum KeepingState: UInt64, Sendable, CaseIterable {
+/// What becomes of versions above ``Segment/durable``: whether a store follows the table, and can. `SHM_KEEPING_...` of the format.
+public enum DurabilityState: UInt64, Sendable, CaseIterable {
   /// Nobody ever kept a store of the table.
   case none = 0
   /// A store follows the table, or did so when its keeper ended.

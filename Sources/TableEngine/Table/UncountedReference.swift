@@ -1,7 +1,7 @@
 /// A reference that is not counted, to an object that somebody else holds for as long as this is used: for paths on which
 /// counting would be a good part of the work.
 @frozen @safe
-public struct Uncounted<Object: AnyObject> {
+public struct UncountedReference<Object: AnyObject> {
   @usableFromInline let reference: Unmanaged<Object>
 
   /// `object` must outlive every ``with(_:)``.
@@ -31,4 +31,4 @@ public struct Uncounted<Object: AnyObject> {
 }
 
 // The objects that are reached through it are as sendable as before.
-extension Uncounted: @unchecked Sendable where Object: Sendable {}
+extension UncountedReference: @unchecked Sendable where Object: Sendable {}

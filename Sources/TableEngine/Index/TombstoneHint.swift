@@ -10,7 +10,7 @@ import CShims
 /// The directory goes by the hash's upper bits, so the hint leads to a word of the sub-table that there is now. After a
 /// split, a merge or a rebuild that may be another key's word, or none's. So ``Lookup/word(of:at:)`` proves each hint,
 /// and one that knows nothing does no harm.
-struct PlaceHint {
+struct TombstoneHint {
   let raw: UInt64
 
   init(raw: UInt64) { self.raw = raw }
@@ -22,7 +22,7 @@ struct PlaceHint {
     raw = hash & ~Self.lowBits | offset >> 2 | UInt64(SHM_RING_TOMBSTONE)
   }
 
-  static let unknown = PlaceHint(raw: UInt64(SHM_RING_TOMBSTONE))
+  static let unknown = TombstoneHint(raw: UInt64(SHM_RING_TOMBSTONE))
 
   private static let lowBits: UInt64 = (1 << 12) - 1
 

@@ -2,7 +2,7 @@ import SharedTable
 import TableMetrics
 
 /// What monitoring knows of one table in care, as of one moment.
-struct TableLook: Sendable {
+struct TableSample: Sendable {
   let figures: TableFigures
   /// Why it cannot be looked after, and what the file asks of it in vain.
   let trouble: String?

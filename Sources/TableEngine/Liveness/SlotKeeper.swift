@@ -7,8 +7,8 @@ import Synchronization
 /// A slot belongs to the thread that holds its robust mutex, and a snapshot may outlive the thread that took it.
 /// So one thread a process, started at the first of them, claims and gives back slots on request and sleeps
 /// otherwise. It never touches a table's contents.
-final class Keeper: Sendable {
-  static let shared = Keeper()
+final class SlotKeeper: Sendable {
+  static let shared = SlotKeeper()
 
   private enum Request: Sendable {
     case claim(ControlAttachment, purpose: UInt64, @Sendable (Result<Int, EngineError>) -> Void)
@@ -66,7 +66,7 @@ final class Keeper: Sendable {
     do throws(SystemError) {
       try unsafe ServiceThread.start { _ in
         ServiceThread.name("table-keeper")
-        Keeper.shared.run()
+        SlotKeeper.shared.run()
         return nil
       }
     } catch {

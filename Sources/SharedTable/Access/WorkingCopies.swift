@@ -1,10 +1,10 @@
 import TableEngine
 
-/// One run of an accessor: the section it is in, and the values that its parts have touched.
+/// Copies of the values that the parts of an accessor have touched, for one run in one section.
 ///
-/// Each value is read once and, if a part may have changed it, written back once. In between it is here, so that later
-/// parts see what earlier ones did. Nobody outside sees a run, and with it neither a view nor a transaction.
-final class AccessRun {
+/// Each value is read once and, if a part may have changed it, written back once. In between its copy is here, so that later
+/// parts see what earlier ones did. Nobody outside sees the copies, and with them neither a view nor a transaction.
+final class WorkingCopies {
   /// The handle the section was opened on. Values name their keys by other handles, perhaps.
   private let table: Table
   /// Nil in a barrier.

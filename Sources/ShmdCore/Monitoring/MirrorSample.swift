@@ -2,7 +2,7 @@ import SharedTable
 import TableMirror
 
 /// How a mirror stood at a sample. No table is read for it: samples are taken on threads of Swift's pool.
-struct MirrorLook: Sendable {
+struct MirrorSample: Sendable {
   let table: String
   let report: MirrorReport
   /// How old the table may have been; nil: it never was whole.

@@ -1,8 +1,8 @@
-/// The host's own list of users, `/etc/passwd`.
+/// The host's own list of users, `/etc/passwd`: passwd(5).
 ///
 /// Read as a file and not through a name service: whose memory a process trusts is the host's decision and not the
 /// network's, and a static program has no name service.
-enum PasswordFile {
+enum PasswdFile {
   /// One user of the list.
   struct Entry {
     let name: Substring

@@ -1,7 +1,7 @@
 import CShims
 import SharedMemory
 
-/// How far the table's store has got, and waiting for it.
+/// The newest durable version, which says how far the table's store has got, and waiting for it.
 ///
 /// Two words of *data*, to which one process stores: the one that keeps the store. A waiting thread sleeps on the low
 /// half of `durable`, which needs no right to store, so observers wait in the same way. After each store the keeper
@@ -19,7 +19,7 @@ extension Segment {
   public var durable: UInt64 { data.loadAcquire(DataLayout.durable) }
 
   /// Whether a store follows the table. An unknown state counts as failed: as far as we can tell, nothing is kept.
-  public var keeping: KeepingState { KeepingState(rawValue: data.loadAcquire(DataLayout.keeping)) ?? .failed }
+  public var keeping: DurabilityState { DurabilityState(rawValue: data.loadAcquire(DataLayout.keeping)) ?? .failed }
 
   /// What moves with ``durable``, and is woken when ``keeping`` changes.
   package var durableEvent: FutexEvent { unsafe FutexEvent(at: data.pointer(DataLayout.durable)) }
@@ -45,7 +45,7 @@ extension Segment {
   }
 
   /// By the keeper of the table's store, when it begins, and when it can store no more.
-  public func setKeeping(_ state: KeepingState) throws(EngineError) {
+  public func setKeeping(_ state: DurabilityState) throws(EngineError) {
     try checkParticipation()
     data.storeRelease(DataLayout.keeping, state.rawValue)
     // A waiting thread learns at once that it waits in vain. It sleeps on `durable`, which has not changed, but when it

@@ -3,23 +3,23 @@ import TableMetrics
 
 /// What monitoring asks of the keeper. A table at a time: between two of them the thread serves turn and watchdog.
 extension TableKeeper {
-  /// How many changes a look tells.
+  /// How many changes a sample tells.
   static let changeCount = 12
 
-  /// A look at one table; nil if it is not in care (any more).
+  /// A sample of one table; nil if it is not in care (any more).
   ///
   /// It takes what `shmctl stat` takes: no lock of the writers'.
-  func look(at name: String) -> TableLook? {
+  func sample(of name: String) -> TableSample? {
     guard let managed = tables.first(where: { $0.name == name }) else { return nil }
     let durable = managed.configuration.durability == .none ? nil : managed.table.durableVersion
-    return TableLook(
+    return TableSample(
       figures: TableFigures(managed.table), trouble: managed.trouble?.message,
       refusals: managed.refusedChanges.map(\.message), durability: managed.configuration.durability,
       durableVersion: durable, changes: Self.recentChanges(of: managed.table))
   }
 
   /// The tables that cannot be had, each with why.
-  var blockedTables: [BlockedLook] { blocked.map { BlockedLook(table: $0.name, problem: $0.trouble.message) } }
+  var blockedTables: [BlockedSample] { blocked.map { BlockedSample(table: $0.name, problem: $0.trouble.message) } }
 
   /// The newest changes, newest first: looked for among the last versions only, so that a busy table costs no more than an
   /// idle one.
@@ -34,10 +34,4 @@ extension TableKeeper {
     }
     return found.suffix(changeCount).reversed()
   }
-}
-
-/// A table that cannot be had.
-struct BlockedLook: Sendable {
-  let table: String
-  let problem: String
 }

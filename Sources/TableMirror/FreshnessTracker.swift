@@ -1,11 +1,11 @@
-/// Finds out since when the table is known to be what the other store was.
+/// Finds out as of which moment the table is known to be what the other store was. The status has that moment, and so the table's age.
 ///
 /// A look tells that the store was at some revision no earlier than a moment. The table is known to be as new as that moment once an
 /// event of that revision or a later one has come: events come in their order. Where nothing below the prefix changes none comes, and
 /// the stream is asked how far it is. Releases of etcd up to 3.4.24 and 3.5.7 may answer ahead of events that are under way
 /// (etcd#15220): so an answer counts when the next one has come too and no event that it overtook did in between. That is for the age
 /// alone: never is anything resumed from such an answer.
-struct LagWatch {
+struct FreshnessTracker {
   struct Look: Equatable {
     let revision: Int64
     let realtime: UInt64

@@ -4,9 +4,9 @@ import CShims
 ///
 /// Every access names its memory order. Nothing here validates an offset: participants trust each other's
 /// offsets (see "Three ways in" in docs/administration.md), and an observer checks each one before it comes here
-/// (``ObserverMemory``). Offsets of words are multiples of 8.
+/// (``ObserverLookup/require(_:_:alignment:_:)``). Offsets of words are multiples of 8.
 @frozen @safe
-public struct Memory: @unchecked Sendable {
+public struct MappedMemory: @unchecked Sendable {
   // Sendable because the pointer never changes and every shared store goes through a named-order atomic
   // or is made to memory that no other thread can reach yet.
   public let base: UnsafeMutableRawPointer

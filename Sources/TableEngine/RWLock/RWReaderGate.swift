@@ -1,11 +1,11 @@
 import CShims
 import SharedMemory
 
-/// The readers' side of the rwlock variant's lock: see ``RWExclusion``. Words in shared memory and no object, so that a
-/// read counts no references.
-struct SharedGate {
-  let ctl: Memory
-  let data: Memory
+/// Lets readers in and out: their side of the rwlock variant's lock, see ``RWExclusion``. Words in shared memory and no object,
+/// so that a read counts no references.
+struct RWReaderGate {
+  let ctl: MappedMemory
+  let data: MappedMemory
 
   var generation: UInt64 { ctl.loadAcquire(RWLayout.generation) }
   var isWriting: Bool { data.loadAcquire(DataLayout.wseq) & 1 != 0 }

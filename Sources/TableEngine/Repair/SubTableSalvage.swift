@@ -1,13 +1,14 @@
 import CShims
 
-/// Second half of the walk: which entries stay, once the directory and the kinds of the superframes are known.
-struct EntrySalvage {
-  let salvage: Salvage
+/// Second half of the walk, sub-table by sub-table: which entries stay, once the directory and the kinds of the superframes are
+/// known. Of two entries of one key the newer one stays.
+struct SubTableSalvage {
+  let salvage: TableSalvage
 
-  private typealias Found = (kept: Salvage.Whole, word: Int)
-  private var data: Memory { salvage.data }
+  private typealias Found = (kept: TableTableSalvage.Whole, word: Int)
+  private var data: MappedMemory { salvage.data }
 
-  func run(_ home: Salvage.Home) {
+  func run(_ home: TableSalvage.Home) {
     var keys: [UInt64: [Found]] = [:]
     salvage.forEachWord(home) { word, offset, bucket in
       switch salvage.find(word, bucket: bucket, in: home) {
@@ -34,7 +35,7 @@ struct EntrySalvage {
 
   /// Enters an entry's block, unless its key was met before: then the newer of the two stays.
   private func enter(
-    _ kept: Salvage.Whole, _ word: UInt64, at offset: Int, _ keys: inout [UInt64: [Found]]
+    _ kept: TableTableSalvage.Whole, _ word: UInt64, at offset: Int, _ keys: inout [UInt64: [Found]]
   ) {
     let known = keys[kept.hash, default: []].firstIndex { salvage.isSameKey($0.kept, kept) }
     if let known {
@@ -58,7 +59,7 @@ struct EntrySalvage {
 
   /// What is behind the newest version goes, and so do tombstones: no reader of an older version is left, and without
   /// its tombstone a key is as absent as with it.
-  private func plan(_ kept: Salvage.Whole, at offset: Int) {
+  private func plan(_ kept: TableSalvage.Whole, at offset: Int) {
     if kept.meta.isTombstone {
       salvage.map.remove(kept.entry, byteCount: kept.meta.byteCount)
       salvage.lateStores.append((offset, BucketWord.deleted))
@@ -69,7 +70,7 @@ struct EntrySalvage {
   }
 
   /// A search ends at a bucket with an empty word: none may lie on the way to a key.
-  private func clearWay(_ home: Salvage.Home, _ keys: [UInt64: [Found]]) {
+  private func clearWay(_ home: TableSalvage.Home, _ keys: [UInt64: [Found]]) {
     var passed: Set<Int> = []
     for (hash, entries) in keys {
       for entry in entries {

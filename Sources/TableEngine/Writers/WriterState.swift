@@ -8,12 +8,12 @@ import CShims
 ///
 /// What they do to shared memory follows DESIGN.md store by store: the order of the stores *is* the algorithm, since a
 /// writer may die between any two of them.
-final class TableState: @unchecked Sendable {
+final class WriterState: @unchecked Sendable {
   // Sendable because only the owner of the writer lock changes it.
-  let data: Memory
-  let ctl: Memory
+  let data: MappedMemory
+  let ctl: MappedMemory
   let geometry: Geometry
-  let backing: Backing
+  let backing: BackingPages
   let variant: Variant
   let hashSeed: UInt64
   let allocator: Allocator
@@ -64,7 +64,9 @@ final class TableState: @unchecked Sendable {
   /// The hash's prefix, as high bits, at which the next ``Merger`` begins.
   var nextPrefixToMerge: UInt64 = 0
 
-  init(data: Memory, ctl: Memory, geometry: Geometry, backing: Backing, variant: Variant, hashSeed: UInt64) {
+  init(
+    data: MappedMemory, ctl: MappedMemory, geometry: Geometry, backing: BackingPages, variant: Variant, hashSeed: UInt64
+  ) {
     self.data = data
     self.ctl = ctl
     self.geometry = geometry
@@ -153,7 +155,7 @@ final class TableState: @unchecked Sendable {
     DataLayout.keyCounts + Int(version % UInt64(DataLayout.keyCountSlots)) * 8
   }
 
-  /// PAIR wseq-data. Other end: ObserverLookup.isStillValid, SharedGate.isWriting, Recoverer.recover. Release on both edges, with a
+  /// PAIR wseq-data. Other end: ObserverLookup.isStillValid, RWReaderGate.isWriting, Recoverer.recover. Release on both edges, with a
   /// release fence after the odd one: an observer that reads any store of the transaction must find wseq changed.
   func bumpSequence() {
     data.storeRelease(DataLayout.wseq, data.loadRelaxed(DataLayout.wseq) &+ 1)
@@ -178,7 +180,7 @@ final class TableState: @unchecked Sendable {
   // MARK: - Entries
 
   /// Where something may lie, in the units that there are now.
-  var places: Places { Places(geometry: geometry, end: geometry.unitOffset(allocator.unitCount)) }
+  var offsets: OffsetValidator { OffsetValidator(geometry: geometry, end: geometry.unitOffset(allocator.unitCount)) }
 
   @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {

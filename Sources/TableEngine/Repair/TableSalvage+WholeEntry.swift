@@ -1,7 +1,7 @@
 import CShims
 
 /// Which entry a bucket word leads to, if that can be proven to be whole.
-extension Salvage {
+extension TableSalvage {
   /// What a bucket word leads to, if that is whole.
   struct Whole {
     let entry: Int
@@ -67,7 +67,7 @@ extension Salvage {
 
   /// May its header be read?
   func isAligned(_ entry: Int) -> Bool {
-    map.places.mayHoldEntry(at: entry)
+    map.offsets.mayHoldEntry(at: entry)
   }
 
   func isSameKey(_ one: Whole, _ other: Whole) -> Bool {

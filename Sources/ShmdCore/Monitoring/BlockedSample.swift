@@ -1,0 +1,5 @@
+/// A table that cannot be had.
+struct BlockedSample: Sendable {
+  let table: String
+  let problem: String
+}
