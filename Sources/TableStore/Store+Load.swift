@@ -18,9 +18,6 @@ extension Store {
     }
   }
 
-  /// The version that the table's are above: none of this epoch was handed out before.
-  var base: UInt64 { ((applied >> Self.epochShift) + 1) << Self.epochShift }
-
   /// The two sides of loading can fail.
   enum Failure: Error {
     case store(StoreError)

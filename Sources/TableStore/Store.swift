@@ -8,9 +8,6 @@ final class Store {
   static let format: Int64 = 1
   /// In the file's header: "Shmd".
   static let applicationID: Int64 = 0x5368_6d64
-  /// A table that comes back begins at the next multiple of 2^40: above every version that the one before can have handed
-  /// out without a store that knew of it.
-  static let epochShift: UInt64 = 40
 
   let path: String
   let generation: UInt64

@@ -38,7 +38,7 @@ extension Table {
     do throws(EngineError) {
       let segment = try Segment.create(
         name, options,
-        load: TableLoad(base: store.base) { loader throws(EngineError) in
+        load: TableLoad(base: VersionEpoch.base(after: store.applied)) { loader throws(EngineError) in
           do throws(Store.Failure) {
             try store.load(into: loader, now: now, beat)
           } catch {

@@ -5,7 +5,7 @@ import SharedTable
 @main
 enum Main {
   static func main() {
-    Descriptor.openStandard()
+    StandardDescriptors.openClosed()
     // A parent that ignores it hands that down: the kernel would reap our children, waitpid(2) fail, and no signal tell of
     // a command's end, for which `barrier` waits while it holds the table.
     _ = signal(SIGCHLD, SIG_DFL)

@@ -1,5 +1,3 @@
-import SharedMemory
-
 /// How far a mirror is: what the table says of it, in the key ``Table/Upstream/key``. It changes in the barrier that it speaks of.
 ///
 /// As it is stored it is text, a line a field, which a later release may add to.
@@ -38,42 +36,6 @@ public struct UpstreamStatus: Sendable, Equatable {
   package init(_ state: State, address: String) {
     self.state = state
     self.address = address
-  }
-
-  /// How old the table may be, at most; nil: it never was whole, or nobody can tell.
-  ///
-  /// By the clock that nobody sets and by the calendar: the longer of both. So a clock that was set back hides nothing. After a reboot
-  /// only the calendar tells; one that has not been set yet, and is behind what the table says, tells nothing.
-  package func lag(now: UInt64, monotonic: UInt64) -> Duration? {
-    guard revision > 0, asOf > 0, now > asOf || monotonic >= asOfMonotonic else { return nil }
-    let byCalendar = now > asOf ? now - asOf : 0
-    let bySteadyClock = monotonic > asOfMonotonic ? monotonic - asOfMonotonic : 0
-    return .nanoseconds(Int64(clamping: max(byCalendar, bySteadyClock)))
-  }
-
-  /// A moment by both of this host's clocks: the calendar can be set, and the other begins anew with the host.
-  package struct Moment: Sendable {
-    package let realtime: UInt64
-    package let monotonic: UInt64
-
-    package init(realtime: UInt64, monotonic: UInt64) {
-      self.realtime = realtime
-      self.monotonic = monotonic
-    }
-
-    package static var now: Moment {
-      Moment(realtime: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
-    }
-  }
-
-  /// Whether the table is known to have all that was in the other store at a moment.
-  package func isAsNew(as moment: Moment) -> Bool {
-    asOf >= moment.realtime && asOfMonotonic >= moment.monotonic
-  }
-
-  /// How old the table may be, at most, by this host's clocks.
-  package var lag: Duration? {
-    lag(now: HostClock.realtimeNanoseconds, monotonic: HostClock.monotonicNanoseconds)
   }
 }
 

@@ -5,7 +5,7 @@ import CShims
 struct SubTableSalvage {
   let salvage: TableSalvage
 
-  private typealias Found = (kept: TableTableSalvage.Whole, word: Int)
+  private typealias Found = (kept: TableSalvage.Whole, word: Int)
   private var data: MappedMemory { salvage.data }
 
   func run(_ home: TableSalvage.Home) {
@@ -35,7 +35,7 @@ struct SubTableSalvage {
 
   /// Enters an entry's block, unless its key was met before: then the newer of the two stays.
   private func enter(
-    _ kept: TableTableSalvage.Whole, _ word: UInt64, at offset: Int, _ keys: inout [UInt64: [Found]]
+    _ kept: TableSalvage.Whole, _ word: UInt64, at offset: Int, _ keys: inout [UInt64: [Found]]
   ) {
     let known = keys[kept.hash, default: []].firstIndex { salvage.isSameKey($0.kept, kept) }
     if let known {

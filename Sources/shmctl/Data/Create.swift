@@ -70,7 +70,7 @@ struct Create: ParsableCommand {
       if error.code == .exists, options.quiet { throw ExitStatus.notFound }
       throw error
     }
-    if let warning = Account.removalWarning { StandardError.write("table '\(made.name)': warning: \(warning)") }
+    if let warning = RemoveIPC.warning { StandardError.write("table '\(made.name)': warning: \(warning)") }
     if options.json { try StandardOutput.write(description(of: made).line) }
   }
 

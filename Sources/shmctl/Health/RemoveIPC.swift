@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 
 /// logind's habit of removing what lies in /dev/shm when its owner's last session ends: logind.conf(5), `RemoveIPC=`, on by
@@ -6,7 +7,7 @@ enum RemoveIPC {
   /// A finding for each owner of tables whom it will hit.
   static func findings(owners: [(id: UInt32, table: String)], configuration: [String]) -> [Finding] {
     guard isOn(configuration) else { return [] }
-    return owners.filter { $0.id >= Account.firstLoginUser && !Account.lingers($0.id) }.map { owner in
+    return owners.filter { $0.id >= firstLoginUser && !lingers($0.id) }.map { owner in
       let name = HostUserName.of(owner.id)
       return Finding(
         "removeIPC", table: owner.table,
@@ -46,5 +47,22 @@ enum RemoveIPC {
       }
     }
     return isOn
+  }
+
+  /// The first user id that is a person's: below, logind leaves shared memory alone.
+  private static let firstLoginUser: UInt32 = 1000
+
+  /// What a login user has to know who makes a table; nil for root, system users and lingering users.
+  static var warning: String? {
+    let user = geteuid()
+    guard user >= firstLoginUser, !lingers(user) else { return nil }
+    return "it belongs to a login user: logind's RemoveIPC deletes it at the last logout; "
+      + "run 'loginctl enable-linger', or let shmd own it"
+  }
+
+  /// Whether logind lets what is the user's stay after the last logout.
+  private static func lingers(_ user: UInt32) -> Bool {
+    guard let name = try? Getent.fields(of: "\(user)", in: "passwd")?.first else { return false }
+    return SystemFile.exists("/var/lib/systemd/linger/" + name)
   }
 }

@@ -2,14 +2,6 @@ import Glibc
 
 /// Whole reads and writes of descriptors, unbuffered: interrupted calls and full pipes are tried again.
 enum Descriptor {
-  /// Opens what the caller left closed, so that no object of a table gets the number 1 and takes our output for its
-  /// contents. Opened the wrong way round: using one still fails.
-  static func openStandard() {
-    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
-      _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
-    }
-  }
-
   /// - Parameter name: of the output, for messages.
   static func writeAll(
     _ descriptor: Int32, _ bytes: some Collection<UInt8>, _ name: @autoclosure () -> String = "the output"
@@ -60,13 +52,4 @@ enum Descriptor {
     var waiting = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     _ = unsafe poll(&waiting, 1, -1)
   }
-}
-
-/// Standard output: results and nothing else.
-enum StandardOutput {
-  static var isTerminal: Bool { isatty(1) == 1 }
-
-  static func write(_ bytes: [UInt8]) throws { try Descriptor.writeAll(1, bytes) }
-
-  static func write(line: String) throws { try write(Array("\(line)\n".utf8)) }
 }

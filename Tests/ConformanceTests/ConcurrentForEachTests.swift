@@ -10,7 +10,7 @@ import Testing
 private struct Refusal: Error {}
 
 /// G1, G5 and G11 for an iteration by several threads.
-@Suite struct ConcurrentScanTests {
+@Suite struct ConcurrentForEachTests {
   /// So many that each of three threads gets a part, also an observer's, whose parts are sub-tables.
   private static let keysForThree = 12_000
 
