@@ -89,7 +89,7 @@ import Testing
       try SharedObject.unlink(name: "shmtable.\(name).data")
       let refusal = error { try Table.openOrCreate(name, timeout: .milliseconds(20)) }
       #expect(refusal?.code == .timedOut)
-      #expect(refusal?.message.contains("making or dropping it") == true)
+      #expect(refusal?.message.contains("makes or drops it") == true)
       let waiting = try WorkerProcess("table-worker")
       try waiting.send("open-or-create \(name) rwlock")
       try waiting.waitUntilAsleep()
