@@ -112,6 +112,14 @@ SHM_INLINE uint32_t shm_size_class_bytes(size_t size_class) {
   return sizes[size_class];
 }
 
+/* How many blocks of the class lie before `within` bytes of a slab, at most a slab's: by a factor, since a division takes longer.
+ * SizeClassTests compares it with the division. */
+#define SHM_CLASS_FACTOR(size) ((1 << 20) + (size) / 16 - 1) / ((size) / 16),
+SHM_INLINE uint32_t shm_index_in_slab(size_t within, size_t size_class) {
+  static const uint32_t factors[SHM_CLASSES_AT_MOST] = {SHM_SIZE_CLASSES(SHM_CLASS_FACTOR)};
+  return (uint32_t)(within / 16) * factors[size_class] >> 20;
+}
+
 /* The smallest class with room for `sixteenths` times 16 bytes, which is at most what the largest class has room for.
  * SizeClassTests compares it with the list of classes above. */
 SHM_INLINE uint32_t shm_size_class(size_t sixteenths) {

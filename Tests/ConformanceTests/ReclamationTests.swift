@@ -48,8 +48,8 @@ import Testing
   }
 
   /// Keys that are removed leave the index without a transaction: no version is spent on it, and what they took comes back.
-  @Test func removedKeysLeaveTheIndexWithoutATransaction() throws {
-    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+  @Test(arguments: [true, false]) func removedKeysLeaveTheIndexWithoutATransaction(poisons: Bool) throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20), poisons) { _, table in
       let before = table.version
       for round in 0..<20 {
         for index in 0..<500 { try table.set("k\(index)", round) }
@@ -105,11 +105,11 @@ import Testing
   }
 
   /// Blocks go from hand to hand: removes, puts of several sizes, barriers that throw, and snapshots that look back.
-  @Test func deletionsAndPutsInTurnLeaveNothingBehind() throws {
+  @Test(arguments: [true, false]) func deletionsAndPutsInTurnLeaveNothingBehind(poisons: Bool) throws {
     struct ChangeOfMind: Error {}
     let seed = UInt64.random(in: 0 ... .max)
     var random = SplitMix(seed: seed)
-    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { _, table in
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20), poisons) { _, table in
       var contents: [Int: [UInt8]] = [:]
       var snapshot: (Snapshot, [Int: [UInt8]])?
       for round in 0..<40_000 {

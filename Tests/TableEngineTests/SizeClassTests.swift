@@ -29,11 +29,19 @@ import Testing
     #expect(SizeClasses.code(byteCount: SizeClasses.largest + 1) == SizeClasses.runCode + 3)
   }
 
+  @Test func aSizeIsThatOfTheCode() {
+    for byteCount in 1...3 * SizeClasses.largest {
+      let size = BlockSize(holding: byteCount)
+      #expect(size.code == SizeClasses.code(byteCount: byteCount), "\(byteCount)")
+      #expect(size.byteCount == SizeClasses.byteCount(code: size.code), "\(byteCount)")
+    }
+  }
+
   @Test func aPlaceInASlabTellsTheBlock() {
     for sizeClass in 0..<SizeClasses.count {
       let size = SizeClasses.size(sizeClass)
       #expect(SizeClasses.blocksPerSlab(sizeClass) == SizeClasses.slabBytes / size)
-      for within in stride(from: 0, to: SizeClasses.slabBytes, by: 16) {
+      for within in 0...SizeClasses.slabBytes {
         #expect(SizeClasses.indexInSlab(within, sizeClass) == within / size)
       }
     }

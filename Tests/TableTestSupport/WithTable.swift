@@ -24,10 +24,13 @@ public func withTable(
 }
 
 /// A table in which each block that becomes free is overwritten: who reads it later finds nonsense.
-public func withPoisonedTable(_ options: Table.Options, _ body: (String, Table) throws -> Void) throws {
+/// - Parameter poisons: false for one of which nothing is, where blocks become free by a shorter way.
+public func withPoisonedTable(
+  _ options: Table.Options, _ poisons: Bool = true, _ body: (String, Table) throws -> Void
+) throws {
   try withTableName { (name: String) throws -> Void in
     var options = options
-    options.poisonsFreedBlocks = true
+    options.poisonsFreedBlocks = poisons
     try body(name, try Table.create(name, options))
   }
 }

@@ -46,9 +46,10 @@ struct ChangeLog {
 
   /// The ring's size is a power of two (``Geometry/logBytes``).
   @inline(__always)
-  private func place(_ position: UInt64) -> Int {
-    DataLayout.log &+ Int(truncatingIfNeeded: position & UInt64(truncatingIfNeeded: byteCount &- 1))
-  }
+  private func place(_ position: UInt64) -> Int { DataLayout.log &+ within(position) }
+
+  @inline(__always)
+  private func within(_ position: UInt64) -> Int { Int(truncatingIfNeeded: position) & (byteCount &- 1) }
 
   /// Appends one record, pushing out the oldest as needed. Never fails: half the ring holds the longest record.
   @inline(__always)
@@ -56,12 +57,7 @@ struct ChangeLog {
     let size = (Self.headerBytes &+ key.count &+ 15) & ~15
     let ordinal = endOrdinal
     var end = endPosition
-    let remaining = byteCount &- (place(end) &- DataLayout.log)
-    if _slowPath(remaining < size) {
-      makeRoom(remaining, behind: end)
-      writeHeader(.padding, at: place(end), byteCount: remaining, ordinal: ordinal, version: version)
-      end = advance(end, by: remaining)
-    }
+    if _slowPath(within(end) &+ size > byteCount) { end = pad(behind: end, ordinal, version) }
     makeRoom(size, behind: end)
     let place = place(end)
     writeHeader(operation, at: place, byteCount: size, ordinal: ordinal, version: version)
@@ -69,6 +65,16 @@ struct ChangeLog {
     unsafe data.copy(key.baseAddress!, count: key.count, to: place &+ Self.headerBytes)
     data.storeRelaxed(DataLayout.logEndOrdinal, ordinal &+ 1)
     _ = advance(end, by: size)
+  }
+
+  /// Fills what is left at the ring's end with a record that says nothing.
+  /// - Returns: the new end.
+  @inline(never)
+  private func pad(behind end: UInt64, _ ordinal: UInt64, _ version: UInt64) -> UInt64 {
+    let remaining = byteCount &- within(end)
+    makeRoom(remaining, behind: end)
+    writeHeader(.padding, at: place(end), byteCount: remaining, ordinal: ordinal, version: version)
+    return advance(end, by: remaining)
   }
 
   @inline(__always)

@@ -45,14 +45,14 @@ extension Lookup {
     }
   }
 
-  /// The word that leads to this entry, which is in use, if the hint is right; else 0. Under W.
+  /// The word that leads to this entry, which is in use, if the hint is right. Under W.
   ///
   /// The index has one word at most for an entry, and this one is of a sub-table that the directory leads to now: not of one that a
   /// split or a merge has replaced, whose words stay what they were.
   @inline(__always)
-  func word(of entry: Int, at hint: TombstoneHint) -> Int {
+  func word(of entry: Int, at hint: TombstoneHint) -> Int? {
     let place = directoryWord(hash: hint.hash).word.offset &+ hint.offset
-    return BucketWord.offset(data.loadRelaxed(place)) == entry ? place : 0
+    return BucketWord.offset(data.loadRelaxed(place)) == entry ? place : nil
   }
 
   @inline(__always)

@@ -22,9 +22,10 @@ public enum SizeClasses {
   static func size(_ sizeClass: Int) -> Int { Int(shm_size_class_bytes(sizeClass)) }
 
   /// The smallest classes are of 32, 48, 64 bytes and so on: so many.
-  private static let evenCount: UInt = 23
+  static let evenCount: UInt = 23
 
-  /// The size code for a block of at least `byteCount` bytes.
+  /// The size code for a block of at least `byteCount` bytes. Not by way of ``BlockSize``, whose part out of line gives back two words:
+  /// a `set` would take 7 instructions more.
   @inline(__always)
   static func code(byteCount: Int) -> Int {
     let steps = UInt(bitPattern: byteCount &+ 15) / 16 &- 2
@@ -58,8 +59,6 @@ public enum SizeClasses {
 
   static func blocksPerSlab(_ sizeClass: Int) -> Int { indexInSlab(slabBytes, sizeClass) }
 
-  /// Which block of its slab lies at `within` bytes. In 32 bits: a division of 64 takes twice as long.
-  static func indexInSlab(_ within: Int, _ sizeClass: Int) -> Int {
-    Int(truncatingIfNeeded: UInt32(truncatingIfNeeded: within) / shm_size_class_bytes(sizeClass))
-  }
+  /// Which block of its slab lies at `within` bytes, at most a slab's.
+  static func indexInSlab(_ within: Int, _ sizeClass: Int) -> Int { Int(shm_index_in_slab(within, sizeClass)) }
 }

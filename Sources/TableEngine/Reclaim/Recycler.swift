@@ -24,9 +24,17 @@ struct Recycler {
   /// The block of the ring's first record, if it may be taken.
   @inline(__always)
   private func first(_ head: UInt64) -> BlockRef? {
-    let position = superseded.position(head)
-    guard _fastPath(head != superseded.tail),
-      _fastPath(superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= state.recyclableUpTo)
+    block(head, superseded.mask, tail: superseded.tail, upTo: state.recyclableUpTo)
+  }
+
+  /// The block of one of the ring's first two records, if it may be taken. Who asks for both loads once what is the same for them.
+  @inline(__always)
+  private func block(
+    _ counter: UInt64, _ mask: UInt64, tail: @autoclosure () -> UInt64, upTo: @autoclosure () -> UInt64
+  ) -> BlockRef? {
+    let position = superseded.position(counter, mask)
+    guard _fastPath(counter != tail()),
+      _fastPath(superseded.ctl.loadRelaxed(position &+ SupersededRing.stamp) <= upTo())
     else { return nil }
     return BlockRef(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.block))
   }
@@ -49,36 +57,42 @@ struct Recycler {
   }
 
   /// The same for a tombstone. At the head lies the value that an earlier removal superseded, and behind it nearly always that
-  /// one's tombstone.
+  /// one's tombstone: both are looked at before the value's block is made free.
   @inline(__always)
   func findForTombstone(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
-    let head = superseded.head
-    guard let block = first(head) else { return nil }
-    return block.code == code ? found(block, head) : findBehind(block, head, code, detours: Self.detours)
+    let (head, mask, tail, upTo) = (superseded.head, superseded.mask, superseded.tail, state.recyclableUpTo)
+    guard let block = block(head, mask, tail: tail, upTo: upTo) else { return nil }
+    if block.code == code { return found(block, head) }
+    guard let next = self.block(head &+ 1, mask, tail: tail, upTo: upTo), next.code == code,
+      let release = FreePass(state: state).quickRelease(of: block)
+    else { return findFurther(block, head, code, detours: Self.detours) }
+    let bytesPopped = FreePass(state: state).freeFirst(head, block, release)
+    state.journal.save(JournalLayout.supersededHeadAfter, head &+ 1)
+    return found(next, head &+ 1, bytesPopped: bytesPopped)
   }
 
   @inline(__always)
   private func found(_ block: BlockRef, _ head: UInt64) -> Find {
-    let bytesPopped = superseded.bytesPopped &+ UInt64(truncatingIfNeeded: SizeClasses.size(block.code))
+    found(block, head, bytesPopped: superseded.bytesPopped)
+  }
+
+  @inline(__always)
+  private func found(_ block: BlockRef, _ head: UInt64, bytesPopped: UInt64) -> Find {
+    let bytesPopped = bytesPopped &+ UInt64(truncatingIfNeeded: SizeClasses.size(block.code))
     superseded.setBytesPoppedAfter(bytesPopped)
     return Find(block: block, head: head &+ 1, bytesPopped: bytesPopped)
   }
 
   /// Makes the ring's first block free, which is of another size, and the one behind it if need be.
-  @inline(__always)
-  private func findBehind(_ other: BlockRef, _ otherHead: UInt64, _ code: Int, detours: Int) -> Find? {
-    FreePass(state: state).freeFirst(superseded, otherHead, other)
+  @inline(never)
+  private func findFurther(_ other: BlockRef, _ otherHead: UInt64, _ code: Int, detours: Int) -> Find? {
+    FreePass(state: state).freeFirst(otherHead, other)
     let head = otherHead &+ 1
     state.journal.save(JournalLayout.supersededHeadAfter, head)
     guard let block = first(head) else { return nil }
     if block.code == code { return found(block, head) }
     return detours > 1 ? findFurther(block, head, code, detours: detours &- 1) : nil
-  }
-
-  @inline(never)
-  private func findFurther(_ other: BlockRef, _ otherHead: UInt64, _ code: Int, detours: Int) -> Find? {
-    findBehind(other, otherHead, code, detours: detours)
   }
 
   /// Moves the ring's head past the found block, which the journal names by now.

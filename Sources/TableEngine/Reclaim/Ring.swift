@@ -33,7 +33,13 @@ struct Ring {
 
   /// Control offset of the record with this counter.
   @inline(__always)
-  func position(_ counter: UInt64) -> Int { region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes }
+  func position(_ counter: UInt64) -> Int { position(counter, mask) }
+
+  /// The same for who has loaded the mask.
+  @inline(__always)
+  func position(_ counter: UInt64, _ mask: UInt64) -> Int {
+    region &+ Int(truncatingIfNeeded: counter & mask) &* recordBytes
+  }
 
   /// From this record on, the records before the returned counter lie side by side; with that one the ring begins anew.
   func endOfNeighbours(_ counter: UInt64) -> UInt64 { (counter | mask) &+ 1 }

@@ -15,22 +15,29 @@ struct SupersededTail {
   /// Pushes a record; see ``SupersededRing``. Room for it was reserved.
   @inline(__always)
   mutating func push(_ block: BlockRef, named newer: UInt64, stamp: UInt64, onto ring: Ring) {
-    let position = ring.position(tail)
-    ring.ctl.storeRelaxed(position &+ SupersededRing.block, block.raw)
-    ring.ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
-    ring.ctl.storeRelaxed(position &+ SupersededRing.newer, newer)
-    tail &+= 1
+    write(block, named: newer, stamp: stamp, onto: ring)
     bytes &+= UInt64(truncatingIfNeeded: block.byteCount)
   }
 
   /// Pushes a value and the tombstone that took its place. A tombstone has a record of its own: nothing supersedes one that stays at
   /// the head of its chain.
+  /// - Parameter byteCount: of both blocks.
   @inline(__always)
   mutating func push(
-    _ value: BlockRef, and tombstone: BlockRef, at hint: TombstoneHint, version: UInt64, onto ring: Ring
+    _ value: BlockRef, and tombstone: BlockRef, byteCount: Int, at hint: TombstoneHint, version: UInt64, onto ring: Ring
   ) {
-    push(value, named: UInt64(truncatingIfNeeded: tombstone.offset), stamp: version, onto: ring)
-    push(tombstone, named: hint.raw, stamp: SupersededRing.unsettled, onto: ring)
+    write(value, named: UInt64(truncatingIfNeeded: tombstone.offset), stamp: version, onto: ring)
+    write(tombstone, named: hint.raw, stamp: SupersededRing.unsettled, onto: ring)
+    bytes &+= UInt64(truncatingIfNeeded: byteCount)
+  }
+
+  @inline(__always)
+  private mutating func write(_ block: BlockRef, named newer: UInt64, stamp: UInt64, onto ring: Ring) {
+    let position = ring.position(tail)
+    ring.ctl.storeRelaxed(position &+ SupersededRing.block, block.raw)
+    ring.ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
+    ring.ctl.storeRelaxed(position &+ SupersededRing.newer, newer)
+    tail &+= 1
   }
 
   /// Makes the pushed records count. After a ``crashFence()``: the records must be there first.

@@ -50,10 +50,11 @@ struct TombstonePass {
   ///   lies a tombstone that is above the cut: some reader may be at an older version.
   private func settle(_ start: UInt64, _ stop: UInt64, _ committed: UInt64) -> (reached: UInt64, count: Int) {
     let (ctl, cut) = (state.ctl, state.chainsCutAt)
-    var position = superseded.position(start)
-    var counter = start
+    let first = superseded.position(start)
+    let end = first &+ Int(truncatingIfNeeded: stop &- start) &* SupersededRing.recordBytes
+    var position = first
     var count = 0
-    while counter != stop {
+    while position != end {
       if ctl.loadRelaxed(position &+ SupersededRing.stamp) == SupersededRing.unsettled {
         let block = BlockRef(raw: ctl.loadRelaxed(position &+ SupersededRing.block))
         if state.data.loadRelaxed(block.offset &+ Entry.version) > cut { break }
@@ -61,17 +62,22 @@ struct TombstonePass {
         count &+= 1
       }
       position &+= SupersededRing.recordBytes
-      counter &+= 1
     }
     state.work.versionsScanned &+= count
-    return (counter, count)
+    return (start &+ UInt64(truncatingIfNeeded: (position &- first) / SupersededRing.recordBytes), count)
   }
 
   @inline(__always)
   private func settle(_ block: BlockRef, at position: Int, _ committed: UInt64) {
     let hint = TombstoneHint(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.newer))
-    let place = state.lookup.word(of: block.offset, at: hint)
-    let stamp = place != 0 ? clear(place, committed) : settleFurther(block, committed)
+    guard let place = state.lookup.word(of: block.offset, at: hint) else {
+      return noteSettled(settleFurther(block, committed), at: position)
+    }
+    noteSettled(clear(place, committed), at: position)
+  }
+
+  @inline(__always)
+  private func noteSettled(_ stamp: UInt64, at position: Int) {
     crashFence()
     superseded.ctl.storeRelaxed(position &+ SupersededRing.stamp, stamp)
   }

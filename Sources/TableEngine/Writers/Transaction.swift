@@ -168,18 +168,21 @@ struct Transaction {
     guard !meta.isTombstone else { return 0 }
     try reserve(8)
     if _slowPath(state.variant == .rwlock) {
-      clear(location)
+      clear(location.place, location.word)
     } else {
-      let tombstone = try takeForTombstone(EntryMeta.compactByteCount(key.count, 0), location.place, location.word)
+      let size = BlockSize(holding: EntryMeta.compactByteCount(key.count, 0))
+      let tombstone = try takeForTombstone(code: size.code, location.place, location.word)
+      let oldSize = state.blockSize(ofEntry: previous, keyLength: key.count)
+      // Does not count before the commit; first, while what it is made of is in registers.
+      var superseded = state.supersededTail
+      superseded.push(
+        BlockRef(offset: previous, code: oldSize.code), and: tombstone, byteCount: oldSize.byteCount &+ size.byteCount,
+        at: TombstoneHint(hash: hash, location), version: state.version, onto: state.superseded)
+      state.supersededTail = superseded
       unsafe data.storeEntry(
         tombstone.offset, EntryMeta(keyLength: key.count, valueLength: 0, type: 0, tombstone: true), ValueAttributes(),
         key, UnsafeRawBufferPointer(start: nil, count: 0), version: state.version, previous: previous)
       publish(tombstone.offset, hash: hash, at: location)
-      var superseded = state.supersededTail
-      superseded.push(
-        WriterState.block(ofEntry: previous, meta), and: tombstone, at: TombstoneHint(hash: hash, location),
-        version: state.version, onto: state.superseded)
-      state.supersededTail = superseded
     }
     state.keyDelta &-= 1
     unsafe state.log.append(.remove, key: key, version: state.version)
@@ -188,9 +191,9 @@ struct Transaction {
 
   /// In the rwlock variant a key that is removed leaves nothing behind.
   @inline(never)
-  private func clear(_ location: Location) {
-    journal.append(.put, offset: location.place, value: location.word)
-    data.storeRelease(location.place, BucketWord.deleted)
+  private func clear(_ place: Int, _ word: UInt64) {
+    journal.append(.put, offset: place, value: word)
+    data.storeRelease(place, BucketWord.deleted)
   }
 
   /// Where the key is or may go, after splitting its sub-table as often as that takes.
@@ -262,11 +265,9 @@ struct Transaction {
     return record(block, .allocate, location.place, location.word)
   }
 
-  /// A block for a tombstone. Not inlined: a removal would have to keep in registers all that it needs afterwards,
-  /// which takes more instructions than the call.
-  @inline(never)
-  private func takeForTombstone(_ byteCount: Int, _ place: Int, _ word: UInt64) throws(EngineError) -> BlockRef {
-    let code = SizeClasses.code(byteCount: byteCount)
+  /// A block for a tombstone.
+  @inline(__always)
+  private func takeForTombstone(code: Int, _ place: Int, _ word: UInt64) throws(EngineError) -> BlockRef {
     if let find = Recycler(state: state).findForTombstone(code: code) {
       return record(find, .allocateTombstone, place, word)
     }

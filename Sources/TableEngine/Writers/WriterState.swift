@@ -187,6 +187,17 @@ final class WriterState: @unchecked Sendable {
     Self.block(ofEntry: entry, EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta)))
   }
 
+  /// The size of the block of an entry whose key has so many bytes.
+  @inline(__always)
+  func blockSize(ofEntry entry: Int, keyLength: Int) -> BlockSize {
+    let meta = EntryMeta(raw: data.loadRelaxed(entry &+ Entry.meta))
+    guard _fastPath(meta.isCompact) else { return blockSize(ofUncompact: meta) }
+    return BlockSize(holding: EntryMeta.compactByteCount(keyLength, meta.valueLength))
+  }
+
+  @inline(never)
+  private func blockSize(ofUncompact meta: EntryMeta) -> BlockSize { BlockSize(holding: meta.byteCount) }
+
   @inline(__always)
   static func block(ofEntry entry: Int, _ meta: EntryMeta) -> BlockRef {
     BlockRef(offset: entry, code: SizeClasses.code(byteCount: meta.quickByteCount))

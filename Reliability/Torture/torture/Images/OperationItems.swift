@@ -111,7 +111,9 @@ private struct RecoveryChoice {
 
 extension ImageOperation {
   func isFor(_ variant: Table.Variant) -> Bool {
-    variant == .rcu || ![.gc, .free, .merge, .dissolve, .recycle, .recycleAborted, .rings].contains(self)
+    if variant == .rcu { return true }
+    let reclaims: [Self] = [.gc, .free, .merge, .dissolve, .recycle, .recycleAborted, .deleteRecycling, .rings]
+    return !reclaims.contains(self)
   }
 }
 

@@ -10,6 +10,8 @@ enum ImageOperation: String, CaseIterable {
   case rings
   /// Puts that take the blocks of superseded versions, of sizes that fit and others; a part is taken back, or all.
   case recycle, recycleAborted
+  /// A removal that frees the value of an earlier one and takes the block of that one's tombstone.
+  case deleteRecycling
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
 
@@ -23,7 +25,7 @@ enum ImageOperation: String, CaseIterable {
   }
 
   /// One transaction of one key: few enough stores to look at each of its recovery's, too.
-  var isShort: Bool { [.put, .overwrite, .delete].contains(self) }
+  var isShort: Bool { [.put, .overwrite, .delete, .deleteRecycling].contains(self) }
 }
 
 /// Codes of the markers.
@@ -92,7 +94,7 @@ struct Scene {
     model[key] = value
   }
 
-  private mutating func remove(_ index: Int) throws {
+  mutating func remove(_ index: Int) throws {
     _ = try table.remove(Self.key(index))
     model[Self.key(index)] = nil
   }
@@ -127,6 +129,7 @@ struct Scene {
     case .rings: return try doublingRings()
     case .recycle: return try recycling(aborted: false)
     case .recycleAborted: return try recycling(aborted: true)
+    case .deleteRecycling: return try removingAfterRemovals()
     case .rollback: return rollingBack(aborted: false)
     case .rollbackAborted: return rollingBack(aborted: true)
     case .rollbackSplit: return try splittingInAPart()

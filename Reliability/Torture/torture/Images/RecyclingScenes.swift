@@ -15,6 +15,25 @@ extension Scene {
     return inBarrier(first, part: part, aborted: aborted, after: after)
   }
 
+  /// One key more of a table that others have left: two commits that reclaim have to come before a tombstone's block may be taken. The
+  /// values are of one size, so that most of their slabs have room already.
+  mutating func removingAfterRemovals() throws -> () throws -> Void {
+    var keys = Array(stride(from: 4000, to: 9600, by: 7))
+    for key in keys { try set(key, round: 20) }
+    let work = table.segment.work!
+    let before = work.blocksRecycled
+    while keys.count > 1, work.blocksRecycled < before + 10 { try remove(keys.removeFirst()) }
+    let key = Self.key(keys[0])
+    expect([(key, nil)])
+    let (table, recycled, freed) = (table, work.blocksRecycled, work.blocksFreed)
+    return {
+      _ = try table.remove(key)
+      guard work.blocksRecycled == recycled + 1, work.blocksFreed == freed + 1 else {
+        throw Unavailable("the removal takes no tombstone's block behind a value's")
+      }
+    }
+  }
+
   /// A commit that reclaims leaves to the next writes what they may take.
   private mutating func overwriteUntilBlocksAreTaken() throws {
     let work = table.segment.work!
