@@ -134,7 +134,7 @@ final class Allocator: Sendable {
     clear(block, unit, within)
   }
 
-  /// The one store that ``release(_:)`` of a block comes to nearly always.
+  /// The one store that nearly every ``release(_:)`` of a block in a slab consists of.
   struct QuickRelease {
     /// Of the slab's used blocks, this one among them; a control offset.
     let word: Int
@@ -142,10 +142,10 @@ final class Allocator: Sendable {
     let left: UInt64
   }
 
-  /// The store that makes a block in a slab free, if that is all there is to do: the hints that there is room stand, and another
-  /// block of the same word of bits keeps the slab.
+  /// The store that makes a block in a slab free, if nothing else has to be done: the hints that there is room are set, and another
+  /// block of the same word of bits is in use, so that the slab stays. Stores nothing itself.
   ///
-  /// Changes nothing. A function of what it needs: to load those from an allocator would take two instructions more.
+  /// Static, with what it needs as arguments: an allocator's own would have to be loaded, by two instructions.
   @inline(__always)
   static func quickRelease(of block: BlockRef, _ ctl: MappedMemory, _ geometry: Geometry) -> QuickRelease? {
     // By powers of two, unsigned, the divisions are shifts.

@@ -1,7 +1,7 @@
 /// The size of a block: its code, and how many bytes it has.
 ///
-/// Both come from the same few instructions for most blocks, those of the smallest classes. To get the one from the other later would
-/// take a look into a table, and before it the question whether the code is a class's.
+/// For the smallest classes, which most blocks are of, the same few instructions give both. Whoever has the code alone has to ask whether
+/// it is a class's and look into a table.
 struct BlockSize {
   let code: Int
   let byteCount: Int

@@ -24,8 +24,8 @@ public enum SizeClasses {
   /// The smallest classes are of 32, 48, 64 bytes and so on: so many.
   static let evenCount: UInt = 23
 
-  /// The size code for a block of at least `byteCount` bytes. Not by way of ``BlockSize``, whose part out of line gives back two words:
-  /// a `set` would take 7 instructions more.
+  /// The size code for a block of at least `byteCount` bytes. Not by way of ``BlockSize``, whose part out of line returns two
+  /// words: a `set` would take 7 instructions more.
   @inline(__always)
   static func code(byteCount: Int) -> Int {
     let steps = UInt(bitPattern: byteCount &+ 15) / 16 &- 2

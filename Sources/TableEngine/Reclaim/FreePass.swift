@@ -67,14 +67,14 @@ struct FreePass {
     }
   }
 
-  /// How the block can be made free by one store; nil where there is more to do. Filling it is more: a call in the midst, though it is
-  /// never made, would have a removal put away all that it has at hand, which takes 22 instructions.
+  /// The store that makes the block free, if that is all there is to do. A table that fills its freed blocks has more to do:
+  /// with a call for that, though it is never made, the compiler saves a removal's registers on the stack, by 22 instructions.
   @inline(__always)
   func quickRelease(of block: BlockRef) -> Allocator.QuickRelease? {
     block.code < SizeClasses.runCode && !poisons ? Allocator.quickRelease(of: block, state.ctl, state.geometry) : nil
   }
 
-  /// The same by that store. A death after it has ``finish(_:)`` clear the bit again.
+  /// The same by that store. If the writer dies after it, ``finish(_:)`` clears the bit again.
   /// - Returns: the ring's popped bytes, this block's among them.
   @inline(__always)
   func freeFirst(_ head: UInt64, _ block: BlockRef, _ release: Allocator.QuickRelease) -> UInt64 {

@@ -27,7 +27,7 @@ struct Recycler {
     block(head, superseded.mask, tail: superseded.tail, upTo: state.recyclableUpTo)
   }
 
-  /// The block of one of the ring's first two records, if it may be taken. Who asks for both loads once what is the same for them.
+  /// The block of one of the ring's first two records, if it may be taken. A caller that asks for both loads once what is the same.
   @inline(__always)
   private func block(
     _ counter: UInt64, _ mask: UInt64, tail: @autoclosure () -> UInt64, upTo: @autoclosure () -> UInt64
@@ -57,7 +57,7 @@ struct Recycler {
   }
 
   /// The same for a tombstone. At the head lies the value that an earlier removal superseded, and behind it nearly always that
-  /// one's tombstone: both are looked at before the value's block is made free.
+  /// one's tombstone. Both are looked at before the value's block is made free.
   @inline(__always)
   func findForTombstone(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }

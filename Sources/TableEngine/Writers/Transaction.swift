@@ -173,7 +173,7 @@ struct Transaction {
       let size = BlockSize(holding: EntryMeta.compactByteCount(key.count, 0))
       let tombstone = try takeForTombstone(code: size.code, location.place, location.word)
       let oldSize = state.blockSize(ofEntry: previous, keyLength: key.count)
-      // Does not count before the commit; first, while what it is made of is in registers.
+      // The records do not count before the commit. They come first because what they are made of is in registers now.
       var superseded = state.supersededTail
       superseded.push(
         BlockRef(offset: previous, code: oldSize.code), and: tombstone, byteCount: oldSize.byteCount &+ size.byteCount,
