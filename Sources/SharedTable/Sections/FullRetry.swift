@@ -17,35 +17,31 @@ import TableEngine
 /// One word, and passed on by value: the first attempt, which nearly always succeeds, keeps it in a register.
 @usableFromInline
 package struct FullRetry {
-  /// When the waiting for readers ends, by the monotonic clock, but for its lowest four bits; 0 before the first pause. Below it
-  /// how often it has paused, up to 7, and whether it has started over.
+  /// When the waiting for readers ends, by the monotonic clock, but for its lowest four bits; 0 before the first pause. In those bits
+  /// how many attempts have failed, up to 15.
   @usableFromInline let word: UInt64
 
-  private init(startedOver: Bool, pauses: UInt64, deadline: UInt64) {
-    word = deadline & ~15 | min(pauses, 7) << 1 | (startedOver ? 1 : 0)
-  }
+  private init(failures: UInt64, deadline: UInt64) { word = deadline & ~15 | min(failures, 15) }
 
   /// Before the first attempt.
   @inlinable @inline(__always)
   package init() { word = 0 }
 
-  private var hasStartedOver: Bool { word & 1 != 0 }
-  private var pauses: UInt64 { word >> 1 & 7 }
+  private var failures: UInt64 { word & 15 }
   private var deadline: UInt64 { word & ~15 }
 
   /// What comes after an attempt that has failed.
   /// - Parameter timeoutNanoseconds: the write's.
   /// - Returns: how long to pause before the next attempt, in nanoseconds, 0 = not at all. Nil: there is to be none.
   func next(after error: TableError, _ timeoutNanoseconds: UInt64) -> (retry: FullRetry, pause: UInt64)? {
-    if error.mayFitInNextBarrier, !hasStartedOver {
-      return (FullRetry(startedOver: true, pauses: pauses, deadline: deadline), 0)
-    }
+    if failures == 0 { return error.mayFitInNextBarrier ? (FullRetry(failures: 1, deadline: 0), 0) : nil }
     guard error.mayFitOnceReaderGoesOn else { return nil }
     let patience = min(timeoutNanoseconds, StalledReaderPolicy.patienceNanoseconds)
-    let deadline = pauses == 0 ? Deadline(patience) : Deadline(at: deadline)
-    let pause = min(1_000_000 << pauses, deadline.leftNanoseconds)
+    let deadline = failures == 1 ? Deadline(patience) : Deadline(at: deadline)
+    // 1 ms, and each time twice as long.
+    let pause = min(1_000_000 << (failures - 1), deadline.leftNanoseconds)
     if pause == 0 { return nil }
-    return (FullRetry(startedOver: hasStartedOver, pauses: pauses + 1, deadline: deadline.instant), pause)
+    return (FullRetry(failures: failures + 1, deadline: deadline.instant), pause)
   }
 
   /// Pauses before the next attempt; nil if there is to be none.
