@@ -110,8 +110,10 @@ struct Bench: ParsableCommand {
 
   private func page(_ report: Report) -> String {
     """
-    Run of \(on). Medians of \(rounds) rounds, all contestants in turns; in each round a contestant does the same \
-    work on the same keys.
+    # The last run
+
+    Run of \(on). Medians of \(rounds) rounds, all contestants in turns. A turn takes the keys after those of the turn \
+    before it.
 
 
     """ + report.markdown

@@ -32,7 +32,7 @@ struct Contestant {
   let name: String
   /// Is told before and after each round, outside the time measured: a writer beside it, say.
   let surroundings: (any Surroundings)?
-  /// What an operation of round `number`, which takes other keys than the last, cost: nanoseconds.
+  /// What an operation of turn `number`, which takes other keys than the turn before, cost: nanoseconds.
   let cost: (_ number: Int) throws -> Double
 
   /// - Parameter round: does the operations of a round and returns how many they were. Wall time counts.
@@ -61,14 +61,18 @@ protocol Surroundings {
 }
 
 extension Contest {
-  /// Nanoseconds an operation, by contestant.
+  /// Nanoseconds an operation, by contestant. Each turn takes the keys after those of the turn before it, whoever's that
+  /// was. Of two contestants that read one large table or dictionary in the same order, the second would find in the
+  /// caches what the first has just read.
   func run(rounds: Int) throws -> [String: Samples] {
     var times: [String: [Double]] = [:]
-    for number in 0..<min(rounds, mostRounds) {
+    var turn = 0
+    for _ in 0..<min(rounds, mostRounds) {
       for contestant in contestants {
         try contestant.surroundings?.begin()
-        try warmUp(contestant, number)
-        times[contestant.name, default: []].append(try contestant.cost(number + 1))
+        try warmUp(contestant, &turn)
+        times[contestant.name, default: []].append(try contestant.cost(turn))
+        turn += 1
         try contestant.surroundings?.end()
       }
     }
@@ -77,9 +81,12 @@ extension Contest {
 
   /// Unmeasured turns. The others have had the caches since its last one: what it meets there must be its own work. And
   /// who follows one that slept on a socket finds a processor that takes some milliseconds to come to speed again.
-  private func warmUp(_ contestant: Contestant, _ number: Int) throws {
+  private func warmUp(_ contestant: Contestant, _ turn: inout Int) throws {
     let begin = now()
-    repeat { _ = try contestant.cost(number) } while now() - begin < 20_000_000
+    repeat {
+      _ = try contestant.cost(turn)
+      turn += 1
+    } while now() - begin < 20_000_000
   }
 }
 

@@ -4,7 +4,7 @@ import CPeers
 final class Workload: @unchecked Sendable {
   // Sendable because nothing changes after init.
   static let keyBytes = Int(PEER_KEY_BYTES)
-  /// Lookups in one round of a fast contestant: so few that most rounds end before the scheduler interrupts them.
+  /// Lookups in one turn of a fast contestant: so few that most turns end before the scheduler interrupts them.
   static let roundLookups = 20_000
 
   enum Order {
@@ -57,9 +57,11 @@ final class Workload: @unchecked Sendable {
     lookups.deallocate()
   }
 
-  /// Where the keys of a round begin, and the bytes that looking all of them up must find.
+  /// Where the keys of a turn begin, and the bytes that looking all of them up must find. The lookups are divided into
+  /// parts, and turns take them in order; so a turn hardly ever asks for a key that one shortly before it asked for,
+  /// unless the keys are few.
   func round(_ number: Int, _ count: Int = roundLookups) -> (keys: UnsafeMutableRawPointer, bytes: Int) {
-    let first = (number &* 7919 &* Self.roundLookups) % (lookupCount - count + 1)
+    let first = number % (lookupCount / count) * count
     let hits = isPresent[first..<(first + count)].count { $0 }
     return (lookups.baseAddress! + first * Self.keyBytes, hits * value.count)
   }
