@@ -138,6 +138,24 @@ import Testing
     }
   }
 
+  /// The same of what is appended to a value.
+  @Test func nothingOfASequenceIsLostThatIsAppended() throws {
+    try withTable(.rcu, capacityBytes: 1 << 20) { table throws in
+      let shared = try SharedValue("value", in: table, default: [UInt8]())
+      var count = 0
+      while code({ try table.set(Self.key(count), Self.value) }) == nil { count += 1 }
+      for index in 0..<count / 2 { try table.remove(Self.key(index)) }
+      var length = 0
+      while true {
+        let elements = AnyIterator(Self.value.prefix(5000).makeIterator())
+        if code({ try shared += elements }) != nil { break }
+        length += 5000
+        try #require(try shared.value.count == length, "of those that were told to be in")
+      }
+      #expect(length > 10_000)
+    }
+  }
+
   // Not asynchronous, and so the forms that block.
   private static func set(_ table: Table, _ index: Int, timeout: Duration? = nil) throws {
     try table.set(key(index), value, timeout: timeout)

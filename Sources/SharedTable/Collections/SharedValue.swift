@@ -235,6 +235,8 @@ extension SharedValue where Value: FloatingPoint {
 extension SharedValue where Value: RangeReplaceableCollection {
   /// Appends in one barrier.
   public static func += (value: Self, tail: some Sequence<Value.Element>) throws(TableError) {
+    // A sequence may end with its first pass, and the barrier may be tried again.
+    let tail = Value(tail)
     try value.replace { $0 + tail }
   }
 }
