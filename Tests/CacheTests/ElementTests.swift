@@ -106,6 +106,20 @@ import Testing
     }
   }
 
+  /// To a limit in elements a cost is nothing, however large, and so is the sum of several.
+  @Test func theSumOfCostsMayBeAny() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try StringCache("c", in: table, limit: .entries(3))
+      for index in 0..<5 { try cache.set("k\(index)", "v", cost: .max) }
+      #expect(try cache.count == 3)
+      #expect(try cache.evictionCount == 2)
+      #expect(try problems(table) == [])
+      try cache.remove("k4")
+      try cache.remove("k3")
+      #expect(try cache.totalCost == .max)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func noSnapshotShowsMoreThanTheLimit(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let limit = 40

@@ -6,6 +6,7 @@ import TableEngine
 struct CacheHead: Equatable {
   /// Elements, expired ones that nobody removed yet included.
   var count: UInt64 = 0
+  /// Modulo 2^64, and any: what a limit in elements lets in may cost anything.
   var cost: UInt64 = 0
   var pageCount = 1
   /// The page to look for victims in next.
@@ -42,7 +43,7 @@ struct CacheHead: Equatable {
     insertions = word(6)
     evictions = word(7)
     guard word(0) == Self.magic, UInt(bitPattern: pageCount &- 1) < Self.maximumPageCount,
-      UInt(bitPattern: hand) < UInt(bitPattern: pageCount), (count | cost) >> 63 == 0
+      UInt(bitPattern: hand) < UInt(bitPattern: pageCount), count >> 63 == 0
     else { return nil }
   }
 
