@@ -84,11 +84,31 @@ import Testing
       var bytes = [UInt8](repeating: 0, count: 8)
       lengths.withUnsafeMutableBufferPointer { lengths in
         bytes.withUnsafeMutableBytes { bytes in
-          for (keyLength, stride) in [(4, 5), (3, 4), (0, 4), (4, 0)] {
+          for (keyLength, stride) in [(4, 5), (3, 4), (0, 4), (4, 0), (-4, 4), (4, .max), (.max, 4), (.min, .min)] {
             #expect(throws: TableError.self) {
               try reader.get(
                 keys: UnsafeRawBufferPointer(bytes), keyLength: keyLength, into: bytes, stride: stride, lengths: lengths
               )
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Setting.all) func keysThatAreTooLongAreRefused(_ setting: Setting) throws {
+    try setting.with { _, reader throws in
+      var (length, byte) = (0, UInt8(0))
+      let key = [UInt8](repeating: 1, count: 65_537)
+      withUnsafeMutableBytes(of: &byte) { bytes in
+        withUnsafeMutablePointer(to: &length) { length in
+          let lengths = UnsafeMutableBufferPointer(start: length, count: 1)
+          key.withUnsafeBytes { key in
+            // The first read of a thread goes another way than the next.
+            for _ in 0..<3 {
+              #expect(
+                code { try reader.get(keys: key, keyLength: key.count, into: bytes, stride: 1, lengths: lengths) }
+                  == .tooLarge)
             }
           }
         }

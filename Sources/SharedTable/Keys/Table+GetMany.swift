@@ -17,7 +17,9 @@ extension Table {
     lengths: UnsafeMutableBufferPointer<Int>
   ) throws(TableError) {
     let count = lengths.count
-    guard keyLength > 0, stride > 0, keys.count == count * keyLength, buffer.count >= count * stride else {
+    guard keyLength > 0, stride > 0, let keyBytes = Self.product(count, keyLength), keys.count == keyBytes,
+      let valueBytes = Self.product(count, stride), buffer.count >= valueBytes
+    else {
       throw TableError(
         .invalid, table: name,
         "keys, buffer and lengths do not fit each other: each of the \(count) lengths needs \(keyLength) bytes of the keys and "
@@ -25,6 +27,7 @@ extension Table {
     }
     guard count > 0, let first = keys.baseAddress, let target = buffer.baseAddress, let sums = lengths.baseAddress
     else { return }
+    guard Self.keyLengths ~= keyLength else { throw named(.keyLength(keyLength)) }
     if count <= Segment.batchCount,
       unsafe segment.copyManyQuickly(
         first, keyLength: keyLength, count: count, to: target, stride: stride, lengths: sums, clock)
@@ -38,6 +41,12 @@ extension Table {
           first + start * keyLength, keyLength, now, to: target + start * stride, stride, lengths: sums + start)
       }
     }
+  }
+
+  /// Nil if that is no `Int`: the factors are the caller's.
+  private static func product(_ count: Int, _ length: Int) -> Int? {
+    let (product, overflow) = count.multipliedReportingOverflow(by: length)
+    return overflow ? nil : product
   }
 }
 
