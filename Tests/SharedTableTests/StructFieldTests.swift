@@ -43,6 +43,26 @@ import Testing
     }
   }
 
+  /// Of a generic struct, whose name says what it holds.
+  struct Pair<Element: SharedStruct>: SharedStruct {
+    static var schemaName: String { "example.pair of \(Element.tableFingerprint)" }
+    var first: Element
+    var second: Element
+  }
+
+  struct Point: SharedStruct {
+    static let schemaName = "example.point"
+    var x = 1
+    var y = 2
+  }
+
+  /// Neither has been used before.
+  @Test func aNameMayDependOnAnotherStruct() throws {
+    let table = try Table.temporary()
+    try table.set("p", Pair(first: Point(), second: Point(x: 3, y: 4)))
+    #expect(try table.get("p", as: Pair<Point>.self)?.second.x == 3)
+  }
+
   /// Every byte of the struct in turn is made each of 256 values. What the table then gives is a value, or nothing.
   @Test func bitsThatAreNoValueAreATypeMismatch() throws {
     let table = try Table.temporary()

@@ -45,15 +45,25 @@ enum StructLayouts {
   @inline(never)
   private static func find<T: SharedStruct>(_ type: T.Type) -> StructLayout {
     let id = ObjectIdentifier(type)
-    let layout = known.withLock { known in
-      if let layout = known[id] { return layout }
-      let layout = make(type)
-      known[id] = layout
-      return layout
-    }
+    // Without the lock: the type's name and the cases of its enums are the program's code, which may use other structs.
+    let layout = withKnown { $0[id] } ?? enter(make(type))
     // PAIR struct-layouts. Other end: StructLayouts.recentLayout. Release: who finds the word sees the layout.
     unsafe shm_store_release(recent.word(of: id), UInt64(UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())))
     return layout
+  }
+
+  /// - Returns: the layout that the type has from now on: the given one, unless another thread was faster.
+  private static func enter(_ layout: StructLayout) -> StructLayout {
+    withKnown { known in
+      if let first = known[layout.type] { return first }
+      known[layout.type] = layout
+      return layout
+    }
+  }
+
+  /// So that a child inherits the lock free.
+  private static func withKnown<R>(_ body: (inout sending [ObjectIdentifier: StructLayout]) -> sending R) -> R {
+    ForkLock.hold { known.withLock(body) }
   }
 
   private static func make<T: SharedStruct>(_ type: T.Type) -> StructLayout {
