@@ -187,6 +187,14 @@ import Testing
     }
   }
 
+  /// Other threads of the parent read the property all the time: some of the children are forked while one has its memory locked.
+  @Test func afterForkAPropertyIsTheDefaultAndSaysWhy() throws {
+    try withTable(.rcu) { table throws in
+      try table.set("hits", 8)
+      try worker(table).ask("fork-property 300", expecting: "ok")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aChildForkedInABarrierCannotWriteIntoIt(
     _ variant: Table.Variant
   ) throws {

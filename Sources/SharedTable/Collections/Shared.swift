@@ -15,7 +15,7 @@ public import Synchronization
 ///
 /// For the same reason a read of `hits` cannot throw: where the value cannot be read just now it is the last one that
 /// this property has read, at first the default, and ``failure`` says why. `try $hits.value` throws instead. A read
-/// waits as `table.get` does.
+/// waits as `table.get` does. In a child made by `fork()` it is the default, and `failure` is `forked`.
 @propertyWrapper
 public struct Shared<Value: TableValue>: Sendable {
   @usableFromInline let value: SharedValue<Value>
@@ -50,7 +50,10 @@ public struct Shared<Value: TableValue>: Sendable {
   public var projectedValue: SharedValue<Value> { value }
 
   /// Why the last read of the property found no value; nil if it did. `_hits.failure` where the property is declared.
-  public var failure: TableError? { memory.state.withLock { $0.failure } }
+  public var failure: TableError? {
+    let table = value.table
+    return table.isUsable ? memory.state.withLock { $0.failure } : table.named(.forked)
+  }
 
   @usableFromInline
   final class Memory: Sendable {
@@ -62,8 +65,12 @@ public struct Shared<Value: TableValue>: Sendable {
       init(last: Value) { self.last = last }
     }
     @usableFromInline let state: Mutex<State>
+    private let defaultValue: Value
 
-    init(_ value: Value) { state = Mutex(State(last: value)) }
+    init(_ value: Value) {
+      state = Mutex(State(last: value))
+      defaultValue = value
+    }
 
     @inlinable
     func note(_ value: Value) -> Value {
@@ -76,7 +83,9 @@ public struct Shared<Value: TableValue>: Sendable {
 
     @usableFromInline
     func note(_ failure: TableError) -> Value {
-      state.withLock { state in
+      // In a child another thread of the parent may have held the lock, and it is not there.
+      if failure.code == .forked { return defaultValue }
+      return state.withLock { state in
         state.failure = failure
         return state.last
       }

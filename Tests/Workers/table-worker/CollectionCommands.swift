@@ -1,4 +1,6 @@
+import Glibc
 import SharedTable
+import Synchronization
 import TestSupport
 
 /// Commands that use collections; nil for others.
@@ -9,6 +11,7 @@ func collectionAnswer(_ words: [String]) throws -> String? {
     return "ok"
   case "dictionary-get":
     return try SharedDictionary<Int, Int>(words[1], in: table)[Int(words[2])!].map(String.init) ?? "nil"
+  case "fork-property": return forkedBesideReaders(Int(words[1])!)
   case "array-clear":
     try SharedArray<Int>(words[1], in: table).removeAll()
     return "ok"
@@ -26,6 +29,28 @@ func collectionAnswer(_ words: [String]) throws -> String? {
     return "ok"
   default: return nil
   }
+}
+
+/// Children that are forked while other threads read a property look at it, too.
+private func forkedBesideReaders(_ count: Int) -> String {
+  let hits = Shared(wrappedValue: 7, "hits", in: table)
+  let isOver = Atomic(false)
+  let threads = (0..<2).map { _ in
+    startThread { while !isOver.load(ordering: .relaxed) { _ = hits.wrappedValue } }
+  }
+  defer {
+    isOver.store(true, ordering: .relaxed)
+    for thread in threads { pthread_join(thread, nil) }
+  }
+  for _ in 0..<count {
+    let said = forked {
+      // In case that it waits for ever.
+      alarm(60)
+      return "\(hits.wrappedValue) \(hits.failure?.code.rawValue ?? "nil")"
+    }
+    if said != "7 forked" { return said }
+  }
+  return "ok"
 }
 
 /// The same inside a barrier; false for others.
