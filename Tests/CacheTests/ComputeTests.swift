@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import TableTestSupport
 import TestSupport
@@ -35,6 +36,30 @@ import Testing
         #expect(try table.get("computations", as: Int.self) == 1)
       }
     }
+  }
+
+  /// Others' writes that were submitted while the task was suspended: its thread does not wait for them.
+  @Test func anAwaitedValueWaitsForEarlierWritesOnly() async throws {
+    let table = try Table.temporary()
+    let cache = try StringCache("c", in: table, limit: .entries(100))
+    try await cache.set("k", "v")
+    let (earlier, later) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    defer {
+      earlier.signal()
+      later.signal()
+    }
+    try cache.core.submitWrite {
+      earlier.wait()
+      return {}
+    }
+    let task = Task { try await cache.value(forKey: "k", orInsert: { "computed" }) }
+    try #require(await comesTrue { cache.core.queue.waitingCount == 1 })
+    try cache.core.submitWrite {
+      later.wait()
+      return {}
+    }
+    earlier.signal()
+    #expect(try await task.value == "v")
   }
 
   @Test(arguments: Table.Variant.allCases) func aWaiterTakesOverWhenTheComputingProcessDies(

@@ -39,7 +39,8 @@ extension SharedCache {
     orInsert compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     try await core.awaitWritesSuspending()
-    if let value = try self[key] { return value }
+    // Not by the subscript: that would block the task's thread for writes that others have submitted since.
+    if let value = try committed(key) { return value }
     return try await place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 

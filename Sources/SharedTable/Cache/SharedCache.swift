@@ -59,17 +59,23 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   public subscript(key: Key) -> Value? {
     get throws(TableError) {
       try core.awaitWrites()
-      return try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in
-        let hash = unsafe core.hash(bytes)
-        let value: Value?
-        if let quick: Value? = unsafe core.segment.value(bytes, hash: hash) {
-          value = quick
-        } else {
-          value = try unsafe core.table.getUndecided(RawKey(bytes), as: Value.self)
-        }
-        if value != nil { core.noteHit(hash) }
-        return value
+      return try committed(key)
+    }
+  }
+
+  /// The same, without a wait for writes that are on their way.
+  @inlinable @inline(__always)
+  func committed(_ key: Key) throws(TableError) -> Value? {
+    try unsafe withElementKey(key) { bytes throws(TableError) -> Value? in
+      let hash = unsafe core.hash(bytes)
+      let value: Value?
+      if let quick: Value? = unsafe core.segment.value(bytes, hash: hash) {
+        value = quick
+      } else {
+        value = try unsafe core.table.getUndecided(RawKey(bytes), as: Value.self)
       }
+      if value != nil { core.noteHit(hash) }
+      return value
     }
   }
 
