@@ -33,7 +33,8 @@ public import TableEngine
 /// A process that ends by `exit`, as by returning from `main`, first does the asynchronous work that was submitted, for as long
 /// as the table's timeout. One that is ended by a signal or `_exit` loses what had not begun, and nothing by halves.
 ///
-/// After `fork()` the child's queues throw `forked`; make new ones over a table that was opened again.
+/// After `fork()` the child's queues throw `forked`; make new ones over a table that was opened again. If the parent has done asynchronous
+/// work, in whatever queue, `async` throws `unsupported` in the child, and so does an `await` form that would not run at once.
 public final class BarrierQueue: Sendable {
   /// The table that its sections are of.
   public let table: Table
