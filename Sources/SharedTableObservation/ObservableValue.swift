@@ -105,7 +105,9 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
   // The task stores before it tells: an observer that is told may read in another thread at once, and must find the new value.
 
   private func tell(_ value: Value) {
-    tell(\.value) { $0.value = value }
+    // The one before is let go without the lock: its end may run anything.
+    var value = value
+    tell(\.value) { swap(&$0.value, &value) }
   }
 
   private func tell(_ failure: TableError) {

@@ -163,6 +163,38 @@ import Testing
     #expect(page.hits == 9 && page.failure == nil)
   }
 
+  /// A value that is an object, whose end runs the program's code.
+  final class Token: TableValue {
+    @TaskLocal static var atEnd: (@Sendable () -> Void)?
+    static let tableType = ValueType.integer
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+
+    required init?(tableBytes: UnsafeRawBufferPointer) {
+      guard let number = Int(tableBytes: tableBytes) else { return nil }
+      self.number = number
+    }
+
+    deinit { Self.atEnd?() }
+
+    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      try number.withTableBytes(body)
+    }
+  }
+
+  @Test func theEndOfAPropertysLastValueMayReadTheProperty() throws {
+    let table = try Table.temporary()
+    let token = Shared(wrappedValue: Token(0), "token", in: table)
+    let seen = Counter()
+    Token.$atEnd.withValue({ if token.failure == nil { seen.increment() } }) {
+      for _ in 0..<3 { _ = token.wrappedValue }
+      _ = try? table.set("token", 1)
+      for _ in 0..<3 { _ = token.wrappedValue }
+    }
+    #expect(seen.value > 0)
+  }
+
   @Test(arguments: Table.Variant.allCases) func observersReadAndCannotWrite(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let mine = try SharedValue("v", in: table, default: Color.red)

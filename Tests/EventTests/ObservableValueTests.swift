@@ -30,6 +30,41 @@ import Testing
     try await wait { isTold.load(ordering: .acquiring) }
   }
 
+  /// A value that is an object, whose end runs the program's code.
+  private final class Token: TableValue {
+    static let atEnd = Mutex<(@Sendable () -> Void)?>(nil)
+    static let tableType = ValueType.integer
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+
+    required init?(tableBytes: UnsafeRawBufferPointer) {
+      guard let number = Int(tableBytes: tableBytes) else { return nil }
+      self.number = number
+    }
+
+    deinit {
+      let atEnd = Self.atEnd.withLock { $0 }
+      atEnd?()
+    }
+
+    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      try number.withTableBytes(body)
+    }
+  }
+
+  @Test func theEndOfTheValueBeforeMayReadTheObject() async throws {
+    try await withTable { table in
+      try await table.set("token", 1)
+      let object = try ObservableValue("token", as: Token.self, in: table)
+      let seen = Counter()
+      Token.atEnd.withLock { $0 = { if object.value?.number == 2 { seen.increment() } } }
+      defer { withExtendedLifetime(Token.atEnd.withLock { $0.take() }) {} }
+      try await table.set("token", 2)
+      try await wait { seen.value > 0 }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func whoHasReadItIsToldWhenAnotherProcessChangesIt(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table in

@@ -74,8 +74,10 @@ public struct Shared<Value: TableValue>: Sendable {
 
     @inlinable
     func note(_ value: Value) -> Value {
+      // The one before is let go without the lock: its end may run anything.
+      var last = value
       state.withLock { state in
-        state.last = value
+        swap(&state.last, &last)
         if state.failure != nil { state.failure = nil }
       }
       return value
