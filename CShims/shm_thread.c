@@ -22,8 +22,8 @@ _Static_assert(SHM_THREAD_HOMES == 16, "as many as are spelt out below");
 static shm_thread_record nobody;
 
 __thread shm_thread_state shm_thread __attribute__((tls_model("initial-exec"))) = {
-    .homes = {&nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody,
-              &nobody, &nobody, &nobody, &nobody}};
+    .homes = {&nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody, &nobody,
+              &nobody, &nobody, &nobody, &nobody, &nobody}};
 
 #define CHUNK_RECORDS 16
 
@@ -152,4 +152,6 @@ void shm_thread_forget(void) {
   for (chunk *c = first_chunk(); c != NULL; c = c->next) memset(c->records, 0, sizeof c->records);
 }
 
-__attribute__((constructor)) static void make_end_key(void) { has_end_key = pthread_key_create(&end_key, end_thread) == 0; }
+__attribute__((constructor)) static void make_end_key(void) {
+  has_end_key = pthread_key_create(&end_key, end_thread) == 0;
+}

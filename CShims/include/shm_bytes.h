@@ -1,4 +1,5 @@
-/* Plain access to bytes, of keys and of values: equality and copies. An observer's is racy, and believed after validation only. */
+/* Plain access to bytes, of keys and of values: equality and copies. An observer's is racy, and believed after
+ * validation only. */
 #ifndef SHM_BYTES_H
 #define SHM_BYTES_H
 

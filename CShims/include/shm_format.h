@@ -79,7 +79,8 @@ struct shm_data_header {
   uint64_t unused1[7];
 
   /* Under W, followed by a release fence. No snapshot below this is safe for an observer: raised before the first reuse
-   * or unlink. Only grows. After a crash it may be ahead of what was reclaimed, which only makes an observer begin anew. */
+   * or unlink. Only grows. After a crash it may be ahead of what was reclaimed, which only makes an observer begin
+   * anew. */
   uint64_t reclaimed;
   uint64_t unused2[7];
 
@@ -101,8 +102,8 @@ struct shm_data_header {
   uint64_t log_tail_position; /* release, and followed by a release fence */
   uint64_t unused5[5];
 
-  /* By the process that keeps the table's store, which is one at a time, without W. Nobody else stores to them. A keeper
-   * that dies leaves both as they are: what was durable is so still, and the next one goes on from there. */
+  /* By the process that keeps the table's store, which is one at a time, without W. Nobody else stores to them. A
+   * keeper that dies leaves both as they are: what was durable is so still, and the next one goes on from there. */
   uint64_t durable; /* release: all up to this version is on the disk. Only grows. Its low half is a futex */
   uint64_t keeping; /* SHM_KEEPING_...: what becomes of versions above it */
   uint64_t unused8[14];
@@ -116,9 +117,9 @@ struct shm_data_header {
    * journal has the words from before. */
   uint64_t root[1 << SHM_ROOT_BITS];
 
-  /* Under W, before the log's tail passes the record: the version of the newest record pushed out whose key begins with n
-   * bytes of this hash (SHM_LOST_...), for each n. A crash before the tail moves leaves a loss that is none, which only
-   * makes a reader look at the table anew. */
+  /* Under W, before the log's tail passes the record: the version of the newest record pushed out whose key begins with
+   * n bytes of this hash (SHM_LOST_...), for each n. A crash before the tail moves leaves a loss that is none, which
+   * only makes a reader look at the table anew. */
   uint64_t lost_prefixes[SHM_LOST_PREFIX_LENGTHS][1 << SHM_LOST_PREFIX_HASH_BITS];
   uint64_t unused7[256];
 };
@@ -140,8 +141,8 @@ struct shm_log_record {
 };
 
 /*
- * One version of one key, or its tombstone. Filled under W, before an offset leads to it; never changed afterwards, but for
- * `prev`. Aligned to 16 bytes.
+ * One version of one key, or its tombstone. Filled under W, before an offset leads to it; never changed afterwards, but
+ * for `prev`. Aligned to 16 bytes.
  *
  *   0 version   8 prev   16 lengths, flags, type   24 [expiry 8] [fingerprint 8] key, zeroed padding, value
  */
@@ -196,8 +197,8 @@ struct shm_ctl_header {
   uint64_t dropped;             /* release, by the dropper, after it has removed the names: 1 */
   uint64_t poisons_freed_blocks; /* 1 if free passes overwrite what they free: for tests */
   uint64_t wants_huge_pages;     /* 1 if whoever grows or maintains the table is to back it by huge pages */
-  /* By any participant, at any time: up to where the data object was backed by huge pages. A hint: a death, or two that do it at
-   * once, leave it too low or one of two true values; whoever shrinks the table lowers it */
+  /* By any participant, at any time: up to where the data object was backed by huge pages. A hint: a death, or two that
+   * do it at once, leave it too low or one of two true values; whoever shrinks the table lowers it */
   uint64_t huge_bytes;
   uint64_t unused1[492];
 };
@@ -244,8 +245,8 @@ struct shm_journal_header {
  */
 struct shm_writer_area {
   struct shm_lock_place mutex; /* W itself. Robust: the kernel marks it when its owner's thread ends */
-  /* Under W: 1 + the owner's slot; 0 when free, and stored last of all. After a crash the dead owner's: the next owner sees by it
-   * that there may be something to recover */
+  /* Under W: 1 + the owner's slot; 0 when free, and stored last of all. After a crash the dead owner's: the next owner
+   * sees by it that there may be something to recover */
   uint64_t writer_slot;
   uint64_t writer_since; /* under W, for people: CLOCK_MONOTONIC, since when */
   uint64_t barriers_unwaited; /* under W: how often W was free at once */
@@ -261,7 +262,8 @@ struct shm_writer_area {
   struct shm_ring superseded;
   struct shm_ring retained;
 
-  uint64_t units; /* under W, release: how many there are. After the unit's pages and descriptor, before published_bytes */
+  /* Under W, release: how many there are. After the unit's pages and descriptor, before published_bytes */
+  uint64_t units;
   uint64_t retained_signature; /* under W: of the snapshots at the last look at all of *retained* */
   /* Under W: what `prev` of an entry of this version or an older one named may be freed. Only grows, but for a
    * repair */
@@ -274,7 +276,8 @@ struct shm_writer_area {
   uint64_t garbage_bytes;
   uint64_t retained_rescan_end; /* under W: records of *retained* before this are to be looked at again */
 
-  uint64_t room_wanted; /* under W: 1 + the size code of a block that was not found: the next barrier makes room first */
+  /* Under W: 1 + the size code of a block that was not found: the next barrier makes room first */
+  uint64_t room_wanted;
   /* Under W: no reader, now or later, comes to a version that was superseded by this one or before. Only grows, but for
    * a repair */
   uint64_t recyclable_up_to;
@@ -295,7 +298,8 @@ struct shm_writer_area {
   /* Under W: how often W was waited for between 2^i and 2^(i+1) nanoseconds; the last counts longer waits too. */
   uint64_t barrier_waits[SHM_BARRIER_WAITS];
 
-  /* Under W, for people: which barrier is in flight. To be believed if the version is the next one and the hash fits. */
+  /* Under W, for people: which barrier is in flight. To be believed if the version is the next one and the hash
+   * fits. */
   uint64_t label_version;
   uint64_t label_hash;
   uint64_t label_byte_count;
@@ -357,8 +361,8 @@ struct shm_slot {
   uint64_t in_the_way_since;
   uint64_t key_lock; /* 0, or stamp << 1 | 1 if it is held. Under W, release; back to 0 by its thread at any time */
 
-  /* Under W, before key_lock says so. The low half counts the hashes of keys meant as a whole, the upper half those of steps
-   * to them, which follow; all ones: everything. */
+  /* Under W, before key_lock says so. The low half counts the hashes of keys meant as a whole, the upper half those of
+   * steps to them, which follow; all ones: everything. */
   uint64_t key_lock_counts;
   uint64_t key_lock_hashes[SHM_KEY_LOCK_HASHES];
 };
@@ -393,14 +397,15 @@ struct shm_limbo_record {
   uint64_t stamp; /* the version that unlinked it */
 };
 
-/* *superseded*: old versions, each named by the transaction that superseded it; a tombstone by its own. Only the stamp of
-   a tombstone is stored to later: once, when it is settled. */
+/* *superseded*: old versions, each named by the transaction that superseded it; a tombstone by its own. Only the stamp
+   of a tombstone is stored to later: once, when it is settled. */
 struct shm_superseded_record {
   uint64_t block;
-  uint64_t stamp; /* the version that every reader must have come to before the block is free: the one that superseded it; of a
-                     tombstone 1 << SHM_RING_UNSETTLED_BIT until it is out of the index, or was superseded */
-  uint64_t newer; /* the offset of the next newer entry; or of a tombstone where its bucket word may be, | 1: the upper 52 bits of
-                     its key's hash, the word's number in the sub-table << 1. No one believes it without a look at the word */
+  uint64_t stamp; /* the version that every reader must have come to before the block is free: the one that superseded
+                     it; of a tombstone 1 << SHM_RING_UNSETTLED_BIT until it is out of the index, or was superseded */
+  uint64_t newer; /* the offset of the next newer entry; or of a tombstone where its bucket word may be, | 1: the upper
+                     52 bits of its key's hash, the word's number in the sub-table << 1. No one believes it without a
+                     look at the word */
 };
 
 /* *retained*: old versions that some snapshot needed when they were looked at. */

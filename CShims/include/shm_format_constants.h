@@ -1,6 +1,7 @@
 /*
  * The format's constants: what numbers and bits mean to everyone who maps a table. Each is in one of the lists below,
- * which become an enum at the end of this file and a part of the layout hash (shm_format.c): a constant stands here once.
+ * which become an enum at the end of this file and a part of the layout hash (shm_format.c): a constant stands here
+ * once.
  *
  * A name that ends in _BIT is the number of a bit, in _SHIFT of the lowest bit of a field.
  */
@@ -76,7 +77,7 @@
   C(SHM_LOG_PADDING, 0) /* nothing: the ring's end */                                                                  \
   C(SHM_LOG_SET, 1)                                                                                                    \
   C(SHM_LOG_REMOVE, 2)                                                                                                 \
-  /* It is noted which records were pushed out, by hashes, of so many bits, of their keys' first 3 and 7 bytes. */      \
+  /* It is noted which records were pushed out, by hashes, of so many bits, of their keys' first 3 and 7 bytes. */     \
   C(SHM_LOST_PREFIX_LENGTHS, 2)                                                                                        \
   C(SHM_LOST_PREFIX_HASH_BITS, 7)
 
@@ -103,8 +104,8 @@
   C(SHM_JOURNAL_KIND_SHIFT, 60)                                                                                        \
   C(SHM_JOURNAL_COUNT_SHIFT, 44) /* 16 bits; below: offset / 8 */
 
-/* What rings' records say besides, and how many records a ring has room for at first: four times as many as a pass waits for, so
-   that one is due before a ring that cannot grow refuses a removal. */
+/* What rings' records say besides, and how many records a ring has room for at first: four times as many as a pass
+   waits for, so that one is due before a ring that cannot grow refuses a removal. */
 #define SHM_RING_CONSTANTS(C)                                                                                          \
   C(SHM_RING_TOMBSTONE, 1) /* in the offset of an entry: it is a tombstone */                                          \
   C(SHM_RING_UNSETTLED_BIT, 62) /* the stamp of a tombstone while it is not known when its block may go */             \
@@ -120,7 +121,7 @@
   C(SHM_WAIT_GIVEN_UP_BIT, 63) /* a writer waited in vain, and none does again for this stamp */                       \
   C(SHM_KEY_LOCK_HELD, 1)                                                                                              \
   C(SHM_KEY_LOCK_STAMP_SHIFT, 1)                                                                                       \
-  C(SHM_FOREMOST_SLOT_BITS, 16) /* 1 + a waiter's slot; 0: whoever is woken and comes first */                          \
+  C(SHM_FOREMOST_SLOT_BITS, 16) /* 1 + a waiter's slot; 0: whoever is woken and comes first */                         \
   C(SHM_FOREMOST_SLEEPERS_BIT, 16) /* others sleep until this word changes */                                          \
   C(SHM_FOREMOST_DUE_BIT, 17) /* it has waited for a slice */                                                          \
   C(SHM_FOREMOST_SINCE_SHIFT, 18) /* `turns` when its wait began */                                                    \

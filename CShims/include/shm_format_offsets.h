@@ -3,11 +3,11 @@
  * sizes, as shm_STRUCT_size, and the layout hash's input (shm_format.c).
  *
  * To add a field: take its room from an `unused` field beside it in shm_format.h, say there who stores to it and what a
- * crash leaves, name it in the list here, and give it a name in TableEngine/Format. To add a constant: put it into a list
- * of shm_format_constants.h. To add a struct: name it in SHM_FORMAT_STRUCTS too.
+ * crash leaves, name it in the list here, and give it a name in TableEngine/Format. To add a constant: put it into a
+ * list of shm_format_constants.h. To add a struct: name it in SHM_FORMAT_STRUCTS too.
  *
- * If a field is forgotten, or a byte moves that should not, the assertions in shm_format.c do not compile. The hash changes
- * by itself: peers of another build are refused.
+ * If a field is forgotten, or a byte moves that should not, the assertions in shm_format.c do not compile. The hash
+ * changes by itself: peers of another build are refused.
  */
 #ifndef SHM_FORMAT_OFFSETS_H
 #define SHM_FORMAT_OFFSETS_H
@@ -36,7 +36,7 @@
   F(s, buckets) F(s, link) F(s, unused1)
 #define SHM_CTL_HEADER_FIELDS(F, s)                                                                                    \
   F(s, identity) F(s, ready) F(s, fingerprint) F(s, pid_namespace) F(s, damaged) F(s, light_readers)                   \
-  F(s, limbo_budget) F(s, stalled_reader_policy) F(s, keeps_memory) F(s, creator_pid) F(s, created_nanoseconds)             \
+  F(s, limbo_budget) F(s, stalled_reader_policy) F(s, keeps_memory) F(s, creator_pid) F(s, created_nanoseconds)        \
   F(s, dropped) F(s, poisons_freed_blocks) F(s, wants_huge_pages) F(s, huge_bytes) F(s, unused1)
 #define SHM_RING_FIELDS(F, s)                                                                                          \
   F(s, head) F(s, tail) F(s, mask) F(s, free_end) F(s, bytes_pushed) F(s, bytes_popped) F(s, bytes_popped_after)       \
@@ -50,7 +50,7 @@
   F(s, most_turns_waited) F(s, unused1) F(s, journal) F(s, limbo) F(s, superseded) F(s, retained) F(s, units)          \
   F(s, retained_signature) F(s, chains_cut_at) F(s, recovery_count) F(s, journal_allocated) F(s, slots_high_water)     \
   F(s, garbage_bytes) F(s, retained_rescan_end) F(s, room_wanted) F(s, recyclable_up_to) F(s, key_locks)               \
-  F(s, key_lock_stamp) F(s, key_lock_event) F(s, key_lock_sleepers) F(s, eviction_count) F(s, unfinished)                \
+  F(s, key_lock_stamp) F(s, key_lock_event) F(s, key_lock_sleepers) F(s, eviction_count) F(s, unfinished)              \
   F(s, awaited_version) F(s, unused3) F(s, barrier_waits) F(s, label_version) F(s, label_hash)                         \
   F(s, label_byte_count) F(s, label_words) F(s, unused4)
 #define SHM_RW_INSTANCE_FIELDS(F, s)                                                                                   \
@@ -112,8 +112,8 @@ SHM_INLINE uint32_t shm_size_class_bytes(size_t size_class) {
   return sizes[size_class];
 }
 
-/* How many blocks of the class lie before `within` bytes of a slab, at most a slab's: by a factor, since a division takes longer.
- * SizeClassTests compares it with the division. */
+/* How many blocks of the class lie before `within` bytes of a slab, at most a slab's: by a factor, since a division
+ * takes longer. SizeClassTests compares it with the division. */
 #define SHM_CLASS_FACTOR(size) ((1 << 20) + (size) / 16 - 1) / ((size) / 16),
 SHM_INLINE uint32_t shm_index_in_slab(size_t within, size_t size_class) {
   static const uint32_t factors[SHM_CLASSES_AT_MOST] = {SHM_SIZE_CLASSES(SHM_CLASS_FACTOR)};

@@ -12,8 +12,8 @@ SHM_NONNULL_BEGIN
  */
 int shmos_map(int fd, size_t count, bool writable, void *_Nullable *_Nonnull base);
 #define SHMOS_HUGE_BYTES ((size_t)2 << 20)
-/* How many of `count` bytes of a mapping, from a multiple of SHMOS_HUGE_BYTES on, are backed by huge pages now: madvise(2),
- * MADV_COLLAPSE (Linux 6.1). Takes the kernel some 100 us for each 2 MiB. */
+/* How many of `count` bytes of a mapping, from a multiple of SHMOS_HUGE_BYTES on, are backed by huge pages now:
+ * madvise(2), MADV_COLLAPSE (Linux 6.1). Takes the kernel some 100 us for each 2 MiB. */
 size_t shmos_collapse(void *from, size_t count);
 int shmos_unmap(void *base, size_t count);
 

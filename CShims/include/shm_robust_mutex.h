@@ -16,10 +16,11 @@ _Static_assert(sizeof(pthread_mutex_t) <= SHM_MUTEX_BYTES, "a mutex must fit int
 _Static_assert(_Alignof(pthread_mutex_t) <= 8, "places are aligned to 8 bytes");
 
 int shm_mutex_init(void *mutex);
-/* Waits at most timeout_ns (CLOCK_MONOTONIC), asleep: who hopes to wait for less has spun before. 0 or less: one attempt. */
+/* Waits at most timeout_ns (CLOCK_MONOTONIC), asleep: who hopes to wait for less has spun before. 0 or less: one
+ * attempt. */
 int shm_mutex_lock(void *mutex, int64_t timeout_ns);
-/* Does nobody alive seem to hold it? It may change at any time. A look leaves the lock's line to its owner, as an attempt
- * does not. With a C library whose mutex is not known: always. */
+/* Does nobody alive seem to hold it? It may change at any time. A look leaves the lock's line to its owner, as an
+ * attempt does not. With a C library whose mutex is not known: always. */
 SHM_INLINE bool shm_mutex_looks_free(const void *mutex) {
 #ifdef __GLIBC__
   /* The owner's thread number, which the kernel wipes when the thread dies, below two flag bits. */

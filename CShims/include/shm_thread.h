@@ -34,7 +34,8 @@ typedef struct {
   bool endIsWatched; /* this thread's end runs shm_thread_at_end's function and frees the overflow */
   uint32_t observing; /* observers' outermost sections that this thread is in, over all tables */
   uint64_t outsideIn; /* the fork generation in which this thread left the last of these; 0 while it is in one */
-  uint64_t seenEnds;  /* how many segments of this process had ended when this thread last gave back what it had in them */
+  uint64_t seenEnds;  /* how many segments of this process had ended when this thread last gave back what it had in
+                         them */
   void *_Nullable scratch; /* see shm_thread_scratch; freed when the thread ends */
 } shm_thread_state;
 
@@ -43,8 +44,8 @@ extern __thread shm_thread_state shm_thread __attribute__((tls_model("initial-ex
 /* The record of `segment`, or NULL: then shm_thread_add makes one. Never blocks. */
 shm_thread_record *_Nullable shm_thread_find(uint64_t segment);
 /* Where the record of `segment` is, unless this thread has last used another table whose number is equal modulo
- * SHM_THREAD_HOMES: compare its segment. A pointer and not the record's place, since a thread keeps the records of tables
- * that it has long closed, and these must not keep the others from being read at full speed. */
+ * SHM_THREAD_HOMES: compare its segment. A pointer and not the record's place, since a thread keeps the records of
+ * tables that it has long closed, and these must not keep the others from being read at full speed. */
 static inline __attribute__((always_inline)) shm_thread_record *_Nonnull shm_thread_home(uint64_t segment) {
   return shm_thread.homes[segment % SHM_THREAD_HOMES];
 }
@@ -69,15 +70,15 @@ static inline __attribute__((always_inline)) void *_Nonnull shm_thread_slot(cons
 shm_thread_record *_Nullable shm_thread_add(uint64_t segment);
 /* Forgets the record of `segment` in this thread. */
 void shm_thread_remove(uint64_t segment);
-/* The first record of this thread after `previous`, of all in use; NULL behind the last. Begins at NULL. Removing the one
- * that was returned last is allowed. */
+/* The first record of this thread after `previous`, of all in use; NULL behind the last. Begins at NULL. Removing the
+ * one that was returned last is allowed. */
 shm_thread_record *_Nullable shm_thread_next(const shm_thread_record *_Nullable previous);
 /* Forgets all that the calling thread knows of tables: for a child made by fork, whose records are copies of its
  * parent's. Only writes memory. */
 void shm_thread_forget(void);
-/* The function that each ending thread runs, if it has a record, before its records go: for what they name. Set it before
- * the first record is added. A destructor of the program that runs later may add a record: then it runs again, as often as
- * the C library repeats destructors. A thread that is killed together with its process runs nothing. */
+/* The function that each ending thread runs, if it has a record, before its records go: for what they name. Set it
+ * before the first record is added. A destructor of the program that runs later may add a record: then it runs again,
+ * as often as the C library repeats destructors. A thread that is killed together with its process runs nothing. */
 void shm_thread_at_end(void (*_Nonnull function)(void));
 /* Have more segments ended than this thread last knew of? From then on it knows of `ends`. */
 static inline bool shm_thread_learn_ends(uint64_t ends) {
@@ -86,9 +87,9 @@ static inline bool shm_thread_learn_ends(uint64_t ends) {
   return news;
 }
 
-/* SHM_SCRATCH_BYTES bytes of this thread's, aligned to 16, for what is put together on its way into a table: the C library's
- * allocator takes several times as many instructions for a kilobyte. NULL if there are none; then allocate. They keep no
- * contents: whoever uses them calls nobody who might use them, too. */
+/* SHM_SCRATCH_BYTES bytes of this thread's, aligned to 16, for what is put together on its way into a table: the C
+ * library's allocator takes several times as many instructions for a kilobyte. NULL if there are none; then allocate.
+ * They keep no contents: whoever uses them calls nobody who might use them, too. */
 #define SHM_SCRATCH_BYTES 9216
 void *_Nullable shm_thread_make_scratch(void);
 static inline __attribute__((always_inline)) void *_Nullable shm_thread_scratch(void) {

@@ -2,9 +2,9 @@
  * USDT probes: places that a tracer can hook while the program runs (bpftrace, perf, SystemTap), and a nop otherwise.
  *
  * What <sys/sdt.h> makes, written down here so that nobody needs its package: a nop, and a note in .note.stapsdt that
- * says where it is, under which name, and in which registers its arguments lie (SystemTap's "UserSpaceProbeImplementation",
- * version 3 of the note). The section .stapsdt.base lets a tracer see how far a prelinker moved the file. No semaphores: the
- * arguments are at hand anyway.
+ * says where it is, under which name, and in which registers its arguments lie (SystemTap's
+ * "UserSpaceProbeImplementation", version 3 of the note). The section .stapsdt.base lets a tracer see how far a
+ * prelinker moved the file. No semaphores: the arguments are at hand anyway.
  *
  *   bpftrace -e 'usdt:./program:sharedtable:barrier__wait { @[arg0] = count(); }'
  */
