@@ -347,7 +347,11 @@ private struct Refusal: Error {}
   }
 
   @Test func whereThereAreNoSnapshotsTheErrorSaysSo() throws {
-    try withTable(.rwlock) { table in #expect(code { _ = try table.snapshot() } == .unsupported) }
+    try withTable(.rwlock) { table in
+      let refusal = try #require(error { _ = try table.snapshot() })
+      #expect(refusal.code == .unsupported)
+      #expect(refusal.message.hasSuffix("is not supported; read in one read section, or make the table as rcu"))
+    }
     try Setting(variant: .rcu, way: .observer).with { _, observer throws in
       #expect(code { _ = try observer.snapshot() } != nil)
     }

@@ -169,7 +169,10 @@ import Testing
       #expect(!table.isMirror)
       #expect(try table.upstream.status() == nil)
       try table.set("a", "1")
-      #expect(error { try table.mirrorBarrier { _ in } }?.code == .unsupported)
+      let refusal = try #require(error { try table.mirrorBarrier { _ in } })
+      #expect(refusal.code == .unsupported)
+      let advice = "give the table an 'upstream' in shmd's configuration, and make it anew"
+      #expect(refusal.message.hasSuffix("is not supported; \(advice)"))
     }
   }
 }

@@ -107,11 +107,13 @@ extension BarrierQueue {
 
   @inline(never)
   private func registerForExit() throws(TableError) {
-    if !WorkerPool.shared.isOfThisProcess { throw labelled(table.named(.unsupported(Self.forkedPool))) }
+    if !WorkerPool.shared.isOfThisProcess { throw labelled(table.named(Self.forkedPool)) }
     ExitFlush.register(self)
   }
 
-  private static var forkedPool: String { "asynchronous work in a child whose parent had done some (exec first)" }
+  private static var forkedPool: EngineError {
+    .unsupported("asynchronous work in a child whose parent had done some", instead: "call exec in the child first")
+  }
 
   /// Takes out work whose closure has not begun. If its turn has come already, that goes on without it.
   func cancel(_ work: Work) -> Bool {

@@ -207,8 +207,8 @@ extension TableError {
     case .mirrored:
       self.init(
         .mirrored, table: table, "it mirrors another store, and what is written there comes here; write to that store")
-    case .unsupported(let what):
-      self.init(.unsupported, table: table, "\(what) is not supported")
+    case .unsupported(let what, let instead):
+      self.init(.unsupported, table: table, "\(what) is not supported; \(instead)")
     case .system(let error):
       self.init(.system, table: table, "\(error)", errno: error.errno)
     }

@@ -13,7 +13,11 @@ public final class Loader {
   private var open = 0
 
   init(_ state: WriterState, base: UInt64, uuid: (UInt64, UInt64)) throws(EngineError) {
-    guard base < TableLoad.highestBase else { throw .unsupported("a table that begins at version \(base)") }
+    guard base < TableLoad.highestBase else {
+      throw .unsupported(
+        "a table that begins at version \(base)",
+        instead: "restore its store from a backup, or move the store away")
+    }
     self.state = state
     self.base = base
     self.uuid = uuid

@@ -24,7 +24,9 @@ extension Segment {
     // the look below misses loads `committed` after it, and so begins at `version` or later.
     shm_fence_seqcst()
     if participant.ctl.loadAcquire(ControlLayout.lightReaders) != 0, !Membarrier.heavy(), slots.lightReader() != nil {
-      throw .unsupported("waiting for readers in a process that is denied membarrier, beside others that rely on it,")
+      throw .unsupported(
+        "waiting, in a process that is denied membarrier, for readers that rely on it",
+        instead: "allow this process membarrier(2), which its sandbox forbids, or wait in a process that has it")
     }
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     for slot in 0..<slots.highWater {

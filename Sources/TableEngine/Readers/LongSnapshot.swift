@@ -12,7 +12,11 @@ public final class LongSnapshot: Sendable {
 
   /// - Throws: `unsupported` for the rwlock variant and for observers, `slotsExhausted`.
   public init(_ segment: Segment) throws(EngineError) {
-    guard segment.variant == .rcu else { throw .unsupported("a long snapshot of a table of the rwlock variant") }
+    guard segment.variant == .rcu else {
+      throw .unsupported(
+        "a long snapshot of a table of the rwlock variant",
+        instead: "read in one read section, or make the table as rcu")
+    }
     let participant = try segment.requireParticipant()
     self.segment = segment
     slot = try SlotKeeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)

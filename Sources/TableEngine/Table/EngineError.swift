@@ -79,7 +79,8 @@ public indirect enum EngineError: Error, Sendable {
   case notDurable(DurabilityGap)
   /// The table follows another store: only the process that mirrors the store writes.
   case mirrored
-  case unsupported(String)
+  /// What the table, or this process, does not offer; and what to do instead.
+  case unsupported(String, instead: String)
   case system(SystemError)
 }
 

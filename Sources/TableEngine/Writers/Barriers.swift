@@ -33,7 +33,9 @@ struct Barriers {
   func beginAsMirror(timeoutNanoseconds: UInt64) throws(EngineError) {
     try segment.checkParticipation()
     guard segment.features.contains(.mirror) else {
-      throw .unsupported("to mirror another store into a table that was not made for it")
+      throw .unsupported(
+        "mirroring another store into a table that was not made as a mirror",
+        instead: "give the table an 'upstream' in shmd's configuration, and make it anew")
     }
     try segment.withParticipant { participant throws(EngineError) in
       let record = try unsafe admit(participant, timeoutNanoseconds, .table)
