@@ -243,7 +243,7 @@ public actor Mirror {
   /// Asks how long leases last: what keeps them alive makes no events.
   private func keepAskingForLeases(_ session: any MirrorSession) async throws {
     while true {
-      let answers = try await LeaseLook(session: session).ask(replica!.dueLeases(limit: LeaseLook.mostLeases))
+      let answers = try await LeaseTTLQuery(session: session).ask(replica!.dueLeases(limit: LeaseTTLQuery.mostLeases))
       replica!.note(answers)
       try replica!.moveExpiries()
       publish()

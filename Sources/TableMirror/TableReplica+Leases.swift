@@ -20,7 +20,7 @@ extension TableReplica {
   /// The leases to ask for now.
   func dueLeases(limit: Int) -> [LeaseBook.ID] { leases.due(now: HostClock.monotonicNanoseconds, limit: limit) }
 
-  mutating func note(_ answers: [LeaseLook.Answer]) {
+  mutating func note(_ answers: [LeaseTTLQuery.Answer]) {
     for answer in answers { leases.note(answer.lease, left: answer.left, now: answer.moment) }
   }
 

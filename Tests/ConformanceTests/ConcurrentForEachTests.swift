@@ -47,10 +47,10 @@ private struct Refusal: Error {}
         defer { segment.endRead(section) }
         // Parts for many more, so that claims are many.
         let parts = ScanParts(segment, segment.share(section, ExpiryClock()), threads: 256)
-        let (claimed, meeting) = (Locked<[ScanPart]>([]), Meeting(3))
+        let (claimed, rendezvous) = (Locked<[ScanPart]>([]), Rendezvous(3))
         let claim: @Sendable () -> Void = {
           var own: [ScanPart] = []
-          meeting.arrive()
+          rendezvous.arrive()
           while let part = parts.claim() { own.append(part) }
           claimed.withLock { $0 += own }
         }
@@ -147,19 +147,19 @@ private struct Refusal: Error {}
   @Test(arguments: WayIn.allCases) func allThreadsSeeTheVersionThatTheSectionBeganWith(_ way: WayIn) throws {
     try Setting(variant: .rcu, way: way).with { table, reader throws in
       let reference = try fill(table, "k", Self.keysForThree)
-      let (sightings, meeting) = (Sightings(), Meeting(3))
+      let (sightings, rendezvous) = (Sightings(), Rendezvous(3))
       let isFirst = Atomic(true)
       // So few changes for an observer that gc has no reason to pass its snapshot.
       let step = way == .observer ? 500 : 1
       try reader.read { view throws in
         let version = view.version
         try view.concurrentForEach(prefix: "k", threads: 3) { key, entry throws in
-          if meeting.arrive() {
+          if rendezvous.arrive() {
             if isFirst.exchange(false, ordering: .relaxed) {
               try onFreshThread { try change(table, every: step) }
             }
             // The others see the change at the latest when they leave.
-            meeting.depart()
+            rendezvous.depart()
             #expect(try reader.read { $0.version } == version, "a read in it joins")
             #expect(try reader.get("knew", as: Int.self) == nil)
           }
@@ -177,9 +177,9 @@ private struct Refusal: Error {}
       let reference = try fill(table, "k", Self.keysForThree)
       let snapshot = try table.snapshot()
       try change(table, every: 1)
-      let (sightings, meeting) = (Sightings(), Meeting(3))
+      let (sightings, rendezvous) = (Sightings(), Rendezvous(3))
       try snapshot.concurrentForEach(prefix: "k", threads: 3) { key, entry throws in
-        meeting.arrive()
+        rendezvous.arrive()
         #expect(try snapshot.get("k1") == 1)
         sightings.add(key, entry)
       }
@@ -246,13 +246,13 @@ private struct Refusal: Error {}
       }
       let reference = Dictionary(
         uniqueKeysWithValues: (0..<Self.keysForThree).filter { $0 % 2 == 1 }.map { ("k\($0)", $0) })
-      let (sightings, meeting) = (Sightings(), Meeting(3))
+      let (sightings, rendezvous) = (Sightings(), Rendezvous(3))
       try reader.read { view throws in
         // By now the section has its instant.
         #expect(try view.get("k1") == 1)
         clock.advance(1)
         try view.concurrentForEach(threads: 3) { key, entry throws in
-          meeting.arrive()
+          rendezvous.arrive()
           sightings.add(key, entry)
         }
       }
@@ -266,11 +266,11 @@ private struct Refusal: Error {}
     try setting.with { table, reader throws in
       // A small table too, for participants.
       _ = try fill(table, "k", setting.way == .observer ? 20_000 : 500)
-      let meeting = Meeting(4)
+      let rendezvous = Rendezvous(4)
       try reader.concurrentForEach(threads: 4) { _, _ throws in
-        meeting.arrive()
+        rendezvous.arrive()
       }
-      #expect(meeting.count == 4)
+      #expect(rendezvous.count == 4)
     }
   }
 
@@ -278,10 +278,10 @@ private struct Refusal: Error {}
     try withTable(variant) { table throws in
       let reference = try fill(table, "k", 500)
       #expect(code { try table.barrier { _ in try table.concurrentForEach { _, _ in } } } == .wouldDeadlock)
-      let (sightings, meeting) = (Sightings(), Meeting(3))
+      let (sightings, rendezvous) = (Sightings(), Rendezvous(3))
       try table.concurrentForEach(threads: 3) { key, entry throws in
         sightings.add(key, entry)
-        if meeting.arrive() {
+        if rendezvous.arrive() {
           #expect(code { try table.set("k1", 0) } == .wouldDeadlock)
           #expect(code { try table.waitForReaders() } == .wouldDeadlock)
           let inner = Sightings()
@@ -302,7 +302,7 @@ private struct Refusal: Error {}
       let reference = try fill(table, "k", 500)
       let control = try Segment.open(table.name, .participant).controlMemory!
       let isReading = DispatchSemaphore(value: 0)
-      let (sightings, meeting) = (Sightings(), Meeting(3))
+      let (sightings, rendezvous) = (Sightings(), Rendezvous(3))
       try beside {
         isReading.wait()
         try table.set("k1", -1)
@@ -311,7 +311,7 @@ private struct Refusal: Error {}
           isReading.signal()
           while control.loadAcquire(RWLayout.writerWaiting) == 0 { sched_yield() }
           try view.concurrentForEach(threads: 3) { key, entry throws in
-            meeting.arrive()
+            rendezvous.arrive()
             #expect(try table.get("k1") == 1)
             sightings.add(key, entry)
           }
@@ -391,14 +391,39 @@ private struct Refusal: Error {}
   @Test func theFirstOfManyErrorsIsRethrown() throws {
     try withTable(.rcu) { table throws in
       _ = try fill(table, "k", 500)
-      let meeting = Meeting(3)
+      let rendezvous = Rendezvous(3)
       #expect(throws: Refusal.self) {
         try table.concurrentForEach(threads: 3) { _, _ throws in
-          meeting.arrive()
+          rendezvous.arrive()
           throw Refusal()
         }
       }
-      #expect(meeting.count == 3)
+      #expect(rendezvous.count == 3)
     }
   }
+}
+
+/// Runs `work` in a thread beside `body`, and joins it.
+private func beside(_ work: @escaping @Sendable () throws -> Void, _ body: () throws -> Void) throws {
+  let queue = DispatchQueue(label: "beside")
+  let failure = Locked<(any Error)?>(nil)
+  queue.async {
+    do { try work() } catch { failure.withLock { $0 = error } }
+  }
+  defer { queue.sync {} }
+  try body()
+  queue.sync {}
+  if let failure = failure.withLock({ $0 }) { throw failure }
+}
+
+/// Keys with the prefix, each with its number as value; all in one barrier.
+private func fill(_ table: Table, _ prefix: String, _ count: Int) throws -> [String: Int] {
+  var reference: [String: Int] = [:]
+  try table.barrier { tx throws in
+    for index in 0..<count {
+      try tx.set("\(prefix)\(index)", index)
+      reference["\(prefix)\(index)"] = index
+    }
+  }
+  return reference
 }

@@ -9,7 +9,7 @@
   struct AdmissionTests {
     @Test func tokensAreRenewed() async throws {
       let server = try EtcdServer(["--auth-token-ttl", "1"])
-      try await EtcdCorner.with(server) { corner in
+      try await EtcdFixture.with(server) { fixture in
         _ = try await EtcdUser.with(server) { try await $0.commit([("app/a", "1")]) }
         try server.control("user", "add", "root:secret")
         try server.control("user", "grant-role", "root", "root")
@@ -19,19 +19,19 @@
         var access = MirrorAccess()
         (access.user, access.passwordFile) = ("root", file)
         // Looks come less often than tokens last: each finds its token expired.
-        try await corner.mirroring(access: access, { $0.checkInterval = .seconds(3) }) { mirror in
-          try await corner.wait { $0.state == .away && $0.problem.contains("authentication failed") }
+        try await fixture.mirroring(access: access, { $0.checkInterval = .seconds(3) }) { mirror in
+          try await fixture.wait { $0.state == .away && $0.problem.contains("authentication failed") }
           try write("secret\n", to: file)
-          try await corner.wait { $0.state == .following }
-          let first = try corner.table.upstream.status()!.asOf
-          try await corner.wait { $0.asOf > first }
-          let before = try corner.table.upstream.status()!.asOf
+          try await fixture.wait { $0.state == .following }
+          let first = try fixture.table.upstream.status()!.asOf
+          try await fixture.wait { $0.asOf > first }
+          let before = try fixture.table.upstream.status()!.asOf
           let sessions = mirror.report.sessions
           try server.control("--user", "root:secret", "put", "other", "1")
-          try await corner.wait { $0.asOf > before }
+          try await fixture.wait { $0.asOf > before }
           #expect(mirror.report.sessions == sessions)
           try server.control("--user", "root:secret", "put", "app/b", "2")
-          try await corner.wait { _ in (try? corner.table.get("b", as: String.self)) == "2" }
+          try await fixture.wait { _ in (try? fixture.table.get("b", as: String.self)) == "2" }
           #expect(mirror.report.sessions == sessions)
         }
       }
@@ -45,28 +45,28 @@
           "--cert-file", authority.path("server.crt"), "--key-file", authority.path("server.key"), "--client-cert-auth",
           "--trusted-ca-file", authority.path("ca.crt"),
         ])
-      try await EtcdCorner.with(server) { corner in
+      try await EtcdFixture.with(server) { fixture in
         var access = MirrorAccess()
         access.authorities = authority.path("ca.crt")
         access.certificate = "\(server.directory)/client.crt"
         access.key = "\(server.directory)/client.key"
         // A certificate of nobody's is not admitted; the right one in its place is, from the next try on.
         try authority.install("stranger", as: "\(server.directory)/client")
-        try await corner.mirroring(secure: true, access: access) { _ in
-          try await corner.wait { $0.state == .away && !$0.problem.isEmpty }
+        try await fixture.mirroring(secure: true, access: access) { _ in
+          try await fixture.wait { $0.state == .away && !$0.problem.isEmpty }
           try authority.install("client", as: "\(server.directory)/client")
-          try await corner.wait { $0.state == .following }
+          try await fixture.wait { $0.state == .following }
           try put(server, authority, "1")
-          try await corner.wait { _ in (try? corner.table.get("a", as: String.self)) == "1" }
+          try await fixture.wait { _ in (try? fixture.table.get("a", as: String.self)) == "1" }
           // One that is replaced while it follows cuts nothing, and counts from the next session on.
           try authority.install("stranger", as: "\(server.directory)/client")
           try put(server, authority, "2")
-          try await corner.wait { _ in (try? corner.table.get("a", as: String.self)) == "2" }
+          try await fixture.wait { _ in (try? fixture.table.get("a", as: String.self)) == "2" }
           try server.kill()
           try server.start()
-          try await corner.wait { $0.state == .away && $0.problem.contains("sslError") }
+          try await fixture.wait { $0.state == .away && $0.problem.contains("sslError") }
           try authority.install("client", as: "\(server.directory)/client")
-          try await corner.wait { $0.state == .following }
+          try await fixture.wait { $0.state == .following }
         }
       }
     }
@@ -84,11 +84,11 @@
       let (authority, other) = (try TestAuthority(), try TestAuthority())
       let server = try EtcdServer(
         scheme: "https", ["--cert-file", other.path("server.crt"), "--key-file", other.path("server.key")])
-      try await EtcdCorner.with(server) { corner in
+      try await EtcdFixture.with(server) { fixture in
         var access = MirrorAccess()
         access.authorities = authority.path("ca.crt")
-        try await corner.mirroring(secure: true, access: access) { mirror in
-          try await corner.wait { $0.state == .away && !$0.problem.isEmpty }
+        try await fixture.mirroring(secure: true, access: access) { mirror in
+          try await fixture.wait { $0.state == .away && !$0.problem.isEmpty }
           #expect(mirror.report.sessions == 0)
         }
       }

@@ -11,11 +11,11 @@
       let server = try EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
         var daemon = try EtcdDaemon(server, name)
-        let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
+        let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)
         try await EtcdUser.with(server) { user in
           var random = SplitMix(seed: .random(in: 0 ... .max))
           var last = try await user.commit([("app/n", "0"), ("app/m", "0")])
-          try await corner.wait(for: last)
+          try await fixture.wait(for: last)
           for round in 0..<12 {
             async let writing = {
               for number in 0..<60 {
@@ -25,16 +25,16 @@
             }()
             usleep(UInt32.random(in: 0..<60_000, using: &random))
             try daemon.kill()
-            let snapshot = try corner.snapshot
+            let snapshot = try fixture.snapshot
             #expect(snapshot.contents["n"] == snapshot.contents["m"])
             daemon = try EtcdDaemon(server, name)
             last = try await writing
-            try await corner.wait(for: last)
-            try await corner.expectEqual(user)
+            try await fixture.wait(for: last)
+            try await fixture.expectEqual(user)
           }
           try daemon.kill()
         }
-        #expect(try corner.table.check() == [])
+        #expect(try fixture.table.check() == [])
       }
     }
 
@@ -45,21 +45,21 @@
         try await EtcdUser.with(server) { user in
           var revision: Int64 = 0
           do {
-            let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
+            let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)
             for number in 0..<50 { revision = try await user.commit([("app/k\(number)", "\(number)")]) }
-            try await corner.wait(for: revision)
-            let version = corner.table.version
-            while corner.table.durableVersion < version { try await Task.sleep(for: .milliseconds(5)) }
+            try await fixture.wait(for: revision)
+            let version = fixture.table.version
+            while fixture.table.durableVersion < version { try await Task.sleep(for: .milliseconds(5)) }
             try daemon.kill()
           }
           // The host goes down: its memory is gone. Meanwhile etcd goes on.
           try Table.drop(name)
           let last = try await user.commit([("app/k0", nil), ("app/new", "1")])
           let next = try EtcdDaemon(server, name, durability: "every-barrier")
-          let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
-          #expect(try corner.table.upstream.status()!.revision >= revision)
-          try await corner.wait(for: last)
-          try await corner.expectEqual(user)
+          let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)
+          #expect(try fixture.table.upstream.status()!.revision >= revision)
+          try await fixture.wait(for: last)
+          try await fixture.expectEqual(user)
           // It went on by events: what had not changed was not stored anew.
           let log = try EtcdServer.run("cat", ["\(server.directory)/shmd.log"])
           #expect(log.components(of: "mirror has read the whole prefix") == 1)
@@ -72,9 +72,9 @@
       let server = try EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
         let daemon = try EtcdDaemon(server, name)
-        let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
+        let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)
         let last = try await EtcdUser.with(server) { try await $0.commit([("app/a", "1")]) }
-        try await corner.wait(for: last)
+        try await fixture.wait(for: last)
         let shmctl = WorkerProcess.productDirectory + "/shmctl"
         let text = try EtcdServer.run(shmctl, ["upstream", "status", "-t", name])
         #expect(text.contains("following") && text.contains("\(last)"))
@@ -85,7 +85,7 @@
         let refused = try WorkerProcess.run(shmctl, ["set", "-t", name, "a", "2"])
         #expect(refused.exit != .code(0) && refused.errors.contains("mirrors"))
         try server.kill()
-        try await corner.wait { $0.state == .away }
+        try await fixture.wait { $0.state == .away }
         #expect(try EtcdServer.run(shmctl, ["get", "-t", name, "a"]).contains("1"))
         try daemon.kill()
       }

@@ -21,7 +21,7 @@
         table = try await EtcdDaemon.open(name)
       }
 
-      var corner: EtcdCorner { EtcdCorner(table: table, server: server) }
+      var fixture: EtcdFixture { EtcdFixture(table: table, server: server) }
 
       func kill() throws { try daemon.kill() }
       func start() throws { daemon = try EtcdDaemon(server, name, host: "\(number)") }
@@ -36,7 +36,7 @@
       try await withTableName { (first: String) async throws -> Void in
         try await withTableName { (second: String) async throws -> Void in
           let hosts = [try await Host(1, first, server), try await Host(2, second, server)]
-          for host in hosts { try await host.corner.wait { $0.state == .following } }
+          for host in hosts { try await host.fixture.wait { $0.state == .following } }
           try await EtcdUser.with(server) { user in
             let history = HostHistory()
             let threads = clients(history, hosts, seed) + readers(history, hosts)
@@ -50,7 +50,7 @@
             try await client
             let problems = history.problems(try await user.events("app/"))
             #expect(problems.isEmpty, "seed \(seed), \(history.summary): \(problems.prefix(5))")
-            for host in hosts { try await host.corner.expectEqual(user) }
+            for host in hosts { try await host.fixture.expectEqual(user) }
           }
           for host in hosts { try host.kill() }
         }

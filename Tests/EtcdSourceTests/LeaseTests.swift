@@ -33,28 +33,28 @@
     }
 
     @Test func aLeaseThatEndsTakesItsKeysByAnEvent() async throws {
-      try await EtcdCorner.with { corner in
-        let lease = try corner.server.grant(seconds: 5)
-        try corner.server.control("put", "app/a", "1", "--lease", lease)
-        try corner.server.control("put", "app/own", "1")
-        try await corner.mirroring(expiring) { _ in
-          try await corner.wait { $0.state == .following }
-          let revision = try corner.snapshot.revision
-          #expect(try corner.snapshot.contents == ["a": "1", "own": "1"])
+      try await EtcdFixture.with { fixture in
+        let lease = try fixture.server.grant(seconds: 5)
+        try fixture.server.control("put", "app/a", "1", "--lease", lease)
+        try fixture.server.control("put", "app/own", "1")
+        try await fixture.mirroring(expiring) { _ in
+          try await fixture.wait { $0.state == .following }
+          let revision = try fixture.snapshot.revision
+          #expect(try fixture.snapshot.contents == ["a": "1", "own": "1"])
           // The removal is a revision, and the key is there as long as it has not come.
-          let expired = try await seesKeyGo(corner, revision)
+          let expired = try await seesKeyGo(fixture, revision)
           #expect(!expired)
-          try await EtcdUser.with(corner.server) { try await corner.expectEqual($0) }
-          #expect(try corner.snapshot.contents == ["own": "1"])
+          try await EtcdUser.with(fixture.server) { try await fixture.expectEqual($0) }
+          #expect(try fixture.snapshot.contents == ["own": "1"])
         }
       }
     }
 
     /// - Returns: whether it went before its removal came.
-    private func seesKeyGo(_ corner: EtcdCorner, _ revision: Int64) async throws -> Bool {
+    private func seesKeyGo(_ fixture: EtcdFixture, _ revision: Int64) async throws -> Bool {
       var isOfFirst = false
       try await waitUntil {
-        let now = try corner.snapshot
+        let now = try fixture.snapshot
         isOfFirst = now.contents["a"] == nil && now.revision == revision
         return now.contents["a"] == nil
       }
@@ -62,48 +62,48 @@
     }
 
     @Test func aLeaseThatIsKeptAliveKeepsItsKeys() async throws {
-      try await EtcdCorner.with { corner in
-        let lease = try corner.server.grant(seconds: 10)
-        try corner.server.control("put", "app/a", "1", "--lease", lease)
-        try await corner.mirroring(expiring) { _ in
-          try await waitUntil { try corner.table.entry(forKey: "a")?.expiry != nil }
-          let first = try #require(try corner.table.entry(forKey: "a")?.expiry)
+      try await EtcdFixture.with { fixture in
+        let lease = try fixture.server.grant(seconds: 10)
+        try fixture.server.control("put", "app/a", "1", "--lease", lease)
+        try await fixture.mirroring(expiring) { _ in
+          try await waitUntil { try fixture.table.entry(forKey: "a")?.expiry != nil }
+          let first = try #require(try fixture.table.entry(forKey: "a")?.expiry)
           // Until it would have ended, had nobody kept it alive, and the grace as well.
           var expiry = first
           while expiry < first + 12_000_000_000 {
-            try await keepAlive(lease, corner.server)
-            #expect(try corner.snapshot.contents == ["a": "1"])
-            expiry = try #require(try corner.table.entry(forKey: "a")?.expiry)
+            try await keepAlive(lease, fixture.server)
+            #expect(try fixture.snapshot.contents == ["a": "1"])
+            expiry = try #require(try fixture.table.entry(forKey: "a")?.expiry)
           }
-          try corner.server.control("lease", "revoke", lease)
-          try await waitUntil { try corner.snapshot.contents == [:] }
+          try fixture.server.control("lease", "revoke", lease)
+          try await waitUntil { try fixture.snapshot.contents == [:] }
         }
       }
     }
 
     @Test func whileEtcdIsAwayAKeyGoesWithItsLeaseOnlyWhereThatIsWanted() async throws {
       for leases in MirrorSettings.Leases.allCases {
-        try await EtcdCorner.with { corner in
-          let short = try corner.server.grant(seconds: 5)
-          let long = try corner.server.grant(seconds: 600)
-          try corner.server.control("put", "app/short", "1", "--lease", short)
-          try corner.server.control("put", "app/long", "1", "--lease", long)
-          try await corner.mirroring({ ($0.leases, $0.checkInterval) = (leases, .milliseconds(500)) }) { _ in
-            try await corner.wait { $0.state == .following }
-            if leases == .expire { try await waitUntil { try corner.table.entry(forKey: "short")?.expiry != nil } }
-            try corner.server.kill()
-            try await corner.wait { $0.state == .away }
+        try await EtcdFixture.with { fixture in
+          let short = try fixture.server.grant(seconds: 5)
+          let long = try fixture.server.grant(seconds: 600)
+          try fixture.server.control("put", "app/short", "1", "--lease", short)
+          try fixture.server.control("put", "app/long", "1", "--lease", long)
+          try await fixture.mirroring({ ($0.leases, $0.checkInterval) = (leases, .milliseconds(500)) }) { _ in
+            try await fixture.wait { $0.state == .following }
+            if leases == .expire { try await waitUntil { try fixture.table.entry(forKey: "short")?.expiry != nil } }
+            try fixture.server.kill()
+            try await fixture.wait { $0.state == .away }
             if leases == .expire {
-              try await waitUntil { try corner.snapshot.contents == ["long": "1"] }
+              try await waitUntil { try fixture.snapshot.contents == ["long": "1"] }
             } else {
-              #expect(try corner.table.entry(forKey: "short")?.expiry == nil)
+              #expect(try fixture.table.entry(forKey: "short")?.expiry == nil)
             }
             // A leader that is new gives each lease its whole time anew: the key comes back, and goes by its event.
-            try corner.server.start()
-            try await waitUntil { try corner.snapshot.contents == ["short": "1", "long": "1"] }
-            try await waitUntil { try corner.snapshot.contents == ["long": "1"] }
-            try await corner.wait { $0.state == .following }
-            try await EtcdUser.with(corner.server) { try await corner.expectEqual($0) }
+            try fixture.server.start()
+            try await waitUntil { try fixture.snapshot.contents == ["short": "1", "long": "1"] }
+            try await waitUntil { try fixture.snapshot.contents == ["long": "1"] }
+            try await fixture.wait { $0.state == .following }
+            try await EtcdUser.with(fixture.server) { try await fixture.expectEqual($0) }
           }
         }
       }
@@ -115,18 +115,18 @@
         let lease = try server.grant(seconds: 5)
         try server.control("put", "app/a", "1", "--lease", lease)
         let daemon = try EtcdDaemon(server, name, leases: "expire")
-        let corner = EtcdCorner(table: try await EtcdDaemon.open(name), server: server)
-        try await waitUntil { try corner.table.entry(forKey: "a")?.expiry != nil }
+        let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)
+        try await waitUntil { try fixture.table.entry(forKey: "a")?.expiry != nil }
         try daemon.kill()
         // Kept alive over there, of which the table knows nothing.
-        while try corner.table.get("a", as: String.self) != nil {
+        while try fixture.table.get("a", as: String.self) != nil {
           try await keepAlive(lease, server)
         }
         let next = try EtcdDaemon(server, name, leases: "expire")
-        while try corner.table.get("a", as: String.self) == nil {
+        while try fixture.table.get("a", as: String.self) == nil {
           try await keepAlive(lease, server)
         }
-        try await waitUntil { try corner.table.get("a", as: String.self) == nil }
+        try await waitUntil { try fixture.table.get("a", as: String.self) == nil }
         try next.kill()
       }
     }

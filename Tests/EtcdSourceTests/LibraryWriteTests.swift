@@ -68,7 +68,7 @@
           var tables: [Table] = []
           for (name, daemon) in zip([first, second], daemons) {
             let table = try await EtcdDaemon.open(name)
-            try await EtcdCorner(table: table, server: server).wait { $0.state == .following }
+            try await EtcdFixture(table: table, server: server).wait { $0.state == .following }
             #expect(try table.upstream.status()?.writeSocketPath == daemon.socket)
             tables.append(table)
           }

@@ -25,11 +25,11 @@
     }
 
     @Test func premisesHoldOrNothingIsChanged() async throws {
-      try await EtcdCorner.with { corner in
-        try await EtcdUser.with(corner.server) { user in
+      try await EtcdFixture.with { fixture in
+        try await EtcdUser.with(fixture.server) { user in
           let begin = try await user.commit([("app/there", "1"), ("app/gone", "1"), ("app/", "the prefix itself")])
-          try await corner.mirroring { mirror in
-            try await corner.wait { $0.state == .following && $0.revision >= begin }
+          try await fixture.mirroring { mirror in
+            try await fixture.wait { $0.state == .following && $0.revision >= begin }
             _ = await comesTrue { (try? mirror.session()) != nil }
             let all = ["there": true, "gone": true, "absent": false]
             // Nothing to change: whether it holds.
@@ -47,22 +47,22 @@
               try await commit(mirror, at: 1, ["b": "2", "d": "4"], removesOthers: true) == .made(revision: last))
             #expect(
               try await commit(mirror, at: 1, ["b": "3", "b\0": "4"], removesOthers: true) == .made(revision: last + 1))
-            try await corner.wait(for: last + 1)
-            #expect(try corner.snapshot.contents == ["b": "3", "b\0": "4"])
-            try await corner.expectEqual(user)
+            try await fixture.wait(for: last + 1)
+            #expect(try fixture.snapshot.contents == ["b": "3", "b\0": "4"])
+            try await fixture.expectEqual(user)
             // The prefix itself is not below it.
-            #expect(try corner.server.control("get", "--print-value-only", "app/") == "the prefix itself\n")
+            #expect(try fixture.server.control("get", "--print-value-only", "app/") == "the prefix itself\n")
           }
         }
       }
     }
 
     @Test func moreCallsThanAConnectionTakesEndNoSession() async throws {
-      try await EtcdCorner.with { corner in
+      try await EtcdFixture.with { fixture in
         // Until it answers: of two connections that a mirror makes while etcd starts, one may come too early, and a session with it.
-        #expect(await comesTrue { (try? corner.server.control("get", "app/")) != nil })
-        try await corner.mirroring { mirror in
-          try await corner.wait { $0.state == .following }
+        #expect(await comesTrue { (try? fixture.server.control("get", "app/")) != nil })
+        try await fixture.mirroring { mirror in
+          try await fixture.wait { $0.state == .following }
           _ = await comesTrue { (try? mirror.session()) != nil }
           // As quickly as it goes, and several at a time: connections are changed while calls are under way.
           try await withThrowingTaskGroup(of: Void.self) { group in
@@ -76,7 +76,7 @@
             }
             try await group.waitForAll()
           }
-          try await corner.wait(for: 601)
+          try await fixture.wait(for: 601)
           #expect(mirror.report.sessions == 1)
         }
       }
@@ -84,7 +84,7 @@
 
     @Test func whatEtcdRefusesIsSaidInItsWords() async throws {
       let server = try EtcdServer()
-      try await EtcdCorner.with(server) { corner in
+      try await EtcdFixture.with(server) { fixture in
         try server.control("user", "add", "root:secret")
         try server.control("user", "grant-role", "root", "root")
         try server.control("role", "add", "reader")
@@ -95,8 +95,8 @@
         var access = MirrorAccess()
         (access.user, access.passwordFile) = ("shmd", "\(server.directory)/password")
         try write("secret\n", to: access.passwordFile!)
-        try await corner.mirroring(access: access) { mirror in
-          try await corner.wait { $0.state == .following }
+        try await fixture.mirroring(access: access) { mirror in
+          try await fixture.wait { $0.state == .following }
           _ = await comesTrue { (try? mirror.session()) != nil }
           await expectRefusal("permission denied") { try await commit(mirror, at: 1, ["a": "1"]) }
           try server.control("--user", "root:secret", "role", "grant-permission", "reader", "readwrite", "app/", "app0")
@@ -175,7 +175,8 @@
             try EtcdDaemon(server, first, host: "1"), try EtcdDaemon(server, second, host: "2"),
           ]
           for name in [first, second] {
-            try await EtcdCorner(table: try await EtcdDaemon.open(name), server: server).wait { $0.state == .following }
+            let fixture = EtcdFixture(table: try await EtcdDaemon.open(name), server: server)
+            try await fixture.wait { $0.state == .following }
           }
           let counters = daemons.map { daemon in
             TestThread { () throws -> [String] in
@@ -199,8 +200,8 @@
           #expect(try server.control("get", "--print-value-only", "app/n") == "200\n")
           // Etcd goes away: who writes is told at once, and who reads is served.
           try server.kill()
-          let corner = EtcdCorner(table: try await EtcdDaemon.open(first), server: server)
-          try await corner.wait { $0.state == .away }
+          let fixture = EtcdFixture(table: try await EtcdDaemon.open(first), server: server)
+          try await fixture.wait { $0.state == .away }
           let client = try RedisClient(daemons[0].socket)
           #expect(try client.call("INCR", "n").hasPrefix("-MIRRORAWAY"))
           #expect(try client.call("GET", "n") == "\"200\"")

@@ -29,7 +29,7 @@ struct FrameTests {
           case .frame:
             consumed = parser.consumed
             if let inline = parser.inline { return .command(inline.withRequest(words)) }
-            return .command(words(Request(raw, parser.arguments.places)))
+            return .command(words(Request(raw, parser.arguments.ranges)))
           }
         }
         guard let outcome else { break }

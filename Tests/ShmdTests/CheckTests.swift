@@ -7,14 +7,14 @@ import Testing
 /// What `--check` and `--print-config` say of a file, its drop-ins and the host.
 @Suite struct CheckTests {
   @Test func checkingChangesNothing() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}")
-    let check = try corner.check()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let check = try fixture.check()
     #expect(try check.wait() == .code(0))
     #expect(check.lines.isEmpty)
     #expect(throws: TableError.self) { try Table.open(name) }
-    #expect(access(corner.directory + "/run", F_OK) != 0)
+    #expect(access(fixture.directory + "/run", F_OK) != 0)
   }
 
   @Test func aUserIsOneToCheckAs() throws {
@@ -25,17 +25,17 @@ import Testing
   }
 
   @Test func checkingComparesWithTheTablesThatLive() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
     let table = try Table.create(name, Table.Options(variant: .rwlock, capacityBytes: 2 << 20))
-    try corner.configure("  - name: \(name)\n    variant: rcu\n    capacity: 4MiB")
-    let check = try corner.check()
+    try fixture.configure("  - name: \(name)\n    variant: rcu\n    capacity: 4MiB")
+    let check = try fixture.check()
     #expect(try check.wait() == .code(78))
     let tail =
       "; it stays as it is. To make it anew with what it holds, stop its writers and run: "
       + "systemctl reload shmd && shmctl dump -t \(name) -o \(name).dump && shmctl drop \(name) && systemctl reload shmd && "
       + "shmctl load -t \(name) \(name).dump"
-    let start = "\(corner.configurationFile)"
+    let start = "\(fixture.configurationFile)"
     #expect(
       check.lines == [
         "\(start):5: table '\(name)': lives as rwlock, and the file says rcu\(tail)",
@@ -46,14 +46,14 @@ import Testing
 
   /// What the start would say of single tables, the check says too; and its status is another than for a good host.
   @Test func checkingNamesTablesThatCannotBeHad() throws {
-    let corner = try Corner()
-    let (half, strange) = (corner.tableName(), corner.tableName())
+    let fixture = try DaemonFixture()
+    let (half, strange) = (fixture.tableName(), fixture.tableName())
     try squat("shmtable.\(half).ctl")
     for object in [".ctl", ".data"] { try squat("shmtable.\(strange)\(object)") }
-    try corner.configure("  - {name: \(half), capacity: 2MiB}\n  - {name: \(strange), capacity: 2MiB}")
-    let check = try corner.check()
+    try fixture.configure("  - {name: \(half), capacity: 2MiB}\n  - {name: \(strange), capacity: 2MiB}")
+    let check = try fixture.check()
     #expect(try check.wait() == .code(1))
-    let start = corner.configurationFile
+    let start = fixture.configurationFile
     #expect(check.lines.count == 2, "\(check.transcript)")
     #expect(
       check.lines.first
@@ -67,23 +67,23 @@ import Testing
   /// Root could use what the service's user cannot.
   @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to check as another user"))
   func checkingJudgesAsTheServicesUser() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
     let table = try Table.create(name, Table.Options(capacityBytes: 2 << 20, mode: 0o600))
-    try corner.configure("  - {name: \(name), capacity: 2MiB, mode: \"0600\"}")
-    try corner.openToAll()
-    let asRoot = try corner.check()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB, mode: \"0600\"}")
+    try fixture.openToAll()
+    let asRoot = try fixture.check()
     #expect(try asRoot.wait() == .code(0), "\(asRoot.transcript)")
-    let check = try corner.check(as: "nobody")
+    let check = try fixture.check(as: "nobody")
     #expect(try check.wait() == .code(1), "\(check.transcript)")
     #expect(
       check.lines.first?.hasPrefix(
-        "\(corner.configurationFile):4: table '\(name)': cannot be had: exists, and this daemon may not take part: ")
+        "\(fixture.configurationFile):4: table '\(name)': cannot be had: exists, and this daemon may not take part: ")
         == true, "\(check.transcript)")
-    let group = try corner.check(as: "nobody", "  - {name: \(corner.tableName()), group: 0}")
+    let group = try fixture.check(as: "nobody", "  - {name: \(fixture.tableName()), group: 0}")
     #expect(try group.wait() == .code(78), "\(group.transcript)")
     #expect(group.transcript.contains("this daemon is no member of group 0"))
-    let unknown = try corner.check(as: "nobody-at-all")
+    let unknown = try fixture.check(as: "nobody-at-all")
     #expect(try unknown.wait() == .code(1))
     #expect(unknown.transcript.hasPrefix("--check as user 'nobody-at-all': there is no such user"))
     #expect(table.administration.isNamed)
@@ -92,62 +92,62 @@ import Testing
   /// Rights of a table that lives: what the start would refuse, the check refuses too.
   @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to check as another user"))
   func checkingRefusesRightsThatTheServicesUserCannotGive() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
     let group = try #require(getpwnam("nobody")).pointee.pw_gid
     _ = try Table.create(name, Table.Options(capacityBytes: 2 << 20, mode: 0o660, group: group))
-    try corner.openToAll()
-    let same = try corner.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\"}")
+    try fixture.openToAll()
+    let same = try fixture.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\"}")
     #expect(try same.wait() == .code(0), "\(same.transcript)")
-    let other = try corner.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0640\"}")
+    let other = try fixture.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0640\"}")
     #expect(try other.wait() == .code(78), "\(other.transcript)")
     #expect(
       other.lines == [
-        "\(corner.configurationFile):4: table '\(name)': belongs to user 0, so its rights cannot be changed; set them as "
+        "\(fixture.configurationFile):4: table '\(name)': belongs to user 0, so its rights cannot be changed; set them as "
           + "they are, or run as root"
       ])
-    let owned = try corner.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\", owner: 1}")
+    let owned = try fixture.check(as: "nobody", "  - {name: \(name), capacity: 2MiB, mode: \"0660\", owner: 1}")
     #expect(try owned.wait() == .code(78), "\(owned.transcript)")
     #expect(owned.transcript.contains("only root may give a table to user 1"))
   }
 
   @Test func tablesLargerThanSharedMemoryAreWarnedOf() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 4TiB}")
-    let check = try corner.check()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 4TiB}")
+    let check = try fixture.check()
     #expect(try check.wait() == .code(0), "\(check.transcript)")
     #expect(
       check.transcript.hasPrefix(
-        "\(corner.configurationFile):4: table '\(name)': warning: a capacity of 4TiB is more than /dev/shm has ("))
-    try corner.configure("  - {name: \(name), capacity: 4TiB, preallocate: true}")
-    let preallocated = try corner.check()
+        "\(fixture.configurationFile):4: table '\(name)': warning: a capacity of 4TiB is more than /dev/shm has ("))
+    try fixture.configure("  - {name: \(name), capacity: 4TiB, preallocate: true}")
+    let preallocated = try fixture.check()
     #expect(try preallocated.wait() == .code(1), "\(preallocated.transcript)")
     #expect(preallocated.transcript.contains("cannot be had: /dev/shm has room for "))
   }
 
   @Test func dropInsAreReadInTheOrderOfTheirNames() throws {
-    let corner = try Corner()
-    let (main, first, second) = (corner.tableName(), corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(main), capacity: 2MiB}")
-    try corner.write("tables: [{name: \(second), capacity: 2MiB}]\ninterval: 40ms\n", dropIn: "20-b.yaml")
-    try corner.write("tables: [{name: \(first), capacity: 2MiB}]\ninterval: 30ms\n", dropIn: "10-a.yaml")
-    try corner.write("this: is not read", dropIn: "30-c.yaml.old")
-    try corner.write("this: is not read", dropIn: ".hidden.yaml")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let (main, first, second) = (fixture.tableName(), fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(main), capacity: 2MiB}")
+    try fixture.write("tables: [{name: \(second), capacity: 2MiB}]\ninterval: 40ms\n", dropIn: "20-b.yaml")
+    try fixture.write("tables: [{name: \(first), capacity: 2MiB}]\ninterval: 30ms\n", dropIn: "10-a.yaml")
+    try fixture.write("this: is not read", dropIn: "30-c.yaml.old")
+    try fixture.write("this: is not read", dropIn: ".hidden.yaml")
+    let daemon = try fixture.startReady()
     #expect(
       daemon.lines.contains { $0.hasSuffix("ready tables=\"\(main) \(first) \(second)\"") }, "\(daemon.transcript)")
 
-    let print = try corner.start(["--print-config"])
+    let print = try fixture.start(["--print-config"])
     #expect(try print.wait() == .code(0), "\(print.transcript)")
-    let directory = corner.directory
+    let directory = fixture.directory
     #expect(print.lines.contains("interval: 40ms  # \(directory)/shmd.d/20-b.yaml:2"), "\(print.transcript)")
     #expect(print.lines.contains("  - name: \"\(first)\"  # \(directory)/shmd.d/10-a.yaml:1"), "\(print.transcript)")
     #expect(print.lines.contains("    variant: rcu  # default"), "\(print.transcript)")
 
     // Once only, whichever file: both are named.
-    try corner.write("tables:\n- {name: \(first), capacity: 2MiB}\n", dropIn: "20-b.yaml")
-    let check = try corner.check()
+    try fixture.write("tables:\n- {name: \(first), capacity: 2MiB}\n", dropIn: "20-b.yaml")
+    let check = try fixture.check()
     #expect(try check.wait() == .code(78))
     #expect(
       check.lines == [

@@ -9,15 +9,15 @@ import Testing
   // MARK: - Start and stop
 
   @Test func readyMeansThatTheTablesAreThere() throws {
-    let corner = try Corner()
-    let (a, b) = (corner.tableName(), corner.tableName())
-    try corner.configure(
+    let fixture = try DaemonFixture()
+    let (a, b) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure(
       """
         - {name: \(a), capacity: 2MiB, mode: "0640", limbo-budget: 128KiB, stalled-reader: refuse}
         - {name: \(b), variant: rwlock, capacity: 3MiB}
       """)
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     #expect(try manager.waitFor("READY=1").contains("STATUS=2 tables"))
 
     let first = try Table.open(a, access: .participant)
@@ -31,11 +31,11 @@ import Testing
   }
 
   @Test func terminationStopsCleanlyAndLeavesTheTables() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}")
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     try manager.waitFor("READY=1")
     try Table.open(name).set("key", "value")
     daemon.signal(SIGTERM)
@@ -45,25 +45,25 @@ import Testing
   }
 
   @Test func anInterruptStopsCleanlyToo() throws {
-    let corner = try Corner()
-    try corner.configure("  []")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    try fixture.configure("  []")
+    let daemon = try fixture.startReady()
     daemon.signal(SIGINT)
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
 
   @Test func killedAndStartedAgainItAttachesToWhatIsThere() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}")
-    let first = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let first = try fixture.startReady()
     let table = try Table.open(name)
     try table.set("key", "value")
     first.signal(SIGKILL)
     #expect(try first.wait() == .signal(SIGKILL))
     try table.set("later", "works without the daemon")
 
-    let second = try corner.start()
+    let second = try fixture.start()
     try second.waitForLine("table attached capacity=2MiB keys=2 table=\(name)")
     try second.waitForLine("ready tables=")
     #expect(try table.get("key", as: String.self) == "value")
@@ -72,19 +72,19 @@ import Testing
 
   @Test(arguments: [SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL])
   func aSignalWithoutMeaningIsIgnored(_ number: Int32) throws {
-    let corner = try Corner()
-    try corner.configure("  - {name: \(corner.tableName()), capacity: 1MiB}")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    try fixture.configure("  - {name: \(fixture.tableName()), capacity: 1MiB}")
+    let daemon = try fixture.startReady()
     daemon.signal(number)
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0), "\(daemon.transcript)")
   }
 
   @Test func moreTablesThanTheSoftLimitOfDescriptorsHasRoomFor() throws {
-    let corner = try Corner()
-    let names = (0..<40).map { _ in corner.tableName() }
-    try corner.configure(names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n"))
-    let daemon = try corner.start(prelude: "ulimit -Sn 64")
+    let fixture = try DaemonFixture()
+    let names = (0..<40).map { _ in fixture.tableName() }
+    try fixture.configure(names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n"))
+    let daemon = try fixture.start(prelude: "ulimit -Sn 64")
     try daemon.waitForLine("ready tables=")
     #expect(try names.allSatisfy { try Table.open($0).administration.isNamed })
     daemon.signal(SIGTERM)
@@ -92,16 +92,16 @@ import Testing
   }
 
   @Test func aSecondDaemonIsRefusedAndTouchesNothing() throws {
-    let corner = try Corner()
-    let (kept, new) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
-    let first = try corner.startReady()
-    try corner.configure("  - {name: \(new), capacity: 2MiB}")
-    let second = try corner.start()
+    let fixture = try DaemonFixture()
+    let (kept, new) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(kept), capacity: 2MiB}")
+    let first = try fixture.startReady()
+    try fixture.configure("  - {name: \(new), capacity: 2MiB}")
+    let second = try fixture.start()
     #expect(try second.wait() == .code(75))
     #expect(
       second.lines == [
-        "\(corner.directory)/run/shmd.lock: another shmd runs already (pid \(first.pid)); "
+        "\(fixture.directory)/run/shmd.lock: another shmd runs already (pid \(first.pid)); "
           + "stop it first, or give --runtime-directory"
       ])
     #expect(throws: TableError.self) { try Table.open(new) }
@@ -110,33 +110,33 @@ import Testing
   // MARK: - Bad input
 
   @Test func aBadConfigurationStartsNothing() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}\n  - {name: \(name), colour: red}")
-    let daemon = try corner.start()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}\n  - {name: \(name), colour: red}")
+    let daemon = try fixture.start()
     #expect(try daemon.wait() == .code(78))
     #expect(daemon.lines.count == 2)
-    #expect(daemon.lines.allSatisfy { $0.hasPrefix("\(corner.configurationFile):5: ") }, "\(daemon.transcript)")
+    #expect(daemon.lines.allSatisfy { $0.hasPrefix("\(fixture.configurationFile):5: ") }, "\(daemon.transcript)")
     #expect(throws: TableError.self) { try Table.open(name) }
-    #expect(access(corner.directory + "/run/shmd.lock", F_OK) != 0)
+    #expect(access(fixture.directory + "/run/shmd.lock", F_OK) != 0)
   }
 
   @Test func aWrongOptionIsAUsageError() throws {
-    let corner = try Corner()
-    let daemon = try corner.start(["--tables"])
+    let fixture = try DaemonFixture()
+    let daemon = try fixture.start(["--tables"])
     #expect(try daemon.wait() == .code(64))
   }
 
   /// What is wrong with one table is said with its cure, and the others are kept.
   @Test func aTableThatCannotBeHadIsSaidAndTheOthersAreKept() throws {
-    let corner = try Corner()
-    let (half, strange, good) = (corner.tableName(), corner.tableName(), corner.tableName())
+    let fixture = try DaemonFixture()
+    let (half, strange, good) = (fixture.tableName(), fixture.tableName(), fixture.tableName())
     try squat("shmtable.\(half).ctl")
     for object in [".ctl", ".data"] { try squat("shmtable.\(strange)\(object)") }
-    try corner.configure(
+    try fixture.configure(
       [half, strange, good].map { "  - {name: \($0), capacity: 2MiB}" }.joined(separator: "\n"))
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     let ready = try manager.waitFor("READY=1")
     // Whichever of both was tried first.
     #expect(ready.contains("STATUS=1 table; '"), "\(ready)")
@@ -161,15 +161,15 @@ import Testing
     .enabled(if: geteuid() == 0, "cannot run: needs root to make another user's object"),
     arguments: [[".ctl"], [".data"], [".ctl", ".data"]])
   func aStrangersNameIsSaidAndWaitedForWhileTheOthersAreKept(_ objects: [String]) throws {
-    let corner = try Corner()
-    let (taken, other) = (corner.tableName(), corner.tableName())
+    let fixture = try DaemonFixture()
+    let (taken, other) = (fixture.tableName(), fixture.tableName())
     for object in objects { try squat("shmtable.\(taken)\(object)", owner: 65_533) }
-    try corner.configure("  - {name: \(taken), capacity: 2MiB}\n  - {name: \(other), capacity: 2MiB}")
-    let check = try corner.check()
+    try fixture.configure("  - {name: \(taken), capacity: 2MiB}\n  - {name: \(other), capacity: 2MiB}")
+    let check = try fixture.check()
     #expect(try check.wait() == .code(0), "\(check.transcript)")
     let line = try #require(check.lines.first)
-    #expect(line.hasPrefix("\(corner.configurationFile):4: table '\(taken)': warning: foreign: "), "\(line)")
-    let daemon = try corner.start()
+    #expect(line.hasPrefix("\(fixture.configurationFile):4: table '\(taken)': warning: foreign: "), "\(line)")
+    let daemon = try fixture.start()
     #expect(try daemon.waitForLine("a stranger's, waiting for it").contains("of uid 65533"))
     #expect(try daemon.waitForLine("ready tables=").hasSuffix(other))
     #expect(try !Table.open(other).isObserver)
@@ -184,10 +184,10 @@ import Testing
 
   @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to make another user's object"))
   func aNameThatAStrangerTookFromARunningDaemonIsWaitedFor() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try fixture.startReady()
     try SharedObject.create(name: "shmtable.\(name).new", mode: 0o600).setOwner(65_533)
     // In one step, or the daemon could be the first to have the name again.
     let path = "/dev/shm/shmtable.\(name)"
@@ -203,11 +203,11 @@ import Testing
   }
 
   @Test func aTableThatCannotBeMadeDoesNotStopTheOthers() throws {
-    let corner = try Corner()
-    let (large, small) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(large), capacity: 64GiB}\n  - {name: \(small), capacity: 2MiB}")
+    let fixture = try DaemonFixture()
+    let (large, small) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(large), capacity: 64GiB}\n  - {name: \(small), capacity: 2MiB}")
     // Address space for the daemon and the second table, but not for the first.
-    let daemon = try corner.start(prelude: "ulimit -v 8000000")
+    let daemon = try fixture.start(prelude: "ulimit -v 8000000")
     #expect(try daemon.waitForLine("cannot be had, tried again each turn").contains("table=\(large)"))
     #expect(try daemon.waitForLine("ready tables=").hasSuffix(small))
     #expect(throws: TableError.self) { try Table.open(large) }
@@ -217,16 +217,16 @@ import Testing
   // MARK: - Reload
 
   @Test func reloadAppliesWhatCanChange() throws {
-    let corner = try Corner()
-    let (kept, dropped, new) = (corner.tableName(), corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(dropped), capacity: 2MiB}")
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let fixture = try DaemonFixture()
+    let (kept, dropped, new) = (fixture.tableName(), fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(dropped), capacity: 2MiB}")
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     try manager.waitFor("READY=1")
     let table = try Table.open(kept)
     try table.set("key", "value")
 
-    try corner.configure(
+    try fixture.configure(
       """
         - {name: \(kept), capacity: 2MiB, mode: "0600", limbo-budget: 128KiB, stalled-reader: refuse}
         - {name: \(new), capacity: 2MiB}
@@ -245,16 +245,16 @@ import Testing
   }
 
   @Test func aBadReloadIsRefusedWhole() throws {
-    let corner = try Corner()
-    let (kept, new) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let fixture = try DaemonFixture()
+    let (kept, new) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(kept), capacity: 2MiB}")
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     try manager.waitFor("READY=1")
     let table = try Table.open(kept)
     let before = (try table.administration.rights(), try table.administration.limits())
 
-    try corner.configure(
+    try fixture.configure(
       """
         - {name: \(new), capacity: 2MiB}
         - {name: \(kept), capacity: 2MiB, mode: "0600", limbo-budget: 128KiB, colour: red}
@@ -263,13 +263,13 @@ import Testing
     try manager.waitFor("RELOADING=1")
     #expect(
       try manager.waitFor("READY=1").contains("STATUS=1 table; the configuration of before is in force, because "))
-    try daemon.waitForLine("error \(corner.configurationFile):5: unknown key 'colour'")
+    try daemon.waitForLine("error \(fixture.configurationFile):5: unknown key 'colour'")
     try daemon.waitForLine("configuration refused, nothing has changed")
     #expect(try (table.administration.rights(), table.administration.limits()) == before)
     #expect(throws: TableError.self) { try Table.open(new) }
 
     // And it still reloads.
-    try corner.configure("  - {name: \(kept), capacity: 2MiB, mode: \"0600\"}")
+    try fixture.configure("  - {name: \(kept), capacity: 2MiB, mode: \"0600\"}")
     daemon.signal(SIGHUP)
     try manager.waitFor("RELOADING=1")
     #expect(try manager.waitFor("READY=1").hasSuffix("STATUS=1 table"))
@@ -278,24 +278,24 @@ import Testing
 
   /// What `systemctl reload` starts: over when the daemon has reloaded, with the status of what came of it.
   @Test func aReloadByCommandReturnsWhenItIsDone() throws {
-    let corner = try Corner()
-    let (kept, new) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
-    let nobody = try corner.start(["--reload"])
+    let fixture = try DaemonFixture()
+    let (kept, new) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(kept), capacity: 2MiB}")
+    let nobody = try fixture.start(["--reload"])
     #expect(try nobody.wait() == .code(1))
     #expect(nobody.transcript.hasSuffix("run/shmd.lock: no shmd runs here; start it, or give --runtime-directory"))
-    let daemon = try corner.startReady()
+    let daemon = try fixture.startReady()
     for round in 0..<3 {
-      let name = round == 0 ? new : corner.tableName()
-      try corner.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(name), capacity: 2MiB}")
-      let reload = try corner.start(["--reload"])
+      let name = round == 0 ? new : fixture.tableName()
+      try fixture.configure("  - {name: \(kept), capacity: 2MiB}\n  - {name: \(name), capacity: 2MiB}")
+      let reload = try fixture.start(["--reload"])
       #expect(try reload.wait() == .code(0), "\(reload.transcript)")
       #expect(try Table.open(name).administration.isNamed)
     }
-    try corner.configure("  - {name: \(kept), colour: red}")
-    let bad = try corner.start(["--reload"])
+    try fixture.configure("  - {name: \(kept), colour: red}")
+    let bad = try fixture.start(["--reload"])
     #expect(try bad.wait() == .code(78))
-    #expect(bad.transcript.hasPrefix("\(corner.configurationFile):4: unknown key 'colour'"), "\(bad.transcript)")
+    #expect(bad.transcript.hasPrefix("\(fixture.configurationFile):4: unknown key 'colour'"), "\(bad.transcript)")
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
     // The daemon never saw the bad one.
@@ -304,15 +304,15 @@ import Testing
 
   /// The living table stays, and what it holds; made anew as the file says it is when it is dropped, and not before.
   @Test func aChangedCapacityIsRefusedForThatTableAndTakenWhenItIsMadeAnew() throws {
-    let corner = try Corner()
-    let (kept, new) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(kept), capacity: 2MiB}")
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let fixture = try DaemonFixture()
+    let (kept, new) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(kept), capacity: 2MiB}")
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     try manager.waitFor("READY=1")
     let table = try Table.open(kept)
     try table.set("key", "value")
-    try corner.configure(
+    try fixture.configure(
       "  - {name: \(kept), capacity: 4MiB, mode: \"0600\"}\n  - {name: \(new), capacity: 2MiB}")
     daemon.signal(SIGHUP)
     try manager.waitFor("RELOADING=1")
@@ -333,10 +333,10 @@ import Testing
   // MARK: - Care
 
   @Test func expiredKeysAreRemoved() throws {
-    let corner = try Corner()
-    let (a, b) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(a), capacity: 4MiB}\n  - {name: \(b), variant: rwlock, capacity: 4MiB}")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let (a, b) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(a), capacity: 4MiB}\n  - {name: \(b), variant: rwlock, capacity: 4MiB}")
+    let daemon = try fixture.startReady()
     for name in [a, b] {
       let table = try Table.open(name)
       try table.barrier { transaction in
@@ -353,10 +353,10 @@ import Testing
   }
 
   @Test func memoryOfATableAtRestGoesBack() throws {
-    let corner = try Corner()
-    let (a, b) = (corner.tableName(), corner.tableName())
-    try corner.configure("  - {name: \(a), capacity: 16MiB}\n  - {name: \(b), variant: rwlock, capacity: 16MiB}")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let (a, b) = (fixture.tableName(), fixture.tableName())
+    try fixture.configure("  - {name: \(a), capacity: 16MiB}\n  - {name: \(b), variant: rwlock, capacity: 16MiB}")
+    let daemon = try fixture.startReady()
     for name in [a, b] {
       let table = try Table.open(name)
       let value = [UInt8](repeating: 1, count: 1000)
@@ -369,10 +369,10 @@ import Testing
   }
 
   @Test func aDeadWritersTableIsRepaired() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try fixture.startReady()
     let table = try Table.open(name)
     let worker = try WorkerProcess("shmd-test-worker", [name])
     try worker.expectLine("inside")
@@ -385,10 +385,10 @@ import Testing
 
   @Test(arguments: [[".ctl"], [".data"], [".ctl", ".data"]])
   func aTableWhoseNameVanishedIsMadeAnew(_ objects: [String]) throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.configure("  - {name: \(name), capacity: 2MiB}")
-    let daemon = try corner.startReady()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let daemon = try fixture.startReady()
     for object in objects { try SharedObject.unlink(name: "shmtable.\(name)\(object)") }
     try daemon.waitForLine("table's name is gone")
     try daemon.waitForLine("table created capacity=2MiB table=\(name)")
@@ -396,11 +396,11 @@ import Testing
   }
 
   @Test func aTableThatSomeoneElseMadeAnewIsAttached() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
     // So long an interval that the daemon sees only the outcome; a reload does not wait for it.
-    try corner.configure("  - {name: \(name), capacity: 2MiB}", interval: "60min")
-    let daemon = try corner.startReady()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}", interval: "60min")
+    let daemon = try fixture.startReady()
     try Table.drop(name)
     let other = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
     try other.set("whose", "the other's")
@@ -412,21 +412,21 @@ import Testing
   // MARK: - Watchdog
 
   @Test func theWatchdogIsFedByTheLoop() throws {
-    let corner = try Corner()
+    let fixture = try DaemonFixture()
     // The interval is far longer than the watchdog: pings do not wait for turns.
-    try corner.configure("  - {name: \(corner.tableName()), capacity: 2MiB}", interval: "60min")
+    try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}", interval: "60min")
     let manager = try NotifySocket("@shmd-test-\(getpid())-watchdog")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "200000"])
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address, "WATCHDOG_USEC": "200000"])
     try manager.waitFor("READY=1")
     for _ in 0..<5 { try manager.waitFor("WATCHDOG=1") }
     _ = daemon
   }
 
   @Test func withoutAWatchdogThereAreNoPings() throws {
-    let corner = try Corner()
-    try corner.configure("  []", interval: "10ms")
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let fixture = try DaemonFixture()
+    try fixture.configure("  []", interval: "10ms")
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     try manager.waitFor("READY=1")
     daemon.signal(SIGTERM)
     try manager.waitFor("STOPPING=1")
@@ -437,15 +437,15 @@ import Testing
   // MARK: - Log
 
   @Test func inTheJournalLinesBeginWithTheirPriority() throws {
-    let corner = try Corner()
-    try corner.configure("  []")
+    let fixture = try DaemonFixture()
+    try fixture.configure("  []")
     // Only if the variable names what standard error leads to.
-    let elsewhere = try corner.start(environment: ["JOURNAL_STREAM": "1:1"])
+    let elsewhere = try fixture.start(environment: ["JOURNAL_STREAM": "1:1"])
     #expect(try elsewhere.waitForLine("ready").contains("Z notice ready"))
     elsewhere.signal(SIGTERM)
     #expect(try elsewhere.wait() == .code(0))
 
-    let journal = try corner.start(prelude: "exec 3>&1; export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/3)")
+    let journal = try fixture.start(prelude: "exec 3>&1; export JOURNAL_STREAM=$(stat -L -c %d:%i /dev/fd/3)")
     #expect(try journal.waitForLine("ready") == "<5>ready tables=\"\"")
   }
 }

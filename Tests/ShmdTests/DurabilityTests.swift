@@ -20,11 +20,11 @@ import Testing
   }
 
   @Test func aDurableTableComesBackAfterAReboot() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let stores = try corner.storeTable(name, "relaxed(60min)")
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name, "relaxed(60min)")
     defer { stores.remove() }
-    let first = try corner.startReady()
+    let first = try fixture.startReady()
     let table = try Table.open(name)
     try table.set("a", "stays")
     let entry = try table.entry(forKey: "a")
@@ -32,7 +32,7 @@ import Testing
     first.signal(SIGTERM)
     #expect(try first.wait() == .code(0))
     removeObjects(ofTable: name)
-    let second = try corner.startReady()
+    let second = try fixture.startReady()
     #expect(second.transcript.contains("table restored from its store"))
     let back = try Table.open(name)
     #expect(try back.entry(forKey: "a") == entry)
@@ -43,18 +43,18 @@ import Testing
 
   /// What `shmctl set --sync` has returned for is there after a kill and a reboot.
   @Test func whatIsSyncedOutlivesTheDaemonAndTheTable() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let stores = try corner.storeTable(name)
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name)
     defer { stores.remove() }
-    let first = try corner.startReady()
+    let first = try fixture.startReady()
     try first.waitForStore(of: name)
     let set = try WorkerProcess.run("shmctl", ["set", "--sync", "-t", name, "k", "synced"], timeoutSeconds: 60)
     #expect(set.exit == .code(0), "\(set)")
     first.signal(SIGKILL)
     #expect(try first.wait() == .signal(SIGKILL))
     removeObjects(ofTable: name)
-    let second = try corner.startReady()
+    let second = try fixture.startReady()
     #expect(try Table.open(name).get("k", as: String.self) == "synced")
     second.signal(SIGTERM)
     #expect(try second.wait() == .code(0))
@@ -62,15 +62,15 @@ import Testing
 
   /// WAITAOF answers 1 for what is there after a kill and a reboot, and 0 for what its store does not have yet.
   @Test func whatRedisClientsWaitForOutlivesTheDaemonAndTheTable() throws {
-    let corner = try Corner()
-    let (stored, due) = (corner.tableName(), corner.tableName())
-    let stores = try corner.storeTable(stored)
+    let fixture = try DaemonFixture()
+    let (stored, due) = (fixture.tableName(), fixture.tableName())
+    let stores = try fixture.storeTable(stored)
     defer { stores.remove() }
-    let later = StoreCorner(directory: stores.directory, table: due)
+    let later = StoreFiles(directory: stores.directory, table: due)
     defer { later.remove() }
-    let socket = corner.directory + "/resp.sock"
+    let socket = fixture.directory + "/resp.sock"
     defer { unlink(socket) }
-    try corner.write(
+    try fixture.write(
       """
       interval: 20ms
       store-directory: \(stores.directory)
@@ -79,7 +79,7 @@ import Testing
         - {name: \(due), capacity: 4MiB, durability: relaxed(60min)}
       resp: {socket: \(socket)}
       """)
-    let first = try corner.startReady()
+    let first = try fixture.startReady()
     try first.waitForStore(of: stored)
     let client = try RedisClient(socket)
     #expect(try client.call("SET", "k", "waited for") == "+OK")
@@ -93,7 +93,7 @@ import Testing
     #expect(try first.wait() == .signal(SIGKILL))
     removeObjects(ofTable: stored)
     removeObjects(ofTable: due)
-    let second = try corner.startReady()
+    let second = try fixture.startReady()
     #expect(try Table.open(stored).get("k", as: String.self) == "waited for")
     #expect(try Table.open(due).get("k", as: String.self) == nil)
     second.signal(SIGTERM)
@@ -102,11 +102,11 @@ import Testing
 
   /// Somebody removes a table's objects under the daemon: it makes the table anew, with all that was in it.
   @Test func aTableWhoseNameIsTakenAwayComesBack() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let stores = try corner.storeTable(name)
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name)
     defer { stores.remove() }
-    let daemon = try corner.startReady()
+    let daemon = try fixture.startReady()
     try Table.open(name).set("k", "stays")
     removeObjects(ofTable: name)
     try daemon.waitForLine("table restored from its store")
@@ -117,20 +117,20 @@ import Testing
 
   /// What the daemon may not do is found out on the host, once the file is read: nothing has changed then, the stores neither.
   @Test func aRefusedReloadLeavesTheStoresWhereTheyAre() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let stores = try corner.storeTable(name)
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name)
     defer { stores.remove() }
-    let user = try corner.giveAway()
-    let daemon = try corner.start(prelude: corner.running(as: user))
+    let user = try fixture.giveAway()
+    let daemon = try fixture.start(prelude: fixture.running(as: user))
     try daemon.waitForLine("ready tables=")
     let table = try Table.open(name, trusting: .users([user]))
     try table.set("k", "stays")
     let isStored = eventually { table.durableVersion >= table.version }
     #expect(isStored)
-    let other = StoreCorner(directory: corner.directory + "/other", table: name)
+    let other = StoreFiles(directory: fixture.directory + "/other", table: name)
     defer { other.remove() }
-    try corner.write(
+    try fixture.write(
       """
       interval: 20ms
       store-directory: \(other.directory)
@@ -150,9 +150,9 @@ import Testing
 
   /// Each try fills what room there is: a store that did not fit is read again after a minute, or a reload.
   @Test func aStoreThatDoesNotFitIsNotReadEachTurn() async throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let files = StoreCorner(directory: corner.directory + "/stores", table: name)
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let files = StoreFiles(directory: fixture.directory + "/stores", table: name)
     defer { files.remove() }
     let stores = Stores(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     stores.use(files.directory)
@@ -177,19 +177,19 @@ import Testing
 
   /// A store that cannot be kept stands in the status line until what it says was done.
   @Test func aStoreThatFailsStandsInTheStatusLine() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let stores = try corner.storeTable(name)
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name)
     defer { stores.remove() }
-    let first = try corner.startReady()
+    let first = try fixture.startReady()
     try Table.open(name).set("k", "stored")
     first.signal(SIGTERM)
     #expect(try first.wait() == .code(0))
     try Table.drop(name)
     _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
 
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let second = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let second = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     let status = try manager.waitForLine(containing: "'\(name)' is not stored: ")
     #expect(status.contains("is the store of another table of this name"))
     // As it says: drop the table, and it is made anew from the store.
@@ -203,7 +203,7 @@ import Testing
 }
 
 /// Where the stores of a test's daemon lie.
-private struct StoreCorner {
+private struct StoreFiles {
   let directory: String
   let table: String
 
@@ -215,10 +215,10 @@ private struct StoreCorner {
   }
 }
 
-extension Corner {
+extension DaemonFixture {
   /// Configures one table, which is stored.
-  fileprivate func storeTable(_ name: String, _ durability: String = "every-barrier") throws -> StoreCorner {
-    let stores = StoreCorner(directory: directory + "/stores", table: name)
+  fileprivate func storeTable(_ name: String, _ durability: String = "every-barrier") throws -> StoreFiles {
+    let stores = StoreFiles(directory: directory + "/stores", table: name)
     try write(
       """
       interval: 20ms

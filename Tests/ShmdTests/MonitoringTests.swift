@@ -12,11 +12,11 @@ import Testing
     let daemon: LoggingProcess
     let socket: String
 
-    init(_ corner: Corner, tables: String, more: String = "", mode: String = "\"0660\"") throws {
-      socket = corner.directory + "/run/http.sock"
-      try corner.write(
+    init(_ fixture: DaemonFixture, tables: String, more: String = "", mode: String = "\"0660\"") throws {
+      socket = fixture.directory + "/run/http.sock"
+      try fixture.write(
         "interval: 20ms\nlog-level: debug\nmonitoring: {socket: \(socket), mode: \(mode)}\n\(more)tables:\n\(tables)\n")
-      daemon = try corner.startReady()
+      daemon = try fixture.startReady()
     }
 
     func get(_ path: String) throws -> HTTPClient.Answer { try HTTPClient.get(path, at: socket) }
@@ -71,10 +71,10 @@ import Testing
   // MARK: - Pages
 
   @Test func metricsAreStrictlyWhatPrometheusReads() throws {
-    let corner = try Corner()
-    let (a, b) = (corner.tableName(), corner.tableName())
+    let fixture = try DaemonFixture()
+    let (a, b) = (fixture.tableName(), fixture.tableName())
     let monitored = try Monitored(
-      corner, tables: "  - {name: \(a), capacity: 2MiB}\n  - {name: \(b), variant: rwlock, capacity: 2MiB}")
+      fixture, tables: "  - {name: \(a), capacity: 2MiB}\n  - {name: \(b), variant: rwlock, capacity: 2MiB}")
     let table = try Table.open(a)
     for index in 0..<10 { try table.set("k\(index)", index) }
     try table.set("gone", 1, expires: .after(.milliseconds(1)))
@@ -98,12 +98,12 @@ import Testing
   }
 
   @Test func reloadsAndDeadParticipantsAreCounted() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let monitored = try Monitored(corner, tables: "  - {name: \(name), capacity: 2MiB}")
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let monitored = try Monitored(fixture, tables: "  - {name: \(name), capacity: 2MiB}")
     monitored.daemon.signal(SIGHUP)
     try monitored.daemon.waitForLine("configuration reloaded")
-    try corner.write("tables: {}\n")
+    try fixture.write("tables: {}\n")
     monitored.daemon.signal(SIGHUP)
     try monitored.daemon.waitForLine("configuration refused")
     let worker = try WorkerProcess("shmd-test-worker", [name], timeoutSeconds: 60)
@@ -120,15 +120,15 @@ import Testing
   }
 
   @Test func aDurableTablesStoreIsInTheFigures() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let directory = corner.directory + "/stores"
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let directory = fixture.directory + "/stores"
     defer {
       unlink("\(directory)/\(name).1.sqlite")
       rmdir(directory)
     }
     let monitored = try Monitored(
-      corner, tables: "  - {name: \(name), capacity: 4MiB, durability: relaxed(60min)}",
+      fixture, tables: "  - {name: \(name), capacity: 4MiB, durability: relaxed(60min)}",
       more: "store-directory: \(directory)\n")
     try monitored.get("/metrics") { $0.body.contains("shmd_store_failing{table=\"\(name)\"} 0\n") }
     // What is stored while the file is made is on the disk already: so it is done until something is left for the interval.
@@ -142,11 +142,11 @@ import Testing
   }
 
   @Test func healthFollowsABlockedTable() throws {
-    let corner = try Corner()
-    let (good, taken) = (corner.tableName(), corner.tableName())
+    let fixture = try DaemonFixture()
+    let (good, taken) = (fixture.tableName(), fixture.tableName())
     for object in [".ctl", ".data"] { try squat("shmtable.\(taken)\(object)") }
     let monitored = try Monitored(
-      corner, tables: "  - {name: \(good), capacity: 1MiB}\n  - {name: \(taken), capacity: 1MiB}")
+      fixture, tables: "  - {name: \(good), capacity: 1MiB}\n  - {name: \(taken), capacity: 1MiB}")
     let sick = try monitored.get("/health")
     #expect(sick.status == 503 && sick.body.hasPrefix("table '\(taken)' cannot be had: "), "\(sick.body)")
     #expect(try monitored.get("/ready") { $0.status == 200 }.body == "ready\n")
@@ -159,10 +159,10 @@ import Testing
   }
 
   @Test func healthFollowsADamagedTable() throws {
-    let corner = try Corner()
-    let (good, bad) = (corner.tableName(), corner.tableName())
+    let fixture = try DaemonFixture()
+    let (good, bad) = (fixture.tableName(), fixture.tableName())
     let monitored = try Monitored(
-      corner, tables: "  - {name: \(good), capacity: 1MiB}\n  - {name: \(bad), capacity: 1MiB}")
+      fixture, tables: "  - {name: \(good), capacity: 1MiB}\n  - {name: \(bad), capacity: 1MiB}")
     try monitored.get("/health") { $0.status == 200 }
     // shm_ctl_header.damaged, behind identity, ready, fingerprint and PID namespace.
     let mark = open("/dev/shm/shmtable.\(bad).ctl", O_WRONLY | O_CLOEXEC)
@@ -176,21 +176,21 @@ import Testing
 
   /// Another table has come under the name: the store is left as it is, and health says so until that one is dropped.
   @Test func healthFollowsAStoreThatFails() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let directory = corner.directory + "/stores"
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let directory = fixture.directory + "/stores"
     defer {
       unlink("\(directory)/\(name).1.sqlite")
       rmdir(directory)
     }
     let tables = "  - {name: \(name), capacity: 4MiB, durability: every-barrier}"
     let more = "store-directory: \(directory)\n"
-    let first = try Monitored(corner, tables: tables, more: more)
+    let first = try Monitored(fixture, tables: tables, more: more)
     try first.get("/health") { $0.status == 200 }
     try first.stop()
     try Table.drop(name)
     _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
-    let second = try Monitored(corner, tables: tables, more: more)
+    let second = try Monitored(fixture, tables: tables, more: more)
     let sick = try second.get("/health") { $0.body.contains("stored") }
     #expect(sick.status == 503 && sick.body.contains("'\(name)' is not stored: "), "\(sick.body)")
     try Table.drop(name)
@@ -199,13 +199,13 @@ import Testing
   }
 
   @Test func strangersTextIsEscaped() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let monitored = try Monitored(corner, tables: "  - {name: \(name), capacity: 2MiB}")
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let monitored = try Monitored(fixture, tables: "  - {name: \(name), capacity: 2MiB}")
     let hostile = "<script>alert(1)</script>\"'&\u{202e}\u{1b}[31m"
     try Table.open(name).set(hostile, 1)
     // A command may have any name.
-    let link = corner.directory + "/<b>\"&x"
+    let link = fixture.directory + "/<b>\"&x"
     try #require(symlink(WorkerProcess.productDirectory + "/shmd-test-worker", link) == 0)
     defer { unlink(link) }
     let worker = try WorkerProcess(link, [name], timeoutSeconds: 120)
@@ -228,9 +228,9 @@ import Testing
   }
 
   @Test func theStatusIsJSONOfTheDocumentedMembers() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let monitored = try Monitored(corner, tables: "  - {name: \(name), capacity: 2MiB}")
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let monitored = try Monitored(fixture, tables: "  - {name: \(name), capacity: 2MiB}")
     try Table.open(name).set("k", "v")
     let answer = try monitored.get("/status.json") { $0.body.contains("\"key\":\"k\"") }
     #expect(answer.headers["content-type"] == "application/json")
@@ -247,8 +247,8 @@ import Testing
   // MARK: - Requests
 
   @Test func whatIsNotServedIsSaid() throws {
-    let corner = try Corner()
-    let monitored = try Monitored(corner, tables: "  []", mode: "\"0600\"")
+    let fixture = try DaemonFixture()
+    let monitored = try Monitored(fixture, tables: "  []", mode: "\"0600\"")
     var status = stat()
     #expect(stat(monitored.socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(try monitored.get("/nothing").status == 404)
@@ -267,8 +267,8 @@ import Testing
   }
 
   @Test func oversizedRequestsAreRefused() throws {
-    let corner = try Corner()
-    let monitored = try Monitored(corner, tables: "  []")
+    let fixture = try DaemonFixture()
+    let monitored = try Monitored(fixture, tables: "  []")
     let header = try HTTPClient(monitored.socket)
     header.send("GET /metrics HTTP/1.1\r\nX: " + String(repeating: "x", count: 100_000) + "\r\n\r\n")
     #expect(try header.answer().status == 431)
@@ -283,8 +283,8 @@ import Testing
   }
 
   @Test func theAnswerToABadRequestIsNotLostToWhatFollowsIt() throws {
-    let corner = try Corner()
-    let monitored = try Monitored(corner, tables: "  []")
+    let fixture = try DaemonFixture()
+    let monitored = try Monitored(fixture, tables: "  []")
     let garbage = try HTTPClient(monitored.socket)
     #expect(garbage.send("garbage\r\n" + String(repeating: "x", count: 1_000_000)))
     let answer = try garbage.answer()
@@ -293,8 +293,8 @@ import Testing
   }
 
   @Test func halfRequestsEndWithTheirSenderOrTheirTime() throws {
-    let corner = try Corner()
-    let monitored = try Monitored(corner, tables: "  []")
+    let fixture = try DaemonFixture()
+    let monitored = try Monitored(fixture, tables: "  []")
     let half = try HTTPClient(monitored.socket)
     half.send("GET /metrics HTT")
     half.endOutput()
@@ -312,8 +312,8 @@ import Testing
   }
 
   @Test func connectionsBeyondTheLimitAreToldSo() throws {
-    let corner = try Corner()
-    let monitored = try Monitored(corner, tables: "  []")
+    let fixture = try DaemonFixture()
+    let monitored = try Monitored(fixture, tables: "  []")
     var idle: [HTTPClient] = []
     for _ in 0..<64 { idle.append(try HTTPClient(monitored.socket)) }
     let refused = try monitored.get("/ready")
@@ -324,9 +324,9 @@ import Testing
   }
 
   @Test func anotherServersSocketIsLeftAloneAndTheTablesAreKept() throws {
-    let corner = try Corner()
-    let monitored = try Monitored(corner, tables: "  []")
-    let other = try Corner()
+    let fixture = try DaemonFixture()
+    let monitored = try Monitored(fixture, tables: "  []")
+    let other = try DaemonFixture()
     let name = other.tableName()
     try other.write(
       "interval: 20ms\nmonitoring: {socket: \(monitored.socket)}\ntables:\n  - {name: \(name), capacity: 1MiB}\n")

@@ -8,11 +8,11 @@ import Testing
 /// The daemon's tables for Redis' clients.
 @Suite struct RESPTests {
   @Test func theDaemonServesItsTablesOnASocket() throws {
-    let corner = try Corner()
-    let (first, second) = (corner.tableName(), corner.tableName())
-    let socket = corner.directory + "/resp.sock"
+    let fixture = try DaemonFixture()
+    let (first, second) = (fixture.tableName(), fixture.tableName())
+    let socket = fixture.directory + "/resp.sock"
     defer { unlink(socket) }
-    try corner.write(
+    try fixture.write(
       """
       interval: 20ms
       tables:
@@ -25,7 +25,7 @@ import Testing
         mode: "0600"
         tables: [\(second), \(first)]
       """)
-    let daemon = try corner.startReady()
+    let daemon = try fixture.startReady()
     var status = stat()
     #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
     let client = try RedisClient(socket)
@@ -45,11 +45,11 @@ import Testing
   }
 
   @Test func theDaemonGrantsWhatItsRulesSay() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let socket = corner.directory + "/resp.sock"
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let socket = fixture.directory + "/resp.sock"
     defer { unlink(socket) }
-    try corner.write(
+    try fixture.write(
       """
       tables: [{name: \(name), capacity: 4MiB}]
       resp:
@@ -58,7 +58,7 @@ import Testing
           - {users: [\(geteuid())], keys: ["session:*"], rights: [write]}
           - {groups: [\(getegid())], tables: [\(name)], rights: [read]}
       """)
-    let daemon = try corner.startReady()
+    let daemon = try fixture.startReady()
     let client = try RedisClient(socket)
     #expect(try client.call("SET", "session:1", "v") == "+OK")
     #expect(

@@ -10,21 +10,21 @@ import Testing
 @Suite struct ReadyTests {
   /// Nobody has to try again: at READY all that the configuration names is listened to.
   @Test func whoeverConnectsAtReadyIsServed() throws {
-    let corner = try Corner()
-    let (resp, http) = (corner.directory + "/resp.sock", corner.directory + "/run/http.sock")
+    let fixture = try DaemonFixture()
+    let (resp, http) = (fixture.directory + "/resp.sock", fixture.directory + "/run/http.sock")
     defer { unlink(resp) }
     let (free, port) = try listenerOnTCP(loopback)
     close(free)
-    try corner.write(
+    try fixture.write(
       """
       interval: 20ms
-      tables: [{name: \(corner.tableName()), capacity: 2MiB}]
+      tables: [{name: \(fixture.tableName()), capacity: 2MiB}]
       resp: {socket: \(resp), listen: 127.0.0.1:\(port)}
       monitoring: {socket: \(http)}
       """)
-    let manager = try NotifySocket(corner.directory + "/notify")
+    let manager = try NotifySocket(fixture.directory + "/notify")
     for _ in 0..<20 {
-      let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+      let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
       let ready = try manager.waitFor("READY=1")
       #expect(try RedisClient(loopbackPort: port).call("PING") == "+PONG")
       #expect(try RedisClient(resp).call("PING") == "+PONG")
@@ -37,18 +37,19 @@ import Testing
 
   @Test(arguments: ["resp", "monitoring"])
   func aServerThatCannotListenHoldsUpNothingAndIsInTheStatusLine(_ key: String) throws {
-    let corner = try Corner()
+    let fixture = try DaemonFixture()
     let (taken, port) = try listenerOnTCP(loopback)
     defer { close(taken) }
-    let missing = corner.directory + "/missing/socket"
+    let missing = fixture.directory + "/missing/socket"
     for (place, reason) in [
       ("socket: \(missing)", "cannot listen on \(missing): its directory is not there"),
       ("listen: 127.0.0.1:\(port)", "cannot listen on 127.0.0.1:\(port): "),
     ] {
-      try corner.write("interval: 20ms\ntables: [{name: \(corner.tableName()), capacity: 2MiB}]\n\(key): {\(place)}\n")
-      let manager = try NotifySocket(corner.directory + "/notify")
+      let table = fixture.tableName()
+      try fixture.write("interval: 20ms\ntables: [{name: \(table), capacity: 2MiB}]\n\(key): {\(place)}\n")
+      let manager = try NotifySocket(fixture.directory + "/notify")
       defer { unlink(manager.address) }
-      let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+      let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
       let ready = try manager.waitFor("READY=1")
       #expect(ready.contains("STATUS=1 table; '\(key)' is not served: \(reason)"), "\(ready)")
       try daemon.waitUntilSaid(reason)
@@ -61,14 +62,14 @@ import Testing
 
   /// The READY of a reload would be taken for that of the start.
   @Test func aReloadThatComesDuringTheStartWaitsForItsEnd() throws {
-    let corner = try Corner()
-    let resp = corner.directory + "/resp.sock"
+    let fixture = try DaemonFixture()
+    let resp = fixture.directory + "/resp.sock"
     defer { unlink(resp) }
-    let names = (0..<20).map { _ in corner.tableName() }
+    let names = (0..<20).map { _ in fixture.tableName() }
     let tables = names.map { "  - {name: \($0), capacity: 1MiB}" }.joined(separator: "\n")
-    try corner.write("interval: 20ms\nlog-level: debug\nresp: {socket: \(resp)}\ntables:\n\(tables)\n")
-    let manager = try NotifySocket(corner.directory + "/notify")
-    let daemon = try corner.start(environment: ["NOTIFY_SOCKET": manager.address])
+    try fixture.write("interval: 20ms\nlog-level: debug\nresp: {socket: \(resp)}\ntables:\n\(tables)\n")
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let daemon = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
     // The other tables are still to be made: the start is far from its end.
     try daemon.waitForLine("table created")
     daemon.signal(SIGHUP)
@@ -123,8 +124,8 @@ import Testing
   private func saidReady(
     patience: Duration = .seconds(3600), _ body: (Startup, NotifySocket) async -> Bool
   ) async throws -> [String] {
-    let corner = try Corner()
-    let manager = try NotifySocket(corner.directory + "/notify")
+    let fixture = try DaemonFixture()
+    let manager = try NotifySocket(fixture.directory + "/notify")
     let notifier = Notifier(socket: manager.address)
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let startup = Startup()

@@ -8,19 +8,19 @@ import Testing
 @Suite struct ServedSocketTests {
   /// Both listeners are the manager's: one is a Unix socket, the other loopback TCP, which the daemon need not be able to make.
   @Test func socketsThatTheManagerPassesAreServed() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let path = corner.directory + "/passed.sock"
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let path = fixture.directory + "/passed.sock"
     defer { unlink(path) }
     let unix = try listener(atPath: path)
     let (tcp, port) = try listenerOnTCP(loopback)
-    try corner.write(
+    try fixture.write(
       """
       interval: 20ms
       tables: [{name: \(name), capacity: 2MiB}]
       resp: {socket: systemd}
       """)
-    let daemon = try corner.start(
+    let daemon = try fixture.start(
       environment: ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "resp:resp"],
       prelude: "exec 3<&\(unix) 4<&\(tcp); export LISTEN_PID=$$")
     try daemon.waitForLine("ready tables=")
@@ -36,10 +36,10 @@ import Testing
 
   @Test(arguments: ["resp", "monitoring"])
   func withoutASocketThatWasPassedTheTablesAreKept(_ key: String) throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key): {socket: systemd}\n")
-    let daemon = try corner.start()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key): {socket: systemd}\n")
+    let daemon = try fixture.start()
     try daemon.waitForLine("no socket named '\(key)' was passed")
     try daemon.waitUntilSaid("ready tables=")
     daemon.signal(SIGTERM)
@@ -52,14 +52,14 @@ import Testing
     ("resp: {socket: systemd}", "bound to more than this host"),
   ])
   func socketsThatAreNotServedAreClosed(_ key: String, _ line: String) throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let path = corner.directory + "/passed.sock"
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let path = fixture.directory + "/passed.sock"
     defer { unlink(path) }
     let world = try listenerOnTCP(0).descriptor
     let unix = try listener(atPath: path)
-    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key)\n")
-    let daemon = try corner.start(
+    try fixture.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\n\(key)\n")
+    let daemon = try fixture.start(
       environment: ["LISTEN_FDS": "2", "LISTEN_FDNAMES": "resp:resp"],
       prelude: "exec 3<&\(world) 4<&\(unix); export LISTEN_PID=$$")
     try daemon.waitForLine(line)
@@ -74,13 +74,13 @@ import Testing
   }
 
   @Test func aListenerBesideSocketsThatWereNotPassedIsServedAndTheyAreMissed() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
     let (descriptor, port) = try listenerOnTCP(loopback)
     close(descriptor)
-    try corner.write(
+    try fixture.write(
       "interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, listen: 127.0.0.1:\(port)}\n")
-    let daemon = try corner.start()
+    let daemon = try fixture.start()
     try daemon.waitForLine("no socket named 'resp' was passed")
     try daemon.waitForLine("ready tables=")
     #expect(try RedisClient(loopbackPort: port).call("SET", "k", "v") == "+OK")
@@ -94,11 +94,11 @@ import Testing
     ("access: [{users: [0], rights: [read]}]", "'resp: access' has no rule with 'anyone: true'", "GET k\r\n"),
   ])
   func thatUsersAreToldByNoPassedTCPSocketIsSaid(_ key: String, _ warning: String, _ request: String?) throws {
-    let corner = try Corner()
-    let name = corner.tableName()
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
     let (tcp, port) = try listenerOnTCP(loopback)
-    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, \(key)}\n")
-    let daemon = try corner.start(
+    try fixture.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: systemd, \(key)}\n")
+    let daemon = try fixture.start(
       environment: ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "resp"],
       prelude: "exec 3<&\(tcp); export LISTEN_PID=$$")
     try daemon.waitForLine(warning)
@@ -112,14 +112,14 @@ import Testing
   }
 
   @Test func aSocketThatAnotherHasDoesNotEndTheDaemon() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let path = corner.directory + "/taken.sock"
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let path = fixture.directory + "/taken.sock"
     defer { unlink(path) }
     let other = try listener(atPath: path)
     defer { close(other) }
-    try corner.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: \(path)}\n")
-    let daemon = try corner.start()
+    try fixture.write("interval: 20ms\ntables: [{name: \(name), capacity: 2MiB}]\nresp: {socket: \(path)}\n")
+    let daemon = try fixture.start()
     try daemon.waitForLine("another process listens there")
     try daemon.waitUntilSaid("ready tables=")
     daemon.signal(SIGTERM)
@@ -135,18 +135,18 @@ import Testing
 
   /// Descriptors and memory are what they were.
   @Test func tenThousandConnectionsLeaveNothing() throws {
-    let corner = try Corner()
-    let name = corner.tableName()
-    let (resp, http) = (corner.directory + "/resp.sock", corner.directory + "/run/http.sock")
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let (resp, http) = (fixture.directory + "/resp.sock", fixture.directory + "/run/http.sock")
     defer { unlink(resp) }
-    try corner.write(
+    try fixture.write(
       """
       interval: 20ms
       tables: [{name: \(name), capacity: 2MiB}]
       resp: {socket: \(resp)}
       monitoring: {socket: \(http)}
       """)
-    let daemon = try corner.startReady()
+    let daemon = try fixture.startReady()
     func open(_ count: Int) throws {
       for number in 0..<count {
         let client = try RedisClient(resp)

@@ -5,8 +5,8 @@ import Testing
 /// The server of the pages by itself.
 @Suite struct StatusServerTests {
   @Test func whoWasRefusedTakesNobodysPlace() async throws {
-    let corner = try Corner()
-    let socket = corner.directory + "/http.sock"
+    let fixture = try DaemonFixture()
+    let socket = fixture.directory + "/http.sock"
     var options = StatusServerOptions(socket: socket, listen: nil)
     options.connectionLimit = 2
     // So that no connection ends by the time that it has.

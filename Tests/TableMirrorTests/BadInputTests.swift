@@ -10,26 +10,26 @@ import Testing
     _ expected: String, mendedBy mend: [(key: String, value: String?)] = [], _ change: @Sendable (FakeStore) -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    try await MirrorCorner.with { corner in
-      corner.store.commit([("app/a", "1")])
-      let (report, _) = try await corner.mirroring {
-        try await corner.wait(for: .following)
-        let before = try corner.table.upstream.status()!.revision
-        change(corner.store)
-        try await corner.wait(for: .stopped)
-        let status = try corner.table.upstream.status()!
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([("app/a", "1")])
+      let (report, _) = try await fixture.mirroring {
+        try await fixture.wait(for: .following)
+        let before = try fixture.table.upstream.status()!.revision
+        change(fixture.store)
+        try await fixture.wait(for: .stopped)
+        let status = try fixture.table.upstream.status()!
         #expect(status.problem.contains(expected), sourceLocation: sourceLocation)
         #expect(status.revision == before, sourceLocation: sourceLocation)
-        #expect(try corner.contents == ["a": "1"], sourceLocation: sourceLocation)
+        #expect(try fixture.contents == ["a": "1"], sourceLocation: sourceLocation)
       }
       #expect(report.state == .stopped, sourceLocation: sourceLocation)
       if mend.isEmpty { return }
-      let last = corner.store.commit(mend)
-      let (next, _) = try await corner.mirroring {
-        try await corner.wait { $0.state == .following && $0.revision == last }
+      let last = fixture.store.commit(mend)
+      let (next, _) = try await fixture.mirroring {
+        try await fixture.wait { $0.state == .following && $0.revision == last }
       }
       #expect(next.status?.revision == last && next.reads == 1, "\(next)", sourceLocation: sourceLocation)
-      #expect(try corner.contents["b"] == "2", sourceLocation: sourceLocation)
+      #expect(try fixture.contents["b"] == "2", sourceLocation: sourceLocation)
     }
   }
 
@@ -83,12 +83,12 @@ import Testing
   }
 
   @Test func moreThanTheTableHasRoomForFromTheBeginning() async throws {
-    try await MirrorCorner.with { corner in
-      for number in 0..<10 { corner.store.commit([("app/k\(number)", String(repeating: "x", count: 900_000))]) }
-      try await corner.mirroring {
-        try await corner.wait(for: .stopped)
-        #expect(try corner.contents == [:])
-        #expect(try corner.table.upstream.status()!.problem.contains("does not fit"))
+    try await MirrorFixture.with { fixture in
+      for number in 0..<10 { fixture.store.commit([("app/k\(number)", String(repeating: "x", count: 900_000))]) }
+      try await fixture.mirroring {
+        try await fixture.wait(for: .stopped)
+        #expect(try fixture.contents == [:])
+        #expect(try fixture.table.upstream.status()!.problem.contains("does not fit"))
       }
     }
   }

@@ -7,24 +7,24 @@ import Testing
 @Suite struct FollowTests {
   @Test(arguments: Table.Variant.allCases)
   func mirrorHoldsWhatTheStoreHoldsBelowThePrefix(variant: Table.Variant) async throws {
-    try await MirrorCorner.with(variant) { corner in
-      corner.store.commit([("app/a", "1"), ("app/b", "2"), ("other/c", "3"), ("app/", "the prefix itself")])
-      try await corner.mirroring {
-        try await corner.wait(for: .following)
-        #expect(try corner.contents == ["a": "1", "b": "2"])
-        let last = corner.store.commit([("app/a", nil), ("app/d", "4")])
-        try await corner.wait(for: last)
-        #expect(try corner.contents == ["b": "2", "d": "4"])
+    try await MirrorFixture.with(variant) { fixture in
+      fixture.store.commit([("app/a", "1"), ("app/b", "2"), ("other/c", "3"), ("app/", "the prefix itself")])
+      try await fixture.mirroring {
+        try await fixture.wait(for: .following)
+        #expect(try fixture.contents == ["a": "1", "b": "2"])
+        let last = fixture.store.commit([("app/a", nil), ("app/d", "4")])
+        try await fixture.wait(for: last)
+        #expect(try fixture.contents == ["b": "2", "d": "4"])
       }
     }
   }
 
   @Test func eachRevisionIsOneBarrierThatNamesIt() async throws {
-    try await MirrorCorner.with { corner in
-      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
-        try await corner.wait(for: .following)
+    try await MirrorFixture.with { fixture in
+      let (report, _) = try await fixture.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        try await fixture.wait(for: .following)
         // Whoever looks, whenever, sees two keys that one revision changes alike, and the revision that did it.
-        let table = corner.table
+        let table = fixture.table
         let reader = TestThread {
           var seen = 0
           while seen < 300 {
@@ -38,9 +38,9 @@ import Testing
           }
         }
         for number in 2...300 as ClosedRange<Int64> {
-          #expect(corner.store.commit([("app/x", "\(number)"), ("app/y", "\(number)")]) == number)
+          #expect(fixture.store.commit([("app/x", "\(number)"), ("app/y", "\(number)")]) == number)
         }
-        try await corner.wait(for: 300)
+        try await fixture.wait(for: 300)
         try reader.join()
       }
       #expect(report.revisions == 299)
@@ -48,106 +48,106 @@ import Testing
   }
 
   @Test func restartResumesBehindTheRevisionOfTheTable() async throws {
-    try await MirrorCorner.with { corner in
-      let first = corner.store.commit([("app/a", "1")])
-      try await corner.mirroring { try await corner.wait(for: first) }
-      #expect(try corner.table.upstream.status()?.state == .away)
-      let second = corner.store.commit([("app/b", "2")])
-      let third = corner.store.commit([("app/a", "3")])
-      let (report, _) = try await corner.mirroring { try await corner.wait(for: third) }
+    try await MirrorFixture.with { fixture in
+      let first = fixture.store.commit([("app/a", "1")])
+      try await fixture.mirroring { try await fixture.wait(for: first) }
+      #expect(try fixture.table.upstream.status()?.state == .away)
+      let second = fixture.store.commit([("app/b", "2")])
+      let third = fixture.store.commit([("app/a", "3")])
+      let (report, _) = try await fixture.mirroring { try await fixture.wait(for: third) }
       #expect(report.reads == 0)
       #expect(report.revisions == 2)
-      #expect(corner.store.asked.last == second)
-      #expect(try corner.contents == ["a": "3", "b": "2"])
+      #expect(fixture.store.asked.last == second)
+      #expect(try fixture.contents == ["a": "3", "b": "2"])
     }
   }
 
   @Test func progressAheadOfEventsLosesNone() async throws {
-    try await MirrorCorner.with { corner in
-      let first = corner.store.commit([("app/a", "1")])
-      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
-        await corner.store.waitForWatch()
+    try await MirrorFixture.with { fixture in
+      let first = fixture.store.commit([("app/a", "1")])
+      let (report, _) = try await fixture.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        await fixture.store.waitForWatch()
         // The store says how far it is, ahead of an event (etcd#15220); then the connection breaks, and the event never came.
-        corner.store.state.withLock { $0.isSilent = true }
-        let second = corner.store.commit([("app/a", "2")])
-        corner.store.pass(10)
-        corner.store.send(WatchAnswer(position: corner.store.position))
-        corner.store.send(WatchAnswer(position: corner.store.position))
-        corner.store.state.withLock { $0.isSilent = false }
-        corner.store.breakConnections()
-        try await corner.wait(for: second)
-        #expect(corner.store.asked == [first + 1, first + 1])
-        #expect(try corner.table.get("a", as: String.self) == "2")
+        fixture.store.state.withLock { $0.isSilent = true }
+        let second = fixture.store.commit([("app/a", "2")])
+        fixture.store.pass(10)
+        fixture.store.send(WatchAnswer(position: fixture.store.position))
+        fixture.store.send(WatchAnswer(position: fixture.store.position))
+        fixture.store.state.withLock { $0.isSilent = false }
+        fixture.store.breakConnections()
+        try await fixture.wait(for: second)
+        #expect(fixture.store.asked == [first + 1, first + 1])
+        #expect(try fixture.table.get("a", as: String.self) == "2")
       }
       #expect(report.revisions == 1)
     }
   }
 
   @Test func eventsThatWereSeenAreNotAppliedAgain() async throws {
-    try await MirrorCorner.with { corner in
-      corner.store.commit([("app/a", "1")])
-      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
-        try await corner.wait(for: .following)
-        let second = corner.store.commit([("app/a", "2")])
-        let third = corner.store.commit([("app/a", "3")])
-        try await corner.wait(for: third)
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([("app/a", "1")])
+      let (report, _) = try await fixture.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        try await fixture.wait(for: .following)
+        let second = fixture.store.commit([("app/a", "2")])
+        let third = fixture.store.commit([("app/a", "3")])
+        try await fixture.wait(for: third)
         let stale = SourceEvent(key: Array("app/a".utf8), value: Array("2".utf8), revision: second)
-        corner.store.send(WatchAnswer(position: corner.store.position, events: [stale]))
-        let last = corner.store.commit([("app/b", "4")])
-        try await corner.wait(for: last)
-        #expect(try corner.contents == ["a": "3", "b": "4"])
+        fixture.store.send(WatchAnswer(position: fixture.store.position, events: [stale]))
+        let last = fixture.store.commit([("app/b", "4")])
+        try await fixture.wait(for: last)
+        #expect(try fixture.contents == ["a": "3", "b": "4"])
       }
       #expect(report.revisions == 3)
     }
   }
 
   @Test func aRevisionInFragmentsIsAppliedWholeOrNotAtAll() async throws {
-    try await MirrorCorner.with { corner in
-      let (report, _) = try await corner.mirroring({ $0.checkInterval = .seconds(3600) }) {
-        await corner.store.waitForWatch()
-        corner.store.state.withLock { $0.isSilent = true }
-        let number = corner.store.commit([("app/a", "1"), ("app/b", "2")])
-        let (position, events) = corner.store.state.withLock { ($0.position, $0.history.last!.events) }
-        corner.store.send(WatchAnswer(position: position, events: [events[0]], isFragment: true))
+    try await MirrorFixture.with { fixture in
+      let (report, _) = try await fixture.mirroring({ $0.checkInterval = .seconds(3600) }) {
+        await fixture.store.waitForWatch()
+        fixture.store.state.withLock { $0.isSilent = true }
+        let number = fixture.store.commit([("app/a", "1"), ("app/b", "2")])
+        let (position, events) = fixture.store.state.withLock { ($0.position, $0.history.last!.events) }
+        fixture.store.send(WatchAnswer(position: position, events: [events[0]], isFragment: true))
         // Half of it has come: nothing is to be seen, and nothing is left of it when the connection breaks.
-        corner.store.breakConnections()
-        try await corner.wait(for: number)
-        #expect(try corner.contents == ["a": "1", "b": "2"])
+        fixture.store.breakConnections()
+        try await fixture.wait(for: number)
+        #expect(try fixture.contents == ["a": "1", "b": "2"])
 
-        let next = corner.store.commit([("app/a", "3"), ("app/b", "4")])
-        let more = corner.store.state.withLock { $0.history.last!.events }
-        corner.store.send(WatchAnswer(position: corner.store.position, events: [more[0]], isFragment: true))
-        corner.store.send(WatchAnswer(position: corner.store.position, events: [more[1]]))
-        try await corner.wait(for: next)
-        #expect(try corner.contents == ["a": "3", "b": "4"])
+        let next = fixture.store.commit([("app/a", "3"), ("app/b", "4")])
+        let more = fixture.store.state.withLock { $0.history.last!.events }
+        fixture.store.send(WatchAnswer(position: fixture.store.position, events: [more[0]], isFragment: true))
+        fixture.store.send(WatchAnswer(position: fixture.store.position, events: [more[1]]))
+        try await fixture.wait(for: next)
+        #expect(try fixture.contents == ["a": "3", "b": "4"])
       }
       #expect(report.revisions == 2)
     }
   }
 
   @Test func valuesThatAreNoTextAreBytes() async throws {
-    try await MirrorCorner.with { corner in
-      corner.store.commit([(Array("app/t".utf8), Array("text".utf8)), (Array("app/b".utf8), [0xff, 0x00])])
-      try await corner.mirroring {
-        try await corner.wait(for: .following)
-        #expect(try corner.table.get("t", as: String.self) == "text")
-        #expect(try corner.table.get("b", as: [UInt8].self) == [0xff, 0x00])
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([(Array("app/t".utf8), Array("text".utf8)), (Array("app/b".utf8), [0xff, 0x00])])
+      try await fixture.mirroring {
+        try await fixture.wait(for: .following)
+        #expect(try fixture.table.get("t", as: String.self) == "text")
+        #expect(try fixture.table.get("b", as: [UInt8].self) == [0xff, 0x00])
       }
       // Another form: what is there is not what is asked for, and is read anew.
-      let (report, _) = try await corner.mirroring({ $0.valueForm = .bytes }) {
-        try await corner.wait { $0.state == .following && $0.contents.hasPrefix("bytes") }
+      let (report, _) = try await fixture.mirroring({ $0.valueForm = .bytes }) {
+        try await fixture.wait { $0.state == .following && $0.contents.hasPrefix("bytes") }
       }
-      #expect(try corner.table.get("t", as: [UInt8].self) == Array("text".utf8))
+      #expect(try fixture.table.get("t", as: [UInt8].self) == Array("text".utf8))
       #expect(report.reads == 1)
     }
   }
 
   @Test(arguments: Table.Variant.allCases)
   func writesOfParticipantsAreRefused(variant: Table.Variant) async throws {
-    try await MirrorCorner.with(variant) { corner in
-      corner.store.commit([("app/a", "1")])
-      try await corner.mirroring { try await corner.wait(for: .following) }
-      let table = try Table.open(corner.table.name)
+    try await MirrorFixture.with(variant) { fixture in
+      fixture.store.commit([("app/a", "1")])
+      try await fixture.mirroring { try await fixture.wait(for: .following) }
+      let table = try Table.open(fixture.table.name)
       #expect(table.isMirror)
       let before = table.version
       #expect(code { try table.set("a", "2") } == .mirrored)
@@ -160,7 +160,7 @@ import Testing
           == .mirrored)
       #expect(code { try SharedValue<Int>("v", in: table, default: 0).set(1) } == .mirrored)
       #expect(table.version == before)
-      #expect(try corner.contents == ["a": "1"])
+      #expect(try fixture.contents == ["a": "1"])
     }
   }
 

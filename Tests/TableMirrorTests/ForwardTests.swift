@@ -61,7 +61,7 @@ import UpstreamWrites
       for (key, value) in ["k": "wORre", "n": "40.5", "b": "2", "c": "3", "d": "4", "old": "1"] {
         #expect(store.value("app/\(key)") == value)
       }
-      #expect(try host.corner.contents.count == 6)
+      #expect(try host.fixture.contents.count == 6)
       try await host.expect([
         "FLUSHDB": "+OK",
         "DBSIZE": ":1",
@@ -78,7 +78,7 @@ import UpstreamWrites
   @Test(arguments: Table.Variant.allCases)
   func noIncrementOfTwoHostsIsLost(variant: Table.Variant) async throws {
     try await MirroredHost.with(variant) { one in
-      try await MirroredHost.with(variant, store: one.corner.store) { other in
+      try await MirroredHost.with(variant, store: one.fixture.store) { other in
         let sums = try await withThrowingTaskGroup(of: [String].self) { group in
           for host in [one, other, one, other] {
             group.addTask {
@@ -89,16 +89,16 @@ import UpstreamWrites
         }
         // Each sum was somebody's: no two have seen the same value before.
         #expect(Set(sums) == Set((1...200).map { ":\($0)" }))
-        #expect(one.corner.store.value("app/n") == "200")
+        #expect(one.fixture.store.value("app/n") == "200")
       }
     }
   }
 
   @Test func whatTheStoreChangedMeanwhileIsEvaluatedAnew() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.commit([("app/n", "1"), ("app/gone", "1")])
-      try await host.corner.wait(for: 2)
+      try await host.fixture.wait(for: 2)
       store.once(before: "n") { store.commit([("app/n", "10")]) }
       try await host.expect([
         "INCR n": ":11",
@@ -135,9 +135,9 @@ import UpstreamWrites
   /// As one with a lease that has expired in the table, and lives over there.
   @Test func aKeyThatTheTableDoesNotShowIsNotTakenForFree() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
-      try await host.corner.wait(for: store.commit([("app/lock", "theirs")]))
-      try host.corner.table.mirrorBarrier { tx throws(TableError) in
+      let store = host.fixture.store
+      try await host.fixture.wait(for: store.commit([("app/lock", "theirs")]))
+      try host.fixture.table.mirrorBarrier { tx throws(TableError) in
         _ = try unsafe Array("lock".utf8).withKeyBytes { key throws(TableError) in try unsafe tx.removeKey(key) }
       }
       let answer = try await host.answer("SETNX lock mine")
@@ -149,10 +149,10 @@ import UpstreamWrites
   /// Its mirror may be another's by now, to which nothing of what this table shows is known.
   @Test func aTableThatHasLostItsNameWritesNothing() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       try await host.expect(["SET k v": "+OK"])
       let before = store.state.withLock(\.commits.count)
-      try Table.drop(host.corner.table.name)
+      try Table.drop(host.fixture.table.name)
       let answer = try await host.answer("SET k w")
       // By then its mirror may have found it out, too.
       #expect(answer.hasPrefix("-ERR") || answer.hasPrefix("-MIRRORAWAY"), "\(answer)")
@@ -162,23 +162,23 @@ import UpstreamWrites
 
   @Test func aTransactionIsOneRevisionAndSeesItself() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.commit([("app/b", "1")])
-      try await host.corner.wait(for: 2)
+      try await host.fixture.wait(for: 2)
       try await host.expect(
         "[+OK :2 \"2\" +string :-1 :1 :0 :1 :1 +OK -ERR value is not an integer or out of range [\"2\" nil \"2\" \"y\"]]",
         last: "MULTI", "SET a 1", "INCR a", "GET a", "TYPE a", "TTL a", "DEL b", "EXISTS b", "COPY a c", "INCR x",
         "SET x y", "INCR x", "MGET a b c x", "EXEC")
       #expect(store.state.withLock(\.revision) == 3)
-      #expect(try host.corner.contents == ["a": "2", "c": "2", "x": "y"])
+      #expect(try host.fixture.contents == ["a": "2", "c": "2", "x": "y"])
       // A conflict undoes all of its answers.
       store.once(before: "a") { store.commit([("app/a", "7")]) }
       try await host.expect("[:8 +OK]", last: "MULTI", "INCR a", "SET d 1", "EXEC")
       try await host.expect(
         "[+OK :0 +OK :0 \"v\"]", last: "MULTI", "FLUSHDB", "EXISTS a", "SET k v", "DEL a", "GET k", "EXEC")
-      #expect(try host.corner.contents == ["k": "v"])
+      #expect(try host.fixture.contents == ["k": "v"])
       // A key that is stored and removed is looked at, too: it is still in the table, and gone over there.
-      try await host.corner.wait(for: store.commit([("app/t", "1")]))
+      try await host.fixture.wait(for: store.commit([("app/t", "1")]))
       let tries = store.state.withLock(\.commits.count)
       store.once(before: "t") { store.commit([("app/t", nil)]) }
       try await host.expect("[+OK :1]", last: "MULTI", "SET t 1", "DEL t", "EXEC")
@@ -196,9 +196,9 @@ import UpstreamWrites
 
   @Test func whoWatchesIsToldOfAChangeOverThere() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.commit([("app/w", "1")])
-      try await host.corner.wait(for: 2)
+      try await host.fixture.wait(for: 2)
       try await host.expect("[+OK]", last: "WATCH w absent", "MULTI", "SET k 1", "EXEC")
       // When EXEC is on its way: no key of its own is in the way, the watched one is.
       store.once(before: "k") { store.commit([("app/w", "1")]) }
@@ -214,12 +214,12 @@ import UpstreamWrites
 
   @Test func aLostAnswerIsSaidAndNothingIsSentTwice() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.state.withLock { $0.losesAnswers = true }
       let answer = try await host.answer("INCR n")
       #expect(
         answer.hasPrefix(
-          "-MIRRORUNSURE table '\(host.corner.table.name)': the connection broke; the other store may have made it"))
+          "-MIRRORUNSURE table '\(host.fixture.table.name)': the connection broke; the other store may have made it"))
       #expect(store.state.withLock(\.commits.count) == 1)
       #expect(store.value("app/n") == "1")
       let transaction = try await host.answers(["MULTI", "INCR n", "EXEC", "PING"])
@@ -242,21 +242,21 @@ import UpstreamWrites
 
   @Test func awayAndStoppedAreSaidAtOnceAndReadsGoOn() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       try await host.expect([
         "SET k v": "+OK"
       ])
       store.set(isDown: true)
-      try await host.corner.wait { $0.state == .away && $0.problem == "the store is down" }
+      try await host.fixture.wait { $0.state == .away && $0.problem == "the store is down" }
       let away = try await host.answers(["SET k w", "GET k", "MULTI", "SET k w", "EXEC", "FLUSHALL", "GET k"])
       let start =
-        "-MIRRORAWAY table '\(host.corner.table.name)': its mirror is away (the store is down); nothing was written"
+        "-MIRRORAWAY table '\(host.fixture.table.name)': its mirror is away (the store is down); nothing was written"
       #expect(away == [start, "\"v\"", "+OK", "+QUEUED", start, start, "\"v\""])
       store.set(isDown: false)
-      try await host.corner.wait(for: .following)
+      try await host.fixture.wait(for: .following)
       #expect(try await comesTrue { try await host.answer("SET k w") == "+OK" })
       store.commit([("app/\(Table.Upstream.key)", "not the store's to have")])
-      try await host.corner.wait(for: .stopped)
+      try await host.fixture.wait(for: .stopped)
       let stopped = try await host.answers(["SET k x", "GET k"])
       #expect(
         stopped[0].hasPrefix("-MIRRORAWAY") && stopped[0].contains("its mirror is stopped") && stopped[1] == "\"w\"")
@@ -265,7 +265,7 @@ import UpstreamWrites
 
   @Test func whatTheTableDoesNotShowInTimeIsSaidAndReadsGoOn() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       try await host.expect([
         "SET k v": "+OK"
       ])
@@ -283,7 +283,7 @@ import UpstreamWrites
 
   @Test func whoNeverHasItsTurnIsTold() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.changesBeforeEachCommit("app/n")
       var answer = ""
       // It is unsure, and asked again, where the store's answer waits for Swift's pool longer than shmd waits for it.
@@ -298,9 +298,9 @@ import UpstreamWrites
 
   @Test func whatCannotGoThereIsRefusedAndNotSent() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.commit([("app/k", "v")])
-      try await host.corner.wait(for: 2)
+      try await host.fixture.wait(for: 2)
       for command in ["SET k v EX 10", "SETEX new 10 v", "EXPIRE k 10", "GETEX k PX 10"] {
         let answer = try await host.answer(command)
         #expect(answer.hasPrefix("-ERR table ") && answer.contains("leases are not served"), "\(command)")
@@ -310,7 +310,7 @@ import UpstreamWrites
       }
       let long = try await host.answer("SET \(String(repeating: "x", count: 65537)) v")
       #expect(long.hasPrefix("-ERR table ") && long.contains("1 to 65536 bytes"))
-      let most = host.corner.table.maximumValueLength
+      let most = host.fixture.table.maximumValueLength
       let huge = try await host.talk { client in
         try client.call([Array("SET".utf8), Array("k".utf8), [UInt8](repeating: 1, count: most + 1)])
       }

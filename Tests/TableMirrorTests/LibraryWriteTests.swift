@@ -11,7 +11,7 @@ import UpstreamWrites
   @Test(arguments: Table.Variant.allCases)
   func eachWriteChangesTheStoreAndIsReadAtOnce(variant: Table.Variant) async throws {
     try await MirroredHost.with(variant) { host in
-      let (store, table) = (host.corner.store, host.corner.table)
+      let (store, table) = (host.fixture.store, host.fixture.table)
       try await host.write { try $0.set("limit", "9") }
       #expect(try table.get("limit", as: String.self) == "9")
       try await host.write { try $0.set(Array("raw\n".utf8), [255, 0, 13, 10]) }
@@ -40,7 +40,7 @@ import UpstreamWrites
 
   @Test func tasksWriteWithoutAThreadOfTheirs() async throws {
     try await MirroredHost.with { host in
-      let table = host.corner.table
+      let table = host.fixture.table
       // More than the pool has threads: if each kept one, the store's answers, which come by the pool, would never come.
       let sums = try await withThrowingTaskGroup(of: Int64.self) { group in
         for _ in 0..<64 { group.addTask { try await table.upstream.increment("n") } }
@@ -56,7 +56,7 @@ import UpstreamWrites
         return sum
       }
       #expect(sum == 65)
-      #expect(try host.corner.contents["n"] == "65")
+      #expect(try host.fixture.contents["n"] == "65")
       #expect(try table.bytes(forKey: "b") == [1, 255])
       let cancelled = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -70,8 +70,8 @@ import UpstreamWrites
   @Test(arguments: Table.Variant.allCases)
   func aTransactionSeesItselfAndIsOneRevision(variant: Table.Variant) async throws {
     try await MirroredHost.with(variant) { host in
-      let (store, table) = (host.corner.store, host.corner.table)
-      try await host.corner.wait(for: store.commit([("app/a", "1"), ("app/b", "2")]))
+      let (store, table) = (host.fixture.store, host.fixture.table)
+      try await host.fixture.wait(for: store.commit([("app/a", "1"), ("app/b", "2")]))
       let begin = store.position.revision
       let seen = try await host.write { upstream in
         try upstream.transaction { tx in
@@ -88,7 +88,7 @@ import UpstreamWrites
       }
       #expect(seen == ["1", nil, "10", "0", nil])
       #expect(store.position.revision == begin + 1)
-      #expect(try host.corner.contents == ["a": "10", "c": "0"])
+      #expect(try host.fixture.contents == ["a": "10", "c": "0"])
       // What throws changes nothing, and is thrown.
       struct Enough: Error, Equatable {}
       await #expect(throws: Enough()) {
@@ -104,14 +104,14 @@ import UpstreamWrites
         try upstream.transaction { tx in for number in 0..<200 { try tx.set("many/\(number)", "\(number)") } }
       }
       #expect(store.position.revision == begin + 2)
-      #expect(try host.corner.contents.count == 202)
+      #expect(try host.fixture.contents.count == 202)
     }
   }
 
   /// An observer of the rwlock variant reads nothing more in a section beside which a barrier was committed.
   @Test func anObserversTransactionIsRunAnewWhereItsSnapshotWasWrittenOver() async throws {
     try await MirroredHost.with(.rwlock) { host in
-      let (store, table) = (host.corner.store, host.corner.table)
+      let (store, table) = (host.fixture.store, host.fixture.table)
       let observer = try Table.open(table.name, access: .observer)
       let tries = try await host.write { _ in
         var tries = 0
@@ -121,7 +121,7 @@ import UpstreamWrites
             try TestThread {
               Result {
                 let revision = store.commit([("app/k", "1")])
-                try table.waitUntil(Table.Upstream.key, as: String.self, timeout: MirrorCorner.timeout) { text in
+                try table.waitUntil(Table.Upstream.key, as: String.self, timeout: MirrorFixture.timeout) { text in
                   (text.flatMap { UpstreamStatus(text: $0) }?.revision ?? 0) >= revision
                 }
               }
@@ -139,8 +139,8 @@ import UpstreamWrites
 
   @Test func whatChangedMeanwhileHasTheTransactionRunAnew() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
-      try await host.corner.wait(for: store.commit([("app/n", "1"), ("app/other", "1")]))
+      let store = host.fixture.store
+      try await host.fixture.wait(for: store.commit([("app/n", "1"), ("app/other", "1")]))
       // Over there, when it is on its way.
       store.once(before: "n") { store.commit([("app/n", "10")]) }
       let runs = Atomic(0)
@@ -155,7 +155,7 @@ import UpstreamWrites
       #expect(sum == 11 && runs.load(ordering: .relaxed) == 2 && store.value("app/n") == "11")
       // Here, between its look and its way: what was looked at and is not written counts, too.
       runs.store(0, ordering: .relaxed)
-      let table = host.corner.table
+      let table = host.fixture.table
       let read = try await host.write { upstream in
         try upstream.transaction { tx in
           let read = try tx.get("other")
@@ -176,8 +176,8 @@ import UpstreamWrites
 
   @Test func whatOnlyReadsHoldsOverThereToo() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
-      try await host.corner.wait(for: store.commit([("app/lock", "theirs")]))
+      let store = host.fixture.store
+      try await host.fixture.wait(for: store.commit([("app/lock", "theirs")]))
       // The table does not show yet that it is free.
       store.once(before: "lock") { store.commit([("app/lock", nil)]) }
       let isTaken = try await host.write { upstream in
@@ -197,7 +197,7 @@ import UpstreamWrites
   @Test(arguments: Table.Variant.allCases)
   func noCountOfTwoHostsIsLost(variant: Table.Variant) async throws {
     try await MirroredHost.with(variant) { one in
-      try await MirroredHost.with(variant, store: one.corner.store) { other in
+      try await MirroredHost.with(variant, store: one.fixture.store) { other in
         let sums = try await withThrowingTaskGroup(of: [Int64].self) { group in
           for host in [one, other] {
             for thread in 0..<8 { group.addTask { try await host.write { try count($0, inTransactions: thread < 4) } } }
@@ -206,7 +206,7 @@ import UpstreamWrites
         }
         // Each sum was somebody's: no two have seen the same value before.
         #expect(sums.sorted() == Array(1...160))
-        #expect(one.corner.store.value("app/n") == "160")
+        #expect(one.fixture.store.value("app/n") == "160")
       }
     }
   }
@@ -226,7 +226,7 @@ import UpstreamWrites
 
   @Test func whatBecameOfTheWriteIsInTheCode() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       for (refusal, code) in [
         (.refused("too many"), .upstreamRefused), (.notPermitted("no"), .notPermitted),
         (.away("no leader"), .upstreamAway), (.unsure("it broke"), .upstreamUnsure),
@@ -246,18 +246,18 @@ import UpstreamWrites
       try await host.write { try $0.set("most", "\(Int64.max)") }
       #expect(await error { try await host.write { try $0.increment("most") } }?.code == .invalid)
       store.set(isDown: true)
-      try await host.corner.wait { $0.state == .away && $0.problem == "the store is down" }
+      try await host.fixture.wait { $0.state == .away && $0.problem == "the store is down" }
       let away = await error { try await host.write { try $0.set("a", "1") } }
       #expect(away?.code == .upstreamAway)
       #expect(
         away?.description
-          == "table '\(host.corner.table.name)': its mirror is away (the store is down); nothing was written")
+          == "table '\(host.fixture.table.name)': its mirror is away (the store is down); nothing was written")
     }
   }
 
   @Test func whatTheTableDoesNotShowInTimeIsLate() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.state.withLock { $0.isSilent = true }
       let late = await error { try await host.write { try $0.set("k", "w") } }
       #expect(late?.code == .upstreamLate && store.value("app/k") == "w")
@@ -266,7 +266,7 @@ import UpstreamWrites
 
   @Test func whoNeverHasItsTurnIsTold() async throws {
     try await MirroredHost.with { host in
-      let store = host.corner.store
+      let store = host.fixture.store
       store.changesBeforeEachCommit("app/n")
       let writes: [@Sendable (Table.Upstream) throws -> Void] = [
         { try $0.increment("n") },
@@ -288,7 +288,7 @@ import UpstreamWrites
 
   @Test func whatCannotGoThereIsNotSent() async throws {
     try await MirroredHost.with { host in
-      let (store, table) = (host.corner.store, host.corner.table)
+      let (store, table) = (host.fixture.store, host.fixture.table)
       let long = String(repeating: "k", count: Table.keyLengths.upperBound + 1)
       let huge = [UInt8](repeating: 1, count: table.maximumValueLength + 1)
       for (key, value, code) in [
@@ -317,7 +317,7 @@ import UpstreamWrites
 
   @Test func whatWouldWaitForItselfIsRefused() async throws {
     try await MirroredHost.with { host in
-      let table = host.corner.table
+      let table = host.fixture.table
       try await host.write { upstream in
         try table.read { _ in
           #expect(code { try upstream.set("a", "1") } == .wouldDeadlock)
@@ -331,7 +331,7 @@ import UpstreamWrites
         }
         #expect(inside == .wouldDeadlock)
       }
-      #expect(host.corner.store.state.withLock(\.commits).isEmpty)
+      #expect(host.fixture.store.state.withLock(\.commits).isEmpty)
     }
     try withTableName { name in
       let table = try Table.create(name, Table.Options(capacityBytes: 2 << 20))
@@ -345,12 +345,12 @@ import UpstreamWrites
       let gone = await error { try await host.write { try $0.set("a", "1") } }
       #expect(gone?.code == .upstreamAway && gone?.message.contains("cannot be reached at \(host.socket)") == true)
     }
-    try await MirrorCorner.with { corner in
-      let before = await error { try await corner.table.upstream.set("a", "1") }
+    try await MirrorFixture.with { fixture in
+      let before = await error { try await fixture.table.upstream.set("a", "1") }
       #expect(before?.code == .upstreamAway && before?.message.contains("has not begun") == true)
-      try await corner.mirroring {
-        try await corner.wait(for: .following)
-        let unserved = await error { try await corner.table.upstream.set("a", "1") }
+      try await fixture.mirroring {
+        try await fixture.wait(for: .following)
+        let unserved = await error { try await fixture.table.upstream.set("a", "1") }
         #expect(unserved?.code == .upstreamAway && unserved?.message.contains("'resp'") == true)
       }
     }
@@ -359,23 +359,23 @@ import UpstreamWrites
   /// The mirror says where, and there is a server, which serves other tables.
   @Test func aServerOfOtherTablesIsNotWrittenTo() async throws {
     try await MirroredHost.with { host in
-      try await MirrorCorner.with { corner in
-        try await corner.mirroring({ $0.writeSocketPath = host.socket }) {
-          try await corner.wait(for: .following)
-          let unserved = await error { try await corner.table.upstream.set("a", "1") }
+      try await MirrorFixture.with { fixture in
+        try await fixture.mirroring({ $0.writeSocketPath = host.socket }) {
+          try await fixture.wait(for: .following)
+          let unserved = await error { try await fixture.table.upstream.set("a", "1") }
           #expect(unserved?.code == .upstreamAway && unserved?.message.contains("does not serve it") == true)
         }
       }
-      #expect(host.corner.store.state.withLock(\.commits).isEmpty)
+      #expect(host.fixture.store.state.withLock(\.commits).isEmpty)
     }
   }
 
   @Test func aTableThatWasDroppedIsNotWrittenTo() async throws {
     try await MirroredHost.with { host in
-      let table = host.corner.table
+      let table = host.fixture.table
       removeObjects(ofTable: table.name)
       #expect(await error { try await host.write { try $0.set("a", "1") } }?.code == .unlinked)
-      #expect(host.corner.store.state.withLock(\.commits).isEmpty)
+      #expect(host.fixture.store.state.withLock(\.commits).isEmpty)
     }
   }
 }

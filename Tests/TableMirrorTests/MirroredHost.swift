@@ -8,7 +8,7 @@ import UpstreamWrites
 
 /// A host: a table that mirrors a store in memory, and a server for Redis' clients whose writes go there.
 final class MirroredHost: Sendable {
-  let corner: MirrorCorner
+  let fixture: MirrorFixture
   let mirror: Mirror
   private let server: RESPServer
   private let task: Task<Void, Never>
@@ -20,11 +20,11 @@ final class MirroredHost: Sendable {
     func session(ofTable name: String) throws(UpstreamRefusal) -> any UpstreamSession { try mirror.session() }
   }
 
-  private init(_ corner: MirrorCorner, mirror: Mirror) async throws {
-    self.corner = corner
+  private init(_ fixture: MirrorFixture, mirror: Mirror) async throws {
+    self.fixture = fixture
     self.mirror = mirror
-    socket = corner.settings.writeSocketPath!
-    let options = ServerOptions(socket: socket, tables: [.init(name: corner.table.name)])
+    socket = fixture.settings.writeSocketPath!
+    let options = ServerOptions(socket: socket, tables: [.init(name: fixture.table.name)])
     server = RESPServer(options, upstream: Writer(mirror: mirror))
     task = Task { await mirror.run() }
     try await server.start()
@@ -44,15 +44,15 @@ final class MirroredHost: Sendable {
     _ variant: Table.Variant = .rcu, store: FakeStore? = nil, leases: MirrorSettings.Leases = .keep,
     _ body: (MirroredHost) async throws -> Void
   ) async throws {
-    try await MirrorCorner.with(variant) { made in
-      var corner = made
-      if let store { corner = MirrorCorner(table: made.table, store: store, settings: made.settings) }
-      corner.settings.leases = leases
-      corner.settings.writeSocketPath = "/tmp/\(corner.table.name).sock"
-      let mirror = Mirror(corner.table, corner.settings, source: corner.store) { _ in }
-      let host = try await MirroredHost(corner, mirror: mirror)
+    try await MirrorFixture.with(variant) { made in
+      var fixture = made
+      if let store { fixture = MirrorFixture(table: made.table, store: store, settings: made.settings) }
+      fixture.settings.leases = leases
+      fixture.settings.writeSocketPath = "/tmp/\(fixture.table.name).sock"
+      let mirror = Mirror(fixture.table, fixture.settings, source: fixture.store) { _ in }
+      let host = try await MirroredHost(fixture, mirror: mirror)
       do {
-        try await corner.wait(for: .following)
+        try await fixture.wait(for: .following)
         // The table says so a moment before the mirror takes writes.
         _ = await comesTrue { (try? mirror.session()) != nil }
         try await body(host)
@@ -76,7 +76,7 @@ final class MirroredHost: Sendable {
 
   /// Writes by the library, on a thread of its own, as ``talk(_:)`` does.
   func write<R: Sendable>(_ body: @escaping @Sendable (Table.Upstream) throws -> R) async throws -> R {
-    let table = corner.table
+    let table = fixture.table
     return try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "writer").async { continuation.resume(with: Result { try body(table.upstream) }) }
     }

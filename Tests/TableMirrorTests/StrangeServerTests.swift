@@ -8,12 +8,12 @@ import Testing
 /// Writes to a mirror by the library, where what listens at the socket is not as shmd is.
 @Suite struct StrangeServerTests {
   /// Runs `body` with a mirror that says that its writes are taken at a path.
-  private func withMirror(_ body: (MirrorCorner, _ path: String) async throws -> Void) async throws {
-    try await MirrorCorner.with { corner in
-      let path = "/tmp/\(corner.table.name).sock"
-      try await corner.mirroring({ $0.writeSocketPath = path }) {
-        try await corner.wait(for: .following)
-        try await body(corner, path)
+  private func withMirror(_ body: (MirrorFixture, _ path: String) async throws -> Void) async throws {
+    try await MirrorFixture.with { fixture in
+      let path = "/tmp/\(fixture.table.name).sock"
+      try await fixture.mirroring({ $0.writeSocketPath = path }) {
+        try await fixture.wait(for: .following)
+        try await body(fixture, path)
       }
     }
   }
@@ -47,10 +47,10 @@ import Testing
     Case(steps: [ok, .answer("-MIRRORLATE x\u{1b}[2J\r\n")], code: .upstreamLate),
     Case(steps: [ok], code: .upstreamUnsure),
   ]) func whatComesOfAStore(example: Case) async throws {
-    try await withMirror { corner, path in
+    try await withMirror { fixture, path in
       let socket = try ScriptedSocket(path, steps: example.steps)
       // Whoever only waits is waited for no longer than that.
-      let failure = await error { try await corner.table.upstream.set("k", "v", timeout: .milliseconds(500)) }
+      let failure = await error { try await fixture.table.upstream.set("k", "v", timeout: .milliseconds(500)) }
       #expect(failure?.code == example.code, "\(String(describing: failure))")
       #expect(failure?.message.contains("\u{1b}") == false)
       let played = try socket.end()
@@ -70,10 +70,10 @@ import Testing
     Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("+OK\r\n")], code: .upstreamUnsure),
     Case(steps: [ok, ok, .answer("+OK\r\n+QUEUED\r\n"), .answer("-EXECABORT so\r\n")], code: .upstreamRefused),
   ]) func whatComesOfATransaction(example: Case) async throws {
-    try await withMirror { corner, path in
+    try await withMirror { fixture, path in
       let socket = try ScriptedSocket(path, steps: example.steps)
       let failure = await error {
-        try await corner.table.upstream.transaction(timeout: .milliseconds(500)) { tx in
+        try await fixture.table.upstream.transaction(timeout: .milliseconds(500)) { tx in
           _ = try tx.get("looked-at")
           try tx.set("k", "v")
         }
@@ -85,9 +85,9 @@ import Testing
 
   /// What is under way to a server that is gone raises no SIGPIPE, and was not written.
   @Test func whatWasNotSentToItsEndWasNotWritten() async throws {
-    try await withMirror { corner, path in
+    try await withMirror { fixture, path in
       let socket = try ScriptedSocket(path, steps: [Self.ok, .close])
-      let table = corner.table
+      let table = fixture.table
       let writer = TestThread {
         // What is blocked waits for the thread, also where the process ignores it.
         var pipe = sigset_t()
@@ -108,10 +108,10 @@ import Testing
 
   /// A stopped shmd: those who connect wait to be accepted, until no more may.
   @Test func nobodyWaitsForEverToBeAccepted() async throws {
-    try await withMirror { corner, path in
+    try await withMirror { fixture, path in
       let listener = try ScriptedSocket.listen(at: path, backlog: 0)
       let first = try RedisClient(path)
-      let failure = await error { try await corner.table.upstream.set("k", "v", timeout: .milliseconds(100)) }
+      let failure = await error { try await fixture.table.upstream.set("k", "v", timeout: .milliseconds(100)) }
       #expect(failure?.code == .timedOut && failure?.message.contains("nothing was written") == true)
       withExtendedLifetime(first) {}
       close(listener)
@@ -122,11 +122,11 @@ import Testing
   /// Somebody who may write to the directory, or into the table, is nobody to write to.
   @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to become other users"))
   func aStrangerAtTheSocketIsSentNothing() async throws {
-    try await withMirror { corner, path in
+    try await withMirror { fixture, path in
       let worker = try WorkerProcess("table-worker", timeoutSeconds: 240)
       try worker.ask("become 54321 groups", expecting: "ok")
       try worker.ask("listen \(path)", expecting: "ok")
-      let failure = await error { try await corner.table.upstream.set("k", "v") }
+      let failure = await error { try await fixture.table.upstream.set("k", "v") }
       #expect(failure?.code == .notPermitted && failure?.message.hasPrefix("user 54321 listens at \(path)") == true)
       try worker.ask("received", expecting: "0")
       unlink(path)

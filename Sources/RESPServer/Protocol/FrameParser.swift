@@ -1,7 +1,7 @@
 /// Finds requests in what a client sends: RESP arrays of bulk strings, and inline commands.
 ///
 /// It is told the bytes from the start of a frame each time, more of them from time to time, and goes on where it
-/// stopped: a frame that comes in many pieces is looked at once. It keeps the places of arguments that have arrived,
+/// stopped: a frame that comes in many pieces is looked at once. It keeps the ranges of arguments that have arrived,
 /// 8 bytes for at least 5 that were sent, and never makes room for what is only announced.
 struct FrameParser: ~Copyable {
   enum Step {
@@ -26,7 +26,7 @@ struct FrameParser: ~Copyable {
     static let line = 64 << 10
   }
 
-  private(set) var arguments = PlaceList()
+  private(set) var arguments = ArgumentRanges()
   /// Of an inline command; nil for one in place.
   private(set) var inline: RetainedRequest?
   private(set) var consumed = 0
@@ -93,13 +93,13 @@ struct FrameParser: ~Copyable {
     // Behind the last argument there are two bytes, which are none of the frame's.
     let most = min(bytes.count, limits.frame &+ 2)
     let longest = UInt(truncatingIfNeeded: limits.argument)
-    guard let places = unsafe arguments.room(for: count) else { return false }
+    guard let ranges = unsafe arguments.room(for: count) else { return false }
     for index in 0..<count {
       guard end < most, bytes[end] == UInt8(ascii: "$") else { return false }
       // Of nine digits at most: no sum overflows. What is no number is too long.
       let length = Self.lineNumber(bytes, &end)
       guard UInt(bitPattern: length) <= longest, end &+ length &+ 2 <= most else { return false }
-      unsafe places[index] = PlaceList.Place(
+      unsafe ranges[index] = ArgumentRanges.ByteRange(
         start: UInt32(truncatingIfNeeded: end), count: UInt32(truncatingIfNeeded: length))
       end &+= length &+ 2
     }
@@ -210,7 +210,7 @@ struct FrameParser: ~Copyable {
     }
     // The two bytes behind an argument are passed over unseen, as Redis does it.
     guard bytes.count - consumed >= length! + 2 else { return .needsMore }
-    arguments.append(PlaceList.Place(start: UInt32(consumed), count: UInt32(length!)))
+    arguments.append(ArgumentRanges.ByteRange(start: UInt32(consumed), count: UInt32(length!)))
     consumed += length! + 2
     length = nil
     outstanding! -= 1

@@ -1,17 +1,17 @@
 /// One command with its arguments, in the connection's buffer; the command's name is the first. Valid while its command runs: it counts
-/// no reference to the buffer, and none to the places.
+/// no reference to the buffer, and none to the ranges.
 @safe
 struct Request {
   private let base: UnsafeRawBufferPointer
-  private let places: UnsafeBufferPointer<PlaceList.Place>
+  private let ranges: UnsafeBufferPointer<ArgumentRanges.ByteRange>
 
   @unsafe
-  init(_ base: UnsafeRawBufferPointer, _ places: UnsafeBufferPointer<PlaceList.Place>) {
+  init(_ base: UnsafeRawBufferPointer, _ ranges: UnsafeBufferPointer<ArgumentRanges.ByteRange>) {
     unsafe self.base = base
-    unsafe self.places = places
+    unsafe self.ranges = ranges
   }
 
-  var count: Int { unsafe places.count }
+  var count: Int { unsafe ranges.count }
 
   /// The command's name, as errors call it.
   var name: String { self[0].lowercased }
@@ -20,49 +20,49 @@ struct Request {
     @inline(__always)
     get {
       precondition(index >= 0 && index < count, "a request has no such argument")
-      let place = unsafe places[index]
+      let range = unsafe ranges[index]
       return unsafe Bytes(
-        UnsafeRawBufferPointer(start: base.baseAddress.map { unsafe $0 + Int(place.start) }, count: Int(place.count)))
+        UnsafeRawBufferPointer(start: base.baseAddress.map { unsafe $0 + Int(range.start) }, count: Int(range.count)))
     }
   }
 
   /// A copy that outlives the buffer.
   var retained: RetainedRequest {
     var bytes: [UInt8] = []
-    var copies: [PlaceList.Place] = []
+    var copies: [ArgumentRanges.ByteRange] = []
     bytes.reserveCapacity((0..<count).reduce(0) { $0 + self[$1].count })
     copies.reserveCapacity(count)
     for index in 0..<count {
       let argument = self[index]
-      copies.append(PlaceList.Place(start: UInt32(bytes.count), count: UInt32(argument.count)))
+      copies.append(ArgumentRanges.ByteRange(start: UInt32(bytes.count), count: UInt32(argument.count)))
       unsafe bytes.append(contentsOf: argument.raw)
     }
-    return RetainedRequest(bytes: bytes, places: copies)
+    return RetainedRequest(bytes: bytes, ranges: copies)
   }
 }
 
 /// A request that waits: queued by MULTI, or written inline.
 struct RetainedRequest {
   let bytes: [UInt8]
-  let places: [PlaceList.Place]
+  let ranges: [ArgumentRanges.ByteRange]
 
-  fileprivate init(bytes: [UInt8], places: [PlaceList.Place]) {
+  fileprivate init(bytes: [UInt8], ranges: [ArgumentRanges.ByteRange]) {
     self.bytes = bytes
-    self.places = places
+    self.ranges = ranges
   }
 
   init(_ arguments: [[UInt8]]) {
     var start = 0
-    places = arguments.map { argument in
+    ranges = arguments.map { argument in
       defer { start += argument.count }
-      return PlaceList.Place(start: UInt32(start), count: UInt32(argument.count))
+      return ArgumentRanges.ByteRange(start: UInt32(start), count: UInt32(argument.count))
     }
     bytes = Array(arguments.joined())
   }
 
   func withRequest<R>(_ body: (Request) throws -> R) rethrows -> R {
     try unsafe bytes.withUnsafeBytes { bytes in
-      try unsafe places.withUnsafeBufferPointer { places in try unsafe body(Request(bytes, places)) }
+      try unsafe ranges.withUnsafeBufferPointer { ranges in try unsafe body(Request(bytes, ranges)) }
     }
   }
 }

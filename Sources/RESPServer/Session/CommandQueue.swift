@@ -17,7 +17,7 @@ struct CommandQueue {
 
   mutating func append(_ command: Command, _ request: Request) {
     let retained = request.retained
-    bytes += retained.bytes.count + retained.places.count * 8 + 128
+    bytes += retained.bytes.count + retained.ranges.count * 8 + 128
     entries.append(Entry(command: command, request: retained))
   }
 

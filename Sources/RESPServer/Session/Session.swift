@@ -166,11 +166,11 @@ final class Session: @unchecked Sendable {
   /// The request behind the one that was found, if it has arrived. It may be asked for again.
   func requestAhead(in bytes: Bytes) -> Request? {
     let rest = bytes.suffix(from: served &+ parser.consumed)
-    return ahead.findsRequest(rest) ? unsafe Request(rest.raw, ahead.arguments.places) : nil
+    return ahead.findsRequest(rest) ? unsafe Request(rest.raw, ahead.arguments.ranges) : nil
   }
 
   func request(in bytes: Bytes) -> Request {
-    unsafe Request(bytes.suffix(from: served).raw, parser.arguments.places)
+    unsafe Request(bytes.suffix(from: served).raw, parser.arguments.ranges)
   }
 
   private func passOver() {

@@ -79,7 +79,7 @@ public struct TableUpdates<Value: TableValue>: AsyncSequence, Sendable {
       guard !hasEnded else { return nil }
       // Unless there is a value.
       hasEnded = true
-      var news: Look<Value>?
+      var news: VersionedValue<Value>?
       do throws(TableError) {
         news = try await table.news(of: key, besides: told, &watch, isolation: actor)
       } catch {
@@ -100,7 +100,7 @@ extension Table {
   /// - Returns: nil if the task was cancelled.
   fileprivate func news<Value: TableValue>(
     of key: [UInt8], besides told: UInt64?, _ watch: inout Watch?, isolation actor: isolated (any Actor)?
-  ) async throws(TableError) -> Look<Value>? {
+  ) async throws(TableError) -> VersionedValue<Value>? {
     while !Task.isCancelled {
       let version = segment.committed
       let look = try lookAtOnce(key, as: Value.self, unless: told)

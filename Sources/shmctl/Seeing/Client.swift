@@ -26,8 +26,8 @@ struct Client {
   static func all(_ figures: TableFigures, except own: Int32 = ownPid) -> [Client] {
     let statistics = figures.statistics
     return figures.processes.filter { $0.pid != own }.map { process in
-      let look = ProcessLook(process.pid)
-      var client = Client(process, look, statistics.version)
+      let status = ProcessStatus(process.pid)
+      var client = Client(process, status, statistics.version)
       for reader in statistics.readers where reader.holder.pid == process.pid {
         let barrier = statistics.writer.flatMap { $0.tid == reader.holder.tid && !reader.isLongSnapshot ? $0 : nil }
         client.threads.append(
@@ -39,12 +39,12 @@ struct Client {
     }
   }
 
-  private init(_ process: TableFigures.Process, _ look: ProcessLook?, _ version: UInt64) {
+  private init(_ process: TableFigures.Process, _ status: ProcessStatus?, _ version: UInt64) {
     pid = process.pid
-    command = look?.command ?? process.command
-    userID = look?.user
-    user = look.map { HostUserName.of($0.user) } ?? "?"
-    isStopped = look?.isStopped ?? false
+    command = status?.command ?? process.command
+    userID = status?.user
+    user = status.map { HostUserName.of($0.user) } ?? "?"
+    isStopped = status?.isStopped ?? false
     self.version = version
   }
 

@@ -96,7 +96,7 @@ extension TableFigures {
   var isKept: Bool { statistics.readers.contains { Self.isDaemon($0.holder) } }
 
   private static func isDaemon(_ holder: Table.Holder) -> Bool {
-    (ProcessLook(holder.pid)?.command ?? holder.command) == "shmd"
+    (ProcessStatus(holder.pid)?.command ?? holder.command) == "shmd"
   }
 
   /// Of the capacity: what is in use, or for an observer what was claimed, which is at least that.

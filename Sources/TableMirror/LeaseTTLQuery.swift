@@ -2,7 +2,7 @@ import SharedMemory
 import ToolSupport
 
 /// Asks a store how long leases last, several at a time.
-struct LeaseLook {
+struct LeaseTTLQuery {
   /// So many are asked for between two checks.
   static let mostLeases = 1024
   /// And so many at a time.

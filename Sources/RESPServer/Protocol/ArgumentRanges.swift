@@ -3,44 +3,44 @@
 /// The memory of one request serves the next: it is neither given back nor made anew between two small ones. It belongs to the list alone,
 /// so that a ``Request`` refers to it without counting references.
 @safe
-struct PlaceList: ~Copyable {
-  struct Place {
+struct ArgumentRanges: ~Copyable {
+  struct ByteRange {
     let start: UInt32
     let count: UInt32
   }
 
-  /// More places than this are let go with their request.
+  /// More ranges than this are let go with their request.
   private static let mostKept = 1024
 
-  private var memory: UnsafeMutablePointer<Place>?
+  private var memory: UnsafeMutablePointer<ByteRange>?
   private(set) var capacity = 0
   private(set) var count = 0
 
   deinit { unsafe memory?.deallocate() }
 
-  /// Where the first places of an empty list go. Nil if they are so many that room is made for those alone that have come.
+  /// Where the first ranges of an empty list go. Nil if they are so many that room is made for those alone that have come.
   @unsafe
-  mutating func room(for places: Int) -> UnsafeMutablePointer<Place>? {
-    if places > capacity {
-      if places > Self.mostKept { return nil }
-      grow(to: places)
+  mutating func room(for ranges: Int) -> UnsafeMutablePointer<ByteRange>? {
+    if ranges > capacity {
+      if ranges > Self.mostKept { return nil }
+      grow(to: ranges)
     }
     return unsafe memory
   }
 
-  /// So many places have been stored into ``room(for:)``.
-  mutating func hasFilled(_ places: Int) { count = places }
+  /// So many ranges have been stored into ``room(for:)``.
+  mutating func hasFilled(_ ranges: Int) { count = ranges }
 
-  mutating func append(_ place: Place) {
+  mutating func append(_ range: ByteRange) {
     if count == capacity { grow(to: count + 1) }
-    unsafe (memory! + count).initialize(to: place)
+    unsafe (memory! + count).initialize(to: range)
     count += 1
   }
 
   @inline(never)
   private mutating func grow(to least: Int) {
     let larger = max(16, capacity * 2, least)
-    let target = UnsafeMutablePointer<Place>.allocate(capacity: larger)
+    let target = UnsafeMutablePointer<ByteRange>.allocate(capacity: larger)
     if let memory = unsafe memory {
       unsafe target.moveInitialize(from: memory, count: count)
       unsafe memory.deallocate()
@@ -59,5 +59,5 @@ struct PlaceList: ~Copyable {
   }
 
   /// Valid until the list changes.
-  @unsafe var places: UnsafeBufferPointer<Place> { unsafe UnsafeBufferPointer(start: memory, count: count) }
+  @unsafe var ranges: UnsafeBufferPointer<ByteRange> { unsafe UnsafeBufferPointer(start: memory, count: count) }
 }

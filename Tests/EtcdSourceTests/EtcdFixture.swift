@@ -7,19 +7,19 @@
   import Testing
 
   /// A table that mirrors `app/` of an etcd.
-  struct EtcdCorner {
+  struct EtcdFixture {
     let table: Table
     let server: EtcdServer
 
     static func with(
-      capacityBytes: Int = 64 << 20, _ server: EtcdServer? = nil, _ body: (EtcdCorner) async throws -> Void
+      capacityBytes: Int = 64 << 20, _ server: EtcdServer? = nil, _ body: (EtcdFixture) async throws -> Void
     ) async throws {
       let server = try server ?? EtcdServer()
       try await withTableName { (name: String) async throws -> Void in
         var options = Table.Options(capacityBytes: capacityBytes)
         options.features = [.mirror]
         do {
-          try await body(EtcdCorner(table: try Table.create(name, options), server: server))
+          try await body(EtcdFixture(table: try Table.create(name, options), server: server))
         } catch {
           throw Failure("\(error); etcd: \(server.story)")
         }

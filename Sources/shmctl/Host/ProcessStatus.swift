@@ -1,5 +1,5 @@
 /// What /proc says of another process, as far as it is shown to us.
-struct ProcessLook {
+struct ProcessStatus {
   let user: UInt32
   /// As in proc(5): R running, S sleeping, T stopped, t traced, Z zombie…
   let state: Character

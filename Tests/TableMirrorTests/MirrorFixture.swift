@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A table that mirrors a store in memory, and what tests wait for.
-struct MirrorCorner {
+struct MirrorFixture {
   var table: Table
   let store: FakeStore
   var settings: MirrorSettings
@@ -13,7 +13,7 @@ struct MirrorCorner {
 
   /// Runs `body` with a new table that is a mirror, and nobody who mirrors.
   static func with(
-    _ variant: Table.Variant = .rcu, capacityBytes: Int = 4 << 20, _ body: (MirrorCorner) async throws -> Void
+    _ variant: Table.Variant = .rcu, capacityBytes: Int = 4 << 20, _ body: (MirrorFixture) async throws -> Void
   ) async throws {
     try await withTableName { (name: String) async throws -> Void in
       var options = Table.Options(variant: variant, capacityBytes: capacityBytes)
@@ -23,7 +23,7 @@ struct MirrorCorner {
         address: MirrorAddress(endpoints: [.init(host: "db", port: 2379)], prefix: Array("app/".utf8)))
       settings.backOff = BackOff(shortest: .milliseconds(1), longest: .milliseconds(2))
       settings.checkInterval = .milliseconds(1)
-      try await body(MirrorCorner(table: table, store: FakeStore(), settings: settings))
+      try await body(MirrorFixture(table: table, store: FakeStore(), settings: settings))
       #expect(try table.check() == [])
     }
   }

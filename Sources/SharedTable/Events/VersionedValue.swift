@@ -2,7 +2,7 @@ import SharedMemory
 import TableEngine
 
 /// What a look at a key found, and for how long that is so if nobody writes.
-struct Look<T: TableValue> {
+struct VersionedValue<T: TableValue> {
   /// Nil if absent or expired, and where the version is the one that the look was told of.
   var value: T?
   /// Of the barrier that stored the value; 0, which no barrier has, if it is absent or expired.
@@ -18,7 +18,7 @@ extension Table {
   /// - Parameter known: the version of a value that is not wanted once more, and is not copied.
   func look<T: TableValue>(
     _ key: some TableKey, as type: T.Type, unless known: UInt64? = nil, timeoutNanoseconds: UInt64
-  ) throws(TableError) -> Look<T> {
+  ) throws(TableError) -> VersionedValue<T> {
     let found: (outcome: Result<T, ValueMismatch>?, version: UInt64, expiry: UInt64)?
     do throws(EngineError) {
       found = try unsafe key.withKeyBytes { bytes throws(EngineError) in
@@ -32,10 +32,10 @@ extension Table {
     } catch {
       throw named(error)
     }
-    guard let (outcome, version, expiry) = found else { return Look() }
+    guard let (outcome, version, expiry) = found else { return VersionedValue() }
     let value = try checked(outcome, key)
     let now = clock.now
-    return Look(
+    return VersionedValue(
       value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : expiry > now ? expiry - now : 0)
   }
 
@@ -43,7 +43,7 @@ extension Table {
   /// - Returns: nil if a barrier is in the way (rwlock variant), or an observer found no moment without a writer.
   func lookAtOnce<T: TableValue>(
     _ key: some TableKey, as type: T.Type, unless known: UInt64? = nil
-  ) throws(TableError) -> Look<T>? {
+  ) throws(TableError) -> VersionedValue<T>? {
     do throws(TableError) {
       return try look(key, as: type, unless: known, timeoutNanoseconds: 0)
     } catch {
@@ -63,7 +63,7 @@ extension Watch {
   /// - Parameter version: loaded before the look.
   /// - Throws: `unlinked`.
   func waitForNews<T>(
-    after version: UInt64, _ look: Look<T>?, deadline: Deadline, isolation: isolated (any Actor)?
+    after version: UInt64, _ look: VersionedValue<T>?, deadline: Deadline, isolation: isolated (any Actor)?
   ) async throws(TableError) {
     let lasts = look?.lastsNanoseconds ?? Self.retryNanoseconds
     try await waitForCommit(after: version, deadline: deadline.instant(within: lasts), isolation: isolation)
