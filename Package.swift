@@ -136,7 +136,7 @@ let programs: [Target] = [
   .executableTarget(
     name: "shmctl",
     dependencies: [
-      "SharedTable", "TableDump", "TableMetrics", "TableMirror", "ToolSupport",
+      "SharedMemory", "SharedTable", "TableDump", "TableMetrics", "TableMirror", "ToolSupport",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ],
     exclude: ["DESIGN.md"], swiftSettings: swiftSettings),

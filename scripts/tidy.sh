@@ -35,7 +35,7 @@ may_import() {
     EtcdSource) echo EtcdMessages TableMirror ToolSupport UpstreamWrites ;;
     ShmdCore) echo CLibYAML SharedMemory TableEngine SharedTable TableMetrics TableMirror EtcdSource TableStore RESPServer StatusServer ToolSupport UpstreamWrites ;;
     shmd) echo ShmdCore ;;
-    shmctl) echo SharedTable TableDump TableMetrics TableMirror ToolSupport ;;
+    shmctl) echo SharedMemory SharedTable TableDump TableMetrics TableMirror ToolSupport ;;
     shm-demo) echo SharedTable ;;
     *) return 1 ;;
   esac

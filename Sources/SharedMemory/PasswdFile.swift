@@ -11,7 +11,7 @@ enum PasswdFile {
 
   /// The file's text; nil if it cannot be read. Reads it each time: for opening and for errors, not for a hot path.
   // A megabyte holds ten thousand users; a file without end is none.
-  static var text: String? { HostText.read("/etc/passwd", atMost: 1 << 20) }
+  static var text: String? { HostFile.read("/etc/passwd", atMost: 1 << 20) }
 
   /// The users in the text of such a file; lines that are none are left out.
   static func entries(in text: String) -> [Entry] {

@@ -24,7 +24,7 @@ public struct MirrorAccess: Sendable, Equatable {
 
   /// - Throws: `away` if there is no such file, or it is too large to be one of these: it may be right at the next try.
   public static func contents(_ path: String) throws(MirrorFailure) -> [UInt8] {
-    do throws(SystemError) { return try HostText.bytes(path, atMost: largestFile) } catch {
+    do throws(SystemError) { return try HostFile.bytes(path, atMost: largestFile) } catch {
       throw .away("\(path): cannot be read (\(error))")
     }
   }

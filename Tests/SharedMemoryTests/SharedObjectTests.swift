@@ -157,7 +157,7 @@ import Testing
     try withObjectName { name in
       // By its file: another thread may map something else at the address that has become free.
       func isMapped() throws -> Bool {
-        let maps = String(decoding: try HostText.bytes("/proc/self/maps", atMost: .max), as: UTF8.self)
+        let maps = String(decoding: try HostFile.bytes("/proc/self/maps", atMost: .max), as: UTF8.self)
         return maps.contains("/dev/shm/\(name)")
       }
       let object = try SharedObject.create(name: name, mode: 0o600)

@@ -157,13 +157,6 @@ import Testing
     #expect(HostHealth.failedUnit("failed")?.cure.contains("reset-failed") == true)
   }
 
-  @Test func aDirectorysNamesAreReadUpToTheirEndsAndNoFurther() async {
-    await #expect(processExitsWith: .success) {
-      let name = unsafe withEntryAtPageEnd(named: "50-linger.conf") { unsafe SystemFile.name(of: $0) }
-      #expect(name == "50-linger.conf")
-    }
-  }
-
   @Test func limitsAreThoseOfTheProcess() throws {
     let table = try TestTable()
     let more = try CommandRun(shell: #"ulimit -n 64; "$SHMCTL" doctor --json"#)

@@ -1,4 +1,5 @@
 import Logging
+import SharedMemory
 import SharedTable
 import TableEngine
 

@@ -17,7 +17,7 @@ public struct Daemon: Sendable {
   /// Where the lock file goes unless said otherwise: what the service manager made, or /run/shmd.
   public static var defaultRuntimeDirectory: String {
     // systemd gives several directories separated by colons.
-    let given = HostFile.environment("RUNTIME_DIRECTORY")?.split(separator: ":").first
+    let given = HostProcess.environment("RUNTIME_DIRECTORY")?.split(separator: ":").first
     return given.map(String.init) ?? "/run/shmd"
   }
 
@@ -79,7 +79,7 @@ public struct Daemon: Sendable {
   public func printConfiguration() -> ExitStatus {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: configurationFile)
-      HostFile.write(Array(ConfigurationText.text(of: configuration).utf8), to: STDOUT_FILENO)
+      Descriptor.write(Array(ConfigurationText.text(of: configuration).utf8), to: STDOUT_FILENO)
       return .success
     } catch {
       return complain(error)
@@ -136,11 +136,11 @@ public struct Daemon: Sendable {
     _ configuration: Configuration, _ passed: PassedSockets, _ threshold: ServiceLog.Threshold, _ log: Logger,
     _ keeper: TableKeeper, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
   ) -> ServiceGroup {
-    let notifier = Notifier(socket: HostFile.environment("NOTIFY_SOCKET"))
+    let notifier = Notifier(socket: HostProcess.environment("NOTIFY_SOCKET"))
     let settings = Settings(configuration)
     let startup = Startup()
     let status = StatusLine(notifier, settings, startup)
-    let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostFile.environment))
+    let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostProcess.environment))
     let reload = ReloadService(
       file: configurationFile, hangUps: hangUps, startup: startup, lock: lock, watchdog: watchdog, keeper: keeper,
       settings: settings, threshold: threshold, notifier: notifier, status: status, log: log)
@@ -194,6 +194,6 @@ public struct Daemon: Sendable {
   /// Bare on a terminal, so that the line begins with the file's name; with its priority in the journal.
   private static func complain(_ line: String) {
     let start = ServiceLog.leadsToJournal ? "<3>" : ""
-    HostFile.write(Array("\(start)\(line)\n".utf8), to: STDERR_FILENO)
+    Descriptor.write(Array("\(start)\(line)\n".utf8), to: STDERR_FILENO)
   }
 }

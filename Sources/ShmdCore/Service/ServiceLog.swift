@@ -31,8 +31,8 @@ public struct ServiceLog: LogHandler {
   }
 
   static var leadsToJournal: Bool {
-    guard let stream = HostFile.environment("JOURNAL_STREAM") else { return false }
-    return stream == HostFile.identity(of: STDERR_FILENO)
+    guard let stream = HostProcess.environment("JOURNAL_STREAM") else { return false }
+    return stream == Descriptor.identity(of: STDERR_FILENO)
   }
 
   /// The threshold is shared on purpose: a value set through one logger holds for all.
@@ -57,7 +57,7 @@ public struct ServiceLog: LogHandler {
   /// A line outside any logger: a complaint before there is a service.
   static func write(_ text: String, _ level: Logger.Level, forJournal: Bool) {
     let start = forJournal ? "<\(level.priority)>" : "\(timestamp(HostClock.realtimeNanoseconds)) \(level.rawValue) "
-    HostFile.write(Array("\(start)\(text.printable)\n".utf8), to: STDERR_FILENO)
+    Descriptor.write(Array("\(start)\(text.printable)\n".utf8), to: STDERR_FILENO)
   }
 
   private static func quoted(_ value: String) -> String {

@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 
 /// What the daemon asks of the kernel for itself, before it does anything else.
 enum HostProcess {
@@ -14,6 +15,13 @@ enum HostProcess {
   /// What a process is called; nil if there is none.
   static func name(of pid: Int32) -> String? {
     (try? HostFile.text(of: "/proc/\(pid)/comm")).map { String($0.prefix { $0 != "\n" }) }
+  }
+
+  /// A variable of the environment; nil if unset or empty.
+  static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
   }
 
   /// Gives up root's rights for those of a user, with the user's groups, for good. Does nothing if root does not run it.

@@ -50,8 +50,8 @@ struct PassedSockets: Sendable {
   static func ofThisProcess(for configuration: Configuration) -> PassedSockets {
     let servers = ["resp": configuration.resp?.listening, "monitoring": configuration.monitoring]
     return PassedSockets(
-      process: HostFile.environment("LISTEN_PID"), count: HostFile.environment("LISTEN_FDS"),
-      names: HostFile.environment("LISTEN_FDNAMES"), wanted: Set(servers.filter { $0.value?.isPassed == true }.keys))
+      process: HostProcess.environment("LISTEN_PID"), count: HostProcess.environment("LISTEN_FDS"),
+      names: HostProcess.environment("LISTEN_FDNAMES"), wanted: Set(servers.filter { $0.value?.isPassed == true }.keys))
   }
 
   /// The path of a server's first Unix socket that has one.

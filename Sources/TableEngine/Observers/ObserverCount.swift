@@ -6,7 +6,7 @@ import SharedMemory
 enum ObserverCount {
   /// Nil where the list cannot be read. Those of PID namespaces that are not below ours are not in it.
   static func now(of data: SharedObject) -> Int? {
-    guard let status = try? data.status(), let list = HostText.read("/proc/locks", atMost: 1 << 22) else { return nil }
+    guard let status = try? data.status(), let list = HostFile.read("/proc/locks", atMost: 1 << 22) else { return nil }
     return count(inode: status.inode, device: status.device, in: list)
   }
 

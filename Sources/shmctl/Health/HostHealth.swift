@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 import SharedTable
 import TableMetrics
 import ToolSupport
@@ -13,7 +14,7 @@ struct HostHealth {
       Self.membarrier(Table.hasMembarrier),
       Self.addressSpace(limit: Self.limit(RLIMIT_AS), needed: needed),
       Self.descriptors(limit: Self.limit(RLIMIT_NOFILE), tables: listings.count),
-      Self.hiddenProcesses(canSeeInit: SystemFile.read("/proc/1/status") != nil),
+      Self.hiddenProcesses(canSeeInit: HostFile.read("/proc/1/status") != nil),
       Self.failedUnit(ServiceState.ofDaemon()),
     ].compactMap { $0 } + RemoveIPC.findings(owners: owners, configuration: RemoveIPC.configuration())
   }

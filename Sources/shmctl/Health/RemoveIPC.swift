@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 import SharedTable
 
 /// logind's habit of removing what lies in /dev/shm when its owner's last session ends: logind.conf(5), `RemoveIPC=`, on by
@@ -18,15 +19,15 @@ enum RemoveIPC {
 
   /// The texts of logind.conf and of its drop-ins, in the order in which later ones win.
   static func configuration() -> [String] {
-    var texts = ["/usr/lib/systemd/logind.conf", "/etc/systemd/logind.conf"].compactMap { SystemFile.read($0) }
+    var texts = ["/usr/lib/systemd/logind.conf", "/etc/systemd/logind.conf"].compactMap { HostFile.read($0) }
     // By name, wherever they lie; of one name the one in /etc counts.
     var dropIns: [String: String] = [:]
     for directory in ["/usr/lib", "/run", "/etc"].map({ $0 + "/systemd/logind.conf.d" }) {
-      for name in SystemFile.names(in: directory) where name.hasSuffix(".conf") {
+      for name in (try? HostFile.names(in: directory)) ?? [] where name.hasSuffix(".conf") {
         dropIns[name] = directory + "/" + name
       }
     }
-    texts += dropIns.sorted { $0.key < $1.key }.compactMap { SystemFile.read($0.value) }
+    texts += dropIns.sorted { $0.key < $1.key }.compactMap { HostFile.read($0.value) }
     return texts
   }
 
@@ -63,6 +64,6 @@ enum RemoveIPC {
   /// Whether logind lets what is the user's stay after the last logout.
   private static func lingers(_ user: UInt32) -> Bool {
     guard let name = try? Getent.fields(of: "\(user)", in: "passwd")?.first else { return false }
-    return SystemFile.exists("/var/lib/systemd/linger/" + name)
+    return HostFile.exists("/var/lib/systemd/linger/" + name)
   }
 }

@@ -1,3 +1,5 @@
+import SharedMemory
+
 /// What /proc says of another process, as far as it is shown to us.
 struct ProcessStatus {
   let user: UInt32
@@ -8,7 +10,7 @@ struct ProcessStatus {
   /// Nil if there is none, or it is hidden.
   init?(_ pid: Int32, thread: Int32? = nil) {
     let path = thread.map { "/proc/\(pid)/task/\($0)/status" } ?? "/proc/\(pid)/status"
-    guard let text = SystemFile.read(path) else { return nil }
+    guard let text = HostFile.read(path) else { return nil }
     func value(_ name: String) -> Substring? {
       text.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
     }

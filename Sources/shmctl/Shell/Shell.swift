@@ -1,3 +1,4 @@
+import SharedMemory
 import SharedTable
 import ToolSupport
 
@@ -23,7 +24,7 @@ struct Shell {
       variables.append(("SHM_TRUST", Array(trust.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))))
     }
     self.variables = variables
-    program = SystemFile.target(ofLink: "/proc/self/exe") ?? "/proc/self/exe"
+    program = HostFile.target(ofLink: "/proc/self/exe") ?? "/proc/self/exe"
   }
 
   static func run(_ options: CommonOptions) throws {
