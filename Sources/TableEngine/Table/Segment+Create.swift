@@ -116,8 +116,8 @@ extension Segment {
   private static func isHalf(_ control: SharedObject, _ name: String) throws(SystemError) -> Bool {
     let size = try control.status().size
     if size == 0 { return true }
-    guard size >= HeaderPage.byteCount else { return false }
-    let (magic, ready) = try HeaderPage.with(control) { header in
+    guard size >= FirstPage.byteCount else { return false }
+    let (magic, ready) = try FirstPage.with(control) { header in
       (header.loadAcquire(ControlLayout.magic), header.loadAcquire(ControlLayout.ready))
     }
     if magic == 0 { return true }

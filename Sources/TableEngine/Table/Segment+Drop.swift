@@ -97,8 +97,8 @@ extension Segment {
 extension Segment {
   /// Tells whoever has the table open; an outside `rm` is found by the link count instead.
   private static func markDropped(_ control: SharedObject) throws(SystemError) {
-    guard try control.status().size >= HeaderPage.byteCount else { return }
-    let page = try control.map(count: HeaderPage.byteCount, writable: true)
+    guard try control.status().size >= FirstPage.byteCount else { return }
+    let page = try control.map(count: FirstPage.byteCount, writable: true)
     withExtendedLifetime(page) {
       let header = unsafe MappedMemory(base: page.base)
       if header.loadAcquire(ControlLayout.magic) == DataLayout.magicValue {

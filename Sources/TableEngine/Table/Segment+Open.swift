@@ -147,8 +147,8 @@ extension Segment {
   }
 
   private static func isMarkedReady(_ control: SharedObject) throws(SystemError) -> Bool {
-    guard try control.status().size >= HeaderPage.byteCount else { return false }
-    return try HeaderPage.with(control) { header in
+    guard try control.status().size >= FirstPage.byteCount else { return false }
+    return try FirstPage.with(control) { header in
       let magic = header.loadAcquire(ControlLayout.magic)
       // Anything but a half-made table of ours goes on to the checks that say what it is.
       return magic == DataLayout.magicValue ? header.loadAcquire(ControlLayout.ready) == 1 : magic != 0
@@ -192,7 +192,7 @@ extension Segment {
 
   /// The data object must hold what its header publishes, or the first read would be a SIGBUS.
   private static func checkPublished(_ data: SharedObject, _ geometry: Geometry) throws(SystemError) {
-    let published = try HeaderPage.with(data) { $0.loadAcquire(DataLayout.publishedBytes) }
+    let published = try FirstPage.with(data) { $0.loadAcquire(DataLayout.publishedBytes) }
     guard published <= UInt64(geometry.dataBytes), published > UInt64(geometry.unitsOffset),
       try data.status().size >= Int(published)
     else { throw SystemError(call: "fstat", errno: ENODEV) }
@@ -241,8 +241,8 @@ extension Segment {
   /// Whether a creator has come to its last store. An object that is too short for that but not empty is no creator's
   /// work, and not waited for.
   private static func hasMagic(_ data: SharedObject, _ status: SharedObject.Status) throws(SystemError) -> Bool {
-    if status.size < HeaderPage.byteCount { return status.size > 0 }
-    return try HeaderPage.with(data) { $0.loadAcquire(DataLayout.magic) != 0 }
+    if status.size < FirstPage.byteCount { return status.size > 0 }
+    return try FirstPage.with(data) { $0.loadAcquire(DataLayout.magic) != 0 }
   }
 
   /// Observes a data object that its caller maps: tests surround the mapping with guard pages, or share a participant's.
@@ -275,8 +275,8 @@ extension Segment {
   ) throws(EngineError) -> DataHeader {
     let result: Result<DataHeader, EngineError>
     do throws(SystemError) {
-      guard try object.status().size >= HeaderPage.byteCount else { throw SystemError(call: "fstat", errno: ENODEV) }
-      result = try HeaderPage.with(object) { page in Result { () throws(EngineError) in try read(page) } }
+      guard try object.status().size >= FirstPage.byteCount else { throw SystemError(call: "fstat", errno: ENODEV) }
+      result = try FirstPage.with(object) { page in Result { () throws(EngineError) in try read(page) } }
     } catch {
       if error.errno == ENODEV { throw .notATable("\(what) is too short") }
       throw EngineError(opening: error)

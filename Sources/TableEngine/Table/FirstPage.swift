@@ -3,7 +3,7 @@ import Glibc
 import SharedMemory
 
 /// The first page of an object, looked at before the object is mapped.
-enum HeaderPage {
+enum FirstPage {
   static let byteCount = 4096
 
   /// Maps the page read-only for the length of the call.
