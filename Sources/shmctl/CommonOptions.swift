@@ -48,7 +48,10 @@ struct CommonOptions: ParsableArguments {
     throw ValidationError("$SHM_TIMEOUT is '\(text.printable)', which is no time; use 500ms, 30s, 5m or 1h")
   }
 
-  var tableName: String { table?.text ?? Self.environment("SHM_TABLE") ?? settings.table ?? "default" }
+  var tableName: String { givenTableName ?? "default" }
+
+  /// Nil if nobody named a table.
+  private var givenTableName: String? { table?.text ?? Self.environment("SHM_TABLE") ?? settings.table }
 
   /// A variable's text; nil if it is not there, or empty.
   static func environment(_ variable: String) -> String? {
@@ -67,7 +70,15 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// Opens the table, as a participant where that is possible.
-  func open() throws -> Table { try open(tableName) }
+  func open() throws -> Table {
+    do { return try open(tableName) } catch let error as TableError where error.code == .noSuchTable {
+      guard givenTableName == nil else { throw error }
+      // Whoever gave the table's name before the key has named no table.
+      throw TableError(
+        .noSuchTable, table: tableName,
+        "no such table, and no other was named; name one with -t, or create it with 'shmctl create \(tableName)'")
+    }
+  }
 
   func open(_ name: String) throws -> Table {
     try Table.open(name, trusting: trustedOwners(), timeout: timeout.duration)
