@@ -1,3 +1,4 @@
+import TableTestSupport
 import TestSupport
 import Testing
 
@@ -61,5 +62,39 @@ import Testing
     #expect(try table.get("key 1") == [UInt8](repeating: 1, count: 1_000))
     #expect(segment.data.loadRelaxed(DataLayout.publishedBytes) == published)
     #expect(try table.check() == [])
+  }
+
+  /// What the process does with the lock next. Each of these does more than begin a transaction.
+  enum NextTurn: CaseIterable { case shrinks, maintains, makesRoom }
+
+  /// A thread may end inside a barrier while its process goes on. If another process undoes its work, nothing in the table tells this one
+  /// of it any more: what it remembers of that barrier must not count.
+  @Test(arguments: Table.Variant.allCases, NextTurn.allCases)
+  func aThreadThatEndsInABarrierLeavesItsProcessOutsideOfOne(variant: Table.Variant, nextTurn: NextTurn) throws {
+    try withTable(variant, capacityBytes: 16 << 20) { table throws in
+      // So few keys that no sub-tables are merged: a merge begins a transaction, and ends it.
+      let value = [UInt8](repeating: 1, count: 20_000)
+      for index in 0..<250 { try table.set("key \(index)", value) }
+      for index in 0..<250 where index % 5 != 0 { try table.remove("key \(index)") }
+      let segment = table.segment
+      let state = try #require(segment.participant).state
+      try TestThread { try segment.beginBarrier(timeoutNanoseconds: longNanoseconds) }.join()
+      let other = try worker(table)
+      for number in 0..<10 { try other.ask("set k \(number)", expecting: "ok") }
+      #expect(table.statistics.recoveries == 1)
+      let version = table.version
+      switch nextTurn {
+      case .shrinks: _ = try table.administration.shrink()
+      case .maintains:
+        try table.administration.maintain()
+        #expect(state.superseded.count == 0)
+      case .makesRoom:
+        LimboBudget(state: state).wantRoom(for: SizeClasses.code(byteCount: 3 << 20))
+        try table.set("another", 1)
+      }
+      #expect(table.version >= version)
+      #expect(try table.get("k") == "9")
+      try other.finish()
+    }
   }
 }

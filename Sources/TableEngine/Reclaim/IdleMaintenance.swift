@@ -76,6 +76,7 @@ public struct IdleMaintenance {
     guard let outcome = participant.lock.tryLock(slot: slot) else { return nil }
     defer { participant.lock.unlock() }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    participant.state.endTransaction()
     try TableExclusion(participant: participant).checkUndamaged()
     return try body(participant, slot, outcome)
   }

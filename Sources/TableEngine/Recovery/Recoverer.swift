@@ -53,7 +53,7 @@ struct Recoverer {
       CommitPoint(state: state).publishTick()
     }
     if state.data.loadRelaxed(DataLayout.wseq) & 1 != 0 { state.bumpSequence() }
-    state.inTransaction = false
+    state.endTransaction()
     state.ctl.storeRelaxed(
       ControlLayout.recoveryCount, state.ctl.loadRelaxed(ControlLayout.recoveryCount) + 1)
   }

@@ -8,6 +8,7 @@ struct TableExclusion {
   /// After W and ``WriterLockRecovery/inherit()``. Recovers if a dead owner left something.
   /// - Throws: `timedOut` naming a reader; `damaged`.
   func enter(slot: Int, _ deadline: UInt64) throws(EngineError) {
+    participant.state.endTransaction()
     if variant == .rwlock { try participant.exclusion.enterExclusive(slot: slot, deadline: deadline) }
     if Recoverer(state: participant.state).isNeeded { Recoverer(state: participant.state).recover() }
     participant.ctl.storeRelaxed(ControlLayout.unfinished, 0)

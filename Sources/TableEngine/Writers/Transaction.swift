@@ -17,7 +17,7 @@ struct Transaction {
   func begin() {
     state.version = state.committed &+ 1
     state.keyDelta = 0
-    state.inTransaction = true
+    state.beginTransaction()
     journal.setVersion(state.version)
     let tail = state.superseded.tail
     journal.save(JournalLayout.supersededTail, tail)
@@ -64,7 +64,7 @@ struct Transaction {
     }
     journal.clear()
     state.bumpSequence()
-    state.inTransaction = false
+    state.endTransaction()
   }
 
   @inline(never)
@@ -92,7 +92,7 @@ struct Transaction {
     journal.clear()
     CommitPoint(state: state).publishTick()
     state.bumpSequence()
-    state.inTransaction = false
+    state.endTransaction()
   }
 
   // MARK: - Changes

@@ -28,7 +28,7 @@ final class WriterState: @unchecked Sendable {
   var version: UInt64 = 0
   /// Keys added less keys removed by the transaction in flight.
   var keyDelta = 0
-  var inTransaction = false
+  private(set) var inTransaction = false
   /// What the transaction in flight superseded, as far as ``keyRecords`` says.
   var supersededTail = SupersededTail()
   /// How many of the journal's records are of keys, with what they superseded written behind ``supersededTail``.
@@ -143,6 +143,17 @@ final class WriterState: @unchecked Sendable {
 
   /// Something else has moved the rings in this turn: the next transaction saves their positions anew.
   func forgetRoom() { recordsWithRoom = 0 }
+
+  // MARK: - The transaction in flight
+
+  @inline(__always)
+  func beginTransaction() { inTransaction = true }
+
+  /// After the end of one, and by an owner of W that does anything else before it begins one. A thread of this process may have died
+  /// in a barrier. If another process has undone that barrier, nothing in the table tells this process of it. It would go on with that
+  /// transaction, and publish its version again: an old one.
+  @inline(__always)
+  func endTransaction() { inTransaction = false }
 
   // MARK: - Versions
 
