@@ -325,6 +325,26 @@ private struct Refusal: Error {}
     }
   }
 
+  // MARK: - A full table
+
+  /// Its changes are at hand: they are made again where the next barrier can make room, also if it is not the capacity that is short.
+  @Test(arguments: Table.Variant.allCases) func itsCommitIsTriedAgainWhereTheTableCannotGrow(_ variant: Table.Variant)
+    throws
+  {
+    try withTable(variant) { table throws in
+      let value = [UInt8](repeating: 1, count: 2_000)
+      for index in 0..<5_000 { try table.set("key \(index)", value) }
+      for index in stride(from: 0, to: 5_000, by: 2) { try table.remove("key \(index)") }
+      let size = try table.segment.dataObject.status().size
+      let process = try worker(table)
+      try process.ask("limit-files \(size)", expecting: "ok")
+      // Half of the table is free, but nowhere so much in one piece.
+      try process.ask("keyed-large large 1500000", expecting: "ok")
+      #expect(try table.segment.dataObject.status().size == size)
+      try process.finish()
+    }
+  }
+
   // MARK: - Many
 
   @Test(arguments: Table.Variant.allCases) func nothingIsLostHoweverManyShareTheKeysAndDie(_ variant: Table.Variant)

@@ -27,6 +27,14 @@ public indirect enum EngineError: Error, Sendable {
     /// membarrier, which the named reader relies on.
     case membarrier(Holder?)
 
+    /// May the next barrier find room, since it begins with making some? Not where readers keep it, or the process is limited otherwise.
+    var mayEndByMakingRoom: Bool {
+      switch self {
+      case .capacity, .fileSystem, .fileSize, .barrier, .reclaimable: true
+      case .addressSpace, .limbo, .membarrier: false
+      }
+    }
+
     /// What a failed system call ran out of; nil if it failed for another reason.
     init?(_ error: SystemError) {
       if error.errno == EFBIG {

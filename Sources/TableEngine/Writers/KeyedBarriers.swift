@@ -81,10 +81,8 @@ struct KeyedBarriers {
     do throws(EngineError) {
       return try apply(buffer)
     } catch {
-      switch error {
-      case .full(.capacity), .full(.barrier), .full(.reclaimable): return try apply(buffer)
-      default: throw error
-      }
+      guard case .full(let shortage) = error, shortage.mayEndByMakingRoom else { throw error }
+      return try apply(buffer)
     }
   }
 

@@ -125,6 +125,10 @@ func answer(_ words: [String]) throws -> String {
     setgid(UInt32(words[1])!)
     setuid(UInt32(words[1])!)
     return "ok"
+  case "limit-files":
+    // To so many bytes, as a full file system would.
+    var limit = rlimit(rlim_cur: rlim_t(words[1])!, rlim_max: rlim_t(words[1])!)
+    return setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 ? "ok" : "setrlimit: error \(errno)"
   case "get": return shown(try table.get(words[1]))
   case "count": return "\(table.count)"
   case "set":

@@ -12,6 +12,9 @@ func keyedAnswer(_ words: [String]) throws -> String? {
     let timeout: Duration? = words.count > 2 ? .milliseconds(Int(words[2])!) : nil
     try table.barrier(keys: keys(), timeout: timeout) { tx in try inside(&tx) }
     return "ok"
+  case "keyed-large":
+    try table.barrier(keys: [words[1]]) { tx in try tx.set(words[1], [UInt8](repeating: 1, count: Int(words[2])!)) }
+    return "ok"
   case "keyed-fork":
     // In a barrier of a key, a child forked in it has the closure but neither the claim nor the changes.
     do {
