@@ -20,4 +20,34 @@ import Testing
     #expect(state.ctl.loadRelaxed(ControlLayout.roomWanted) == 0)
     #expect(try table.check() == [])
   }
+
+  enum End: CaseIterable { case evicted, released }
+
+  /// A snapshot may keep as many records as the rings hold. Where those cannot grow, it is ended as one that keeps the memory, and with it
+  /// or with its owner's release the rings have room again.
+  @Test(arguments: End.allCases) func aSnapshotThatFillsTheRingsDoesNotWedgeTheTable(_ end: End) throws {
+    let options = Table.Options(
+      capacityBytes: 16 << 20, limboBudgetBytes: 1 << 30, stalledReaderPolicy: end == .evicted ? .evict : .refuse)
+    try withPoisonedTable(options) { _, table throws in
+      for index in 0..<3_000 { try table.set("key\(index)", "old") }
+      for index in 0..<3_000 { try table.set("more\(index)", "old") }
+      for index in 0..<3_000 { try table.remove("more\(index)") }
+      while try table.administration.maintain() == true {}
+      let participant = try #require(table.segment.participant)
+      var snapshot: Snapshot? = try table.snapshot()
+      let process = try worker(table)
+      try process.ask("limit-files \(participant.object.status().size)", expecting: "ok")
+      for index in 0..<3_000 {
+        let answer = try process.ask("set key\(index) new")
+        if answer == "ok" { continue }
+        try #require(end == .released && snapshot != nil && answer.hasPrefix("error full"), "key\(index): \(answer)")
+        snapshot = nil
+        try process.ask("set key\(index) new", expecting: "ok")
+      }
+      if let snapshot { #expect(code { try snapshot.get("key0", as: String.self) } == .snapshotTooOld) }
+      #expect((snapshot == nil) == (end == .released))
+      #expect(try table.check() == [])
+      try process.finish()
+    }
+  }
 }

@@ -68,10 +68,10 @@ struct LimboBudget {
     if Evictor(state: state).evictIfPolicy() { _ = makeRoom(for: code) }
   }
 
-  /// - Returns: whether there is room now, or readers keep too little for such a block, so that to end snapshots would
+  /// - Returns: whether there is room now, for the block and for a write's records, or readers keep too little for such a block, so that to end snapshots would
   ///   not help.
   private func makeRoom(for code: Int) -> Bool {
-    if Compactor(state: state).makeRoom(for: code) { return true }
+    if Compactor(state: state).makeRoom(for: code), Transaction(state: state).canReserve() { return true }
     return reclaimableBytes < SizeClasses.byteCount(code: code)
   }
 

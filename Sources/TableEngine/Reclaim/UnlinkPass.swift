@@ -29,7 +29,7 @@ struct UnlinkPass {
 
   /// - Returns: how many versions were unlinked.
   mutating func run() -> Int {
-    let old = retainedToReconsider()
+    var old = retainedToReconsider()
     retainedForPending = false
     // *retained* keeps room for a batch to be retained again. If it were ever full, the versions in it that no snapshot
     // needs any more could not be looked at, and nothing would ever be reclaimed.
@@ -37,7 +37,14 @@ struct UnlinkPass {
     let most = max(0, min(superseded.count, Self.batch, space))
     var fresh = 0
     while fresh < most, versionNamed(by: superseded.head + UInt64(fresh)) <= scan.needed.lowestPending { fresh += 1 }
-    guard fresh + old > 0, reserve(fresh + old) else { return 0 }
+    guard fresh + old > 0 else { return 0 }
+    if !reserve(fresh + old) {
+      // Where *retained* cannot grow, as many as it has room for. Each transaction leaves some (``Transaction/reserve(_:)``). If the pass
+      // gave up instead, what snapshots kept would stay when they have ended, and the table would be full for good.
+      old = min(old, retainedRoom)
+      fresh = min(fresh, retainedRoom - old)
+      guard fresh + old > 0, reserve(fresh + old) else { return 0 }
+    }
     transaction.begin()
     var unlinked = 0
     for index in 0..<old {
@@ -73,6 +80,9 @@ struct UnlinkPass {
     let rescanEnd = ctl.loadRelaxed(ControlLayout.retainedRescanEnd)
     return rescanEnd > retained.head ? min(Int(rescanEnd - retained.head), Self.batch) : 0
   }
+
+  /// How many records *retained* takes as it is.
+  private var retainedRoom: Int { max(0, Int(truncatingIfNeeded: retained.mask) - retained.count - 1) }
 
   private func reserve(_ records: Int) -> Bool {
     do {

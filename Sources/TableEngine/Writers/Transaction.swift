@@ -369,6 +369,14 @@ struct Transaction {
       retained: UInt64(state.retained.count))
   }
 
+  /// Outside a transaction: is there room for the records of a write, or can there be?
+  func canReserve() -> Bool {
+    // What is known of the rings' room by then is not of positions that the journal has saved.
+    defer { state.forgetRoom() }
+    do { try makeRoom(for: WriterState.leastRoom) } catch { return false }
+    return true
+  }
+
   /// How many records the journal may have with the room that there is, if the rings hold so many. While a transaction is open
   /// they get no fuller: a free pass inside it only takes from them.
   @inline(__always)

@@ -131,7 +131,7 @@ final class WriterState: @unchecked Sendable {
     turnWithRoom == ctl.loadRelaxed(ControlLayout.turns) && recordsWithRoom >= Self.leastRoom
   }
 
-  private static let leastRoom = 64
+  static let leastRoom = 64
 
   /// Notes that in this turn of W there was one transaction of so many records, of keys alone. Each of them has pushed
   /// at most one record onto a ring.
