@@ -21,6 +21,22 @@ import Testing
     #expect(try table.check() == [])
   }
 
+  /// What readers keep is no reason for a shortage that would stay if they kept nothing.
+  @Test func aJournalThatCannotGrowIsNoReadersFault() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let state = try #require(table.segment.participant).state
+    for index in 0..<100 { try table.set("key", index) }
+    let snapshot = try table.snapshot()
+    for index in 0..<100 { try table.set("key", index) }
+    #expect(throws: EngineError.self) { try TableEngine.Transaction(state: state).reserve(1 << 20) }
+    // As if not its limit but a full file system had kept the journal from growing.
+    guard case .full(.fileSystem) = LimboBudget(state: state).noted(.full(.fileSystem)) else {
+      Issue.record("a reader is blamed")
+      return
+    }
+    #expect(try snapshot.get("key") == 99)
+  }
+
   enum End: CaseIterable { case evicted, released }
 
   /// A snapshot may keep as many records as the rings hold. Where those cannot grow, it is ended as one that keeps the memory, and with it

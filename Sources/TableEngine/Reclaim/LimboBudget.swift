@@ -80,7 +80,7 @@ struct LimboBudget {
   /// Judged by what this operation missed, and in its own turn: the barrier that made room for it may have been another writer's.
   private func explain(_ error: EngineError) -> EngineError {
     guard state.variant == .rcu, case .full(let found) = error, found == .capacity || found == .fileSystem,
-      reclaimableBytes >= SizeClasses.byteCount(code: state.shortCode)
+      reclaimableBytes > 0, reclaimableBytes >= state.missedBytes
     else { return error }
     return .full(Culprit(state: state).shortageBelowBudget)
   }

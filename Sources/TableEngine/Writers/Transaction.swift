@@ -319,6 +319,7 @@ struct Transaction {
         guard case .full = error else { throw error }
         if FreePass(state: state).runForRoom() > 0 { continue }
         state.shortCode = code
+        state.missedBytes = SizeClasses.byteCount(code: code)
         guard purpose == .anything, previous != 0, code <= state.block(ofEntry: previous).code else { throw error }
         return try findReserved(code: code)
       }
@@ -353,8 +354,11 @@ struct Transaction {
     // From here on the journal or a ring may be short, but no block: the next barrier is not to seek the size that an
     // earlier operation did not find.
     state.shortCode = 0
+    state.missedBytes = .max
     try journal.reserve(records, state.backing)
     let pending = journal.count &+ records
+    // Whatever is reclaimed gives the rings room, if so many records fit into them.
+    if UInt64(pending) &* 2 <= state.leastRingMask { state.missedBytes = 0 }
     // Reclaiming must never need memory that it cannot have: the rings to which a record of *superseded* may move have room
     // for it from the start.
     let superseded = state.superseded.count &+ pending &* 2

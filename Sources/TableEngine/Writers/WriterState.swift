@@ -59,6 +59,8 @@ final class WriterState: @unchecked Sendable {
   /// The size code of the block that was last sought in vain: the next barrier makes room for it. 0, the least, if what
   /// was short was the journal or a ring.
   var shortCode = 0
+  /// How many bytes have to be reclaimed for the operation that was last short of room; `.max` if that would be of no use to it.
+  var missedBytes = 0
   /// Where the next ``Compactor`` begins, in a table that is too large for one.
   var nextUnitToCompact = 0
   /// The hash's prefix, as high bits, at which the next ``Merger`` begins.
@@ -132,6 +134,9 @@ final class WriterState: @unchecked Sendable {
   }
 
   static let leastRoom = 64
+
+  /// How many records the smallest ring holds.
+  var leastRingMask: UInt64 { min(limbo.mask, superseded.mask, retained.mask) }
 
   /// Notes that in this turn of W there was one transaction of so many records, of keys alone. Each of them has pushed
   /// at most one record onto a ring.
