@@ -20,11 +20,14 @@ struct ReloadService: Service {
   func run() async throws {
     // The READY of a reload would tell the manager that the start is over.
     await cancelWhenGracefulShutdown { await startup.told.wait() }
-    var count = 0
+    var reloads = InstanceLock.Reloads()
     for await _ in hangUps.cancelOnGracefulShutdown() {
-      count += 1
-      let isAccepted = await reload()
-      lock.write(reloads: count, isRefused: !isAccepted)
+      // Before the file is read: who has changed it and finds this count waits for the next reload.
+      reloads.begun += 1
+      lock.write(reloads)
+      reloads.isRefused = await !reload()
+      reloads.ended = reloads.begun
+      lock.write(reloads)
     }
   }
 

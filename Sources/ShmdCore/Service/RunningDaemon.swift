@@ -2,10 +2,10 @@ import Glibc
 import SharedMemory
 
 /// The daemon that holds the lock of a runtime directory, as `--reload` speaks to it: by SIGHUP, and by the lock file, in which
-/// the daemon counts its reloads.
+/// the daemon counts the reloads that it has begun and ended.
 struct RunningDaemon {
   /// What a reload came to.
-  enum Outcome {
+  enum Outcome: Equatable {
     case accepted
     case refused
     /// It has ended, or takes longer than anybody waits.
@@ -16,7 +16,8 @@ struct RunningDaemon {
 
   let directory: String
   let pid: Int32
-  private let reloads: Int
+  /// What the file said before the daemon was told.
+  private let before: InstanceLock.State
 
   /// Nil if none runs. An ended daemon may have left the file, and another process may have its number: what has it must be
   /// called what the daemon is called. (Who tried the lock instead would keep a daemon away that starts just then.)
@@ -24,7 +25,7 @@ struct RunningDaemon {
     guard let state = InstanceLock.state(in: directory), HostProcess.name(of: state.pid) == "shmd" else { return nil }
     self.directory = directory
     pid = state.pid
-    reloads = state.reloads
+    before = state
   }
 
   /// Has it read its configuration, and waits until it has.
@@ -32,10 +33,17 @@ struct RunningDaemon {
     guard kill(pid, SIGHUP) == 0 else { throw SystemError(call: "kill", errno: errno) }
     let end = HostClock.monotonicNanoseconds + Self.patienceNanoseconds
     while HostClock.monotonicNanoseconds < end {
-      guard let state = InstanceLock.state(in: directory), state.pid == pid else { return .unknown }
-      if state.reloads != reloads { return state.isRefused ? .refused : .accepted }
+      if let outcome = Self.outcome(InstanceLock.state(in: directory), before: before) { return outcome }
       usleep(5000)
     }
     return .unknown
+  }
+
+  /// What the first reload came to that began after the file said `before`; nil: it has not ended. One that had begun by then may have
+  /// read the configuration as it was before.
+  static func outcome(_ now: InstanceLock.State?, before: InstanceLock.State) -> Outcome? {
+    guard let now, now.pid == before.pid else { return .unknown }
+    guard now.reloads.ended > before.reloads.begun else { return nil }
+    return now.reloads.isRefused ? .refused : .accepted
   }
 }

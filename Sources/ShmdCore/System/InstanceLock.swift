@@ -4,8 +4,8 @@ import SharedMemory
 /// What keeps a second daemon away: an flock on a file in the runtime directory, held for life.
 ///
 /// The lock ends with the process, however it ends, so a file that a killed daemon left behind stops nobody. The file
-/// itself stays: removing it would let two daemons lock two files of one name. Its text is the holder's pid and how often it
-/// has reloaded, for people and for `--reload`.
+/// itself stays: removing it would let two daemons lock two files of one name. Its text is the holder's pid, and how many reloads it
+/// has ended and begun, for people and for `--reload`.
 public final class InstanceLock: Sendable {
   /// Why there is no lock.
   enum Failure: Error {
@@ -21,11 +21,18 @@ public final class InstanceLock: Sendable {
   deinit { close(descriptor) }
 
   /// What the file says.
-  struct State {
+  struct State: Equatable {
     let pid: Int32
-    let reloads: Int
-    /// The last reload's configuration is not in force.
-    let isRefused: Bool
+    let reloads: Reloads
+  }
+
+  /// How many times the daemon has read its configuration anew.
+  struct Reloads: Equatable {
+    /// One more than `ended` while a reload is under way.
+    var begun = 0
+    var ended = 0
+    /// The configuration of the last that ended is not in force.
+    var isRefused = false
   }
 
   /// Takes the lock, or fails at once. Makes the file, and its directory if only that is missing.
@@ -38,7 +45,7 @@ public final class InstanceLock: Sendable {
       if errno == EWOULDBLOCK { throw .held(pid: lock.written?.pid) }
       throw .system(SystemError(call: "flock", errno: errno))
     }
-    lock.write(reloads: 0, isRefused: false)
+    lock.write(Reloads())
     return lock
   }
 
@@ -49,9 +56,9 @@ public final class InstanceLock: Sendable {
     return InstanceLock(descriptor).written
   }
 
-  /// Tells who waits for a reload that it is over. In one write of constant length, so that nobody reads half of it.
-  func write(reloads: Int, isRefused: Bool) {
-    let text = "\(getpid()) \(reloads) \(isRefused ? "refused" : "in force")"
+  /// Tells who waits for a reload how far it is. In one write of constant length, so that nobody reads half of it.
+  func write(_ reloads: Reloads) {
+    let text = "\(getpid()) \(reloads.ended) \(reloads.isRefused ? "refused" : "in force") \(reloads.begun)"
     let line = Array((text + String(repeating: " ", count: max(0, 47 - text.utf8.count)) + "\n").utf8)
     _ = unsafe pwrite(descriptor, line, line.count, 0)
     ftruncate(descriptor, off_t(line.count))
@@ -68,8 +75,14 @@ public final class InstanceLock: Sendable {
   private var written: State? {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = unsafe pread(descriptor, &buffer, buffer.count, 0)
-    let words = String(decoding: buffer[..<max(0, count)], as: UTF8.self).split { $0 == " " || $0 == "\n" }
-    guard words.count > 2, let pid = Int32(words[0]), let reloads = Int(words[1]) else { return nil }
-    return State(pid: pid, reloads: reloads, isRefused: words[2] == "refused")
+    return Self.state(written: String(decoding: buffer[..<max(0, count)], as: UTF8.self))
+  }
+
+  /// What a text of the file says. One of an earlier release does not tell how many reloads have begun.
+  static func state(written text: String) -> State? {
+    let words = text.split { $0 == " " || $0 == "\n" }
+    guard words.count > 2, let pid = Int32(words[0]), let ended = Int(words[1]) else { return nil }
+    let begun = words.last.flatMap { Int($0) } ?? ended
+    return State(pid: pid, reloads: Reloads(begun: begun, ended: ended, isRefused: words[2] == "refused"))
   }
 }

@@ -1,0 +1,64 @@
+import Glibc
+import SharedTable
+import TestSupport
+import Testing
+
+@testable import ShmdCore
+
+/// What a reload comes to, and when it counts.
+@Suite struct ReloadTests {
+  /// It may have read the configuration before that was changed.
+  @Test func aReloadThatHadBegunIsNotTheOneThatIsWaitedFor() {
+    func outcome(_ now: InstanceLock.Reloads?, before: InstanceLock.Reloads, pid: Int32 = 7) -> RunningDaemon.Outcome? {
+      RunningDaemon.outcome(
+        now.map { InstanceLock.State(pid: pid, reloads: $0) }, before: InstanceLock.State(pid: 7, reloads: before))
+    }
+    let idle = InstanceLock.Reloads(begun: 3, ended: 3)
+    #expect(outcome(idle, before: idle) == nil)
+    #expect(outcome(.init(begun: 4, ended: 3), before: idle) == nil)
+    #expect(outcome(.init(begun: 4, ended: 4), before: idle) == .accepted)
+    #expect(outcome(.init(begun: 4, ended: 4, isRefused: true), before: idle) == .refused)
+    let busy = InstanceLock.Reloads(begun: 4, ended: 3)
+    #expect(outcome(.init(begun: 4, ended: 4), before: busy) == nil)
+    #expect(outcome(.init(begun: 5, ended: 4), before: busy) == nil)
+    #expect(outcome(.init(begun: 5, ended: 5, isRefused: true), before: busy) == .refused)
+    #expect(outcome(nil, before: idle) == .unknown)
+    #expect(outcome(.init(begun: 4, ended: 4), before: idle, pid: 8) == .unknown)
+  }
+
+  @Test func theLockFileOfAnEarlierReleaseIsUnderstood() {
+    #expect(
+      InstanceLock.state(written: "42 3 refused 4   \n")
+        == InstanceLock.State(pid: 42, reloads: .init(begun: 4, ended: 3, isRefused: true)))
+    #expect(
+      InstanceLock.state(written: "42 3 in force 3\n")
+        == InstanceLock.State(pid: 42, reloads: .init(begun: 3, ended: 3)))
+    for (text, isRefused) in [("42 3 in force    \n", false), ("42 3 refused    \n", true)] {
+      #expect(
+        InstanceLock.state(written: text)
+          == InstanceLock.State(pid: 42, reloads: .init(begun: 3, ended: 3, isRefused: isRefused)))
+    }
+    #expect(InstanceLock.state(written: "") == nil)
+  }
+
+  @Test func theLockFileTellsOfAReloadThatIsUnderWay() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  []")
+    let daemon = try fixture.startReady()
+    let run = fixture.directory + "/run"
+    #expect(InstanceLock.state(in: run)?.reloads == .init())
+    // The reload lasts as long as it waits for who makes the table: for a second at least.
+    let maker = open("/dev/shm/shmtable.\(name).ctl", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(maker) }
+    try #require(maker >= 0 && flock(maker, LOCK_EX) == 0)
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("reloading")
+    #expect(InstanceLock.state(in: run)?.reloads.begun == 1)
+    try daemon.waitForLine("configuration reloaded")
+    #expect(eventually { InstanceLock.state(in: run)?.reloads == .init(begun: 1, ended: 1) })
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+}
