@@ -61,4 +61,20 @@ import Testing
     daemon.signal(SIGTERM)
     #expect(try daemon.wait() == .code(0))
   }
+
+  /// Also where no watchdog wakes the loop before its turn.
+  @Test func aShorterIntervalCountsWithoutWaitingForTheEndOfTheLonger() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}", interval: "60min")
+    let daemon = try fixture.startReady()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}", interval: "20ms")
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("configuration reloaded")
+    // Only a turn sees that it is gone.
+    try Table.drop(name)
+    try daemon.waitForLine("table created capacity=2MiB table=\(name)")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
 }

@@ -21,23 +21,31 @@ struct MaintenanceService: Service {
     }
   }
 
+  /// A reload may make the interval shorter: so long after it, at most, the new one counts.
+  private static let longestPause = Duration.seconds(1)
+
   private func loop() async {
     var lastTurn = HostClock.monotonicNanoseconds
     while !Task.isCancelled, !Task.isShuttingDownGracefully {
-      let interval = settings.interval
-      let slice = min(interval, watchdog.longestPause ?? interval)
+      let left = Duration.nanoseconds(Int64(clamping: nanosecondsLeft(after: lastTurn)))
+      let pause = min(left, Self.longestPause, watchdog.longestPause ?? Self.longestPause)
       // Ends early when the daemon is to stop, and that is all an error can mean here.
-      await cancelWhenGracefulShutdown { try? await Task.sleep(for: slice) }
-      let now = HostClock.monotonicNanoseconds
-      if now &- lastTurn >= interval.clampedNanoseconds {
+      await cancelWhenGracefulShutdown { try? await Task.sleep(for: pause) }
+      if nanosecondsLeft(after: lastTurn) == 0 {
         await turn()
         status.update(await keeper.report)
-        lastTurn = now
+        lastTurn = HostClock.monotonicNanoseconds
       } else {
         // Through the table thread too: it is that thread's pulse.
         await keeper.beat { watchdog.beat() }
       }
     }
+  }
+
+  /// Until the next turn, by the interval that is in force now.
+  private func nanosecondsLeft(after lastTurn: UInt64) -> UInt64 {
+    let (interval, passed) = (settings.interval.clampedNanoseconds, HostClock.monotonicNanoseconds &- lastTurn)
+    return interval > passed ? interval - passed : 0
   }
 
   private func turn() async { await keeper.turn { watchdog.beat() } }
