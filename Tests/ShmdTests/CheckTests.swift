@@ -24,6 +24,18 @@ import Testing
     }
   }
 
+  /// A script that keeps what is printed must not take a part of it for the whole.
+  @Test func aConfigurationThatCannotBePrintedIsAFailure() throws {
+    let fixture = try DaemonFixture()
+    try fixture.configure("  - {name: \(fixture.tableName()), capacity: 2MiB}")
+    let program = WorkerProcess.productDirectory + "/shmd"
+    let run = try WorkerProcess.run(
+      "/bin/sh", ["-c", "\"$0\" --config \"$1\" --print-config >/dev/full", program, fixture.configurationFile],
+      timeoutSeconds: 60)
+    #expect(run.exit == .code(1))
+    #expect(run.errors.contains("the configuration cannot be printed: write: "), "\(run.errors)")
+  }
+
   @Test func checkingComparesWithTheTablesThatLive() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()

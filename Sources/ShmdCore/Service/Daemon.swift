@@ -79,8 +79,11 @@ public struct Daemon: Sendable {
   public func printConfiguration() -> ExitStatus {
     do throws(Refusal) {
       let configuration = try ConfigurationReader.read(file: configurationFile)
-      Descriptor.write(Array(ConfigurationText.text(of: configuration).utf8), to: STDOUT_FILENO)
-      return .success
+      let error = Descriptor.write(Array(ConfigurationText.text(of: configuration).utf8), to: STDOUT_FILENO)
+      if error == 0 { return .success }
+      let reason = SystemError(call: "write", errno: error)
+      Self.complain("the configuration cannot be printed: \(reason); look where it goes")
+      return .failure
     } catch {
       return complain(error)
     }
