@@ -53,8 +53,8 @@ public final class Follower {
     guard store.uuid == table.segment.uuid else {
       throw StoreError(
         .otherTable, store.path,
-        "is the store of another table of this name, which was dropped and made anew; it is left as it is: drop the table and shmd "
-          + "makes it anew from the store, or move the store away")
+        "is the store of another table of this name, which was dropped and made anew; it is left as it is: to store the table as it "
+          + "is now, move the store away; to have back what the store holds, drop the table and shmd makes it anew")
     }
     guard store.applied <= table.version else {
       throw StoreError(

@@ -200,6 +200,37 @@ import Testing
     second.signal(SIGTERM)
     #expect(try second.wait() == .code(0))
   }
+
+  /// The store would be that of the table before, and nothing of the new one would be stored.
+  @Test func aStoredTableIsResizedOnlyByForce() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    // No turn comes between the old table and the new one: it would make that from the store.
+    let stores = try fixture.storeTable(name, interval: "60min")
+    defer { stores.remove() }
+    let daemon = try fixture.startReady()
+    try daemon.waitForStore(of: name)
+    func resize(_ options: [String]) throws -> (exit: WorkerProcess.Exit, output: String, errors: String) {
+      try WorkerProcess.run("shmctl", ["resize", name, "--capacity", "8MiB"] + options, timeoutSeconds: 60)
+    }
+    let refused = try resize([])
+    #expect(refused.exit == .code(11), "\(refused.errors)")
+    #expect(refused.errors.contains("table '\(name)': shmd stores it, and would not store the new one"))
+    #expect(try Table.open(name).capacityBytes == 4 << 20)
+
+    let forced = try resize(["--force"])
+    #expect(forced.exit == .code(0), "\(forced.errors)")
+    #expect(forced.errors.contains("move '\(name).N.sqlite' away"), "\(forced.errors)")
+    let table = try Table.open(name)
+    #expect(table.capacityBytes == 8 << 20)
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine("is the store of another table of this name")
+    // As both say: it is moved away, and the table is stored.
+    stores.remove()
+    #expect(eventually { table.durableVersion >= table.version })
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
 }
 
 /// Where the stores of a test's daemon lie.
@@ -217,11 +248,13 @@ private struct StoreFiles {
 
 extension DaemonFixture {
   /// Configures one table, which is stored.
-  fileprivate func storeTable(_ name: String, _ durability: String = "every-barrier") throws -> StoreFiles {
+  fileprivate func storeTable(
+    _ name: String, _ durability: String = "every-barrier", interval: String = "20ms"
+  ) throws -> StoreFiles {
     let stores = StoreFiles(directory: directory + "/stores", table: name)
     try write(
       """
-      interval: 20ms
+      interval: \(interval)
       store-directory: \(stores.directory)
       tables:
         - {name: \(name), capacity: 4MiB, durability: \(durability)}

@@ -13,7 +13,8 @@ struct Resize: ParsableCommand {
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
       other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. A \
       process that opens the table while it is being filled sees it fill. A copy under the name NAME.resize.PID stands until \
-      the new table is whole: if this command is killed, 'shmctl copy' it back. /dev/shm needs room for both.
+      the new table is whole: if this command is killed, 'shmctl copy' it back. /dev/shm needs room for both. A table that shmd \
+      stores is refused without --force: shmd would not store the new one.
 
       EXAMPLES
         shmctl resize settings --capacity 1GiB
@@ -42,6 +43,7 @@ struct Resize: ParsableCommand {
   func run() throws {
     let table = try options.open(name.text)
     let wanted = try newOptions(table)
+    try refuseStored(table)
     try refuseUsers(of: table)
     let copyName = "\(table.name).resize.\(getpid())"
     let copy: Table
@@ -61,6 +63,19 @@ struct Resize: ParsableCommand {
     }
     // The copy belongs to the table's owner, who may be another user than this one.
     try Table.drop(copyName, trusting: options.trustedOwners())
+    guard table.durableVersion > 0 else { return }
+    StandardError.write(
+      "table '\(table.name)': warning: shmd does not store it while the store of the table before is there; move "
+        + "'\(table.name).N.sqlite' away, and it does")
+  }
+
+  /// A store belongs to one table, and shmd leaves it alone if another one has its name.
+  private func refuseStored(_ table: Table) throws {
+    guard table.durableVersion > 0, !force else { return }
+    throw Complaint(
+      .failure, table: table.name,
+      "shmd stores it, and would not store the new one; give the capacity or variant in shmd's configuration instead, for which "
+        + "'shmd --check' says how to go on, or give --force")
   }
 
   private func newOptions(_ table: Table) throws -> Table.Options {
