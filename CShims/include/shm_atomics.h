@@ -84,5 +84,14 @@ static inline __attribute__((always_inline)) void shm_prefetch(const void *p) { 
 /* Into the second-level cache: for more lines at once than the first level has buffers for misses. Prefetches into that
  * one would wait for a buffer. */
 static inline __attribute__((always_inline)) void shm_prefetch_l2(const void *p) { __builtin_prefetch(p, 0, 2); }
+/* For a store: the line comes without a copy in another processor's cache. By its instruction on x86-64, where processors without
+ * it take it for none: a compiler that serves all of them prefetches for a load instead. */
+static inline __attribute__((always_inline)) void shm_prefetch_to_store(const void *p) {
+#if defined(__x86_64__)
+  __asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)p));
+#else
+  __builtin_prefetch(p, 1);
+#endif
+}
 
 #endif
