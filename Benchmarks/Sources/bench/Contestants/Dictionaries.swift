@@ -73,10 +73,11 @@ extension GuardedDictionary {
   func get(_ number: Int, _ guardian: some Guard, _ workload: Workload) throws -> Int {
     let count = Workload.roundLookups / 4
     var (key, bytes) = workload.round(number, count)
+    let buffer = Workload.buffer
     var sum = 0
     for _ in 0..<count {
       let wanted = Key(at: key)
-      sum &+= guardian.read { copyOut(wanted, to: Workload.buffer) }
+      sum &+= guardian.read { copyOut(wanted, to: buffer) }
       key += Workload.keyBytes
     }
     guard sum == bytes else { throw Failure("\(sum) bytes were found, not \(bytes)") }

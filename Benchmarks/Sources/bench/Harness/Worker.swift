@@ -11,6 +11,7 @@ func serveAsWorker(_ arguments: [String]) throws {
   let table = try Table.open(arguments[1], access: .participant)
   let workload = Workload(keyCount: max(1, keyCount))
   answer("ready")
+  let value = workload.value
   var number = 0
   while let line = readLine() {
     guard line == "go" else { throw Failure("worker: \(line)") }
@@ -34,7 +35,7 @@ func serveAsWorker(_ arguments: [String]) throws {
       let key = workload.round(number &* 7919, 64).keys
       number &+= 1
       if arguments[0] == "overwrite" {
-        for index in 0..<64 { try table.set(Key(at: key + index * Workload.keyBytes), workload.value) }
+        for index in 0..<64 { try table.set(Key(at: key + index * Workload.keyBytes), value) }
       } else {
         try read(table, workload, key, 64)
       }
@@ -45,9 +46,10 @@ func serveAsWorker(_ arguments: [String]) throws {
 }
 
 private func read(_ table: Table, _ workload: Workload, _ keys: UnsafeRawPointer, _ count: Int) throws {
+  let buffer = Workload.buffer
   for index in 0..<count {
     let key = UnsafeRawBufferPointer(start: keys + index * Workload.keyBytes, count: Workload.keyBytes)
-    _ = try table.get(key, into: Workload.buffer)
+    _ = try table.get(key, into: buffer)
   }
 }
 

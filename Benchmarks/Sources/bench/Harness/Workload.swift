@@ -22,8 +22,8 @@ final class Workload: @unchecked Sendable {
   /// Keys to ask for.
   let lookups: UnsafeMutableRawBufferPointer
   private let lookupCount: Int
-  /// By lookup: is the key there?
-  private let isPresent: [Bool]
+  /// By lookup: how many of those before it ask for a key that is there. Counted before anything is measured.
+  private let hitsBefore: [Int]
 
   init(keyCount: Int, valueBytes: Int = 100, order: Order = .uniform) {
     self.keyCount = keyCount
@@ -36,20 +36,19 @@ final class Workload: @unchecked Sendable {
     var shuffled = Array(0..<keyCount)
     shuffled.shuffle(using: &generator)
     let zipf = Zipf(count: keyCount, exponent: 0.99)
-    var isPresent = [Bool](repeating: true, count: lookupCount)
+    var hitsBefore = [0]
+    hitsBefore.reserveCapacity(lookupCount + 1)
     for index in 0..<lookupCount {
       let choice: Int
       switch order {
       case .uniform, .tenthMissing: choice = shuffled[index % keyCount]
       case .zipf: choice = shuffled[zipf.next(&generator)]
       }
-      lookups.storeKey(keys.key(at: choice), at: index)
-      if order == .tenthMissing, generator.next() % 10 == 0 {
-        lookups.storeKey((generator.next(), generator.next()), at: index)
-        isPresent[index] = false
-      }
+      let isMissing = order == .tenthMissing && generator.next() % 10 == 0
+      lookups.storeKey(isMissing ? (generator.next(), generator.next()) : keys.key(at: choice), at: index)
+      hitsBefore.append(hitsBefore[index] + (isMissing ? 0 : 1))
     }
-    self.isPresent = isPresent
+    self.hitsBefore = hitsBefore
   }
 
   deinit {
@@ -62,7 +61,7 @@ final class Workload: @unchecked Sendable {
   /// unless the keys are few.
   func round(_ number: Int, _ count: Int = roundLookups) -> (keys: UnsafeMutableRawPointer, bytes: Int) {
     let first = number % (lookupCount / count) * count
-    let hits = isPresent[first..<(first + count)].count { $0 }
+    let hits = hitsBefore[first + count] - hitsBefore[first]
     return (lookups.baseAddress! + first * Self.keyBytes, hits * value.count)
   }
 
