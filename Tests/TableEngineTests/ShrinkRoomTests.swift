@@ -3,7 +3,7 @@ import Testing
 @testable import SharedTable
 @testable import TableEngine
 
-/// What a process remembers of the rings' room from one turn of the writer lock to the next.
+/// What a process remembers from one turn of the writer lock to the next, and a shrink makes untrue.
 @Suite struct ShrinkRoomTests {
   /// A shrink that may not look at the readers, as where membarrier is denied beside a light one, reclaims nothing and makes the rings
   /// small all the same.
@@ -32,5 +32,27 @@ import Testing
     try overwrite(3)
     #expect(try table.check() == [])
     for index in 0..<5_000 { #expect(try table.get("key \(index)") == 3) }
+  }
+
+  /// A slab that gave this process its last block may have become, by another's shrink, one of those that the reserve consists of.
+  @Test func noValueTakesTheRoomOfTombstonesAfterAShrink() throws {
+    let table = try Table.temporary(capacityBytes: 16 << 20)
+    try table.set("key", 1)
+    let participant = try #require(table.segment.participant)
+    let allocator = participant.state.allocator
+    let slot = Int(try table.segment.threadRecord().pointee.slotIndex)
+    #expect(participant.lock.tryLock(slot: slot) == .acquired)
+    defer { participant.lock.unlock() }
+    let (unit, sizeClass) = (allocator.unitCount - 1, SizeClasses.code(byteCount: 1000))
+    for superframe in 0..<Geometry.superframesPerUnit where allocator.kind(unit, superframe) == 0 {
+      // As if a tombstone had been the first to need the slab.
+      allocator.makeSlab(unit, superframe, sizeClass)
+      allocator.recent[sizeClass] = unit * Geometry.superframesPerUnit + superframe
+      let isReserved = superframe >= Geometry.superframesPerUnit - Allocator.reservedSuperframes
+      #expect((allocator.findInRecentSlab(sizeClass) == nil) == isReserved, "superframe \(superframe)")
+      #expect(allocator.unmakeSlabIfEmpty(unit, superframe))
+    }
+    allocator.recent[sizeClass] = allocator.unitCount * Geometry.superframesPerUnit
+    #expect(allocator.findInRecentSlab(sizeClass) == nil)
   }
 }

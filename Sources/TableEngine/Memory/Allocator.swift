@@ -51,7 +51,7 @@ final class Allocator: Sendable {
     if code < SizeClasses.runCode {
       while true {
         if let block = findInSlab(code, purpose) ?? findInNewSlab(code, purpose) {
-          noteRecent(block, purpose)
+          noteRecent(block)
           return block
         }
         try growOneUnit()
@@ -61,15 +61,15 @@ final class Allocator: Sendable {
     return frames == 4 ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
-  /// Has later searches look at the block's slab first. A slab of the reserve is never noted: what is found in a noted
-  /// slab is for everybody.
-  private func noteRecent(_ block: BlockRef, _ purpose: Purpose) {
+  /// Has later searches look at the block's slab first. A slab of the reserve is not noted: what is found in a noted slab is for
+  /// everybody.
+  private func noteRecent(_ block: BlockRef) {
     let superframe = (block.offset - geometry.unitsOffset) / SizeClasses.slabBytes
-    let (unit, within) = superframe.quotientAndRemainder(dividingBy: Geometry.superframesPerUnit)
-    if purpose == .anything || usableSuperframes(unit, .anything) >> UInt64(within) & 1 != 0 {
-      recent[block.code] = superframe
-    }
+    if superframe < firstReservedSuperframe { recent[block.code] = superframe }
   }
+
+  /// Where the reserve begins; counted over all units.
+  private var firstReservedSuperframe: Int { unitCount &* Geometry.superframesPerUnit &- Self.reservedSuperframes }
 
   /// The superframes of a unit that a search may look at, as bits.
   func usableSuperframes(_ unit: Int, _ purpose: Purpose) -> UInt64 {
@@ -245,7 +245,8 @@ final class Allocator: Sendable {
   func findInRecentSlab(_ sizeClass: Int) -> BlockRef? {
     guard sizeClass < SizeClasses.runCode else { return nil }
     let place = recent[sizeClass]
-    guard place >= 0 else { return nil }
+    // Another process may have shrunk the table since: then the slab's place may belong to the reserve, or to no unit.
+    guard place >= 0, place < firstReservedSuperframe else { return nil }
     // By powers of two, unsigned, the divisions are shifts.
     let unit = Int(UInt(bitPattern: place) / UInt(Geometry.superframesPerUnit))
     let superframe = Int(UInt(bitPattern: place) % UInt(Geometry.superframesPerUnit))
