@@ -14,7 +14,8 @@ import Synchronization
 /// passed over, and never the last, which is told a second time after some milliseconds. Two reads in a row may differ. To look at the table as of now, ask the table.
 ///
 /// The object follows the table as long as it lives, by one task, which suspends and blocks no thread; changes are told on Swift's pool,
-/// outside of every section and lock. ``failure`` says why it has stopped to follow. In a child of `fork()` it follows no more.
+/// outside of every section and lock. ``failure`` says why it has stopped to follow. In a child of `fork()` it follows no more, and must not be read: if
+/// another thread of the parent was just telling it, its lock stays taken there.
 public final class ObservableValue<Value: Sendable>: Observable, Sendable {
   private struct State {
     var value: Value

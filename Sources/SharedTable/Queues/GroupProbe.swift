@@ -23,12 +23,12 @@ package enum GroupProbe {
   package static func set(_ new: Handler?) {
     let old = handler.withLock { handler in
       defer { handler = new }
+      // Under the lock, so that of two calls at once the later one's flag stays. When another thread sees it does not matter.
+      isOn.store(new != nil, ordering: .relaxed)
       return handler
     }
     // What it captures may end with it, and must not end under the lock.
     withExtendedLifetime(old) {}
-    // Nothing depends on when another thread sees it: the handler itself is behind the lock.
-    isOn.store(new != nil, ordering: .relaxed)
   }
 
   static func tell(_ group: @autoclosure () -> Group) {
