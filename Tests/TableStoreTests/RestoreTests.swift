@@ -108,6 +108,30 @@ import Testing
     }
   }
 
+  /// What its keys were before is in the store, too: together it is more than fits.
+  @Test(arguments: Table.Variant.allCases)
+  func aTableComesBackWhateverItsKeysWereBefore(_ variant: Table.Variant) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let options = Table.Options(variant: variant, capacityBytes: 16 << 20)
+        let table = try Table.create(name, options)
+        let follower = try Follower(table, in: directory)
+        for number in 0..<20 {
+          // One key is written over, and another comes in the place of the one before.
+          try table.set("same", [UInt8](repeating: UInt8(number), count: 1 << 20))
+          try table.remove("\(number - 1)")
+          try table.set("\(number)", [UInt8](repeating: UInt8(number), count: 3 << 20))
+          try follower.sync()
+        }
+        follower.close()
+        let before = try contents(table)
+        let back = try #require(try rebooted(name, from: directory, options))
+        #expect(try contents(back) == before)
+        #expect(try back.check() == [])
+      }
+    }
+  }
+
   @Test func whatHasExpiredIsLeftOut() throws {
     try withTableName { name in
       try withDirectory { directory in

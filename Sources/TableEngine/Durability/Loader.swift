@@ -2,6 +2,9 @@ import CShims
 
 /// Puts entries with versions of their own into a table that nobody else can see.
 ///
+/// It stores each key once and replaces nothing: what is replaced would keep its memory until the transaction is over, and the table might
+/// be too small for entries that fit into it.
+///
 /// Its transactions commit versions above the base as any barrier's do. Only the entries in them, and their records in the
 /// change log, bear other versions, and the log is emptied at the end.
 public final class Loader {
@@ -25,8 +28,8 @@ public final class Loader {
     state.data.storeRelaxed(DataLayout.committed, base)
   }
 
-  /// Stores a key's value; one that was stored before is replaced.
-  public func put(
+  /// Stores a key's value, if none was stored under the key before.
+  public func putIfAbsent(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes, version: UInt64
   ) throws(EngineError) {
     guard Entry.isKeyLength(key.count) else { throw .keyLength(key.count) }
@@ -38,14 +41,13 @@ public final class Loader {
     let own = state.version
     state.version = version
     defer { state.version = own }
-    try unsafe Transaction(state: state).put(key, hash: hash(key), value, attributes)
+    _ = try unsafe Transaction(state: state).put(key, hash: hash(key), value, attributes) { $0 == 0 }
   }
 
-  /// Removes a key that was stored before.
-  public func remove(_ key: UnsafeRawBufferPointer) throws(EngineError) {
-    guard Entry.isKeyLength(key.count) else { throw .keyLength(key.count) }
-    begin()
-    _ = try unsafe Transaction(state: state).remove(key, hash: hash(key))
+  /// Whether a value was stored under the key before.
+  public func contains(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard Entry.isKeyLength(key.count) else { return false }
+    return unsafe state.lookup.newest(key.baseAddress!, key.count, hash: hash(key)) != 0
   }
 
   /// The version that the table will be at.
