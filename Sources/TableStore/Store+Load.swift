@@ -11,13 +11,30 @@ extension Store {
   ///   - now: what has expired by then is left out.
   ///   - beat: called at times.
   func load(into loader: Loader, now: UInt64, _ beat: () -> Void) throws(Failure) {
-    let gone = try loadRecent(into: loader, now, beat)
-    try loadKeys(into: loader, except: gone, now, beat)
+    var gone = try loadRecent(into: loader, now, beat)
+    try loadKeys(into: loader, except: &gone, now, beat)
+    let version = loader.finish()
     do throws(StoreError) {
-      try database.inTransaction { () throws(StoreError) in try bind(to: loader.uuid, applied: loader.finish()) }
+      try database.inTransaction { () throws(StoreError) in
+        try addRows(gone.expired.map { StoredEntry(key: $0, found: nil) }, applied: version)
+        try bind(to: loader.uuid, applied: version)
+      }
     } catch {
       throw .store(error)
     }
+    nextSequence += UInt64(gone.expired.count)
+  }
+
+  /// Keys that the table does not get.
+  private struct Gone {
+    /// Their newest row of `recent` removes them, or has expired: what older rows say of them does not hold.
+    var keys: Set<[UInt8]> = []
+    /// Those whose newest row has expired. The store forgets them, too: else it would not be the table, would keep them for good, and
+    /// would give them back where the clock is behind.
+    var expired: [[UInt8]] = []
+
+    /// Copies the bytes only where there is something to compare them with.
+    func includes(_ key: UnsafeRawBufferPointer) -> Bool { unsafe !keys.isEmpty && keys.contains([UInt8](key)) }
   }
 
   /// The two sides of loading can fail.
@@ -26,11 +43,8 @@ extension Store {
     case table(EngineError)
   }
 
-  /// - Returns: the keys whose newest row removes them, or has expired: what older rows say of them does not hold.
-  private func loadRecent(
-    into loader: Loader, _ now: UInt64, _ beat: () -> Void
-  ) throws(Failure) -> Set<[UInt8]> {
-    var gone: Set<[UInt8]> = []
+  private func loadRecent(into loader: Loader, _ now: UInt64, _ beat: () -> Void) throws(Failure) -> Gone {
+    var gone = Gone()
     var next = nextSequence
     try forEach("SELECT * FROM recent ORDER BY seq DESC", .recent, beat) { row throws(Failure) in
       next -= 1
@@ -39,23 +53,27 @@ extension Store {
       if let value = unsafe row.value, !row.attributes.hasExpired(at: now) {
         try unsafe put(row, value, into: loader)
       } else if unsafe !loader.contains(row.key) {
-        gone.insert(unsafe [UInt8](row.key))
+        gone.keys.insert(unsafe [UInt8](row.key))
+        if unsafe row.value != nil { gone.expired.append(unsafe [UInt8](row.key)) }
       }
     }
     return gone
   }
 
   private func loadKeys(
-    into loader: Loader, except gone: Set<[UInt8]>, _ now: UInt64, _ beat: () -> Void
+    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ beat: () -> Void
   ) throws(Failure) {
     var last: [UInt8] = []
     try forEach("SELECT * FROM kv ORDER BY key", .kv, beat) { row throws(Failure) in
       let isInOrder = unsafe last.isEmpty || row.key.isBehind(last)
       guard isInOrder, let value = unsafe row.value else { throw .store(outOfOrder) }
       unsafe last.replaceSubrange(0..., with: row.key)
-      if row.attributes.hasExpired(at: now) { return }
       if unsafe gone.includes(row.key) { return }
-      try unsafe put(row, value, into: loader)
+      if !row.attributes.hasExpired(at: now) {
+        try unsafe put(row, value, into: loader)
+      } else if unsafe !loader.contains(row.key) {
+        gone.expired.append(unsafe [UInt8](row.key))
+      }
     }
   }
 
@@ -96,9 +114,4 @@ extension Store {
 extension UnsafeRawBufferPointer {
   /// Bytewise, as SQLite orders blobs.
   func isBehind(_ other: [UInt8]) -> Bool { unsafe other.lexicographicallyPrecedes(self) }
-}
-
-extension Set<[UInt8]> {
-  /// Copies the bytes only where there is something to compare them with.
-  fileprivate func includes(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe !isEmpty && contains([UInt8](bytes)) }
 }

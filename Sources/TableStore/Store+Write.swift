@@ -4,16 +4,18 @@ import TableEngine
 extension Store {
   /// Appends what changed up to version `applied`, in one transaction: the store is the table at that version then.
   func append(_ entries: [StoredEntry], applied: UInt64) throws(StoreError) {
-    let first = nextSequence
-    try database.inTransaction { () throws(StoreError) in
-      var sequence = first
-      for entry in entries {
-        try append(entry, applied: applied, sequence)
-        sequence += 1
-      }
-    }
-    nextSequence = first + UInt64(entries.count)
+    try database.inTransaction { () throws(StoreError) in try addRows(entries, applied: applied) }
+    nextSequence += UInt64(entries.count)
     note(applied: applied)
+  }
+
+  /// Adds rows to `recent`. In a transaction of the caller's.
+  func addRows(_ entries: [StoredEntry], applied: UInt64) throws(StoreError) {
+    var sequence = nextSequence
+    for entry in entries {
+      try append(entry, applied: applied, sequence)
+      sequence += 1
+    }
   }
 
   private func append(_ entry: StoredEntry, applied: UInt64, _ sequence: UInt64) throws(StoreError) {

@@ -1,4 +1,3 @@
-import CSQLite
 import Glibc
 import SharedTable
 import TableEngine
@@ -106,7 +105,7 @@ import Testing
           try first.sync()
         }
         first.close()
-        try run("UPDATE recent SET version = version - 1 WHERE seq = 2000", on: "\(directory.path)/\(name).1.sqlite")
+        try runSQL("UPDATE recent SET version = version - 1 WHERE seq = 2000", on: "\(directory.path)/\(name).1.sqlite")
         let second = try Follower(table, in: directory)
         try second.sync()
         let error = storeError { while try second.tidy() {} }
@@ -131,9 +130,9 @@ import Testing
         try follower.sync()
         follower.close()
         let file = "\(directory.path)/\(name).1.sqlite"
-        try run("PRAGMA user_version=2", on: file)
+        try runSQL("PRAGMA user_version=2", on: file)
         #expect(storeError { try Follower(table, in: directory) }?.code == .newerFormat)
-        try run("PRAGMA application_id=7", on: file)
+        try runSQL("PRAGMA application_id=7", on: file)
         #expect(storeError { try Follower(table, in: directory) }?.code == .notAStore)
       }
     }
@@ -164,7 +163,7 @@ import Testing
         try follower.sync()
         follower.close()
         #expect(
-          try run("SELECT key || ' ' || type || ' ' || value FROM entries", on: "\(directory.path)/\(name).1.sqlite")
+          try runSQL("SELECT key || ' ' || type || ' ' || value FROM entries", on: "\(directory.path)/\(name).1.sqlite")
             == ["a string text"])
       }
     }
@@ -189,22 +188,5 @@ import Testing
     guard pwrite(descriptor, Array(letter.utf8), 1, off_t(place)) == 1 else {
       throw StoreFailure("pwrite: error \(errno)")
     }
-  }
-
-  @discardableResult
-  private func run(_ sql: String, on path: String) throws -> [String] {
-    var handle: OpaquePointer?
-    guard sqlite3_open(path, &handle) == SQLITE_OK else { throw StoreFailure("cannot open \(path)") }
-    defer { sqlite3_close(handle) }
-    var statement: OpaquePointer?
-    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
-      throw StoreFailure(String(cString: sqlite3_errmsg(handle)))
-    }
-    defer { sqlite3_finalize(statement) }
-    var rows: [String] = []
-    while sqlite3_step(statement) == SQLITE_ROW {
-      rows.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
-    }
-    return rows
   }
 }

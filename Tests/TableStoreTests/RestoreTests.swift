@@ -151,6 +151,41 @@ import Testing
     }
   }
 
+  /// Else it would be there again where the clock is behind, and the store would grow with each reboot.
+  @Test func whatHasExpiredLeavesTheStoreToo() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let past = Expiration.at(nanosecondsSince1970: 1)
+        for key in ["a", "b", "c"] { try table.set(key, "old", expires: past) }
+        for key in ["d", "e"] { try table.set(key, "old") }
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        // Newer rows: one that lives, one that has gone, and one that has expired.
+        try table.set("b", "lives")
+        try table.remove("c")
+        try table.set("e", "new", expires: past)
+        try follower.sync()
+        follower.close()
+        let file = "\(directory.path)/\(names(in: directory.path)[0])"
+        for _ in 1...2 {
+          let back = try #require(try rebooted(name, from: directory))
+          #expect(try contents(back).keys.sorted() == ["b", "d"])
+          #expect(try runSQL("SELECT key FROM entries ORDER BY key", on: file) == ["b", "d"])
+        }
+        // What is stored from then on follows.
+        let back = try #require(try rebooted(name, from: directory))
+        let next = try Follower(back, in: directory)
+        try next.sync()
+        try back.set("a", "again")
+        try next.sync()
+        #expect(next.takeEvents() == [])
+        next.close()
+        #expect(try contents(try #require(try rebooted(name, from: directory))).keys.sorted() == ["a", "b", "d"])
+      }
+    }
+  }
+
   @Test func whoResumesFromAVersionBeforeTheRebootIsToldThatItMissedSomething() throws {
     try withTableName { name in
       try withDirectory { directory in
