@@ -16,7 +16,8 @@ struct ContentReader {
     self.mostBytes = mostBytes
   }
 
-  func read() async throws -> SourceContents {
+  /// - Parameter first: where the store was when it was looked at.
+  func read(after first: SourcePosition) async throws -> SourceContents {
     var contents: SourceContents?
     var last: [UInt8]?
     var limit = Self.firstLimit
@@ -31,6 +32,7 @@ struct ContentReader {
         limit = max(1, limit / 16)
         continue
       }
+      try check(answer.position, with: contents?.position ?? first)
       var whole = contents ?? SourceContents(at: answer.position)
       last = page.lastKey ?? last
       try whole.add(page)
@@ -44,6 +46,12 @@ struct ContentReader {
       guard page.count > 0 else { throw MirrorFailure.stopped("the other store promises more keys and gives none") }
       limit = Self.limit(after: page, limit, took: .now - begin)
     }
+  }
+
+  /// Each page may come over another connection: what answers there now may be another store than before.
+  private func check(_ position: SourcePosition, with before: SourcePosition) throws(MirrorFailure) {
+    if position.cluster == before.cluster, position.revision >= before.revision, position.term >= before.term { return }
+    throw .away("another store, or an old copy, began to answer while the prefix was read")
   }
 
   /// As many keys as make a page of the size wanted, if they are as those before.

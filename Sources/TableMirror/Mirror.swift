@@ -111,8 +111,9 @@ public actor Mirror {
   private func follow(_ session: any MirrorSession) async throws {
     // Leases are not in the table, and what has expired in it meanwhile may live over there.
     if settings.leases == .expire { mustRead = true }
-    try compare(try await take(session))
-    if mustRead { try await readAll(session) }
+    let taken = try await take(session)
+    try compare(taken)
+    if mustRead { try await readAll(session, after: taken.position) }
     let next = replica!.status.revision + 1
     assembler = RevisionAssembler(after: next - 1)
     freshness = FreshnessTracker()
@@ -166,13 +167,14 @@ public actor Mirror {
   }
 
   /// Reads the whole prefix at one revision and makes the table that.
-  private func readAll(_ session: any MirrorSession) async throws {
+  /// - Parameter look: where the store was by the look that was compared with the table.
+  private func readAll(_ session: any MirrorSession, after look: SourcePosition) async throws {
     for _ in 0..<Self.mostReads {
       let before = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
       do {
-        let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read()
-        let look = FreshnessTracker.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
-        let (stored, removed) = try replica!.replace(with: contents, asOf: look)
+        let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read(after: look)
+        let asOf = FreshnessTracker.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
+        let (stored, removed) = try replica!.replace(with: contents, asOf: asOf)
         (mustRead, takesOther) = (false, false)
         count(\.reads)
         publish()

@@ -58,6 +58,48 @@ import Testing
     }
   }
 
+  /// Another cluster answers at the same address from some page on: the table is never a part of one and a part of the other.
+  @Test func pagesOfTwoStoresMakeNoTable() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit((0..<500).map { ("app/k\($0)", "one") })
+      fixture.store.state.withLock { state in
+        state.beforePage = { [weak store = fixture.store] count in
+          guard count == 2, let store else { return }
+          store.state.withLock { state in
+            state.cluster = 8
+            for key in state.values.keys { state.values[key] = Array("other".utf8) }
+          }
+        }
+      }
+      let table = fixture.table
+      let (report, news) = try await fixture.mirroring {
+        try await fixture.wait { $0.cluster == 8 || $0.state == .stopped }
+        let keys = try table.read { try $0.keys(prefix: "k") }
+        #expect(try Set(keys.map { try table.get($0, as: String.self) }) == ["other"])
+      }
+      #expect(report.reads == 1)
+      #expect(news.contains { if case .away = $0 { true } else { false } })
+    }
+  }
+
+  /// It takes the other's place between the look at it and the read.
+  @Test func aStoreThatTakesTheOthersPlaceBeforeAReadIsNotTaken() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([("app/a", "1")])
+      try await fixture.mirroring { try await fixture.wait(for: .following) }
+      fixture.store.commit([("app/a", "other")])
+      fixture.store.compact()
+      fixture.store.state.withLock { state in
+        state.beforePage = { [weak store = fixture.store] _ in store?.state.withLock { $0.cluster = 8 } }
+      }
+      try await fixture.mirroring {
+        try await fixture.wait { $0.state == .stopped || $0.cluster == 8 }
+        #expect(try fixture.contents == ["a": "1"])
+      }
+      #expect(try fixture.table.upstream.status()!.state == .stopped)
+    }
+  }
+
   @Test(arguments: [\FakeStore.State.largestPage, \FakeStore.State.largestPageInTime])
   func pagesShrinkWhereValuesAreLarge(for bound: WritableKeyPath<FakeStore.State, Int> & Sendable) async throws {
     try await MirrorFixture.with { fixture in
