@@ -13,6 +13,8 @@ struct Folding {
 
   /// Rows from here on came later, and are not part of it.
   let end: UInt64
+  /// Of the rows that are part of it.
+  let bytes: UInt64
   /// How many bytes of the keys are skipped.
   let skipped: Int
   var step = Step.reading
@@ -22,15 +24,21 @@ struct Folding {
 
 extension Store {
   private static let fewestRows: UInt64 = 4096
+  private static let fewestBytes: UInt64 = 16 << 20
   private static let rowsRead: UInt64 = 50_000
   private static let rowsMerged = 2_000
   private static let rowsDeleted: UInt64 = 20_000
+  /// Of keys and values that a slice merges, or of which it frees the pages.
+  private static let bytesMerged: UInt64 = 4 << 20
+  private static let bytesDeleted: UInt64 = 64 << 20
 
-  /// Does a slice of folding if it is due: `recent` has as many rows as the table has keys, or is being folded.
+  /// Does a slice of folding if it is due: `recent` has as many rows as the table has keys, or as many bytes as the table can have, or
+  /// is being folded. By its rows alone, few keys of long values would make a file of thousands of times what they are.
   /// - Returns: whether there is more to do.
-  func fold(keyCount: Int) throws(StoreError) -> Bool {
+  func fold(keyCount: Int, capacityBytes: Int) throws(StoreError) -> Bool {
     guard var folding else {
-      guard recentCount >= max(Self.fewestRows, UInt64(keyCount)) else { return false }
+      let hasManyRows = recentCount >= max(Self.fewestRows, UInt64(keyCount))
+      guard hasManyRows || recentBytes >= max(Self.fewestBytes, UInt64(capacityBytes)) else { return false }
       folding = try beginFolding()
       return true
     }
@@ -39,14 +47,17 @@ extension Store {
     case .reading: try read(&folding)
     case .merging(let next): try merge(&folding, next)
     case .deleting:
-      let last = min(folding.end, firstSequence + Self.rowsDeleted)
+      let last = try firstToStay(before: folding.end)
       try database.inTransaction { () throws(StoreError) in
         try explaining(path) { () throws(SQLiteError) in try database.run("DELETE FROM recent WHERE seq < \(last)") }
         // What is whole without the rows that go.
         if last == nextSequence { try bind(to: uuid, applied: applied) }
       }
       firstSequence = last
-      if last == folding.end { return false }
+      if last == folding.end {
+        recentBytes -= folding.bytes
+        return false
+      }
     }
     self.folding = folding
     return true
@@ -62,7 +73,7 @@ extension Store {
     }
     var skipped = sample.first?.count ?? 0
     for key in sample { skipped = min(skipped, zip(key, sample[0]).prefix { $0 == $1 }.count) }
-    return Folding(end: nextSequence, skipped: skipped, nextToRead: firstSequence)
+    return Folding(end: nextSequence, bytes: recentBytes, skipped: skipped, nextToRead: firstSequence)
   }
 
   private func read(_ folding: inout Folding) throws(StoreError) {
@@ -89,20 +100,42 @@ extension Store {
   }
 
   private func merge(_ folding: inout Folding, _ next: Int) throws(StoreError) {
-    let end = min(folding.rows.count, next + Self.rowsMerged)
-    let rows = folding.rows[next..<end]
-    try database.inTransaction { () throws(StoreError) in
+    let most = min(folding.rows.count, next + Self.rowsMerged)
+    let rows = folding.rows
+    let end = try database.inTransaction { () throws(StoreError) -> Int in
       let statement = try explaining(path) { () throws(SQLiteError) in
         try database.prepare("SELECT * FROM recent WHERE seq = ?1")
       }
-      for row in rows {
-        statement.bind(1, row.sequence)
+      var (index, bytes) = (next, UInt64(0))
+      while index < most, bytes < Self.bytesMerged {
+        statement.bind(1, rows[index].sequence)
+        index += 1
         defer { statement.reset() }
         guard try explaining(path, { () throws(SQLiteError) in try statement.step() }) else { continue }
-        try merge(try Row(statement, of: .recent, path).entry)
+        let entry = try Row(statement, of: .recent, path).entry
+        bytes += entry.byteCount
+        try merge(entry)
       }
+      return index
     }
     folding.step = end == folding.rows.count ? .deleting : .merging(next: end)
     if end == folding.rows.count { folding.rows = [] }
+  }
+
+  /// - Returns: up to which row a slice deletes: the first that stays.
+  private func firstToStay(before end: UInt64) throws(StoreError) -> UInt64 {
+    let (first, most) = (firstSequence, min(end, firstSequence + Self.rowsDeleted))
+    return try explaining(path) { () throws(SQLiteError) in
+      // SQLite knows a value's length without reading the pages behind its first one.
+      let statement = try database.prepare(
+        "SELECT seq, length(key) + ifnull(length(value), 0) FROM recent WHERE seq >= \(first) AND seq < \(most) "
+          + "ORDER BY seq")
+      var bytes: UInt64 = 0
+      while try statement.step() {
+        bytes += statement.unsigned(1)
+        if bytes >= Self.bytesDeleted { return statement.unsigned(0) + 1 }
+      }
+      return most
+    }
   }
 }

@@ -141,7 +141,7 @@ public final class Follower {
   /// - Returns: whether there is more to do.
   public func tidy() throws(StoreError) -> Bool {
     do throws(StoreError) {
-      return try store?.fold(keyCount: segment.keyCount) ?? false
+      return try store?.fold(keyCount: segment.keyCount, capacityBytes: table.capacityBytes) ?? false
     } catch {
       giveUp(after: error)
       throw error

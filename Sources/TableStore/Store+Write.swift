@@ -6,6 +6,7 @@ extension Store {
   func append(_ entries: [StoredEntry], applied: UInt64) throws(StoreError) {
     try database.inTransaction { () throws(StoreError) in try addRows(entries, applied: applied) }
     nextSequence += UInt64(entries.count)
+    recentBytes += entries.reduce(0) { $0 + $1.byteCount }
     note(applied: applied)
   }
 
@@ -90,6 +91,7 @@ extension Store {
   /// After the transaction that emptied `recent`.
   func emptied() {
     firstSequence = nextSequence
+    recentBytes = 0
     folding = nil
   }
 }

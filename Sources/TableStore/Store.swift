@@ -19,6 +19,8 @@ final class Store {
   /// Of the next row of `recent`, and of the first there is.
   var nextSequence: UInt64 = 1
   var firstSequence: UInt64 = 1
+  /// Of keys and values in `recent`. Of a file that was just opened, as much as they can be: to ask for their sum would read all of it.
+  var recentBytes: UInt64 = 0
   var folding: Folding?
   let statements: Statements
 
@@ -50,6 +52,8 @@ final class Store {
     if nextSequence < firstSequence { nextSequence = firstSequence }
     if let last = try database.integer("SELECT applied FROM recent ORDER BY seq DESC LIMIT 1") {
       self.applied = max(applied, UInt64(bitPattern: last))
+      let (pages, free) = (try database.integer("PRAGMA page_count"), try database.integer("PRAGMA freelist_count"))
+      recentBytes = UInt64(clamping: ((pages ?? 0) - (free ?? 0)) * (try database.integer("PRAGMA page_size") ?? 0))
     }
   }
 

@@ -14,6 +14,9 @@ struct StoredEntry {
     (self.key, self.value, self.attributes, self.version) = (key, value, attributes, version)
   }
 
+  /// Of key and value.
+  var byteCount: UInt64 { UInt64(key.count + (value?.count ?? 0)) }
+
   init(key: [UInt8], found: FoundEntry?) {
     self.key = key
     guard let found else {

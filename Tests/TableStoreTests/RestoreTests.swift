@@ -240,6 +240,31 @@ import Testing
     }
   }
 
+  /// Few keys of long values are folded for their bytes: the file does not grow with all that they ever were.
+  @Test func aStoreOfLongValuesStaysInBounds() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 8 << 20))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        var slices = 0
+        for number in 0..<96 {
+          try table.set("\(number % 3)", [UInt8](repeating: UInt8(number), count: 1 << 20))
+          try follower.sync()
+          while try follower.tidy() { slices += 1 }
+        }
+        follower.close()
+        let file = "\(directory.path)/\(names(in: directory.path)[0])"
+        let pages = Int(try runSQL("PRAGMA page_count", on: file)[0])!
+        #expect(pages * 4096 < 40 << 20)
+        // A megabyte a row, and no slice has more than a few of them.
+        #expect(slices > 20)
+        let before = try contents(table)
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
   @Test func aTableWithoutAStoreIsNotMade() throws {
     try withTableName { name in
       try withDirectory { directory in
