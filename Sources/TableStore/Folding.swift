@@ -40,9 +40,11 @@ extension Store {
       let hasManyRows = recentCount >= max(Self.fewestRows, UInt64(keyCount))
       guard hasManyRows || recentBytes >= max(Self.fewestBytes, UInt64(capacityBytes)) else { return false }
       folding = try beginFolding()
+      addedSinceSlice = (0, 0)
       return true
     }
     self.folding = nil
+    defer { addedSinceSlice = (0, 0) }
     switch folding.step {
     case .reading: try read(&folding)
     case .merging(let next): try merge(&folding, next)
@@ -77,7 +79,7 @@ extension Store {
   }
 
   private func read(_ folding: inout Folding) throws(StoreError) {
-    let end = min(folding.end, folding.nextToRead + Self.rowsRead)
+    let end = min(folding.end, folding.nextToRead + max(Self.rowsRead, 2 * UInt64(addedSinceSlice.rows)))
     let first = folding.nextToRead
     let skipped = folding.skipped
     let read = try explaining(path) { () throws(SQLiteError) in
@@ -100,14 +102,16 @@ extension Store {
   }
 
   private func merge(_ folding: inout Folding, _ next: Int) throws(StoreError) {
-    let most = min(folding.rows.count, next + Self.rowsMerged)
+    // At least twice what was added meanwhile: else a fold under constant change would take longer and longer, and never catch up.
+    let most = min(folding.rows.count, next + max(Self.rowsMerged, 2 * addedSinceSlice.rows))
+    let mostBytes = max(Self.bytesMerged, 2 * addedSinceSlice.bytes)
     let rows = folding.rows
     let end = try database.inTransaction { () throws(StoreError) -> Int in
       let statement = try explaining(path) { () throws(SQLiteError) in
         try database.prepare("SELECT * FROM recent WHERE seq = ?1")
       }
       var (index, bytes) = (next, UInt64(0))
-      while index < most, bytes < Self.bytesMerged {
+      while index < most, bytes < mostBytes {
         statement.bind(1, rows[index].sequence)
         index += 1
         defer { statement.reset() }
@@ -124,7 +128,9 @@ extension Store {
 
   /// - Returns: up to which row a slice deletes: the first that stays.
   private func firstToStay(before end: UInt64) throws(StoreError) -> UInt64 {
-    let (first, most) = (firstSequence, min(end, firstSequence + Self.rowsDeleted))
+    let first = firstSequence
+    let most = min(end, first + max(Self.rowsDeleted, 2 * UInt64(addedSinceSlice.rows)))
+    let mostBytes = max(Self.bytesDeleted, 2 * addedSinceSlice.bytes)
     return try explaining(path) { () throws(SQLiteError) in
       // SQLite knows a value's length without reading the pages behind its first one.
       let statement = try database.prepare(
@@ -133,7 +139,7 @@ extension Store {
       var bytes: UInt64 = 0
       while try statement.step() {
         bytes += statement.unsigned(1)
-        if bytes >= Self.bytesDeleted { return statement.unsigned(0) + 1 }
+        if bytes >= mostBytes { return statement.unsigned(0) + 1 }
       }
       return most
     }

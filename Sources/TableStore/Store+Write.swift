@@ -6,7 +6,9 @@ extension Store {
   func append(_ entries: [StoredEntry], applied: UInt64) throws(StoreError) {
     try database.inTransaction { () throws(StoreError) in try addRows(entries, applied: applied) }
     nextSequence += UInt64(entries.count)
-    recentBytes += entries.reduce(0) { $0 + $1.byteCount }
+    let bytes = entries.reduce(0) { $0 + $1.byteCount }
+    recentBytes += bytes
+    addedSinceSlice = (addedSinceSlice.rows + entries.count, addedSinceSlice.bytes + bytes)
     note(applied: applied)
   }
 

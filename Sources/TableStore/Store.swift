@@ -22,6 +22,8 @@ final class Store {
   /// Of keys and values in `recent`. Of a file that was just opened, as much as they can be: to ask for their sum would read all of it.
   var recentBytes: UInt64 = 0
   var folding: Folding?
+  /// To `recent`, since the last slice of folding.
+  var addedSinceSlice = (rows: 0, bytes: UInt64(0))
   let statements: Statements
 
   var recentCount: UInt64 { nextSequence - firstSequence }

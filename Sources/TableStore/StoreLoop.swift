@@ -48,6 +48,8 @@ struct StoreLoop {
       if hasChanges, isDue(mode, now) || status.error != nil {
         try follower.sync()
         (lastSync, waitingSince) = (now, nil)
+        // Where something changes all the time no step finds nothing to store.
+        _ = try follower.tidy()
         recover()
         note()
         return .none

@@ -1,0 +1,30 @@
+import SharedTable
+import TestSupport
+import Testing
+
+@testable import TableStore
+
+/// What a keeper's thread does in one step after the other.
+@Suite struct StoreLoopTests {
+  /// A writer that never rests: each step finds something to store.
+  @Test func aStoreIsFoldedUnderConstantChange() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 16 << 20))
+        var loop = StoreLoop(table, directory)
+        let count = 1000
+        for number in 0..<80 {
+          try table.barrier { tx in for index in 0..<count { try tx.set("\(index)", number) } }
+          _ = loop.step(.everyBarrier)
+          #expect(table.durableVersion == table.version)
+        }
+        loop.close()
+        let file = "\(directory.path)/\(name).1.sqlite"
+        let rows = Int(try runSQL("SELECT count(*) FROM recent", on: file)[0])!
+        #expect(rows < 20 * count)
+        let before = try contents(table)
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+}
