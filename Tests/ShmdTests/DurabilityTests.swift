@@ -100,6 +100,39 @@ import Testing
     #expect(try second.wait() == .code(0))
   }
 
+  /// Who waits would wait for a store that nobody keeps.
+  @Test(arguments: ["{name: NAME, capacity: 4MiB}", "{name: another, capacity: 4MiB}"])
+  func aTableThatIsStoredNoMoreSaysSo(_ tables: String) throws {
+    let fixture = try DaemonFixture()
+    let (name, other) = (fixture.tableName(), fixture.tableName())
+    let stores = try fixture.storeTable(name)
+    defer { stores.remove() }
+    let daemon = try fixture.startReady()
+    try daemon.waitForStore(of: name)
+    let line = tables.replacing("NAME", with: name).replacing("another", with: other)
+    try fixture.write("interval: 20ms\nstore-directory: \(stores.directory)\ntables: [\(line)]\n")
+    daemon.signal(SIGHUP)
+    let table = try Table.open(name)
+    try table.set("later", 1)
+    let isSaid = eventually {
+      do throws(TableError) {
+        try table.waitUntilDurable(table.version, timeout: .zero)
+      } catch {
+        return error.message.contains("no store keeps this table")
+      }
+      // The last that was stored.
+      _ = try? table.set("later", 1)
+      return false
+    }
+    #expect(isSaid)
+    // And once more it is kept.
+    _ = try fixture.storeTable(name)
+    daemon.signal(SIGHUP)
+    try daemon.waitForStore(of: name)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
   /// Somebody removes a table's objects under the daemon: it makes the table anew, with all that was in it.
   @Test func aTableWhoseNameIsTakenAwayComesBack() throws {
     let fixture = try DaemonFixture()

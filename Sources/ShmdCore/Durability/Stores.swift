@@ -68,7 +68,10 @@ public final class Stores: Sendable {
       if isWanted { continue }
       state.withLock { $0.keepers[name] = nil }
       keeper.stopAndWait()
+      if !durable.contains(where: { $0.table === keeper.table }) { keeper.table.noteNotStored() }
     }
+    // Also of a table that an earlier daemon stored.
+    for (configuration, table) in tables where configuration.durability.mode == nil { table.noteNotStored() }
     for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
   }
 

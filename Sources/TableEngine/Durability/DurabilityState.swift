@@ -1,6 +1,6 @@
 /// What becomes of versions above ``Segment/durable``: whether a store follows the table, and can. `SHM_KEEPING_...` of the format.
 public enum DurabilityState: UInt64, Sendable, CaseIterable {
-  /// Nobody ever kept a store of the table.
+  /// Nobody keeps a store of the table: nobody ever did, or the daemon was told to do so no more.
   case none = 0
   /// A store follows the table, or did so when its keeper ended.
   case kept = 1
