@@ -26,6 +26,8 @@ public final class Follower {
   var pending: [[UInt8]: UInt64] = [:]
   /// The log was read as far as this version.
   private(set) var covered: UInt64 = 0
+  /// What lies under the store's name is not known yet.
+  private var mustFindStore = false
   /// What the log told is not all: the store must be compared with the table.
   var mustCompare = false
   public private(set) var events: [Event] = []
@@ -46,10 +48,24 @@ public final class Follower {
     self.disk = disk
     cursor = ChangeCursor(after: 0)
     try directory.prepare()
-    guard let store = try Store.open(table.name, in: directory, disk: disk) else {
-      try tell(.kept)
-      return
+    try findStore()
+    try tell(.kept)
+  }
+
+  /// Opens the table's newest file, if it has one, and goes on from there.
+  private func findStore() throws(StoreError) {
+    mustFindStore = true
+    if let store = try Store.open(table.name, in: directory, disk: disk) {
+      try check(store)
+      self.store = store
+      cursor = ChangeCursor(after: store.applied)
+      (pending, mustCompare) = ([:], false)
+      try publish(store.applied)
     }
+    mustFindStore = false
+  }
+
+  private func check(_ store: Store) throws(StoreError) {
     guard store.uuid == table.segment.uuid else {
       throw StoreError(
         .otherTable, store.path,
@@ -61,10 +77,17 @@ public final class Follower {
         .damaged, store.path,
         "damaged: it says version \(store.applied), and the table is at \(table.version); \(StoreError.moveAway)")
     }
-    self.store = store
-    cursor = ChangeCursor(after: store.applied)
-    try publish(store.applied)
-    try tell(.kept)
+  }
+
+  /// Leaves a file that somebody removed, moved away or put another in the place of: what is written there after a reboot nobody finds.
+  /// What lies there now is looked at as at the start.
+  private func leaveMovedStore() throws(StoreError) {
+    if let store, store.database.hasMoved {
+      store.close()
+      self.store = nil
+      mustFindStore = true
+    }
+    if mustFindStore { try findStore() }
   }
 
   /// Ends the use of the file, with all that was written in it.
@@ -125,6 +148,7 @@ public final class Follower {
   }
 
   private func storeChanges() throws(StoreError) {
+    try leaveMovedStore()
     try collect()
     guard let store, !mustCompare else { return try compare() }
     guard !pending.isEmpty else { return try publish(covered) }

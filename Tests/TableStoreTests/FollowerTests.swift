@@ -75,6 +75,33 @@ import Testing
     }
   }
 
+  /// Somebody removes a store's files, or moves them away, beside the daemon: what is stored from then on would be nowhere.
+  @Test(arguments: ["removed", "moved", "replaced"]) func aStoreThatIsTakenAwayIsWrittenAnew(_ what: String) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("a", 1)
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        let file = "\(directory.path)/\(name).1.sqlite"
+        switch what {
+        case "removed": for suffix in ["", "-wal"] { unlink(file + suffix) }
+        case "moved": rename(file, directory.path + "/kept")
+        default:
+          close(open(directory.path + "/other", O_CREAT | O_WRONLY, 0o600))
+          rename(directory.path + "/other", file)
+        }
+        try table.set("b", 2)
+        try follower.sync()
+        #expect(follower.takeEvents() == [.newFile, .newFile])
+        #expect(table.durableVersion == table.version)
+        let before = try contents(table)
+        follower.close()
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
   @Test func theStoreOfAnotherTableIsLeftAsItIs() throws {
     try withTableName { name in
       try withDirectory { directory in

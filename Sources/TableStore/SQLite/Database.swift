@@ -35,6 +35,12 @@ final class Database {
     unsafe sqlite3_close_v2(handle)
   }
 
+  /// Whether the file has its name no more: it was removed, moved, or another lies in its place.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    return unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
+  }
+
   /// Runs statements that have no parameters and whose rows nobody wants.
   func run(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
