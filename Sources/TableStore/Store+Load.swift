@@ -9,10 +9,13 @@ extension Store {
   /// more than fits beside it.
   /// - Parameters:
   ///   - now: what has expired by then is left out.
+  ///   - rewrite: returns another value for a key and its value; nil: it stays. In the store it stays in any case.
   ///   - beat: called at times.
-  func load(into loader: Loader, now: UInt64, _ beat: () -> Void) throws(Failure) {
-    var gone = try loadRecent(into: loader, now, beat)
-    try loadKeys(into: loader, except: &gone, now, beat)
+  func load(
+    into loader: Loader, now: UInt64, rewriting rewrite: Rewrite, _ beat: () -> Void
+  ) throws(Failure) {
+    var gone = try unsafe loadRecent(into: loader, now, rewrite, beat)
+    try unsafe loadKeys(into: loader, except: &gone, now, rewrite, beat)
     let version = loader.finish()
     do throws(StoreError) {
       try database.inTransaction { () throws(StoreError) in
@@ -24,6 +27,8 @@ extension Store {
     }
     nextSequence += UInt64(gone.expired.count)
   }
+
+  typealias Rewrite = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]?
 
   /// Keys that the table does not get.
   private struct Gone {
@@ -43,7 +48,9 @@ extension Store {
     case table(EngineError)
   }
 
-  private func loadRecent(into loader: Loader, _ now: UInt64, _ beat: () -> Void) throws(Failure) -> Gone {
+  private func loadRecent(
+    into loader: Loader, _ now: UInt64, _ rewrite: Rewrite, _ beat: () -> Void
+  ) throws(Failure) -> Gone {
     var gone = Gone()
     var next = nextSequence
     try forEach("SELECT * FROM recent ORDER BY seq DESC", .recent, beat) { row throws(Failure) in
@@ -51,7 +58,7 @@ extension Store {
       guard row.sequence == next else { throw .store(outOfOrder) }
       if unsafe gone.includes(row.key) { return }
       if let value = unsafe row.value, !row.attributes.hasExpired(at: now) {
-        try unsafe put(row, value, into: loader)
+        try unsafe put(row, value, into: loader, rewrite)
       } else if unsafe !loader.contains(row.key) {
         gone.keys.insert(unsafe [UInt8](row.key))
         if unsafe row.value != nil { gone.expired.append(unsafe [UInt8](row.key)) }
@@ -61,7 +68,7 @@ extension Store {
   }
 
   private func loadKeys(
-    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ beat: () -> Void
+    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ rewrite: Rewrite, _ beat: () -> Void
   ) throws(Failure) {
     var last: [UInt8] = []
     try forEach("SELECT * FROM kv ORDER BY key", .kv, beat) { row throws(Failure) in
@@ -70,16 +77,23 @@ extension Store {
       unsafe last.replaceSubrange(0..., with: row.key)
       if unsafe gone.includes(row.key) { return }
       if !row.attributes.hasExpired(at: now) {
-        try unsafe put(row, value, into: loader)
+        try unsafe put(row, value, into: loader, rewrite)
       } else if unsafe !loader.contains(row.key) {
         gone.expired.append(unsafe [UInt8](row.key))
       }
     }
   }
 
-  private func put(_ row: Row, _ value: UnsafeRawBufferPointer, into loader: Loader) throws(Failure) {
+  private func put(
+    _ row: Row, _ value: UnsafeRawBufferPointer, into loader: Loader, _ rewrite: Rewrite
+  ) throws(Failure) {
     do throws(EngineError) {
-      try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
+      guard let other = unsafe rewrite(row.key, value) else {
+        return try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
+      }
+      try unsafe other.withBytes { value throws(EngineError) in
+        try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
+      }
     } catch {
       throw .table(error)
     }

@@ -40,7 +40,7 @@ extension Table {
         name, options,
         load: TableLoad(base: VersionEpoch.base(after: store.applied)) { loader throws(EngineError) in
           do throws(Store.Failure) {
-            try store.load(into: loader, now: now, beat)
+            try unsafe store.load(into: loader, now: now, rewriting: statusOfThisBoot, beat)
           } catch {
             switch error {
             case .table(let error): throw error
@@ -68,5 +68,15 @@ extension Table {
       let text = try get(Upstream.key, as: String.self), UpstreamStatus(text: text) != nil
     else { return }
     try remove(Upstream.key)
+  }
+
+  /// What a mirror says of itself, without the steady clock's reading at its last look: that clock began anew with the host.
+  /// - Returns: nil for any other key or value.
+  private static func statusOfThisBoot(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard unsafe key.elementsEqual(Upstream.key.utf8),
+      var status = unsafe UpstreamStatus(text: String(decoding: value, as: UTF8.self))
+    else { return nil }
+    status.asOfMonotonic = 0
+    return Array(status.text.utf8)
   }
 }

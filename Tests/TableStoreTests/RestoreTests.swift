@@ -87,6 +87,41 @@ import Testing
     }
   }
 
+  /// The clock that nobody sets began anew with the host: what it said before tells nothing, also where it is behind that by chance.
+  @Test(arguments: [-1_000_000_000_000, 1_000_000_000_000])
+  func theAgeOfAMirrorThatComesBackIsTheCalendars(_ uptimeBefore: Int64) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        var options = Table.Options(capacityBytes: 16 << 20)
+        options.features = [.mirror]
+        let mirror = try Table.create(name, options)
+        var status = UpstreamStatus(.following, address: "etcd://db:2379/app/")
+        let now = UpstreamStatus.Moment.now
+        status.revision = 100
+        // The calendar is behind now.
+        status.asOf = now.realtime + 3_600_000_000_000
+        status.asOfMonotonic = UInt64(max(1, Int64(now.monotonic) + uptimeBefore))
+        let text = status.text
+        try mirror.mirrorBarrier { tx throws(TableError) in
+          try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
+            try unsafe text.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, type: .string) }
+          }
+        }
+        let follower = try Follower(mirror, in: directory)
+        try follower.sync()
+        follower.close()
+        let back = try #require(try rebooted(name, from: directory, options))
+        let found = try #require(try back.upstream.status())
+        #expect(found.revision == 100 && found.asOf == status.asOf)
+        // Its store need not be compared.
+        #expect(back.durableVersion == back.version)
+        #expect(!found.isAsNew(as: .now))
+        #expect(found.lag == nil)
+        #expect(found.lag(now: status.asOf + 5, monotonic: 1) == .nanoseconds(5))
+      }
+    }
+  }
+
   /// While it is loaded the index grows in most transactions, and what that supersedes is freed in between.
   @Test(arguments: Table.Variant.allCases) func aTableOfManyKeysComesBack(_ variant: Table.Variant) throws {
     try withTableName { name in

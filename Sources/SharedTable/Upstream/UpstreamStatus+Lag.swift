@@ -7,9 +7,10 @@ extension UpstreamStatus {
   /// By the clock that nobody sets and by the calendar: the longer of both. So a clock that was set back hides nothing. After a reboot
   /// only the calendar tells; one that has not been set yet, and is behind what the table says, tells nothing.
   package func lag(now: UInt64, monotonic: UInt64) -> Duration? {
-    guard revision > 0, asOf > 0, now > asOf || monotonic >= asOfMonotonic else { return nil }
+    let isOfThisBoot = asOfMonotonic > 0 && monotonic >= asOfMonotonic
+    guard revision > 0, asOf > 0, now > asOf || isOfThisBoot else { return nil }
     let byCalendar = now > asOf ? now - asOf : 0
-    let bySteadyClock = monotonic > asOfMonotonic ? monotonic - asOfMonotonic : 0
+    let bySteadyClock = isOfThisBoot ? monotonic - asOfMonotonic : 0
     return .nanoseconds(Int64(clamping: max(byCalendar, bySteadyClock)))
   }
 
