@@ -54,7 +54,7 @@ extension Store {
     var gone = Gone()
     var next = nextSequence
     try forEach("SELECT * FROM recent ORDER BY seq DESC", .recent, beat) { row throws(Failure) in
-      next -= 1
+      next &-= 1
       guard row.sequence == next else { throw .store(outOfOrder) }
       if unsafe gone.includes(row.key) { return }
       if let value = unsafe row.value, !row.attributes.hasExpired(at: now) {
@@ -99,7 +99,7 @@ extension Store {
     }
   }
 
-  private var outOfOrder: StoreError {
+  var outOfOrder: StoreError {
     StoreError(.damaged, path, "damaged: its rows are not in order; \(StoreError.moveAway)")
   }
 

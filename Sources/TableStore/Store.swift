@@ -19,6 +19,8 @@ final class Store {
   /// Of the next row of `recent`, and of the first there is.
   var nextSequence: UInt64 = 1
   var firstSequence: UInt64 = 1
+  /// The numbers of the rows of `recent` are some that this store can have given them.
+  private var hasPossibleRows = true
   /// Of keys and values in `recent`. Of a file that was just opened, as much as they can be: to ask for their sum would read all of it.
   var recentBytes: UInt64 = 0
   var folding: Folding?
@@ -48,10 +50,12 @@ final class Store {
     self.uuid = uuid
     self.applied = applied
     statements = try Statements(database)
-    firstSequence = UInt64(bitPattern: try database.integer("SELECT min(seq) FROM recent") ?? 1)
-    nextSequence = UInt64(bitPattern: try database.integer("SELECT max(seq) FROM recent") ?? 0) + 1
-    if firstSequence == 0 { firstSequence = nextSequence }
-    if nextSequence < firstSequence { nextSequence = firstSequence }
+    if let first = try database.integer("SELECT seq FROM recent ORDER BY seq LIMIT 1"),
+      let last = try database.integer("SELECT seq FROM recent ORDER BY seq DESC LIMIT 1")
+    {
+      hasPossibleRows = first > 0 && last < Int64.max / 2
+      (firstSequence, nextSequence) = (UInt64(bitPattern: first), UInt64(bitPattern: last) &+ 1)
+    }
     if let last = try database.integer("SELECT applied FROM recent ORDER BY seq DESC LIMIT 1") {
       self.applied = max(applied, UInt64(bitPattern: last))
       let (pages, free) = (try database.integer("PRAGMA page_count"), try database.integer("PRAGMA freelist_count"))
@@ -111,11 +115,13 @@ final class Store {
       let low = try number("SELECT value FROM meta WHERE name = 'uuid-low'"),
       let applied = try number("SELECT value FROM meta WHERE name = 'applied'")
     else { throw StoreError(.damaged, path, "damaged: it does not say whose store it is; \(StoreError.moveAway)") }
-    return try explaining(path) { () throws(SQLiteError) in
+    let store = try explaining(path) { () throws(SQLiteError) in
       try Store(
         database, generation, uuid: (UInt64(bitPattern: high), UInt64(bitPattern: low)),
         applied: UInt64(bitPattern: applied))
     }
+    guard store.hasPossibleRows else { throw store.outOfOrder }
+    return store
   }
 
   /// Makes the next file of a table. What `fill` puts into it becomes its contents in one transaction: before that, and if

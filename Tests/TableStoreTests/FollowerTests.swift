@@ -144,6 +144,23 @@ import Testing
     }
   }
 
+  /// No bytes of a file end the daemon.
+  @Test(arguments: ["-1", "9223372036854775807", "0"]) func rowsOfImpossibleNumbersAreDamage(_ number: String) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        try table.set("a", 1)
+        try follower.sync()
+        follower.close()
+        try runSQL("UPDATE recent SET seq = \(number)", on: "\(directory.path)/\(name).1.sqlite")
+        #expect(storeError { try Follower(table, in: directory) }?.code == .damaged)
+        #expect(storeError { try rebooted(name, from: directory) }?.code == .damaged)
+      }
+    }
+  }
+
   @Test func afterADamagedRowIsMetByFoldingANewFileIsWritten() throws {
     try withTableName { name in
       try withDirectory { directory in
