@@ -184,4 +184,67 @@ enum Length {
       }
     }
   }
+
+  /// A store with folded rows, rows to come, keys that are gone, and some that have expired; closed as a killed keeper leaves it.
+  private static func fill(_ table: Table, _ directory: StoreDirectory) throws -> [String: Int] {
+    let history = try run(table, directory, seed: 4, barriers: 12)
+    for index in 0..<3 { try table.set("past \(index)", index, expires: .at(nanosecondsSince1970: 1)) }
+    let follower = try Follower(table, in: directory)
+    try follower.sync()
+    follower.close()
+    return history.states[history.states.keys.max()!]!
+  }
+
+  /// The disk fails once, or is full from then on, at each operation of a restore: the next one finds what was there.
+  @Test(arguments: [FAULTY_DISK_FAIL, FAULTY_DISK_FULL])
+  func aRestoreThatFailsLosesNothing(_ fault: faulty_disk_fault) throws {
+    faulty_disk_register()
+    var failures = 0
+    for at in 1...40 {
+      try withTableName { name in
+        try withDirectory { directory in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          let before = try Self.fill(table, directory)
+          removeObjects(ofTable: name)
+          faulty_disk_plan(fault, UInt64(at))
+          let options = Table.Options(capacityBytes: 4 << 20)
+          let error = storeError { _ = try Table.restore(name, options, from: directory, disk: "faulty") }
+          faulty_disk_plan(FAULTY_DISK_NONE, 0)
+          if error != nil {
+            failures += 1
+            let tables = try Table.names()
+            #expect(!tables.contains(name), "at \(at)")
+          }
+          let back = try #require(try rebooted(name, from: directory), "at \(at)")
+          #expect(try Self.integers(back) == before, "at \(at)")
+        }
+      }
+    }
+    #expect(failures > 1)
+  }
+
+  @Test func aPowerCutInARestoreLosesNothing() throws {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        try withDirectory { cuts in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          let before = try Self.fill(table, directory)
+          removeObjects(ofTable: name)
+          // The disk forgets what it knew of the files, and reads them.
+          faulty_disk_plan(FAULTY_DISK_NONE, 0)
+          faulty_disk_cut_power(cuts.path, Length.copies, 1)
+          defer { faulty_disk_cut_power(nil, 0, 0) }
+          let options = Table.Options(capacityBytes: 4 << 20)
+          _ = try Table.restore(name, options, from: directory, disk: "faulty")
+          let copies = names(in: cuts.path)
+          #expect(copies.count > 3)
+          for copy in copies {
+            let back = try #require(try rebooted(name, from: StoreDirectory("\(cuts.path)/\(copy)")), "\(copy)")
+            #expect(try Self.integers(back) == before, "\(copy)")
+          }
+        }
+      }
+    }
+  }
 }
