@@ -115,7 +115,8 @@ public actor Mirror {
     try compare(taken)
     if mustRead { try await readAll(session, after: taken.position) }
     let next = replica!.status.revision + 1
-    assembler = RevisionAssembler(after: next - 1)
+    // What goes and what comes in one revision may both be as much as the table holds, and keys have the prefix besides.
+    assembler = RevisionAssembler(after: next - 1, mostBytes: 4 * table.capacityBytes)
     freshness = FreshnessTracker()
     try replica!.moveExpiries()
     // Also where it says so already: the settings may be others than those of who mirrored before.

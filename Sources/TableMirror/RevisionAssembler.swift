@@ -8,17 +8,32 @@ struct RevisionAssembler {
   /// The last revision that was handed out. What is not above it has been seen.
   private(set) var last: Int64
   private var fragments: [SourceEvent] = []
+  /// That `fragments` take.
+  private var bytes = 0
+  private let mostBytes: Int
 
-  init(after revision: Int64) { last = revision }
+  /// - Parameter mostBytes: a revision that takes more is none that the table has room for. Without a bound, a sender that never ends one
+  ///   would have all memory.
+  init(after revision: Int64, mostBytes: Int = .max) {
+    last = revision
+    self.mostBytes = mostBytes
+  }
 
   /// - Returns: the revisions that are whole with this answer, in their order.
-  /// - Throws: `stopped` if the events are in no order that there can be.
+  /// - Throws: `stopped` if the events are in no order that there can be, or one revision's are more than there can be.
   mutating func add(_ answer: WatchAnswer) throws(MirrorFailure) -> [SourceRevision] {
     fragments += answer.events
+    bytes += Self.byteCount(answer.events[...])
     let newest = fragments.last?.revision ?? last
     let whole = answer.isFragment ? fragments.prefix { $0.revision < newest }.count : fragments.count
     let events = fragments[..<whole]
     defer { fragments.removeFirst(whole) }
+    bytes -= Self.byteCount(events)
+    guard bytes <= mostBytes else {
+      throw .stopped(
+        "the other store sent a revision of more than \(bytes) bytes, which the table has no room for; make the table anew with more "
+          + "capacity, or look whether that is an etcd")
+    }
     var revisions: [SourceRevision] = []
     for event in events {
       guard event.revision > 0 else { throw Self.malformed("an event of revision \(event.revision)") }
@@ -34,6 +49,10 @@ struct RevisionAssembler {
     }
     last = revisions.last?.number ?? last
     return revisions
+  }
+
+  private static func byteCount(_ events: ArraySlice<SourceEvent>) -> Int {
+    events.reduce(0) { $0 + $1.key.count + ($1.value?.count ?? 0) + MemoryLayout<SourceEvent>.stride }
   }
 
   private static func malformed(_ what: String) -> MirrorFailure {
