@@ -1,6 +1,7 @@
 /// Reads all keys of the prefix at one revision, page by page.
 struct ContentReader {
   private let session: any MirrorSession
+  private let prefixLength: Int
   private let mostBytes: Int
 
   /// A page is about so large: large enough that asking costs little, small enough that several fit into memory at any time.
@@ -9,10 +10,16 @@ struct ContentReader {
   private static let pageTime = Duration.seconds(1)
   private static let firstLimit = 64
   private static let mostKeys = 16_384
+  /// The table has some for each key, besides the key's and the value's own: without a bound for keys that are nothing but the prefix, a
+  /// read would have all memory.
+  private static let leastEntryBytes = 16
 
-  /// - Parameter mostBytes: more than this could not be stored.
-  init(_ session: any MirrorSession, mostBytes: Int) {
+  /// - Parameters:
+  ///   - prefixLength: so many first bytes of each key are not stored.
+  ///   - mostBytes: more than this could not be stored.
+  init(_ session: any MirrorSession, prefixLength: Int, mostBytes: Int) {
     self.session = session
+    self.prefixLength = prefixLength
     self.mostBytes = mostBytes
   }
 
@@ -37,7 +44,8 @@ struct ContentReader {
       last = page.lastKey ?? last
       try whole.add(page)
       contents = whole
-      guard whole.byteCount <= mostBytes else {
+      let stored = whole.byteCount + whole.count * (Self.leastEntryBytes - prefixLength)
+      guard stored <= mostBytes else {
         throw MirrorFailure.stopped(
           "what the other store holds does not fit: more than the \(mostBytes) bytes of the table's capacity; make the table anew with more"
         )

@@ -173,7 +173,9 @@ public actor Mirror {
     for _ in 0..<Self.mostReads {
       let before = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
       do {
-        let contents = try await ContentReader(session, mostBytes: table.capacityBytes).read(after: look)
+        let reader = ContentReader(
+          session, prefixLength: settings.address.prefix.count, mostBytes: table.capacityBytes)
+        let contents = try await reader.read(after: look)
         let asOf = FreshnessTracker.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
         let (stored, removed) = try replica!.replace(with: contents, asOf: asOf)
         (mustRead, takesOther) = (false, false)
