@@ -23,7 +23,9 @@ public final class Follower {
   var store: Store?
   private var cursor: ChangeCursor
   /// Keys that changed since the store's version, and the last version in which each did.
-  var pending: [[UInt8]: UInt64] = [:]
+  private(set) var pending: [[UInt8]: UInt64] = [:]
+  /// About what they take.
+  private var pendingBytes = 0
   /// The log was read as far as this version.
   private(set) var covered: UInt64 = 0
   /// What lies under the store's name is not known yet.
@@ -32,8 +34,9 @@ public final class Follower {
   var mustCompare = false
   public private(set) var events: [Event] = []
 
-  /// More keys than this are not remembered: a comparison costs less.
+  /// More keys than this, or more bytes of them than the table has, are not remembered: a comparison costs less.
   private static let mostPending = 4 << 20
+  private static let leastPendingBytes = 16 << 20
   private static let recordsRead = 4096
   /// How long a section waits for a barrier (rwlock variant).
   static let sectionNanoseconds: UInt64 = 5_000_000_000
@@ -59,7 +62,8 @@ public final class Follower {
       try check(store)
       self.store = store
       cursor = ChangeCursor(after: store.applied)
-      (pending, mustCompare) = ([:], false)
+      forgetAllPending()
+      mustCompare = false
       try publish(store.applied)
     }
     mustFindStore = false
@@ -106,12 +110,15 @@ public final class Follower {
       let batch = try reading { () throws(EngineError) in
         try unsafe segment.readChanges(&cursor, limit: Self.recordsRead)
       }
-      if batch.missed > 0 || pending.count > Self.mostPending {
+      let most = max(Self.leastPendingBytes, table.capacityBytes)
+      if batch.missed > 0 || pending.count > Self.mostPending || pendingBytes > most {
         mustCompare = true
-        pending = [:]
+        forgetAllPending()
       }
       if !mustCompare || isComparing {
-        for change in batch.changes { pending[change.key] = change.version }
+        for change in batch.changes where pending.updateValue(change.version, forKey: change.key) == nil {
+          pendingBytes += Self.byteCount(change.key)
+        }
       }
       if batch.isAtEnd {
         covered = batch.newest
@@ -202,11 +209,19 @@ public final class Follower {
     return (entries, section.snapshot)
   }
 
-  func forgetPending(upTo version: UInt64) { pending = pending.filter { $0.value > version } }
+  func forgetPending(upTo version: UInt64) {
+    pending = pending.filter { $0.value > version }
+    pendingBytes = pending.keys.reduce(0) { $0 + Self.byteCount($1) }
+  }
+
+  private func forgetAllPending() { (pending, pendingBytes) = ([:], 0) }
+
+  /// What a key takes among the pending ones.
+  private static func byteCount(_ key: [UInt8]) -> Int { key.count + 64 }
 
   func restartLog() {
     cursor = segment.changeCursor()
-    pending = [:]
+    forgetAllPending()
     mustCompare = false
   }
 

@@ -32,6 +32,29 @@ import Testing
     }
   }
 
+  /// Keys that came and went while nothing could be stored take no more memory than the table has.
+  @Test func aComparisonTakesThePlaceOfMoreKeysThanTheTableHasRoomFor() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        #expect(follower.takeEvents() == [.newFile])
+        let long = String(repeating: "k", count: 4000)
+        for number in 0..<6000 {
+          try table.set("\(number) \(long)", number)
+          try table.remove("\(number - 1) \(long)")
+          if number % 10 == 0 { try follower.collect() }
+        }
+        try follower.sync()
+        #expect(follower.takeEvents() == [.compared])
+        let before = try contents(table)
+        follower.close()
+        #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
   @Test func aKeeperStartedAnewGoesOnByTheLog() throws {
     try withTableName { name in
       try withDirectory { directory in
