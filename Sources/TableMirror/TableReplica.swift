@@ -170,7 +170,7 @@ extension MirrorFailure {
   init(_ error: TableError, _ what: String) {
     switch error.code {
     case .timedOut, .busy, .slotsExhausted: self = .away("\(what) waits for the table: \(error.message)")
-    case .full where error.holder != nil: self = .away("\(what) waits for the table: \(error.message)")
+    case .full where error.mayFitLater: self = .away("\(what) waits for room: \(error.message)")
     case .full:
       self = .stopped("\(what) does not fit: \(error.message); then have shmd read its configuration again")
     default: self = .stopped("\(what) cannot be stored: \(error.message)")

@@ -1,5 +1,6 @@
 import SharedTable
-import TableMirror
+import TableEngine
+@testable import TableMirror
 import TableTestSupport
 import Testing
 
@@ -89,6 +90,26 @@ import Testing
         try await fixture.wait(for: .stopped)
         #expect(try fixture.contents == [:])
         #expect(try fixture.table.upstream.status()!.problem.contains("does not fit"))
+      }
+    }
+  }
+
+  /// Others may fill /dev/shm, and keep old versions, for a while: that is no reason to wait for somebody to do something.
+  @Test func roomThatMayComeByItselfIsWaitedFor() {
+    func failure(_ shortage: EngineError.Shortage) -> MirrorFailure {
+      MirrorFailure(TableError(.full(shortage), table: "settings"), "revision 7")
+    }
+    for shortage in [EngineError.Shortage.fileSystem, .reclaimable(nil)] {
+      guard case .away(let why) = failure(shortage) else {
+        Issue.record("\(failure(shortage))")
+        continue
+      }
+      #expect(why.hasPrefix("revision 7 waits for room: full: "))
+    }
+    for shortage in [EngineError.Shortage.capacity, .barrier, .fileSize] {
+      guard case .stopped = failure(shortage) else {
+        Issue.record("\(failure(shortage))")
+        continue
       }
     }
   }

@@ -62,6 +62,9 @@ extension TableError {
   /// The same, or readers may have gone on by then, or be evicted: the next barrier begins with making room.
   package var mayFitInNextBarrier: Bool { mayFitAfterReclaiming || contents.isReclaimable }
 
+  /// It is `full`, and room may come without anybody's doing: readers end, /dev/shm is also others'.
+  package var mayFitLater: Bool { code == .full && (holder != nil || contents.isReclaimable || errno == ENOSPC) }
+
   /// What is missing is reclaimable, but for a reader that is not stalled.
   fileprivate var mayFitOnceReaderGoesOn: Bool {
     contents.isReclaimable && !(holder.map(StalledReaderPolicy.isStalled) ?? false)

@@ -237,7 +237,8 @@ extension TableError {
     case .capacity:
       self.init(.full, table: table, "full: its capacity is used up; remove keys, or create it with more capacity")
     case .fileSystem:
-      self.init(.full, table: table, "full: /dev/shm has no room left; free some, or enlarge the file system")
+      self.init(
+        .full, table: table, "full: /dev/shm has no room left; free some, or enlarge the file system", errno: ENOSPC)
     case .fileSize:
       self.init(
         .full, table: table, "full: the process's file sizes are limited; raise RLIMIT_FSIZE (ulimit -f)",
