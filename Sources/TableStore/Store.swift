@@ -84,13 +84,32 @@ final class Store {
 
   /// Opens the newest whole file of a table; removes what a store that was never finished left, and files before it.
   /// - Returns: nil if the table has no store.
+  /// - Throws: `older` if the newest file cannot have been made after the one before; both stay then.
   static func open(_ table: String, in directory: StoreDirectory, disk: String? = nil) throws(StoreError) -> Store? {
     var store: Store?
     for generation in try directory.generations(of: table) {
-      if store == nil { store = try open(directory.file(of: table, generation), generation, disk) }
+      let path = directory.file(of: table, generation)
+      if let store {
+        try store.refuseToReplace(path, generation, disk)
+      } else {
+        store = try open(path, generation, disk)
+      }
       if store?.generation != generation { directory.remove(table, generation) }
     }
     return store
+  }
+
+  /// The next file is written from memory, so it is never older than the one before. A copy that somebody put beside that one may be, and
+  /// would cost the table what was stored since.
+  private func refuseToReplace(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) {
+    guard let before = try? Self.open(path, generation, disk) else { return }
+    defer { before.close(isBroken: true) }
+    guard before.applied > applied else { return }
+    close()
+    throw StoreError(
+      .older, self.path,
+      "is older than \(path), so it is no file that shmd made after that one; if it is a copy, move it away to another directory; if it "
+        + "is to count, move the other one")
   }
 
   /// - Returns: nil if the file was never finished.

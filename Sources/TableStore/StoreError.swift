@@ -10,6 +10,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case damaged
     /// The store is that of another table.
     case otherTable
+    /// A file of a higher number is older than the one before it: somebody put a copy there.
+    case older
     /// A later release made the file.
     case newerFormat
     /// The file is no table's store.

@@ -229,6 +229,35 @@ import Testing
     }
   }
 
+  /// Somebody keeps a copy beside a store, by a name that looks as if it were the next file.
+  @Test func aCopyOfEarlierTakesNoStoresPlace() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        func store(_ value: Int) throws {
+          try table.set("a", value)
+          let follower = try Follower(table, in: directory)
+          try follower.sync()
+          follower.close()
+        }
+        try store(1)
+        let file = "\(directory.path)/\(name).1.sqlite"
+        let copy = "\(directory.path)/\(name).20261127.sqlite"
+        try runSQL("VACUUM INTO '\(copy).new'", on: file)
+        try store(2)
+        rename(copy + ".new", copy)
+        for error in [
+          storeError { try Follower(table, in: directory) }, storeError { try rebooted(name, from: directory) },
+        ] {
+          #expect(error?.code == .older)
+          #expect(error?.description.contains("move it away") == true, "\(error?.description ?? "no error")")
+        }
+        unlink(copy)
+        #expect(try rebooted(name, from: directory)?.get("a", as: Int.self) == 2)
+      }
+    }
+  }
+
   @Test func twoKeepersDoNotShareAStore() throws {
     try withTableName { name in
       try withDirectory { directory in
