@@ -79,12 +79,19 @@ extension Store {
   /// Brings all of `recent` into `kv`. In a transaction of the caller's, which says how far by ``emptied()`` after it.
   func mergeRecent() throws(StoreError) {
     guard recentCount > 0 else { return }
-    // Of each key the last row. In `kv` it has another checksum: it has no place in `recent` there.
-    let rows = try explaining(path) { () throws(SQLiteError) in
-      try database.prepare(
-        "SELECT * FROM recent WHERE seq IN (SELECT max(seq) FROM recent GROUP BY key) ORDER BY key")
+    // Of each key the last row. In `kv` it has another checksum: it has no place in `recent` there. Only their numbers are sorted: SQLite
+    // would hold all rows in memory, with their values.
+    let (numbers, rows) = try explaining(path) { () throws(SQLiteError) in
+      (
+        try database.prepare(
+          "SELECT seq FROM recent WHERE seq IN (SELECT max(seq) FROM recent GROUP BY key) ORDER BY key"),
+        try database.prepare("SELECT * FROM recent WHERE seq = ?1")
+      )
     }
-    while try explaining(path, { () throws(SQLiteError) in try rows.step() }) {
+    while try explaining(path, { () throws(SQLiteError) in try numbers.step() }) {
+      rows.bind(1, numbers.unsigned(0))
+      defer { rows.reset() }
+      guard try explaining(path, { () throws(SQLiteError) in try rows.step() }) else { continue }
       try merge(try Row(rows, of: .recent, path).entry)
     }
     try explaining(path) { () throws(SQLiteError) in try database.run("DELETE FROM recent") }
