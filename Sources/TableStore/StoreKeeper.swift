@@ -78,11 +78,12 @@ public final class StoreKeeper: Sendable {
     alarm.ring()
   }
 
-  /// The same, and waits until it is over.
-  public func stopAndWait() {
+  /// The same, and waits until it is over, which is as long as the disk takes.
+  /// - Parameter beat: this thread calls it at times meanwhile, so that a daemon can ping its watchdog.
+  public func stopAndWait(_ beat: () -> Void = {}) {
     let done = Alarm()
     stop { done.ring() }
-    done.wait()
+    done.wait(beat)
   }
 
   // MARK: - The thread
@@ -146,7 +147,11 @@ final class Alarm: @unchecked Sendable {
   func ring() { event.advance() }
 
   /// Waits for the first ring.
-  func wait() {
-    while event.value == 0 { _ = event.wait(while: 0, timeoutNanoseconds: 1_000_000_000) }
+  /// - Parameter beat: called each second meanwhile.
+  func wait(_ beat: () -> Void) {
+    while event.value == 0 {
+      _ = event.wait(while: 0, timeoutNanoseconds: 1_000_000_000)
+      beat()
+    }
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SharedTable
 import Synchronization
@@ -37,6 +38,28 @@ import Testing
         #expect(table.durableVersion >= table.version)
         let before = try contents(table)
         #expect(try contents(try #require(try rebooted(name, from: directory))) == before)
+      }
+    }
+  }
+
+  /// A disk may take longer for the last sync than the daemon's watchdog waits.
+  @Test func whoWaitsForAKeeperToStopGivesSignsOfLife() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("a", 1)
+        // The keeper does not go on before somebody has waited for it for a while.
+        let hasWaited = DispatchSemaphore(value: 0)
+        let keeper = try StoreKeeper(table, .relaxed(.seconds(3600)), in: directory) { event in
+          if case .newFile = event { hasWaited.wait() }
+        }
+        var beats = 0
+        keeper.stopAndWait {
+          beats += 1
+          if beats == 2 { hasWaited.signal() }
+        }
+        #expect(beats >= 2)
+        #expect(table.durableVersion == table.version)
       }
     }
   }

@@ -42,7 +42,7 @@ public final class Stores: Sendable {
     }
     let (directory, before) = state.withLock { ($0.directory, $0.keepers.removeValue(forKey: configuration.name)) }
     // Its name was taken away: what was in it goes into the store before it comes back.
-    before?.stopAndWait()
+    before?.stopAndWait(beat)
     do throws(StoreError) {
       guard let table = try Table.restore(configuration.name, configuration.options, from: directory, beat: beat) else {
         return nil
@@ -60,14 +60,15 @@ public final class Stores: Sendable {
   }
 
   /// Keeps the stores of these tables and of no others.
-  func follow(_ tables: [(configuration: TableConfiguration, table: Table)]) {
+  /// - Parameter beat: called at times while a store is let go, which may take as long as the disk does.
+  func follow(_ tables: [(configuration: TableConfiguration, table: Table)], _ beat: () -> Void = {}) {
     let durable = tables.filter { $0.configuration.durability.mode != nil }
     let (directory, keepers) = state.withLock { ($0.directory, $0.keepers) }
     for (name, keeper) in keepers {
       let isWanted = durable.contains { $0.table === keeper.table && keeper.directory == directory }
       if isWanted { continue }
       state.withLock { $0.keepers[name] = nil }
-      keeper.stopAndWait()
+      keeper.stopAndWait(beat)
       if !durable.contains(where: { $0.table === keeper.table }) { keeper.table.noteNotStored() }
     }
     // Also of a table that an earlier daemon stored.

@@ -21,7 +21,7 @@ extension TableKeeper {
       lookAfter(&tables[index], beat)
       beat()
     }
-    followTables()
+    followTables(beat)
     counters.count(\.turns)
     beat()
   }

@@ -23,10 +23,12 @@ public actor TableKeeper {
   }
 
   /// Keeps the stores and the mirrors of the tables in care.
-  /// - Parameter retryStopped: mirrors that have stopped are tried again.
-  func followTables(retryStopped: Bool = false) {
+  /// - Parameters:
+  ///   - retryStopped: mirrors that have stopped are tried again.
+  ///   - beat: called at times while stores are let go.
+  func followTables(retryStopped: Bool = false, _ beat: @Sendable () -> Void) {
     let tables = tables.map { (configuration: $0.configuration, table: $0.table) }
-    stores.follow(tables)
+    stores.follow(tables, beat)
     mirrors.follow(tables, retryStopped: retryStopped)
   }
 
@@ -67,7 +69,7 @@ public actor TableKeeper {
     }
     tables = next
     blocked = waiting
-    followTables(retryStopped: true)
+    followTables(retryStopped: true, beat)
   }
 
   /// The tables of a plan, the missing ones created as far as they can be.
