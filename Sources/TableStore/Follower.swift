@@ -168,12 +168,14 @@ public final class Follower {
   /// Does a part of what makes the store smaller, if that is due: some tens of milliseconds.
   ///
   /// What fails is treated as in ``sync()``: after `inputOutput`, or `damaged` for a row that is not whole any more, the next
-  /// sync writes a new file from memory.
+  /// sync writes a new file from memory. For want of room on the disk it is left for the next call: what is stored is stored without it, and
+  /// storing needs less room.
   /// - Returns: whether there is more to do.
   public func tidy() throws(StoreError) -> Bool {
     do throws(StoreError) {
       return try store?.fold(keyCount: segment.keyCount, capacityBytes: table.capacityBytes) ?? false
     } catch {
+      if error.code == .noSpace { return false }
       giveUp(after: error)
       throw error
     }

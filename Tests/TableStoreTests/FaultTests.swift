@@ -185,6 +185,34 @@ enum Length {
     }
   }
 
+  /// Folding needs room that storing may still have: nobody is told that the store has failed, and it is tried again.
+  @Test func aFullDiskForFoldingIsNoFailureOfTheStore() throws {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 8 << 20))
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        let follower = try Follower(table, in: directory, disk: "faulty")
+        try follower.sync()
+        for number in 0..<17 {
+          try table.set("key", [UInt8](repeating: UInt8(number), count: 1 << 20))
+          try follower.sync()
+        }
+        faulty_disk_plan(FAULTY_DISK_FULL, 1)
+        while try follower.tidy() {}
+        #expect(table.segment.keeping == .kept)
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        try table.set("key", "short")
+        try follower.sync()
+        var slices = 0
+        while try follower.tidy() { slices += 1 }
+        #expect(slices > 3)
+        follower.close()
+        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "short")
+      }
+    }
+  }
+
   /// A store with folded rows, rows to come, keys that are gone, and some that have expired; closed as a killed keeper leaves it.
   private static func fill(_ table: Table, _ directory: StoreDirectory) throws -> [String: Int] {
     let history = try run(table, directory, seed: 4, barriers: 12)
