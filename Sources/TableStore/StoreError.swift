@@ -87,8 +87,8 @@ extension StoreError {
       } else {
         self.init(
           .inputOutput, path,
-          "the disk failed (\(said), \(Self.describe(error.errno))); look at the disk: a new file is written from memory"
-        )
+          "the disk failed (\(said), \(Self.describe(error.errno))); look at the disk; a table that lives is written to a new file from "
+            + "memory, and one that was to come back needs the file: it is tried again, or restore it from a backup")
       }
     case SQLITE_TOOBIG:
       let name = key.map { "key '\(String(decoding: $0.prefix(64), as: UTF8.self))'" } ?? "a key"

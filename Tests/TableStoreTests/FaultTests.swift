@@ -240,6 +240,9 @@ enum Length {
           faulty_disk_plan(FAULTY_DISK_NONE, 0)
           if error != nil {
             failures += 1
+            // No table is in memory from which a file could be written.
+            let words = fault == FAULTY_DISK_FULL ? "free some" : "restore it from a backup"
+            #expect(error?.description.contains(words) == true, "\(error!)")
             let tables = try Table.names()
             #expect(!tables.contains(name), "at \(at)")
           }
