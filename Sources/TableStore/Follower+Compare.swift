@@ -25,9 +25,9 @@ extension Follower {
         store.emptied()
         note(.compared)
       } else {
-        let store = try Store.create(table.name, in: directory, uuid: segment.uuid, disk: disk) {
-          store throws(StoreError) in try bring(store, isNew: true)
-        }
+        let store = try Store.create(
+          table.name, in: directory, uuid: segment.uuid, isMirror: table.isMirror, disk: disk
+        ) { store throws(StoreError) in try bring(store, isNew: true) }
         version = store.applied
         self.store = store
         note(.newFile)

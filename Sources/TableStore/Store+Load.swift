@@ -8,35 +8,44 @@ extension Store {
   /// From the newest row to the oldest: each key is stored once, as it is in the end. What a key was before, or a key that is gone, may be
   /// more than fits beside it.
   /// - Parameters:
+  ///   - isMirror: the table mirrors another store.
   ///   - now: what has expired by then is left out.
-  ///   - rewrite: returns another value for a key and its value; nil: it stays. In the store it stays in any case.
+  ///   - adapt: says what becomes of a key and its value. What is left out goes from the store, too; what is replaced there stays there.
   ///   - beat: called at times.
   func load(
-    into loader: Loader, now: UInt64, rewriting rewrite: Rewrite, _ beat: () -> Void
+    into loader: Loader, isMirror: Bool, now: UInt64, adapting adapt: Adapt, _ beat: () -> Void
   ) throws(Failure) {
-    var gone = try unsafe loadRecent(into: loader, now, rewrite, beat)
-    try unsafe loadKeys(into: loader, except: &gone, now, rewrite, beat)
+    var gone = try unsafe loadRecent(into: loader, now, adapt, beat)
+    try unsafe loadKeys(into: loader, except: &gone, now, adapt, beat)
     let version = loader.finish()
     do throws(StoreError) {
       try database.inTransaction { () throws(StoreError) in
-        try addRows(gone.expired.map { StoredEntry(key: $0, found: nil) }, applied: version)
+        try addRows(gone.toRemove.map { StoredEntry(key: $0, found: nil) }, applied: version)
+        try note(isOfMirror: isMirror)
         try bind(to: loader.uuid, applied: version)
       }
     } catch {
       throw .store(error)
     }
-    nextSequence += UInt64(gone.expired.count)
+    nextSequence += UInt64(gone.toRemove.count)
   }
 
-  typealias Rewrite = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]?
+  typealias Adapt = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Adaptation
+
+  enum Adaptation {
+    case keep
+    /// The table gets another value.
+    case replace([UInt8])
+    case leaveOut
+  }
 
   /// Keys that the table does not get.
   private struct Gone {
-    /// Their newest row of `recent` removes them, or has expired: what older rows say of them does not hold.
+    /// Their newest row of `recent` removes them, has expired, or is left out: what older rows say of them does not hold.
     var keys: Set<[UInt8]> = []
-    /// Those whose newest row has expired. The store forgets them, too: else it would not be the table, would keep them for good, and
+    /// Those whose newest row has expired, or is left out. The store forgets them, too: else it would not be the table, would keep them for good, and
     /// would give them back where the clock is behind.
-    var expired: [[UInt8]] = []
+    var toRemove: [[UInt8]] = []
 
     /// Copies the bytes only where there is something to compare them with.
     func includes(_ key: UnsafeRawBufferPointer) -> Bool { unsafe !keys.isEmpty && keys.contains([UInt8](key)) }
@@ -49,7 +58,7 @@ extension Store {
   }
 
   private func loadRecent(
-    into loader: Loader, _ now: UInt64, _ rewrite: Rewrite, _ beat: () -> Void
+    into loader: Loader, _ now: UInt64, _ adapt: Adapt, _ beat: () -> Void
   ) throws(Failure) -> Gone {
     var gone = Gone()
     var next = nextSequence
@@ -57,18 +66,17 @@ extension Store {
       next &-= 1
       guard row.sequence == next else { throw .store(outOfOrder) }
       if unsafe gone.includes(row.key) { return }
-      if let value = unsafe row.value, !row.attributes.hasExpired(at: now) {
-        try unsafe put(row, value, into: loader, rewrite)
-      } else if unsafe !loader.contains(row.key) {
+      if try unsafe put(row, row.value, into: loader, now, adapt) { return }
+      if unsafe !loader.contains(row.key) {
         gone.keys.insert(unsafe [UInt8](row.key))
-        if unsafe row.value != nil { gone.expired.append(unsafe [UInt8](row.key)) }
+        if unsafe row.value != nil { gone.toRemove.append(unsafe [UInt8](row.key)) }
       }
     }
     return gone
   }
 
   private func loadKeys(
-    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ rewrite: Rewrite, _ beat: () -> Void
+    into loader: Loader, except gone: inout Gone, _ now: UInt64, _ adapt: Adapt, _ beat: () -> Void
   ) throws(Failure) {
     var last: [UInt8] = []
     try forEach("SELECT * FROM kv ORDER BY key", .kv, beat) { row throws(Failure) in
@@ -76,27 +84,31 @@ extension Store {
       guard isInOrder, let value = unsafe row.value else { throw .store(outOfOrder) }
       unsafe last.replaceSubrange(0..., with: row.key)
       if unsafe gone.includes(row.key) { return }
-      if !row.attributes.hasExpired(at: now) {
-        try unsafe put(row, value, into: loader, rewrite)
-      } else if unsafe !loader.contains(row.key) {
-        gone.expired.append(unsafe [UInt8](row.key))
+      if try unsafe put(row, value, into: loader, now, adapt) { return }
+      if unsafe !loader.contains(row.key) {
+        gone.toRemove.append(unsafe [UInt8](row.key))
       }
     }
   }
 
+  /// - Returns: false if the table is not to have it.
   private func put(
-    _ row: Row, _ value: UnsafeRawBufferPointer, into loader: Loader, _ rewrite: Rewrite
-  ) throws(Failure) {
+    _ row: Row, _ value: UnsafeRawBufferPointer?, into loader: Loader, _ now: UInt64, _ adapt: Adapt
+  ) throws(Failure) -> Bool {
+    guard let value = unsafe value, !row.attributes.hasExpired(at: now) else { return false }
     do throws(EngineError) {
-      guard let other = unsafe rewrite(row.key, value) else {
-        return try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
-      }
-      try unsafe other.withBytes { value throws(EngineError) in
-        try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
+      switch unsafe adapt(row.key, value) {
+      case .leaveOut: return false
+      case .keep: try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
+      case .replace(let other):
+        try unsafe other.withBytes { value throws(EngineError) in
+          try unsafe loader.putIfAbsent(row.key, value, row.attributes, version: row.version)
+        }
       }
     } catch {
       throw .table(error)
     }
+    return true
   }
 
   var outOfOrder: StoreError {

@@ -16,6 +16,8 @@ final class Store {
   private(set) var uuid: (UInt64, UInt64)
   /// The store is the table at this version.
   private(set) var applied: UInt64
+  /// That table is a mirror: what it says of itself is so.
+  private(set) var isOfMirror = false
   /// Of the next row of `recent`, and of the first there is.
   var nextSequence: UInt64 = 1
   var firstSequence: UInt64 = 1
@@ -140,6 +142,7 @@ final class Store {
         applied: UInt64(bitPattern: applied))
     }
     guard store.hasPossibleRows else { throw store.outOfOrder }
+    store.isOfMirror = try number("SELECT value FROM meta WHERE name = 'mirror'") == 1
     return store
   }
 
@@ -147,7 +150,7 @@ final class Store {
   /// `fill` throws, there is no such store.
   /// - Parameter fill: returns the version that it has put into it.
   static func create(
-    _ table: String, in directory: StoreDirectory, uuid: (UInt64, UInt64), disk: String? = nil,
+    _ table: String, in directory: StoreDirectory, uuid: (UInt64, UInt64), isMirror: Bool, disk: String? = nil,
     _ fill: (Store) throws(StoreError) -> UInt64
   ) throws(StoreError) -> Store {
     try directory.prepare()
@@ -162,6 +165,7 @@ final class Store {
           try database.run("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(format)")
           return try Store(database, generation, uuid: uuid, applied: 0)
         }
+        try store.note(isOfMirror: isMirror)
         try store.bind(to: uuid, applied: try fill(store))
         return store
       }
@@ -201,6 +205,14 @@ final class Store {
     }
     self.uuid = uuid
     self.applied = applied
+  }
+
+  /// Says what kind of table it is. In a transaction of the caller's. A file of an earlier release does not say it.
+  func note(isOfMirror: Bool) throws(StoreError) {
+    try explaining(path) { () throws(SQLiteError) in
+      try database.run("INSERT OR REPLACE INTO meta VALUES('mirror', \(isOfMirror ? 1 : 0))")
+    }
+    self.isOfMirror = isOfMirror
   }
 
   /// After a transaction has said so.

@@ -32,6 +32,8 @@ extension Table {
     try directory.prepare()
     guard let store = try Store.open(name, in: directory, disk: disk) else { return nil }
     defer { store.close() }
+    let isMirror = options.features.contains(.mirror)
+    let staysMirror = isMirror && store.isOfMirror
     var failure: StoreError?
     let now = HostClock.realtimeNanoseconds
     let table: Table
@@ -40,7 +42,9 @@ extension Table {
         name, options,
         load: TableLoad(base: VersionEpoch.base(after: store.applied)) { loader throws(EngineError) in
           do throws(Store.Failure) {
-            try unsafe store.load(into: loader, now: now, rewriting: statusOfThisBoot, beat)
+            try unsafe store.load(
+              into: loader, isMirror: isMirror, now: now,
+              adapting: { key, value in unsafe adapt(key, value, staysMirror: staysMirror) }, beat)
           } catch {
             switch error {
             case .table(let error): throw error
@@ -57,26 +61,22 @@ extension Table {
     } catch {
       throw failure ?? StoreError(TableError(error, table: name), store.path)
     }
-    do throws(TableError) { try table.forgetUpstream() } catch { throw StoreError(error, store.path) }
     return table
   }
 
-  /// Removes what a mirror said of itself, if the table is none any more: its keys become this host's own. Were it kept, a later mirror
-  /// would take them for the other store's.
-  private func forgetUpstream() throws(TableError) {
-    guard !isMirror, let entry = try entry(forKey: Upstream.key), entry.type == .string,
-      let text = try get(Upstream.key, as: String.self), UpstreamStatus(text: text) != nil
-    else { return }
-    try remove(Upstream.key)
-  }
-
-  /// What a mirror says of itself, without the steady clock's reading at its last look: that clock began anew with the host.
-  /// - Returns: nil for any other key or value.
-  private static func statusOfThisBoot(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]? {
+  /// What becomes of a mirror's status in the table that comes back; any other key stays as it is.
+  ///
+  /// Of a mirror that was one it loses the steady clock's reading at its last look: that clock began anew with the host. Else it is left out:
+  /// the keys become this host's own, or were that, and a mirror would take them for the other store's. A table of its own can have such a
+  /// text from a mirror's dump.
+  private static func adapt(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, staysMirror: Bool
+  ) -> Store.Adaptation {
     guard unsafe key.elementsEqual(Upstream.key.utf8),
       var status = unsafe UpstreamStatus(text: String(decoding: value, as: UTF8.self))
-    else { return nil }
+    else { return .keep }
+    guard staysMirror else { return .leaveOut }
     status.asOfMonotonic = 0
-    return Array(status.text.utf8)
+    return .replace(Array(status.text.utf8))
   }
 }

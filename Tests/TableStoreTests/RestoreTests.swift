@@ -87,6 +87,30 @@ import Testing
     }
   }
 
+  /// A dump of a mirror, loaded into a table of one's own, has its status: what was written since is not the other store's.
+  @Test func whatATableOfItsOwnSaysOfAStoreIsNoMirrorsStatus() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let own = try Table.create(name, .init(capacityBytes: 16 << 20))
+        var status = UpstreamStatus(.following, address: "etcd://db:2379/app/")
+        status.revision = 100
+        try own.set(Table.Upstream.key, status.text)
+        try own.set("a", "ours")
+        let follower = try Follower(own, in: directory)
+        try follower.sync()
+        follower.close()
+        var options = Table.Options(capacityBytes: 16 << 20)
+        options.features = [.mirror]
+        let mirror = try #require(try rebooted(name, from: directory, options))
+        // So it reads all of the other store before it says anything.
+        #expect(try mirror.upstream.status() == nil)
+        #expect(try mirror.get("a", as: String.self) == "ours")
+        // Nor where nothing was stored before the next reboot.
+        #expect(try #require(try rebooted(name, from: directory, options)).upstream.status() == nil)
+      }
+    }
+  }
+
   /// The clock that nobody sets began anew with the host: what it said before tells nothing, also where it is behind that by chance.
   @Test(arguments: [-1_000_000_000_000, 1_000_000_000_000])
   func theAgeOfAMirrorThatComesBackIsTheCalendars(_ uptimeBefore: Int64) throws {
