@@ -73,22 +73,35 @@ final class Broker: Sendable {
     }
   }
 
+  /// Something that a client is to be sent.
+  struct Delivery {
+    let client: ClientRecord
+    let push: ClientRecord.Push
+
+    func deliver() { client.deliver(push) }
+  }
+
+  /// Sends a message.
   /// - Parameter change: the key of which the message tells. The broker leaves out clients that may not read it.
-  /// - Returns: how many were told.
-  @discardableResult
-  func publish(_ message: [UInt8], on channel: [UInt8], of change: (key: [UInt8], table: Int)? = nil) -> Int {
-    var told = state.withLock { state in
+  func publish(_ message: [UInt8], on channel: [UInt8], of change: (key: [UInt8], table: Int)) {
+    for delivery in deliveries(of: message, on: channel) where delivery.client.mayRead(change.key, of: change.table) {
+      delivery.deliver()
+    }
+  }
+
+  /// A message to each who listens, which the caller sends.
+  func deliveries(of message: [UInt8], on channel: [UInt8]) -> [Delivery] {
+    state.withLock { state in
       var told = (state.channels[channel] ?? [:]).values.map {
-        ($0, ClientRecord.Push.message(channel: channel, message))
+        Delivery(client: $0, push: .message(channel: channel, message))
       }
       for (pattern, listeners) in state.patterns where Glob.matches(pattern, channel) {
-        told += listeners.values.map { ($0, .patternMessage(pattern: pattern, channel: channel, message)) }
+        told += listeners.values.map {
+          Delivery(client: $0, push: .patternMessage(pattern: pattern, channel: channel, message))
+        }
       }
       return told
     }
-    if let change { told = told.filter { $0.0.mayRead(change.key, of: change.table) } }
-    for (client, push) in told { client.deliver(push) }
-    return told.count
   }
 
   /// Whether a client that gets its answers in RESP2 still expects a message. What has been on its way to one that has ended its subscription

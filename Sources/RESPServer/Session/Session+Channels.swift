@@ -66,6 +66,14 @@ extension Session {
     }
   }
 
+  /// Sends a message; inside EXEC, when its barrier has ended.
+  /// - Returns: how many clients listen.
+  func publish(_ message: [UInt8], on channel: [UInt8]) -> Int {
+    let deliveries = server.broker.deliveries(of: message, on: channel)
+    if unsent == nil { for delivery in deliveries { delivery.deliver() } } else { unsent! += deliveries }
+    return deliveries.count
+  }
+
   func pubsub(_ request: Request) {
     let broker = server.broker
     if request[1].isWord("CHANNELS") {

@@ -44,7 +44,7 @@ extension Session {
     case .psubscribe: try subscribe(request, isPattern: true)
     case .unsubscribe: unsubscribe(request, isPattern: false)
     case .punsubscribe: unsubscribe(request, isPattern: true)
-    case .publish: reply.integer(server.broker.publish(request[2].array, on: request[1].array))
+    case .publish: reply.integer(publish(request[2].array, on: request[1].array))
     case .pubsub: pubsub(request)
     case .save: reply.ok()
     case .bgsave: reply.simple("Background saving started" as StaticString)

@@ -151,6 +151,14 @@ extension Session {
     }
     if isForwarded { return try forward(queue, patience) }
     noteWrite(database)
+    unsent = []
+    defer { unsent = nil }
+    let goesOn = try runInBarrier(queue, patience)
+    for delivery in unsent ?? [] { delivery.deliver() }
+    return goesOn
+  }
+
+  private func runInBarrier(_ queue: CommandQueue, _ patience: Duration) throws -> Bool {
     let start = replyStart
     do {
       return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }

@@ -51,6 +51,9 @@ final class Session: @unchecked Sendable {
   var watchedNames: Set<WatchedName> = []
   /// One a table.
   var watchedAbsent: [AbsentWatch] = []
+  /// What PUBLISH has to send in the transaction that runs: whoever gets it earlier would look at the table and not find what the
+  /// transaction has stored. Nil outside of one that writes.
+  var unsent: [Broker.Delivery]?
   var subscriptions = Subscriptions()
   var tracking: Tracking?
   var suppression = ReplySuppression.none

@@ -1,0 +1,33 @@
+import SharedTable
+import TestSupport
+import Testing
+
+/// What clients are told while a lane has somebody's session.
+@Suite struct LaneTests {
+  /// Sends a transaction and has it carried out by the table's lane. What is queued behind `words` keeps its barrier open for a while.
+  private func execInLane(_ client: RedisClient, _ server: TestServer, _ words: [[String]]) throws {
+    let other = try server.client()
+    _ = try other.call("SET", "long", String(repeating: "x", count: 3_000))
+    #expect(try client.call("MULTI") == "+OK")
+    for command in words + [["SET", "last", "1"]] + Array(repeating: ["LCS", "long", "long", "LEN"], count: 2) {
+      #expect(try client.call(command.map { Array($0.utf8) }) == "+QUEUED")
+    }
+    try server.table.barrier { (tx: inout Transaction) throws in
+      try client.send(encode(["EXEC"]))
+      // By the second answer the loop has seen it, and handed it over.
+      for _ in 0..<2 { #expect(try other.call("PING") == "+PONG") }
+    }
+  }
+
+  @Test func whoGetsAMessageOfATransactionFindsWhatItStored() async throws {
+    try await withServer { server, client throws in
+      let (listener, reader) = (try server.client(), try server.client())
+      _ = try client.call("SET", "k", "old")
+      _ = try listener.call("SUBSCRIBE", "changes")
+      try execInLane(client, server, [["SET", "k", "new"], ["PUBLISH", "changes", "k"]])
+      #expect(try listener.answer() == "[\"message\" \"changes\" \"k\"]")
+      #expect(try reader.call("GET", "k") == "\"new\"")
+      #expect(try client.answer() == "[+OK :1 +OK :3000 :3000]")
+    }
+  }
+}
