@@ -30,4 +30,15 @@ import Testing
       #expect(try client.answer() == "[+OK :1 +OK :3000 :3000]")
     }
   }
+
+  @Test func whoBeginsToListenGetsTheAnswerBeforeTheFirstMessage() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      try execInLane(client, server, [["SUBSCRIBE", "changes"]])
+      while try other.call("PUBLISH", "changes", "k") == ":0" {}
+      #expect(try client.answer() == "[[\"subscribe\" \"changes\" :1] +OK :3000 :3000]")
+      #expect(try client.answer() == "[\"message\" \"changes\" \"k\"]")
+      #expect(try client.call("PING") == "[\"pong\" \"\"]")
+    }
+  }
 }

@@ -31,6 +31,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var isClosing = false
   private var isEnding = false
   private var unread = 0
+  /// What the client is to be told since a lane has the session. It is sent behind the answers that the lane makes: a client that begins
+  /// to listen by one of them would take it for that answer, and a client that caches would keep an answer that is older than it.
+  private var held: [ClientRecord.Push] = []
 
   init(_ session: Session, _ server: ServerState) {
     self.session = session
@@ -108,6 +111,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(session.reply.buffer), promise: nil)
         session.forgetReply()
       }
+      sendHeld()
       switch outcome {
       case .needsInput:
         if isInputClosed { return closeWhenSent(context) }
@@ -183,6 +187,26 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func deliver(_ push: ClientRecord.Push) {
     guard let context, !isEnding else { return }
+    if isInLane {
+      held.append(push)
+      unread += push.byteCount
+      if unread > Self.mostUnread { context.close(promise: nil) }
+    } else {
+      send(push, context)
+    }
+  }
+
+  private func sendHeld() {
+    guard !held.isEmpty else { return }
+    let pushes = held
+    held = []
+    for push in pushes {
+      unread -= push.byteCount
+      if let context, !isEnding { send(push, context) }
+    }
+  }
+
+  private func send(_ push: ClientRecord.Push, _ context: ChannelHandlerContext) {
     let (client, version) = (session.client, session.client.current.version)
     guard version == 3 || session.server.broker.isExpected(push, by: client) else { return }
     let bytes = push.encoded(version: version)
@@ -197,6 +221,16 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension ClientRecord.Push {
+  /// About how much it takes.
+  fileprivate var byteCount: Int {
+    switch self {
+    case .message(let channel, let message): channel.count + message.count + 64
+    case .patternMessage(let pattern, let channel, let message): pattern.count + channel.count + message.count + 64
+    case .invalidate(let keys), .invalidateMessage(let keys): (keys ?? []).reduce(64) { $0 + $1.count + 32 }
+    case .redirectionBroken: 64
+    }
+  }
+
   func encoded(version: Int) -> ByteBuffer {
     var reply = Reply()
     reply.version = version
