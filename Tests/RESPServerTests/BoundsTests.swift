@@ -90,4 +90,94 @@ import Testing
       #expect(try server.table.get("d", as: Double.self) == .greatestFiniteMagnitude)
     }
   }
+
+  // MARK: - What the server remembers of a client
+
+  @Test func namesThatAClientListensToHaveABound() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      func name(_ number: Int) -> [UInt8] { Array("\(number)".utf8) + [UInt8](repeating: 120, count: 20 << 20) }
+      for number in 0..<3 {
+        #expect(try client.call([Array("SUBSCRIBE".utf8), name(number)]).hasSuffix(" :\(number + 1)]"))
+      }
+      for command in ["SUBSCRIBE", "PSUBSCRIBE"] {
+        #expect(
+          try client.call([Array(command.utf8), name(3)])
+            == "-ERR too many subscriptions; their names may have 64 MiB a connection")
+      }
+      #expect(try other.call("PUBSUB", "NUMPAT") == ":0")
+      // What is given up makes room.
+      #expect(try client.call([Array("UNSUBSCRIBE".utf8), name(0)]).hasSuffix(" :2]"))
+      #expect(try client.call([Array("SUBSCRIBE".utf8), name(3)]).hasSuffix(" :3]"))
+      #expect(try client.call("RESET") == "+RESET")
+      #expect(try client.call([Array("SUBSCRIBE".utf8), name(4)]).hasSuffix(" :1]"))
+    }
+  }
+
+  @Test func theChannelsOfAllAreToldIfThereIsRoom() async throws {
+    try await withServer(adjusting: { $0.largestReply = 10_000 }) { server, client throws in
+      let listeners = try (0..<3).map { _ in try server.client() }
+      for (number, listener) in listeners.enumerated() {
+        _ = try listener.call("SUBSCRIBE", "\(number)" + String(repeating: "x", count: 4_000))
+      }
+      #expect(try client.call("PUBSUB", "CHANNELS").hasPrefix("-ERR the reply would be larger"))
+      #expect(try client.call("PUBSUB", "CHANNELS", "0*").hasPrefix("[\"0xxx"))
+    }
+  }
+
+  /// While the server looks for a name among many, nobody else is answered.
+  @Test func manyLongNamesHoldUpNobody() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      let start = [UInt8](repeating: 120, count: 6_000)
+      let names = (10_000..<19_000).map { start + Array("\($0)".utf8) }
+      try client.send(RedisClient.encode([Array("SUBSCRIBE".utf8)] + names))
+      for _ in 0..<2 { #expect(try other.call("PING") == "+PONG") }
+      for _ in names { _ = try client.answer() }
+      try client.send("UNSUBSCRIBE\r\n")
+      for _ in 0..<2 { #expect(try other.call("PING") == "+PONG") }
+    }
+  }
+
+  @Test func keysThatAClientWatchesHaveABound() async throws {
+    try await withServer { _, client throws in
+      func key(_ number: Int) -> [UInt8] { Array("\(number)".utf8) + [UInt8](repeating: 120, count: 20 << 20) }
+      for number in 0..<3 { #expect(try client.call([Array("WATCH".utf8), key(number)]) == "+OK") }
+      let refusal = "-ERR too many keys are watched; they may have 64 MiB"
+      #expect(try client.call([Array("WATCH".utf8), key(3)]) == refusal)
+      #expect(try client.call("UNWATCH") == "+OK")
+      #expect(try client.call([Array("WATCH".utf8), key(3)]) == "+OK")
+    }
+  }
+
+  @Test func prefixesThatAClientTracksHaveABound() async throws {
+    try await withServer { _, client throws in
+      func track(_ prefixes: [String]) throws -> String {
+        let words = ["CLIENT", "TRACKING", "ON", "BCAST"] + prefixes.flatMap { ["PREFIX", $0] }
+        return try client.call(words.map { Array($0.utf8) })
+      }
+      _ = try client.call("HELLO", "3")
+      let refusal = "-ERR too many prefixes; a connection tracks 1000, of 1 MiB in all"
+      let many = (1_000..<2_000).map { "\($0)" }
+      #expect(try track(many + ["x"]) == refusal)
+      #expect(try track([String(repeating: "y", count: (1 << 20) + 1)]) == refusal)
+      #expect(try track(many) == "+OK")
+      #expect(try track(["x"]) == refusal)
+    }
+  }
+
+  @Test func whatAClientCallsItselfHasABound() async throws {
+    try await withServer { _, client throws in
+      let (longest, longer) = (String(repeating: "x", count: 1024), String(repeating: "x", count: 1025))
+      let refusal = "-ERR names of clients and libraries have at most 1024 bytes"
+      #expect(try client.call("CLIENT", "SETNAME", longest) == "+OK")
+      #expect(try client.call("CLIENT", "SETNAME", longer) == refusal)
+      #expect(try client.call("HELLO", "3", "SETNAME", longer) == refusal)
+      for attribute in ["LIB-NAME", "LIB-VER"] {
+        #expect(try client.call("CLIENT", "SETINFO", attribute, longest) == "+OK")
+        #expect(try client.call("CLIENT", "SETINFO", attribute, longer) == refusal)
+      }
+      #expect(try client.call("CLIENT", "GETNAME") == "\"\(longest)\"")
+    }
+  }
 }

@@ -1,12 +1,35 @@
-/// What one connection listens to, in the order in which it began.
+/// What one connection listens to. A name is found without a look at the others, which may be many and long.
 struct Subscriptions {
-  var channels: [[UInt8]] = []
-  var patterns: [[UInt8]] = []
+  /// Each with its number in the order in which the client began to listen.
+  private var channels: [[UInt8]: Int] = [:]
+  private var patterns: [[UInt8]: Int] = [:]
+  private var begun = 0
+  /// Of all names.
+  private(set) var bytes = 0
 
-  /// One client listens to no more than so many: each costs the server memory.
+  /// One client listens to no more than so many, of so many bytes: each costs the server memory.
   static let most = 10_000
+  static let mostBytes = 64 << 20
 
+  var counts: (channels: Int, patterns: Int) { (channels.count, patterns.count) }
   var count: Int { channels.count + patterns.count }
+
+  /// In the order in which the client began to listen.
+  func names(arePatterns: Bool) -> [[UInt8]] {
+    (arePatterns ? patterns : channels).sorted { $0.value < $1.value }.map(\.key)
+  }
+
+  mutating func add(_ name: [UInt8], isPattern: Bool) {
+    begun += 1
+    guard (isPattern ? patterns[name] : channels[name]) == nil else { return }
+    if isPattern { patterns[name] = begun } else { channels[name] = begun }
+    bytes += name.count
+  }
+
+  mutating func remove(_ name: [UInt8], isPattern: Bool) {
+    let known = isPattern ? patterns.removeValue(forKey: name) : channels.removeValue(forKey: name)
+    if known != nil { bytes -= name.count }
+  }
 }
 
 /// `CLIENT TRACKING … BCAST`: keys whose changes a client is told.
@@ -15,6 +38,10 @@ struct Tracking: Sendable, Equatable {
   var prefixes: [[UInt8]] = []
   /// Who is told; nil: the client itself.
   var redirect: Int?
+
+  /// One client names no more than so many, of so many bytes: each is compared with each other one, and with every key that changes.
+  static let mostPrefixes = 1000
+  static let mostBytes = 1 << 20
 
   /// Goes on to tell what was told before.
   mutating func add(_ earlier: [[UInt8]]) {

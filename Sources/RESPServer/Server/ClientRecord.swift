@@ -42,6 +42,9 @@ final class ClientRecord: Sendable {
     case redirectionBroken(Int)
   }
 
+  /// Bytes of a client's name, and of its library's name and version: the server keeps them, and `CLIENT LIST` tells those of all.
+  static let longestName = 1024
+
   let id: Int
   let address: String
   /// Of this server's end.

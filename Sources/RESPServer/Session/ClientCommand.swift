@@ -27,6 +27,7 @@ enum ClientCommand {
   }
 
   private static func setInfo(_ request: Request, _ session: Session) throws(CommandError) {
+    guard request[3].count <= ClientRecord.longestName else { throw .longName }
     let value = request[3].text
     guard value.utf8.allSatisfy({ (33...126).contains($0) }) else {
       throw CommandError("ERR ", quoting: request[2], " cannot contain spaces, newlines or special characters.")

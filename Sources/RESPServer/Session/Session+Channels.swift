@@ -4,13 +4,12 @@ extension Session {
     guard subscriptions.count + request.count <= Subscriptions.most else {
       throw CommandError("ERR too many subscriptions; at most \(Subscriptions.most) a connection")
     }
+    guard (1..<request.count).reduce(subscriptions.bytes, { $0 + request[$1].count }) <= Subscriptions.mostBytes else {
+      throw CommandError("ERR too many subscriptions; their names may have 64 MiB a connection")
+    }
     for index in 1..<request.count {
       let channel = request[index].array
-      if isPattern {
-        if !subscriptions.patterns.contains(channel) { subscriptions.patterns.append(channel) }
-      } else {
-        if !subscriptions.channels.contains(channel) { subscriptions.channels.append(channel) }
-      }
+      subscriptions.add(channel, isPattern: isPattern)
       noteSubscriptions()
       server.broker.subscribe(client, to: channel, isPattern: isPattern)
       confirm(isPattern ? "psubscribe" : "subscribe", channel)
@@ -35,23 +34,19 @@ extension Session {
   /// - Returns: what was left.
   @discardableResult
   func leaveChannels(isPattern: Bool) -> [[UInt8]] {
-    let left = isPattern ? subscriptions.patterns : subscriptions.channels
+    let left = subscriptions.names(arePatterns: isPattern)
     for channel in left { leave(channel, isPattern: isPattern) }
     return left
   }
 
   private func leave(_ channel: [UInt8], isPattern: Bool) {
     server.broker.unsubscribe(client, from: channel, isPattern: isPattern)
-    if isPattern {
-      subscriptions.patterns.removeAll { $0 == channel }
-    } else {
-      subscriptions.channels.removeAll { $0 == channel }
-    }
+    subscriptions.remove(channel, isPattern: isPattern)
     noteSubscriptions()
   }
 
   private func noteSubscriptions() {
-    let counts = (subscriptions.channels.count, subscriptions.patterns.count)
+    let counts = subscriptions.counts
     client.update { $0.subscriptions = counts }
   }
 
@@ -74,12 +69,13 @@ extension Session {
     return deliveries.count
   }
 
-  func pubsub(_ request: Request) {
+  func pubsub(_ request: Request) throws(CommandError) {
     let broker = server.broker
     if request[1].isWord("CHANNELS") {
       let channels = broker.channels(matching: request.count == 3 ? request[2].array : nil).filter { channel in
         client.access.map { access in channel.withBytes { access.mayHear($0) } } ?? true
       }
+      try reply.room(for: channels.reduce(0) { $0 + $1.count + 32 })
       reply.array(channels.count)
       for channel in channels { reply.bulk(channel) }
     } else if request[1].isWord("NUMSUB") {

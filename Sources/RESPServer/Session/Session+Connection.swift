@@ -45,7 +45,7 @@ extension Session {
     case .unsubscribe: unsubscribe(request, isPattern: false)
     case .punsubscribe: unsubscribe(request, isPattern: true)
     case .publish: reply.integer(publish(request[2].array, on: request[1].array))
-    case .pubsub: pubsub(request)
+    case .pubsub: try pubsub(request)
     case .save: reply.ok()
     case .bgsave: reply.simple("Background saving started" as StaticString)
     case .lastsave: reply.integer(server.beginTime)
@@ -121,6 +121,7 @@ extension Session {
   }
 
   func setName(_ name: Bytes) throws(CommandError) {
+    guard name.count <= ClientRecord.longestName else { throw .longName }
     guard name.array.allSatisfy({ (33...126).contains($0) }) else {
       throw CommandError("ERR Client names cannot contain spaces, newlines or special characters.")
     }

@@ -47,6 +47,7 @@ extension Session {
 
   func unwatch() {
     watched = []
+    watchedBytes = 0
     watchedNames = []
     watchedAbsent = []
   }
@@ -55,6 +56,9 @@ extension Session {
     if queue != nil { throw CommandError("ERR WATCH inside MULTI is not allowed") }
     guard watched.count + request.count <= 1 << 20 else {
       throw CommandError("ERR too many keys are watched; at most \(1 << 20)")
+    }
+    guard (1..<request.count).reduce(watchedBytes, { $0 + request[$1].count }) <= CommandQueue.mostBytes else {
+      throw CommandError("ERR too many keys are watched; they may have 64 MiB")
     }
     let database = database
     let generation = database.generation
@@ -72,6 +76,7 @@ extension Session {
     // A key that is watched already counts from its first WATCH on.
     let new = seen.filter { watchedNames.insert(WatchedName(database: database.index, key: $0.key)).inserted }
     watched += new
+    watchedBytes += new.reduce(0) { $0 + $1.key.count }
     watchAbsent(new.filter { $0.version == 0 }.map(\.key), of: table, at: version)
     reply.ok()
   }

@@ -47,6 +47,8 @@ final class Session: @unchecked Sendable {
     didSet { client.noteQueued(queue?.entries.count) }
   }
   var watched: [WatchedKey] = []
+  /// Of their keys.
+  var watchedBytes = 0
   /// Those of ``watched``.
   var watchedNames: Set<WatchedName> = []
   /// One a table.

@@ -36,6 +36,7 @@ enum TrackingRequest {
             ? "ERR CLIENT TRACKING without BCAST is not supported: name prefixes, or none for all keys, with BCAST"
             : "ERR PREFIX option requires BCAST mode to be enabled")
       }
+      try checkCount(tracking.prefixes + (session.tracking?.prefixes ?? []))
       try checkOverlap(tracking.prefixes, with: session.tracking?.prefixes ?? [])
       if tracking.prefixes.isEmpty { tracking.prefixes = [[]] }
       tracking.add(session.tracking?.prefixes ?? [])
@@ -50,6 +51,12 @@ enum TrackingRequest {
       throw CommandError("ERR The client ID you want redirect to does not exist")
     }
     return client
+  }
+
+  private static func checkCount(_ prefixes: [[UInt8]]) throws(CommandError) {
+    guard prefixes.count <= Tracking.mostPrefixes, prefixes.reduce(0, { $0 + $1.count }) <= Tracking.mostBytes else {
+      throw CommandError("ERR too many prefixes; a connection tracks \(Tracking.mostPrefixes), of 1 MiB in all")
+    }
   }
 
   /// As in Redis: a key of two prefixes would be told twice.
