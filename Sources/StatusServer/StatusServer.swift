@@ -15,7 +15,8 @@ public final class StatusServer: Sendable {
   private let listeners = Mutex<[any Channel]>([])
   /// What ``start()`` has made at the options' path.
   private let socketFile = Mutex<SocketFile?>(nil)
-  private let connectionCount = Mutex(0)
+  /// Connections that are served, and those that are told that there is no room.
+  private let counts = Mutex((served: 0, refused: 0))
 
   /// - Parameter pages: the page at a path, nil if there is none. Called on the event loop: it must not wait for anybody.
   public init(_ options: StatusServerOptions, pages: @escaping @Sendable (String) -> Page?) {
@@ -101,13 +102,11 @@ public final class StatusServer: Sendable {
   // MARK: - Connections
 
   private func accept(_ channel: any Channel, isTCP: Bool) -> EventLoopFuture<Void> {
-    let isRoom = connectionCount.withLock { count in
-      guard count < options.connectionLimit else { return false }
-      count += 1
-      return true
-    }
-    if isRoom { channel.closeFuture.whenComplete { [self] _ in connectionCount.withLock { $0 -= 1 } } }
+    let isRoom = enter()
+    if let isRoom { channel.closeFuture.whenComplete { [self] _ in leave(wasServed: isRoom) } }
     return channel.eventLoop.makeCompletedFuture { [self] in
+      // Closed without a word: to be told takes a descriptor until its client has read it.
+      guard let isRoom else { throw TooManyConnections() }
       let pipeline = channel.pipeline.syncOperations
       let answer = RequestHandler(options, pages: pages, isTCP: isTCP, isRefused: !isRoom)
       try pipeline.addHandler(ConnectionBounds(byteLimit: options.requestByteLimit, timeLimit: options.timeLimit))
@@ -116,4 +115,24 @@ public final class StatusServer: Sendable {
       try pipeline.addHandler(answer)
     }
   }
+
+  /// - Returns: whether the connection is to be served; nil if there are too many even to be told.
+  private func enter() -> Bool? {
+    counts.withLock { counts in
+      if counts.served < options.connectionLimit {
+        counts.served += 1
+        return true
+      }
+      guard counts.refused < options.connectionLimit else { return nil }
+      counts.refused += 1
+      return false
+    }
+  }
+
+  private func leave(wasServed: Bool) {
+    counts.withLock { if wasServed { $0.served -= 1 } else { $0.refused -= 1 } }
+  }
 }
+
+/// Ends a connection that is not even told why.
+private struct TooManyConnections: Error {}

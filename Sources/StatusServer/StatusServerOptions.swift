@@ -9,7 +9,7 @@ public struct StatusServerOptions: Sendable {
   public var listen: (host: String, port: Int)?
   /// Sockets that others have bound, Unix or loopback TCP: the server's to close, and their files others' to remove.
   public var bound: [Int32] = []
-  /// Connections at once; who comes beyond them is told so.
+  /// Connections at once. As many more are told so, and have their descriptor until their clients end them; others are closed at once.
   public var connectionLimit = 64
   /// Bytes of a request, its headers and a body included.
   public var requestByteLimit = 16 << 10

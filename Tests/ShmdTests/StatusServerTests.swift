@@ -21,4 +21,25 @@ import Testing
     withExtendedLifetime((served, refused)) {}
     await server.stop()
   }
+
+  /// Each of them has a descriptor until its client has gone, or its time is over.
+  @Test func whoIsRefusedIsToldWhileFewAre() async throws {
+    let fixture = try DaemonFixture()
+    let socket = fixture.directory + "/http.sock"
+    var options = StatusServerOptions(socket: socket, listen: nil)
+    options.connectionLimit = 2
+    options.timeLimit = .hours(1)
+    let server = StatusServer(options) { _ in Page(status: 200, "here") }
+    try await server.start()
+    var told = try (0..<4).map { _ in try HTTPClient(socket) }
+    for client in told.dropFirst(2) { #expect(try client.answer().status == 503) }
+    for _ in 0..<3 {
+      let client = try HTTPClient(socket)
+      #expect(throws: (any Error).self) { try client.answer() }
+    }
+    told.removeLast()
+    #expect(await comesTrue { (try? HTTPClient(socket).answer().status) == 503 })
+    withExtendedLifetime(told) {}
+    await server.stop()
+  }
 }
