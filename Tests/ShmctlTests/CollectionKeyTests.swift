@@ -1,6 +1,8 @@
 import SharedTable
 import Testing
 
+@testable import shmctl
+
 /// Keys that belong to a collection are shown as such, and not changed by mistake.
 @Suite struct CollectionKeyTests {
   /// With a dictionary 'documents', a cache 'pages' and a plain 'k'.
@@ -55,6 +57,33 @@ import Testing
     #expect(try table.run("set", "documents/new", "x").status == 10)
     #expect(try table.run("set", "other/new", "x").status == 0)
     #expect(try documents(table)[1] == "one")
+  }
+
+  @Test func noLineChangesAKeyOfACollectionUnasked() throws {
+    let table = try filled()
+    let before = try table.run("ls", "--long", "--sort").text
+    let keys = before.split(separator: "\n").compactMap { $0.split(separator: "\t").last.map(String.init) }
+    for key in keys where key != "k" {
+      let word = String(decoding: WordLine.escaped(Array(key.utf8)), as: UTF8.self)
+      for line in [
+        "set \(word) x", "del \(word)", "incr \(word)", "append \(word) x", "expire \(word) 1ms", "persist \(word)",
+        "rename \(word) other", "rename k \(word)",
+      ] {
+        let input = Array("check k present\n\(line)\n".utf8)
+        for command in ["batch", "transaction"] {
+          let run = try table.run(command, input: input)
+          #expect(run.status == 10, "\(command) \(line): \(run.errors)")
+          #expect(run.errors.contains("line 2: key '\(key)'") && run.errors.contains("give --force"), "\(run.errors)")
+        }
+      }
+    }
+    // A look changes nothing.
+    #expect(try table.run("batch", input: Array("check documents present\n".utf8)).status == 0)
+    #expect(try table.run("ls", "--long", "--sort").text == before)
+    #expect(try documents(table)[1] == "one")
+    for command in ["batch", "transaction"] {
+      #expect(try table.run(command, "--force", input: Array("set documents x\n".utf8)).status == 0)
+    }
   }
 
   @Test func aCollectionThatIsDeletedByForceGoesAsAWhole() throws {

@@ -40,14 +40,17 @@ struct KeyChange {
   }
 
   static func refusal(of key: [UInt8], _ collection: CollectionMembership, _ table: Table) -> Complaint {
+    Complaint(.wrongType, table: table.name, reason(of: key, collection))
+  }
+
+  /// Why a key that belongs to a collection is not changed.
+  static func reason(of key: [UInt8], _ collection: CollectionMembership) -> String {
     let what =
       collection.isHeader
       ? "is a \(collection.kind)"
       : "belongs to '\(RawArgument.shown(collection.name))', a \(collection.kind)"
-    return Complaint(
-      .wrongType, table: table.name,
+    return
       "key '\(RawArgument.shown(key))' \(what), which would be damaged; change it by a program of yours, or give --force"
-    )
   }
 
   /// The keys to claim so that those above them can be read that may be collections; nil if only the whole table will do.

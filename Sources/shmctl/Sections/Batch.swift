@@ -11,7 +11,8 @@ struct Batch: TableCommand {
 
       Operations are committed by groups: what has come, up to 1000 at a time. At a line that is wrong or fails it ends \
       and names the line: everything before it is done, nothing behind it. A key that is not there, or a condition that \
-      is not met, ends nothing and is counted; exit 1 says that there were any. --atomic is 'transaction'.
+      is not met, ends nothing and is counted; exit 1 says that there were any. --atomic is 'transaction'. A line that would \
+      change a key of a collection fails, without --force.
 
       EXAMPLES
         printf 'set a 1\\nincr hits 5\\n' | shmctl batch -t settings
@@ -39,11 +40,14 @@ struct Batch: TableCommand {
   @Flag(help: "Print a line for each operation: done, unmet, or a sum.")
   var results = false
 
+  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  var force = false
+
   @Argument(help: ArgumentHelp("Operations; standard input if none or -.", valueName: "file"))
   var file: RawArgument?
 
   func run(on table: Table) throws {
-    try OperationRun(table, options, results: results, atomic: atomic).run(InputFile(file))
+    try OperationRun(table, options, results: results, atomic: atomic, force: force).run(InputFile(file))
   }
 }
 
@@ -54,7 +58,8 @@ struct TransactionCommand: TableCommand {
       \(Batch.operations)
 
       All lines are read before the barrier begins. If a key of del, expire, persist or rename is not there, or a \
-      condition is not met, nothing is changed: exit 1, and the line is named. Readers see the state before or after.
+      condition is not met, nothing is changed: exit 1, and the line is named. So it is if a key belongs to a collection, without \
+      --force: exit 10. Readers see the state before or after.
 
       EXAMPLES
         printf 'check balance:a value=100\\nincr balance:a -10\\nincr balance:b 10\\n' | shmctl transaction -t bank
@@ -65,10 +70,13 @@ struct TransactionCommand: TableCommand {
   @Flag(help: "Print a line for each operation: done, or a sum.")
   var results = false
 
+  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  var force = false
+
   @Argument(help: ArgumentHelp("Operations; standard input if none or -.", valueName: "file"))
   var file: RawArgument?
 
   func run(on table: Table) throws {
-    try OperationRun(table, options, results: results, atomic: true).run(InputFile(file))
+    try OperationRun(table, options, results: results, atomic: true, force: force).run(InputFile(file))
   }
 }

@@ -44,6 +44,24 @@ enum Operation {
     }
   }
 
+  /// Keys that it stores or removes.
+  var changedKeys: [[UInt8]] {
+    switch self {
+    case .set(let record, _, _): [record.key]
+    case .delete(let key), .increment(let key, _), .append(let key, _), .expire(let key, _), .persist(let key): [key]
+    case .rename(let key, let name): [key, name]
+    case .check: []
+    }
+  }
+
+  /// - Throws: `typeMismatch` if it would change a key that belongs to a collection.
+  func checkCollections(in tx: borrowing Transaction) throws(TableError) {
+    for key in changedKeys {
+      guard let collection = try tx.collection(of: key) else { continue }
+      throw TableError(.typeMismatch, table: "*", KeyChange.reason(of: key, collection))
+    }
+  }
+
   func run(in tx: inout Transaction) throws(TableError) -> Outcome {
     switch self {
     case .set(let record, let ttl, let requirement):

@@ -8,15 +8,18 @@ struct OperationRun {
   private let options: CommonOptions
   private let results: Bool
   private let atomic: Bool
+  private let force: Bool
 
   private static let groupCount = 1000
   private static let groupBytes = 1 << 20
 
-  init(_ table: Table, _ options: CommonOptions, results: Bool, atomic: Bool) {
+  /// - Parameter force: change keys that belong to a collection, too.
+  init(_ table: Table, _ options: CommonOptions, results: Bool, atomic: Bool, force: Bool) {
     self.table = table
     self.options = options
     self.results = results
     self.atomic = atomic
+    self.force = force
   }
 
   private struct Numbered {
@@ -110,6 +113,7 @@ struct OperationRun {
       outcomes.reserveCapacity(group.count)
       for (index, numbered) in group.enumerated() {
         failed = index
+        if !force { try numbered.operation.checkCollections(in: tx) }
         outcomes.append(try numbered.operation.run(in: &tx))
         if atomic, outcomes.last == .unmet { throw Unmet() }
       }
