@@ -55,6 +55,23 @@ import Testing
     #expect(try table.run("watch", "state", "--until", "done").text == "")
   }
 
+  /// The value came while the log was overwritten, and no later change tells of it.
+  @Test func aWatchEndsAtAValueWhoseChangeWasLost() throws {
+    let table = try TestTable()
+    let script = #"""
+      others() { seq 20000 | sed 's/.*/set other-& &/' | "$SHMCTL" -t "$T" batch -q; }
+      timeout -s KILL 30 "$SHMCTL" -t "$T" watch $W --until done --exec 'echo >"$O"; until [ -e "$O.go" ]; do sleep 0.02; done' >/dev/null & w=$!
+      i=0; until [ -e "$O" ] || [ $i -gt 400 ]; do "$SHMCTL" -t "$T" set state busy; sleep 0.02; i=$((i + 1)); done
+      "$SHMCTL" -t "$T" set state done; others; touch "$O.go"; wait $w; echo $?; rm "$O" "$O.go"
+      """#
+    for what in ["state", "--prefix st"] {
+      try table.open().set("state", "new")
+      let run = try CommandRun(
+        shell: script, environment: ["T": table.name, "O": "/tmp/\(table.name).watch", "W": what])
+      #expect(run.text == "0\n", "\(what): \(run.errors)")
+    }
+  }
+
   @Test func aFailingCommandEndsNoWatch() throws {
     let table = try TestTable()
     let start = try table.open().version

@@ -58,6 +58,8 @@ struct Watch: TableCommand {
       }
     if let key, let until, try table.entry(forKey: key.bytes)?.text == until.bytes { return }
     var told: UInt64 = 0
+    // Up to which every change is told, or told as missed.
+    var version = start
     while true {
       guard let change = try changes.next(timeout: .seconds(3600)) else { continue }
       let value = try change.key.flatMap { key in try table.entry(forKey: key) }
@@ -66,7 +68,24 @@ struct Watch: TableCommand {
       if let exec { try line.run(exec, table, options) }
       told += 1
       if told == count { return }
-      if let until, case .set = change, line.value?.text == until.bytes { return }
+      if let until {
+        if case .set = change, line.value?.text == until.bytes { return }
+        // The change to the value may be among those that were lost, and no later one may come.
+        if case .missed = change, try isReached(until, after: version, in: table) { return }
+      }
+      version = change.version ?? version
+    }
+  }
+
+  /// Whether a key has the value, by a change after a version.
+  private func isReached(_ until: RawArgument, after version: UInt64, in table: Table) throws -> Bool {
+    try table.read { view in
+      if let key { return try view.entry(forKey: key.bytes)?.text == until.bytes }
+      var isReached = false
+      try view.forEach(prefix: prefix?.bytes ?? []) { _, entry in
+        if !isReached, entry.version > version { isReached = TableEntry(entry).text == until.bytes }
+      }
+      return isReached
     }
   }
 }
