@@ -44,6 +44,27 @@ import Testing
     #expect(try Table.open(first).get("n", as: Int.self) == 42)
   }
 
+  /// With none left it could open no table, and libdispatch would end it.
+  @Test func clientsLeaveTheDaemonHalfOfItsDescriptors() throws {
+    let fixture = try DaemonFixture()
+    let socket = fixture.directory + "/resp.sock"
+    defer { unlink(socket) }
+    try fixture.write(
+      """
+      tables: [{name: \(fixture.tableName()), capacity: 4MiB}]
+      resp: {socket: \(socket)}
+      """)
+    let daemon = try fixture.start(prelude: "ulimit -n 200")
+    try daemon.waitForLine("ready tables=")
+    #expect(daemon.transcript.contains("clients=100 descriptors=200"), "\(daemon.transcript)")
+    let clients = try (0..<100).map { _ in try RedisClient(socket) }
+    for client in clients { #expect(try client.call("PING") == "+PONG") }
+    #expect(try clients[0].call("CONFIG", "GET", "maxclients") == "[\"maxclients\" \"100\"]")
+    #expect(try RedisClient(socket).answer() == "-ERR max number of clients reached")
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
   @Test func theDaemonGrantsWhatItsRulesSay() throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()

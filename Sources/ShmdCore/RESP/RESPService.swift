@@ -24,6 +24,7 @@ struct RESPService: Service {
   private func start() async -> RESPServer? {
     guard let resp = configuration.resp else { return nil }
     var options = ServerOptions(resp, configuration.tables)
+    leaveDescriptors(&options)
     let server: RESPServer
     do {
       options.bound = try passed.sockets("resp", resp.listening, log)
@@ -43,6 +44,16 @@ struct RESPService: Service {
         "tables": "\(options.tables.map(\.name).joined(separator: " "))",
       ])
     return server
+  }
+
+  /// Half of the process's descriptors stay for its tables, stores and pages. If clients could take all, it would end: libdispatch opens
+  /// /proc now and then to look after its threads, and traps if it cannot.
+  private func leaveDescriptors(_ options: inout ServerOptions) {
+    guard let limit = HostProcess.descriptorLimit, limit / 2 < options.mostClients else { return }
+    options.mostClients = max(1, limit / 2)
+    log.warning(
+      "fewer Redis' clients served, for want of descriptors; raise the hard limit (ulimit -Hn, LimitNOFILE=)",
+      metadata: ["clients": "\(options.mostClients)", "descriptors": "\(limit)"])
   }
 
   /// Which sockets are passed, the configuration could not know.

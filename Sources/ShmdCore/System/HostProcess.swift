@@ -49,4 +49,11 @@ enum HostProcess {
     limit.rlim_cur = limit.rlim_max
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
+
+  /// How many descriptors this process may have; nil if nobody says.
+  static var descriptorLimit: Int? {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+    return Int(clamping: limit.rlim_cur)
+  }
 }
