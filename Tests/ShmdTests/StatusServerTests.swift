@@ -17,7 +17,8 @@ import Testing
     let refused = [try HTTPClient(socket), try HTTPClient(socket)]
     for client in refused { #expect(try client.answer().status == 503) }
     served = []
-    #expect(try await comesTrue { try HTTPClient.get("/", at: socket).status == 200 })
+    // Until the server has noticed, one more is closed without an answer.
+    #expect(await comesTrue { (try? HTTPClient.get("/", at: socket).status) == 200 })
     withExtendedLifetime((served, refused)) {}
     await server.stop()
   }
