@@ -47,6 +47,8 @@ final class Broker: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Taken before `state`.
+  private let adjustment = Mutex(())
   private let relays: [ChangeRelay]
 
   init(_ databases: [Database]) { relays = databases.map(ChangeRelay.init) }
@@ -173,9 +175,14 @@ final class Broker: Sendable {
   }
 
   /// The logs of the tables are read while somebody wants to know what is in them.
+  ///
+  /// Under a lock of its own: of two threads that come here at once, the one that looked first could else stop what the other has begun,
+  /// and nobody would tell that one's client of any change.
   private func adjustRelays() {
-    let isWanted = state.withLock { $0.notifications.isOn || !$0.trackers.isEmpty }
-    for relay in relays { isWanted ? relay.start(self) : relay.stop() }
+    adjustment.withLock { _ in
+      let isWanted = state.withLock { $0.notifications.isOn || !$0.trackers.isEmpty }
+      for relay in relays { isWanted ? relay.start(self) : relay.stop() }
+    }
   }
 
   /// Has the logs read of tables that were not there when somebody began to listen. For a clock.
