@@ -100,6 +100,14 @@ import Testing
     #expect(line.rendered(isStyled: false) == "x" && line.rendered(isStyled: true) == "\u{1b}[31mx\u{1b}[m")
   }
 
+  /// The counts of waits begin anew with a repair.
+  @Test func aCountThatWentBackHasNoRate() {
+    #expect(Rate.perSecond(from: 10, to: 25, in: .milliseconds(500)) == 30)
+    #expect(Rate.perSecond(from: 25, to: 10, in: .milliseconds(500)) == 0)
+    #expect(Rate.perSecond(from: 0, to: .max, in: .milliseconds(500)) == .max)
+    #expect(Rate.perSecond(from: 0, to: 1, in: .zero) == 0)
+  }
+
   // MARK: - Of real tables
 
   @Test func batchPrintsFramesOfWhatHappens() throws {

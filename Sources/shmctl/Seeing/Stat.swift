@@ -58,7 +58,7 @@ struct Stat: TableCommand {
       }
       let statistics = table.statistics
       let now = ContinuousClock.now
-      let rate = last.map { Rate.perSecond(statistics.version - $0.version, in: now - $0.at) }
+      let rate = last.map { Rate.perSecond(from: $0.version, to: statistics.version, in: now - $0.at) }
       try write(StatReport(table, statistics, rate: rate), isFirst: last == nil)
       last = (statistics.version, now)
       Pause.sleep(watch.duration)

@@ -61,8 +61,8 @@ struct TopSampler {
       probeID: statistics.probeID, version: statistics.version, waited: waited, at: .now)
     var row = TopState.Row(name: figures.table, variant: "\(figures.variant)")
     if let before = last.updateValue(sample, forKey: figures.table), before.probeID == sample.probeID {
-      row.commitsPerSecond = Rate.perSecond(sample.version &- before.version, in: sample.at - before.at)
-      row.waitsPerSecond = Rate.perSecond(waited &- before.waited, in: sample.at - before.at)
+      row.commitsPerSecond = Rate.perSecond(from: before.version, to: sample.version, in: sample.at - before.at)
+      row.waitsPerSecond = Rate.perSecond(from: before.waited, to: waited, in: sample.at - before.at)
     }
     row.keys = statistics.keyCount
     row.capacityBytes = statistics.capacityBytes
