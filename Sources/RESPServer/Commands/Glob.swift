@@ -67,4 +67,74 @@ enum Glob {
     }
     return isIn != isNegated ? min(place + 1, pattern.endIndex) : nil
   }
+
+  /// What stands for one byte.
+  struct Element {
+    /// Of each byte whether it is admitted.
+    private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    mutating func insert(_ byte: UInt8) {
+      let bit: UInt64 = 1 << UInt64(byte & 63)
+      switch byte >> 6 {
+      case 0: bits.0 |= bit
+      case 1: bits.1 |= bit
+      case 2: bits.2 |= bit
+      default: bits.3 |= bit
+      }
+    }
+
+    func admits(_ byte: UInt8) -> Bool {
+      let word =
+        switch byte >> 6 {
+        case 0: bits.0
+        case 1: bits.1
+        case 2: bits.2
+        default: bits.3
+        }
+      return word >> UInt64(byte & 63) & 1 == 1
+    }
+  }
+
+  /// The element at a place of a pattern, where no star stands; moves the place behind it.
+  static func element(of pattern: [UInt8], _ place: inout Int) -> Element {
+    var element = Element()
+    switch pattern[place] {
+    case UInt8(ascii: "?"):
+      for byte in UInt8.min ... .max { element.insert(byte) }
+    case UInt8(ascii: "["):
+      return classElement(of: pattern, &place)
+    case UInt8(ascii: "\\") where place + 1 < pattern.count:
+      place += 1
+      element.insert(pattern[place])
+    default: element.insert(pattern[place])
+    }
+    place += 1
+    return element
+  }
+
+  private static func classElement(of pattern: [UInt8], _ place: inout Int) -> Element {
+    var members = Element()
+    place += 1
+    let isNegated = place < pattern.count && pattern[place] == UInt8(ascii: "^")
+    if isNegated { place += 1 }
+    while place < pattern.count, pattern[place] != UInt8(ascii: "]") {
+      if pattern[place] == UInt8(ascii: "\\"), place + 1 < pattern.count {
+        place += 1
+        members.insert(pattern[place])
+      } else if place + 2 < pattern.count, pattern[place + 1] == ASCII.minus {
+        let (low, high) = (min(pattern[place], pattern[place + 2]), max(pattern[place], pattern[place + 2]))
+        for byte in low...high { members.insert(byte) }
+        place += 2
+      } else {
+        members.insert(pattern[place])
+      }
+      place += 1
+    }
+    // A class that is not closed ends with the pattern.
+    place = min(place + 1, pattern.count)
+    guard isNegated else { return members }
+    var others = Element()
+    for byte in UInt8.min ... .max where !members.admits(byte) { others.insert(byte) }
+    return others
+  }
 }

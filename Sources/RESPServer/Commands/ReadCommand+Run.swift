@@ -88,8 +88,9 @@ private enum Reads {
     var found: [[UInt8]] = []
     var bytes = 0
     let limit = reply.limit
+    let matcher = GlobMatcher(pattern, longest: Table.keyLengths.upperBound)
     try section.forEachKey { key in
-      if Glob.matches(pattern, key), visible?.mayRead(key) ?? true {
+      if matcher.matches(key), visible?.mayRead(key) ?? true {
         found.append(key.array)
         bytes += key.count + 32
       }

@@ -7,7 +7,7 @@ import SharedTable
 /// a thousand keys, until so many were.
 struct ScanRequest {
   private let cursor: UInt64
-  private var pattern: [UInt8]?
+  private var pattern: GlobMatcher?
   private var type: String?
   private var count = 10
 
@@ -23,7 +23,7 @@ struct ScanRequest {
         guard number >= 1 else { throw .syntax }
         count = number
       } else if request[index].isWord("MATCH") {
-        pattern = value.array
+        pattern = GlobMatcher(value.array, longest: Table.keyLengths.upperBound)
       } else if request[index].isWord("TYPE") {
         type = value.lowercased
       } else {
@@ -46,7 +46,7 @@ struct ScanRequest {
         let name = unsafe Bytes(key)
         let typeName = StoredValue.isText(entry.type) ? "string" : entry.type?.name ?? "unknown"
         if let visible, !visible.mayRead(name) { return true }
-        let isWanted = pattern.map { Glob.matches($0, name) } ?? true
+        let isWanted = pattern?.matches(name) ?? true
         if isWanted, type == nil || type == typeName {
           found.append(unsafe [UInt8](key))
           bytes += key.count + 32
