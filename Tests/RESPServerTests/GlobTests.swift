@@ -35,9 +35,9 @@ import Testing
     try await withServer(capacityBytes: 16 << 20) { server, client throws in
       let other = try server.client()
       for number in 10..<20 {
-        _ = try client.call("SET", String(repeating: "a", count: 60_000) + "\(number)", "v")
+        _ = try client.call("SET", String(repeating: "a", count: 30_000) + "\(number)", "v")
       }
-      let pattern = "*" + String(repeating: "a", count: 20_000) + "b"
+      let pattern = "*" + String(repeating: "a", count: 15_000) + "b"
       for command in [["KEYS", pattern], ["SCAN", "0", "MATCH", pattern]] {
         try client.send(RedisClient.encode(command.map { Array($0.utf8) }))
         for _ in 0..<2 { #expect(try other.call("PING") == "+PONG") }
