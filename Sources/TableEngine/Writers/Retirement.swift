@@ -1,3 +1,5 @@
+import CShims
+
 /// What follows a commit: what the transaction superseded and unlinked goes onto the rings.
 ///
 /// ``Transaction/commit()`` and ``Recoverer`` run the same code. It starts from the positions that the journal saved, so
@@ -70,6 +72,9 @@ struct Retirement {
     let meta = EntryMeta(raw: state.data.loadRelaxed(old &+ Entry.meta))
     let block = WriterState.block(ofEntry: old, meta)
     if state.variant == .rwlock {
+      // In a table whose slabs are full the next put takes this block. Nothing has loaded its lines behind the first.
+      unsafe shm_prefetch_to_store(state.data.pointer(old &+ 64))
+      unsafe shm_prefetch_to_store(state.data.pointer(old &+ 128))
       _ = limbo.push(block)
     } else if !meta.isTombstone {
       superseded.push(

@@ -242,15 +242,10 @@ struct Transaction {
     return true
   }
 
-  /// In the rwlock variant nothing is superseded: ``Retirement`` sends it to limbo. The commit frees it, and in a table whose slabs are
-  /// full the next put stores to it: to the lines behind the first, too, which nothing has loaded so far.
+  /// In the rwlock variant nothing is superseded: ``Retirement`` sends it to limbo.
   @inline(__always)
   private func push(_ block: BlockRef, named newer: UInt64, stamp: UInt64) {
-    guard state.variant == .rcu else {
-      unsafe shm_prefetch_to_store(data.pointer(block.offset &+ 64))
-      unsafe shm_prefetch_to_store(data.pointer(block.offset &+ 128))
-      return
-    }
+    guard state.variant == .rcu else { return }
     // Copied, changed and stored back: if it were changed where it lies, the runtime would check that access for
     // exclusivity.
     var superseded = state.supersededTail
