@@ -192,7 +192,7 @@ let testSupport: [Target] = [
     swiftSettings: testSettings),
   // The same for tests that use tables.
   .target(
-    name: "TableTestSupport", dependencies: ["SharedMemory", "SharedTable", "TestSupport"],
+    name: "TableTestSupport", dependencies: ["CShims", "SharedMemory", "SharedTable", "TableEngine", "TestSupport"],
     path: "Tests/TableTestSupport", swiftSettings: testSettings),
   // Checks histories of operations for linearizability.
   .target(
