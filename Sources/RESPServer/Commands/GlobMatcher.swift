@@ -36,30 +36,19 @@ struct GlobMatcher {
 
   /// - Parameter longest: how many bytes a key has at most.
   init(_ pattern: [UInt8], longest: Int) {
-    let star = UInt8(ascii: "*")
-    var elements: [Glob.Element] = []
-    var starPlaces: [Int] = []
+    var masks = Masks(wordCount: min(pattern.count, longest) / 64 + 1)
     var place = 0
-    while place < pattern.count, elements.count <= longest {
-      if pattern[place] == star {
+    while place < pattern.count {
+      if pattern[place] == UInt8(ascii: "*") {
         place += 1
-        starPlaces.append(elements.count)
-      } else {
-        elements.append(Glob.element(of: pattern, &place))
-      }
-    }
-    guard elements.count <= longest else {
-      masks = nil
-      return
-    }
-    var masks = Masks(wordCount: elements.count / 64 + 1)
-    var stars = starPlaces[...]
-    for index in 0...elements.count {
-      while stars.first == index {
-        stars.removeFirst()
         masks.noteStar()
+      } else {
+        guard masks.elementCount < longest else {
+          self.masks = nil
+          return
+        }
+        masks.addElement(Glob.element(of: pattern, &place).admits)
       }
-      if index < elements.count { masks.addElement(elements[index].admits) }
     }
     self.masks = masks
   }
@@ -85,7 +74,7 @@ struct GlobMatcher {
     return places[last / 64] >> UInt64(last % 64) & 1 == 1
   }
 
-  /// A pattern of fewer than 64 elements, as nearly all have.
+  /// A pattern of fewer than 64 bytes, as nearly all are.
   private func matchesShort(_ key: Bytes, _ admits: [UInt64], _ stars: UInt64, _ last: Int) -> Bool {
     var places: UInt64 = 1
     for index in 0..<key.count {
