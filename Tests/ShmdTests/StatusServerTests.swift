@@ -4,15 +4,20 @@ import Testing
 
 /// The server of the pages by itself.
 @Suite struct StatusServerTests {
-  @Test func whoWasRefusedTakesNobodysPlace() async throws {
-    let fixture = try DaemonFixture()
-    let socket = fixture.directory + "/http.sock"
+  /// Serves two connections at once, and ends none by the time that it has.
+  private static func serverOfTwo(at socket: String) async throws -> StatusServer {
     var options = StatusServerOptions(socket: socket, listen: nil)
     options.connectionLimit = 2
-    // So that no connection ends by the time that it has.
     options.timeLimit = .hours(1)
     let server = StatusServer(options) { _ in Page(status: 200, "here") }
     try await server.start()
+    return server
+  }
+
+  @Test func whoWasRefusedTakesNobodysPlace() async throws {
+    let fixture = try DaemonFixture()
+    let socket = fixture.directory + "/http.sock"
+    let server = try await Self.serverOfTwo(at: socket)
     var served = [try HTTPClient(socket), try HTTPClient(socket)]
     let refused = [try HTTPClient(socket), try HTTPClient(socket)]
     for client in refused { #expect(try client.answer().status == 503) }
@@ -27,11 +32,7 @@ import Testing
   @Test func whoIsRefusedIsToldWhileFewAre() async throws {
     let fixture = try DaemonFixture()
     let socket = fixture.directory + "/http.sock"
-    var options = StatusServerOptions(socket: socket, listen: nil)
-    options.connectionLimit = 2
-    options.timeLimit = .hours(1)
-    let server = StatusServer(options) { _ in Page(status: 200, "here") }
-    try await server.start()
+    let server = try await Self.serverOfTwo(at: socket)
     var told = try (0..<4).map { _ in try HTTPClient(socket) }
     for client in told.dropFirst(2) { #expect(try client.answer().status == 503) }
     for _ in 0..<3 {
