@@ -22,7 +22,8 @@ struct ReloadService: Service {
     await cancelWhenGracefulShutdown { await startup.told.wait() }
     var reloads = InstanceLock.Reloads()
     for await _ in hangUps.cancelOnGracefulShutdown() {
-      // Before the file is read: who has changed it and finds this count waits for the next reload.
+      // Before the daemon reads the file. A `shmd --reload` that finds this count waits for the next reload: this one may read the file
+      // as it was before its user changed it.
       reloads.begun += 1
       lock.write(reloads)
       reloads.isRefused = await !reload()

@@ -50,7 +50,7 @@ enum HostProcess {
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// How many descriptors this process may have; nil if nobody says.
+  /// How many descriptors this process may have; nil if the kernel does not tell.
   static var descriptorLimit: Int? {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

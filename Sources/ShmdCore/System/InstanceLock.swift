@@ -56,7 +56,7 @@ public final class InstanceLock: Sendable {
     return InstanceLock(descriptor).written
   }
 
-  /// Tells who waits for a reload how far it is. In one write of constant length, so that nobody reads half of it.
+  /// Tells each `shmd --reload` that waits how far the daemon's reload is. In one write of constant length, so that none reads half of it.
   func write(_ reloads: Reloads) {
     let text = "\(getpid()) \(reloads.ended) \(reloads.isRefused ? "refused" : "in force") \(reloads.begun)"
     let line = Array((text + String(repeating: " ", count: max(0, 47 - text.utf8.count)) + "\n").utf8)
