@@ -96,21 +96,53 @@ import Testing
   @Test func namesThatAClientListensToHaveABound() async throws {
     try await withServer { server, client throws in
       let other = try server.client()
-      func name(_ number: Int) -> [UInt8] { Array("\(number)".utf8) + [UInt8](repeating: 120, count: 20 << 20) }
-      for number in 0..<3 {
-        #expect(try client.call([Array("SUBSCRIBE".utf8), name(number)]).hasSuffix(" :\(number + 1)]"))
+      let refused = "-ERR too many subscriptions; their names and patterns may take 64 MiB a connection"
+      func call(_ command: String, _ numbers: Range<Int>, _ length: Int) throws -> String {
+        let names = numbers.map { Array("\($0)".utf8) + [UInt8](repeating: 120, count: length - "\($0)".utf8.count) }
+        try client.send(RedisClient.encode([Array(command.utf8)] + names))
+        var last = ""
+        for _ in names {
+          last = try client.answer()
+          if last.hasPrefix("-") { break }
+        }
+        return last
       }
-      for command in ["SUBSCRIBE", "PSUBSCRIBE"] {
-        #expect(
-          try client.call([Array(command.utf8), name(3)])
-            == "-ERR too many subscriptions; their names may have 64 MiB a connection")
-      }
+      // A pattern takes more memory than it has bytes.
+      let (pattern, channel) = (Subscriptions.longestPattern, Subscriptions.longestChannel)
+      let count = Subscriptions.mostBytes / Subscriptions.cost(ofLength: pattern, isPattern: true)
+      #expect((400..<500).contains(count))
+      #expect(try call("PSUBSCRIBE", 0..<count + 1, pattern) == refused)
       #expect(try other.call("PUBSUB", "NUMPAT") == ":0")
+      #expect(try call("PSUBSCRIBE", 0..<count, pattern).hasSuffix(" :\(count)]"))
+      #expect(try call("PSUBSCRIBE", count..<count + 1, pattern) == refused)
+      #expect(try call("SUBSCRIBE", 0..<1, channel) == refused)
       // What is given up makes room.
-      #expect(try client.call([Array("UNSUBSCRIBE".utf8), name(0)]).hasSuffix(" :2]"))
-      #expect(try client.call([Array("SUBSCRIBE".utf8), name(3)]).hasSuffix(" :3]"))
+      #expect(try call("PUNSUBSCRIBE", 0..<1, pattern).hasSuffix(" :\(count - 1)]"))
+      #expect(try call("SUBSCRIBE", 0..<1, channel).hasSuffix(" :\(count)]"))
+      #expect(try call("SUBSCRIBE", 1..<2, channel) == refused)
       #expect(try client.call("RESET") == "+RESET")
-      #expect(try client.call([Array("SUBSCRIBE".utf8), name(4)]).hasSuffix(" :1]"))
+      #expect(try call("SUBSCRIBE", 1..<2, channel).hasSuffix(" :1]"))
+    }
+  }
+
+  /// The loop compares each message with each pattern.
+  @Test func aChannelAndAPatternHaveALongestLength() async throws {
+    try await withServer { server, client throws in
+      let channel = String(repeating: "c", count: Subscriptions.longestChannel)
+      let pattern = "*" + String(repeating: "c", count: Subscriptions.longestPattern - 1)
+      let listener = try server.client()
+      #expect(try listener.call("PSUBSCRIBE", pattern).hasSuffix(" :1]"))
+      #expect(try client.call("PUBLISH", channel, "m") == ":1")
+      for command in [["PUBLISH", channel + "c", "m"], ["SUBSCRIBE", channel + "c"]] {
+        #expect(
+          try client.call(command.map { Array($0.utf8) })
+            == "-ERR the name of a channel may have 131072 bytes; this has 131073", "\(command[0])")
+      }
+      for command in [["PSUBSCRIBE"], ["PUBSUB", "CHANNELS"]] {
+        let words = (command + [pattern + "c"]).map { Array($0.utf8) }
+        #expect(
+          try client.call(words) == "-ERR a pattern of channels may have 4096 bytes; this has 4097", "\(command)")
+      }
     }
   }
 

@@ -1,140 +1,92 @@
-/// Patterns of keys and channels: `*`, `?`, `[a-c]`, `[^a]`, `\x`, as Redis matches them.
-enum Glob {
-  static func matches(_ pattern: [UInt8], _ text: Bytes) -> Bool { matches(pattern[...], text, 0) }
+/// A pattern of keys or channels, made ready for many of them: `*`, `?`, `[a-c]`, `[^a]`, `\x`, as Redis matches them.
+///
+/// It takes time in proportion to a text's length, for each 64 elements of the pattern, whatever stars that has. Looking anew behind the
+/// last star at each byte would take pattern times text: a client could choose both so that one match takes seconds, and the event loop
+/// answers nobody meanwhile.
+///
+/// All places of the pattern at which a match may stand are kept as bits: bit *n* says that the first *n* elements stand for what was
+/// looked at of the text. An element stands for one byte; a star keeps the bit of its place.
+struct Glob: Sendable {
+  /// Nil: the pattern has more elements than a text has bytes, and matches none.
+  private let masks: Masks?
 
-  static func matches(_ pattern: [UInt8], _ text: [UInt8]) -> Bool { text.withBytes { matches(pattern, $0) } }
+  private struct Masks {
+    let wordCount: Int
+    /// Of a byte's words, bit *n*: the *n*th element stands for the byte.
+    var admits: [UInt64]
+    /// Bit *n*: a star stands behind the *n*th element.
+    var stars: [UInt64]
+    var elementCount = 0
 
-  /// Two indices, and the last star to return to: no recursion that a pattern of stars could drive.
-  private static func matches(_ pattern: ArraySlice<UInt8>, _ text: Bytes, _ start: Int) -> Bool {
-    var place = pattern.startIndex
-    var index = start
-    var star: (place: Int, index: Int)?
-    while true {
-      if index == text.count {
-        while place < pattern.endIndex, pattern[place] == UInt8(ascii: "*") { place += 1 }
-        return place == pattern.endIndex
-      }
-      if place < pattern.endIndex {
-        if pattern[place] == UInt8(ascii: "*") {
-          star = (place + 1, index)
-          place += 1
-          continue
-        }
-        if let next = matchOne(pattern, place, text[index]) {
-          place = next
-          index += 1
-          continue
-        }
-      }
-      guard let back = star else { return false }
-      star = (back.place, back.index + 1)
-      (place, index) = (back.place, back.index + 1)
+    init(wordCount: Int) {
+      self.wordCount = wordCount
+      admits = [UInt64](repeating: 0, count: 256 * wordCount)
+      stars = [UInt64](repeating: 0, count: wordCount)
+    }
+
+    mutating func noteStar() { stars[elementCount / 64] |= 1 << UInt64(elementCount % 64) }
+
+    mutating func add(_ element: Element) {
+      elementCount += 1
+      let (word, bit) = (elementCount / 64, 1 << UInt64(elementCount % 64) as UInt64)
+      element.forEachByte { admits[Int($0) * wordCount + word] |= bit }
     }
   }
 
-  /// - Returns: the place behind the element that matches the byte; nil if it does not.
-  private static func matchOne(_ pattern: ArraySlice<UInt8>, _ place: Int, _ byte: UInt8) -> Int? {
-    switch pattern[place] {
-    case UInt8(ascii: "?"):
-      return place + 1
-    case UInt8(ascii: "["):
-      return matchClass(pattern, place + 1, byte)
-    case UInt8(ascii: "\\") where place + 1 < pattern.endIndex:
-      return pattern[place + 1] == byte ? place + 2 : nil
-    default:
-      return pattern[place] == byte ? place + 1 : nil
-    }
-  }
+  private static func wordCount(_ length: Int, _ longest: Int) -> Int { min(length, longest) / 64 + 1 }
 
-  private static func matchClass(_ pattern: ArraySlice<UInt8>, _ first: Int, _ byte: UInt8) -> Int? {
-    var place = first
-    let isNegated = place < pattern.endIndex && pattern[place] == UInt8(ascii: "^")
-    if isNegated { place += 1 }
-    var isIn = false
-    // A class that is not closed ends with the pattern.
-    while place < pattern.endIndex, pattern[place] != UInt8(ascii: "]") {
-      if pattern[place] == UInt8(ascii: "\\"), place + 1 < pattern.endIndex {
+  /// How many bytes of memory a pattern of a length takes at most.
+  static func footprint(ofLength length: Int) -> Int { wordCount(length, .max) * 257 * MemoryLayout<UInt64>.size }
+
+  /// - Parameter longest: how many bytes a text has at most.
+  init(_ pattern: [UInt8], longest: Int) {
+    var masks = Masks(wordCount: Self.wordCount(pattern.count, longest))
+    var place = 0
+    while place < pattern.count {
+      if pattern[place] == UInt8(ascii: "*") {
         place += 1
-        isIn = isIn || pattern[place] == byte
-      } else if place + 2 < pattern.endIndex, pattern[place + 1] == ASCII.minus {
-        let (low, high) = (min(pattern[place], pattern[place + 2]), max(pattern[place], pattern[place + 2]))
-        place += 2
-        isIn = isIn || (low...high).contains(byte)
+        masks.noteStar()
       } else {
-        isIn = isIn || pattern[place] == byte
-      }
-      place += 1
-    }
-    return isIn != isNegated ? min(place + 1, pattern.endIndex) : nil
-  }
-
-  /// What stands for one byte.
-  struct Element {
-    /// Of each byte whether it is admitted.
-    private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-
-    mutating func insert(_ byte: UInt8) {
-      let bit: UInt64 = 1 << UInt64(byte & 63)
-      switch byte >> 6 {
-      case 0: bits.0 |= bit
-      case 1: bits.1 |= bit
-      case 2: bits.2 |= bit
-      default: bits.3 |= bit
-      }
-    }
-
-    func admits(_ byte: UInt8) -> Bool {
-      let word =
-        switch byte >> 6 {
-        case 0: bits.0
-        case 1: bits.1
-        case 2: bits.2
-        default: bits.3
+        guard masks.elementCount < longest else {
+          self.masks = nil
+          return
         }
-      return word >> UInt64(byte & 63) & 1 == 1
-    }
-  }
-
-  /// The element at a place of a pattern, where no star stands; moves the place behind it.
-  static func element(of pattern: [UInt8], _ place: inout Int) -> Element {
-    var element = Element()
-    switch pattern[place] {
-    case UInt8(ascii: "?"):
-      for byte in UInt8.min ... .max { element.insert(byte) }
-    case UInt8(ascii: "["):
-      return classElement(of: pattern, &place)
-    case UInt8(ascii: "\\") where place + 1 < pattern.count:
-      place += 1
-      element.insert(pattern[place])
-    default: element.insert(pattern[place])
-    }
-    place += 1
-    return element
-  }
-
-  private static func classElement(of pattern: [UInt8], _ place: inout Int) -> Element {
-    var members = Element()
-    place += 1
-    let isNegated = place < pattern.count && pattern[place] == UInt8(ascii: "^")
-    if isNegated { place += 1 }
-    while place < pattern.count, pattern[place] != UInt8(ascii: "]") {
-      if pattern[place] == UInt8(ascii: "\\"), place + 1 < pattern.count {
-        place += 1
-        members.insert(pattern[place])
-      } else if place + 2 < pattern.count, pattern[place + 1] == ASCII.minus {
-        let (low, high) = (min(pattern[place], pattern[place + 2]), max(pattern[place], pattern[place + 2]))
-        for byte in low...high { members.insert(byte) }
-        place += 2
-      } else {
-        members.insert(pattern[place])
+        masks.add(Self.element(of: pattern, &place))
       }
-      place += 1
     }
-    // A class that is not closed ends with the pattern.
-    place = min(place + 1, pattern.count)
-    guard isNegated else { return members }
-    var others = Element()
-    for byte in UInt8.min ... .max where !members.admits(byte) { others.insert(byte) }
-    return others
+    self.masks = masks
+  }
+
+  func matches(_ text: [UInt8]) -> Bool { text.withBytes { matches($0) } }
+
+  func matches(_ text: Bytes) -> Bool {
+    guard let masks else { return false }
+    let (count, last) = (masks.wordCount, masks.elementCount)
+    if count == 1 { return matchesShort(text, masks.admits, masks.stars[0], last) }
+    var places = [UInt64](repeating: 0, count: count)
+    places[0] = 1
+    for index in 0..<text.count {
+      let start = Int(text[index]) * count
+      var carry: UInt64 = 0
+      var any: UInt64 = 0
+      for word in 0..<count {
+        let moved = places[word] << 1 | carry
+        carry = places[word] >> 63
+        places[word] = moved & masks.admits[start + word] | places[word] & masks.stars[word]
+        any |= places[word]
+      }
+      if any == 0 { return false }
+    }
+    return places[last / 64] >> UInt64(last % 64) & 1 == 1
+  }
+
+  /// A pattern of fewer than 64 bytes, as nearly all are.
+  private func matchesShort(_ text: Bytes, _ admits: [UInt64], _ stars: UInt64, _ last: Int) -> Bool {
+    var places: UInt64 = 1
+    for index in 0..<text.count {
+      places = places << 1 & admits[Int(text[index])] | places & stars
+      if places == 0 { return false }
+    }
+    return places >> UInt64(last) & 1 == 1
   }
 }

@@ -88,9 +88,9 @@ private enum Reads {
     var found: [[UInt8]] = []
     var bytes = 0
     let limit = reply.limit
-    let matcher = GlobMatcher(pattern, longest: Table.keyLengths.upperBound)
+    let glob = Glob(pattern, longest: Table.keyLengths.upperBound)
     try section.forEachKey { key in
-      if matcher.matches(key), visible?.mayRead(key) ?? true {
+      if glob.matches(key), visible?.mayRead(key) ?? true {
         found.append(key.array)
         bytes += key.count + 32
       }

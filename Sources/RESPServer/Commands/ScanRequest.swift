@@ -7,7 +7,7 @@ import SharedTable
 /// a thousand keys, until so many were.
 struct ScanRequest {
   private let cursor: UInt64
-  private var pattern: GlobMatcher?
+  private var pattern: Glob?
   private var type: String?
   private var count = 10
 
@@ -23,7 +23,7 @@ struct ScanRequest {
         guard number >= 1 else { throw .syntax }
         count = number
       } else if request[index].isWord("MATCH") {
-        pattern = GlobMatcher(value.array, longest: Table.keyLengths.upperBound)
+        pattern = Glob(value.array, longest: Table.keyLengths.upperBound)
       } else if request[index].isWord("TYPE") {
         type = value.lowercased
       } else {

@@ -4,10 +4,16 @@ import Synchronization
 /// Who listens to which channels, and who caches which keys.
 final class Broker: Sendable {
   private struct State {
-    var channels: [[UInt8]: [Int: ClientRecord]] = [:]
-    var patterns: [[UInt8]: [Int: ClientRecord]] = [:]
+    var channels: [[UInt8]: Listeners] = [:]
+    var patterns: [[UInt8]: Listeners] = [:]
     var trackers: [Int: Tracker] = [:]
     var notifications = NotificationFlags()
+  }
+
+  private struct Listeners {
+    /// Of a pattern; nil: of a channel.
+    var glob: Glob?
+    var clients: [Int: ClientRecord] = [:]
   }
 
   private struct Tracker {
@@ -58,18 +64,19 @@ final class Broker: Sendable {
   func subscribe(_ client: ClientRecord, to channel: [UInt8], isPattern: Bool) {
     state.withLock { state in
       if isPattern {
-        state.patterns[channel, default: [:]][client.id] = client
+        let glob = Glob(channel, longest: Subscriptions.longestChannel)
+        state.patterns[channel, default: Listeners(glob: glob)].clients[client.id] = client
       } else {
-        state.channels[channel, default: [:]][client.id] = client
+        state.channels[channel, default: Listeners()].clients[client.id] = client
       }
     }
   }
 
   func unsubscribe(_ client: ClientRecord, from channel: [UInt8], isPattern: Bool) {
     state.withLock { state in
-      func remove(_ listeners: inout [[UInt8]: [Int: ClientRecord]]) {
-        listeners[channel]?[client.id] = nil
-        if listeners[channel]?.isEmpty == true { listeners[channel] = nil }
+      func remove(_ listeners: inout [[UInt8]: Listeners]) {
+        listeners[channel]?.clients[client.id] = nil
+        if listeners[channel]?.clients.isEmpty == true { listeners[channel] = nil }
       }
       if isPattern { remove(&state.patterns) } else { remove(&state.channels) }
     }
@@ -94,11 +101,11 @@ final class Broker: Sendable {
   /// A message to each who listens, which the caller sends.
   func deliveries(of message: [UInt8], on channel: [UInt8]) -> [Delivery] {
     state.withLock { state in
-      var told = (state.channels[channel] ?? [:]).values.map {
+      var told = (state.channels[channel]?.clients ?? [:]).values.map {
         Delivery(client: $0, push: .message(channel: channel, message))
       }
-      for (pattern, listeners) in state.patterns where Glob.matches(pattern, channel) {
-        told += listeners.values.map {
+      for (pattern, listeners) in state.patterns where listeners.glob?.matches(channel) == true {
+        told += listeners.clients.values.map {
           Delivery(client: $0, push: .patternMessage(pattern: pattern, channel: channel, message))
         }
       }
@@ -110,20 +117,18 @@ final class Broker: Sendable {
   /// meanwhile would be taken for the answer to its next command.
   func isExpected(_ push: ClientRecord.Push, by client: ClientRecord) -> Bool {
     switch push {
-    case .message(let channel, _): state.withLock { $0.channels[channel]?[client.id] != nil }
-    case .patternMessage(let pattern, _, _): state.withLock { $0.patterns[pattern]?[client.id] != nil }
+    case .message(let channel, _): state.withLock { $0.channels[channel]?.clients[client.id] != nil }
+    case .patternMessage(let pattern, _, _): state.withLock { $0.patterns[pattern]?.clients[client.id] != nil }
     case .invalidateMessage: client.current.kind == .subscriber
     case .invalidate, .redirectionBroken: true
     }
   }
 
-  func channels(matching pattern: [UInt8]?) -> [[UInt8]] {
-    state.withLock { state in
-      state.channels.keys.filter { channel in pattern.map { Glob.matches($0, channel) } ?? true }
-    }
+  func channels(matching glob: Glob?) -> [[UInt8]] {
+    state.withLock { state in state.channels.keys.filter { glob?.matches($0) ?? true } }
   }
 
-  func listeners(of channel: [UInt8]) -> Int { state.withLock { $0.channels[channel]?.count ?? 0 } }
+  func listeners(of channel: [UInt8]) -> Int { state.withLock { $0.channels[channel]?.clients.count ?? 0 } }
   var patternCount: Int { state.withLock { $0.patterns.count } }
   var channelCount: Int { state.withLock { $0.channels.count } }
 
@@ -133,10 +138,10 @@ final class Broker: Sendable {
   /// change would use what it has cached until then.
   func forget(_ client: ClientRecord) {
     let broken = state.withLock { state in
-      func remove(_ listeners: inout [[UInt8]: [Int: ClientRecord]]) {
-        for channel in Array(listeners.keys) where listeners[channel]?[client.id] != nil {
-          listeners[channel]?[client.id] = nil
-          if listeners[channel]?.isEmpty == true { listeners[channel] = nil }
+      func remove(_ listeners: inout [[UInt8]: Listeners]) {
+        for channel in Array(listeners.keys) where listeners[channel]?.clients[client.id] != nil {
+          listeners[channel]?.clients[client.id] = nil
+          if listeners[channel]?.clients.isEmpty == true { listeners[channel] = nil }
         }
       }
       let settings = client.current

@@ -4,12 +4,20 @@ struct Subscriptions {
   private var channels: [[UInt8]: Int] = [:]
   private var patterns: [[UInt8]: Int] = [:]
   private var begun = 0
-  /// Of all names.
+  /// Of memory, for all names and for what patterns are made into.
   private(set) var bytes = 0
 
   /// One client listens to no more than so many, of so many bytes: each costs the server memory.
   static let most = 10_000
   static let mostBytes = 64 << 20
+  /// In bytes. A message is compared with every pattern: the loop answers nobody while it compares long ones. A notification's channel is
+  /// a little longer than its key.
+  static let longestChannel = 128 << 10
+  static let longestPattern = 4 << 10
+
+  static func cost(ofLength length: Int, isPattern: Bool) -> Int {
+    length + (isPattern ? Glob.footprint(ofLength: length) : 0)
+  }
 
   var counts: (channels: Int, patterns: Int) { (channels.count, patterns.count) }
   var count: Int { channels.count + patterns.count }
@@ -23,12 +31,12 @@ struct Subscriptions {
     begun += 1
     guard (isPattern ? patterns[name] : channels[name]) == nil else { return }
     if isPattern { patterns[name] = begun } else { channels[name] = begun }
-    bytes += name.count
+    bytes += Self.cost(ofLength: name.count, isPattern: isPattern)
   }
 
   mutating func remove(_ name: [UInt8], isPattern: Bool) {
     let known = isPattern ? patterns.removeValue(forKey: name) : channels.removeValue(forKey: name)
-    if known != nil { bytes -= name.count }
+    if known != nil { bytes -= Self.cost(ofLength: name.count, isPattern: isPattern) }
   }
 }
 

@@ -1,11 +1,15 @@
 /// SUBSCRIBE and its relatives.
 extension Session {
   func subscribe(_ request: Request, isPattern: Bool) throws(CommandError) {
-    guard subscriptions.count + request.count <= Subscriptions.most else {
+    for index in 1..<request.count { try checkName(request[index], isPattern: isPattern) }
+    guard subscriptions.count + request.count - 1 <= Subscriptions.most else {
       throw CommandError("ERR too many subscriptions; at most \(Subscriptions.most) a connection")
     }
-    guard (1..<request.count).reduce(subscriptions.bytes, { $0 + request[$1].count }) <= Subscriptions.mostBytes else {
-      throw CommandError("ERR too many subscriptions; their names may have 64 MiB a connection")
+    let bytes = (1..<request.count).reduce(subscriptions.bytes) {
+      $0 + Subscriptions.cost(ofLength: request[$1].count, isPattern: isPattern)
+    }
+    guard bytes <= Subscriptions.mostBytes else {
+      throw CommandError("ERR too many subscriptions; their names and patterns may take 64 MiB a connection")
     }
     for index in 1..<request.count {
       let channel = request[index].array
@@ -13,6 +17,14 @@ extension Session {
       noteSubscriptions()
       server.broker.subscribe(client, to: channel, isPattern: isPattern)
       confirm(isPattern ? "psubscribe" : "subscribe", channel)
+    }
+  }
+
+  private func checkName(_ name: Bytes, isPattern: Bool) throws(CommandError) {
+    let longest = isPattern ? Subscriptions.longestPattern : Subscriptions.longestChannel
+    guard name.count <= longest else {
+      let kind = isPattern ? "a pattern of channels" : "the name of a channel"
+      throw CommandError("ERR \(kind) may have \(longest) bytes; this has \(name.count)")
     }
   }
 
@@ -63,7 +75,9 @@ extension Session {
 
   /// Sends a message; inside EXEC, when its barrier has ended.
   /// - Returns: how many clients listen.
-  func publish(_ message: [UInt8], on channel: [UInt8]) -> Int {
+  func publish(_ message: [UInt8], on channel: Bytes) throws(CommandError) -> Int {
+    try checkName(channel, isPattern: false)
+    let channel = channel.array
     let deliveries = server.broker.deliveries(of: message, on: channel)
     if unsent == nil { for delivery in deliveries { delivery.deliver() } } else { unsent! += deliveries }
     return deliveries.count
@@ -72,7 +86,9 @@ extension Session {
   func pubsub(_ request: Request) throws(CommandError) {
     let broker = server.broker
     if request[1].isWord("CHANNELS") {
-      let channels = broker.channels(matching: request.count == 3 ? request[2].array : nil).filter { channel in
+      if request.count == 3 { try checkName(request[2], isPattern: true) }
+      let glob = request.count == 3 ? Glob(request[2].array, longest: Subscriptions.longestChannel) : nil
+      let channels = broker.channels(matching: glob).filter { channel in
         client.access.map { access in channel.withBytes { access.mayHear($0) } } ?? true
       }
       try reply.room(for: channels.reduce(0) { $0 + $1.count + 32 })

@@ -44,7 +44,7 @@ extension Session {
     case .psubscribe: try subscribe(request, isPattern: true)
     case .unsubscribe: unsubscribe(request, isPattern: false)
     case .punsubscribe: unsubscribe(request, isPattern: true)
-    case .publish: reply.integer(publish(request[2].array, on: request[1].array))
+    case .publish: reply.integer(try publish(request[2].array, on: request[1]))
     case .pubsub: try pubsub(request)
     case .save: reply.ok()
     case .bgsave: reply.simple("Background saving started" as StaticString)
@@ -154,9 +154,9 @@ extension Session {
 
   private func config(_ request: Request) throws(CommandError) {
     if request[1].isWord("GET") {
-      let patterns = (2..<request.count).map { Array(request[$0].lowercased.utf8) }
+      let patterns = (2..<request.count).map { Glob(Array(request[$0].lowercased.utf8), longest: 64) }
       let values = server.configuration.values(server.options, tables: server.databases.count).filter { value in
-        patterns.contains { Glob.matches($0, Array(value.name.utf8)) }
+        patterns.contains { $0.matches(Array(value.name.utf8)) }
       }
       reply.map(values.count)
       for (name, value) in values {

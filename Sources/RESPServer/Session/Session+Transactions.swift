@@ -54,7 +54,7 @@ extension Session {
 
   func watch(_ request: Request, _ patience: Duration) throws {
     if queue != nil { throw CommandError("ERR WATCH inside MULTI is not allowed") }
-    guard watched.count + request.count <= 1 << 20 else {
+    guard watched.count + request.count - 1 <= 1 << 20 else {
       throw CommandError("ERR too many keys are watched; at most \(1 << 20)")
     }
     guard (1..<request.count).reduce(watchedBytes, { $0 + request[$1].count }) <= CommandQueue.mostBytes else {
