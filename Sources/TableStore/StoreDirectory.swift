@@ -15,7 +15,9 @@ public struct StoreDirectory: Sendable, Equatable {
 
   /// Makes the directory if there is none, and looks whether a sync means anything there.
   func prepare() throws(StoreError) {
-    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+    if unsafe mkdir(path, 0o700) == 0 {
+      try syncParent()
+    } else if errno != EEXIST {
       throw StoreError(
         .readOnly, path,
         "cannot be made: \(StoreError.describe(errno)); make it, or name another by 'store-directory'")
@@ -25,6 +27,17 @@ public struct StoreDirectory: Sendable, Equatable {
         .networkFileSystem, path,
         "is on a network file system (\(name)), which does not keep what a sync promises; name a directory on a local disk "
           + "by 'store-directory'")
+    }
+  }
+
+  /// SQLite syncs the directory, not its name: without that a power cut takes the directory with all that was said to be durable.
+  private func syncParent() throws(StoreError) {
+    let descriptor = unsafe open(path + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, fsync(descriptor) == 0 else {
+      throw StoreError(
+        .readOnly, path,
+        "was made, but the directory above it cannot be synced: \(StoreError.describe(errno)); make both by hand")
     }
   }
 
