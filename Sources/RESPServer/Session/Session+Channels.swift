@@ -79,7 +79,7 @@ extension Session {
     try checkName(channel, isPattern: false)
     let channel = channel.array
     let deliveries = server.broker.deliveries(of: message, on: channel)
-    if unsent == nil { for delivery in deliveries { delivery.deliver() } } else { unsent! += deliveries }
+    if unsent == nil { for delivery in deliveries { delivery.deliver() } } else { unsent!.append((channel, message)) }
     return deliveries.count
   }
 

@@ -159,7 +159,9 @@ extension Session {
     unsent = []
     defer { unsent = nil }
     let goesOn = try runInBarrier(queue, patience)
-    for delivery in unsent ?? [] { delivery.deliver() }
+    for (channel, message) in unsent ?? [] {
+      for delivery in server.broker.deliveries(of: message, on: channel) { delivery.deliver() }
+    }
     return goesOn
   }
 

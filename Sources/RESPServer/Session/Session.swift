@@ -54,8 +54,8 @@ final class Session: @unchecked Sendable {
   /// One a table.
   var watchedAbsent: [AbsentWatch] = []
   /// What PUBLISH has to send in the transaction that runs: whoever gets it earlier would look at the table and not find what the
-  /// transaction has stored. Nil outside of one that writes.
-  var unsent: [Broker.Delivery]?
+  /// transaction has stored. Nil outside of one that writes. Not who gets it: there may be 10,000 for each of a million messages.
+  var unsent: [(channel: [UInt8], message: [UInt8])]?
   var subscriptions = Subscriptions()
   var tracking: Tracking?
   var suppression = ReplySuppression.none
