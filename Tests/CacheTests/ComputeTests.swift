@@ -157,6 +157,26 @@ import Testing
     }
   }
 
+  /// The cache has a line for the element, which was removed behind its back: an overwrite by the cache takes the quick way then.
+  @Test(arguments: [false, true]) func whatIsStoredBehindTheCachesBackMeanwhileIsNotOverwritten(
+    _ isWrittenAgain: Bool
+  ) throws {
+    let table = try Table.temporary()
+    let cache = try StringCache("c", in: table, limit: .entries(10))
+    try cache.set("k", "first")
+    try table.remove("c/k")
+    let value = try cache.value(forKey: "k") {
+      try table.set("c/k", "other")
+      if isWrittenAgain { try cache.set("k", "newer") }
+      return "stale"
+    }
+    let expected = isWrittenAgain ? "newer" : "other"
+    #expect(value == expected)
+    #expect(try cache["k"] == expected)
+    #expect(try table.read { view in try view.keys(prefix: "c#k") } == [])
+    #expect(try problems(table) == [])
+  }
+
   @Test func aClosureThatAsksForItsOwnKeyFailsAtOnce() throws {
     try withTable(.rcu) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(100))

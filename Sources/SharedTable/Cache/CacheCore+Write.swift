@@ -60,8 +60,7 @@ extension CacheCore {
   @usableFromInline
   func write(_ write: CacheWrite, if condition: Table.Condition, timeout: Duration?) throws(TableError) -> Bool {
     let cost = try unsafe checkedCost(write)
-    guard case .always = condition, case .never = unsafe write.expires, unsafe names.isShort(elementKey: write.key)
-    else {
+    guard case .always = condition, case .never = unsafe write.expires else {
       return try unsafe writeGenerally(write, cost, if: condition, timeout)
     }
     return try unsafe overwrite(write, cost, timeout)
@@ -79,23 +78,24 @@ extension CacheCore {
 
   /// Stores an element that stays for ever, whatever is there. Mostly there is one, which costs as much and nobody computes: then
   /// it alone is stored.
+  ///
+  /// No look for a claim on the key, which this write would have to end: who computes has found no element, and each write of the
+  /// cache that adds one removes the claim in its barrier. If something else has stored the element meanwhile, whoever computes
+  /// finds that one, and stores nothing (``write(_:claim:)``).
   @inline(__always)
   private func overwrite(_ write: CacheWrite, _ cost: UInt64, _ timeout: Duration?) throws(TableError) -> Bool {
     // Before the barrier, which others wait for.
     let hash = segment.with { unsafe $0.hash(write.key) }
     let core = unsafe UncountedReference(self)
     do throws(TableError) {
-      return try unsafe names.withShortClaim(ofElement: write.key) { claim throws(TableError) in
-        let claimHash = segment.with { unsafe $0.hash(claim) }
-        return try names.withDirectBarrier(of: table, timeout) { barrier throws(TableError) -> Bool? in
-          guard unsafe table.find(claim, hash: claimHash, in: barrier) == nil, lists(hash, cost: cost, barrier),
-            try unsafe table.replace(write.key, hash: hash, write.bytes, write.form, committing: barrier)
-          else { return nil }
-          return true
-        } generally: { tx throws(TableError) in
-          try core.with { core throws(TableError) in
-            try unsafe core.write(write, hash: hash, cost: cost, if: .always, &tx)
-          }
+      return try names.withDirectBarrier(of: table, timeout) { barrier throws(TableError) -> Bool? in
+        guard lists(hash, cost: cost, barrier),
+          try unsafe table.replace(write.key, hash: hash, write.bytes, write.form, committing: barrier)
+        else { return nil }
+        return true
+      } generally: { tx throws(TableError) in
+        try core.with { core throws(TableError) in
+          try unsafe core.write(write, hash: hash, cost: cost, if: .always, &tx)
         }
       }
     } catch {
@@ -149,14 +149,17 @@ extension CacheCore {
     }
   }
 
-  /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since.
+  /// Stores a computed element if its claim still stands: else it was removed, or another was stored, since. Nor if there is an
+  /// element, which something else than the cache has stored since: it is the newer one.
   /// - Returns: whether it was stored.
   private func write(_ write: CacheWrite, claim: ClaimRecord) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(write.key)
     let cost = try unsafe checkedCost(write)
     let claimKey = unsafe names.claim(ofElement: write.key)
     return try change(bytes: unsafe write.bytes.count, timeout: nil) { tx, ledger throws(TableError) in
-      guard try tx.releaseClaim(claimKey, claim), claim.epoch == ledger.head.epoch else { return false }
+      guard try tx.releaseClaim(claimKey, claim), claim.epoch == ledger.head.epoch,
+        try !tx.contains(unsafe RawKey(write.key))
+      else { return false }
       try unsafe put(write, hash: hash, cost: cost, &tx, &ledger)
       return true
     }

@@ -60,21 +60,6 @@ final class CacheKeys: Sendable {
     return try unsafe pagePrefix.withNumberedKey(index) { key throws(TableError) in try body(unsafe RawKey(key)) }
   }
 
-  /// Does ``withShortClaim(ofElement:_:)`` take an element's key in the table?
-  @inline(__always)
-  func isShort(elementKey key: UnsafeRawBufferPointer) -> Bool {
-    key.count &- elementPrefix.count <= KeptBytes.shortRest
-  }
-
-  /// Calls `body` with the key of the claim that belongs to an element's short key in the table.
-  @inline(__always)
-  func withShortClaim<R>(
-    ofElement key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(TableError) -> R
-  ) throws(TableError) -> R {
-    defer { withExtendedLifetime(self) {} }
-    return try unsafe claimPrefix.withShortKey(claim(ofElement: key).rest, body)
-  }
-
   /// The claim that belongs to an element's key in the table; valid as long as that and these names.
   func claim(ofElement key: UnsafeRawBufferPointer) -> PrefixedKey {
     let prefix = elementPrefix.count
