@@ -93,7 +93,7 @@ uninstall: ## remove what install put there, but for the configuration
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker ## the daemon under a real systemd in a container (root)
-	@scripts/setup.sh systemd-container
+	@scripts/setup.sh systemd-container redis-tools
 	scripts/systemd-test.sh $(RELEASE_DIR)
 
 .PHONY: deb deb-test
