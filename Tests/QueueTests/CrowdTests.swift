@@ -66,6 +66,15 @@ import Testing
     }
   }
 
+  @Test func whatSteppedBackIsNotKeptUntilItsTimeout() throws {
+    weak var handle: Table?
+    try withCrowd { table, queues, _ throws in
+      #expect(queues.contains { $0.isSteppedBack })
+      handle = table
+    }
+    #expect(eventually { handle == nil }, "nothing holds a queue, and with it the table, whose work has ended")
+  }
+
   @Test func whatCameLaterDoesNotFailWithIt() throws {
     try withCrowd { table, _, _ throws in
       let hasty = try BarrierQueue(in: table, label: "org.example.hasty")

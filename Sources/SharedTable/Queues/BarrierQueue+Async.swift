@@ -205,8 +205,7 @@ extension BarrierQueue {
   /// Gives the lane to other work until fewer wait for the table, or the deadline: then the next turn says what is in the way.
   private func stepBack(_ work: BarrierWork, until deadline: Deadline) {
     withOrder { $0.stepBack(work) }
-    guard WorkerPool.shared.addToCrowd(self) else { return comeBack() }
-    WorkerPool.shared.at(deadline) { [self] in comeBack() }
+    if !WorkerPool.shared.addToCrowd(self, until: deadline) { comeBack() }
   }
 
   /// Has a turn asked for the barrier that stepped back, if it is still there.

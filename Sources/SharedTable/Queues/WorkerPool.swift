@@ -26,14 +26,31 @@ final class WorkerPool: Sendable {
     var crowds: [ObjectIdentifier: Crowd] = [:]
     /// Ever made.
     var newest = 0
+    let alarm: Alarm
+    /// For when the alarm is set; the end of time if it is not.
+    var alarmInstant = UInt64.max
   }
+
+  /// Rings when the first of the queues that stepped back is to come back. One for all: what Dispatch is asked to do later it keeps until
+  /// then, also if that is cancelled, and with it would keep the queue and its table.
+  private typealias Alarm = any DispatchSourceTimer
 
   /// Who in this process waits for one table's barrier.
   private struct Crowd {
     /// In a lane.
     var waiting = 0
-    /// Not before one of these lanes waits no longer.
-    var steppedBack: [BarrierQueue] = []
+    /// Not before one of these lanes waits no longer, or their own wait is over.
+    var steppedBack: [SteppedBack] = []
+
+    mutating func takeSteppedBack(where isToCome: (SteppedBack) -> Bool) -> [BarrierQueue] {
+      defer { steppedBack.removeAll(where: isToCome) }
+      return steppedBack.filter(isToCome).map(\.queue)
+    }
+  }
+
+  private struct SteppedBack {
+    let queue: BarrierQueue
+    let deadline: Deadline
   }
 
   /// The most lanes that are at work, or idle: more than processors, since what a closure does may wait, too.
@@ -50,9 +67,15 @@ final class WorkerPool: Sendable {
   /// Does the calling thread serve a lane?
   static var isOnLane: Bool { DispatchQueue.getSpecific(key: laneMark) != nil }
 
-  private let state = Locked(State())
+  private let state: Locked<State>
   private let clock = DispatchQueue(label: "SharedTable.clock")
   private let forkGeneration = ForkGeneration()
+
+  private init() {
+    let alarm = DispatchSource.makeTimerSource(queue: clock)
+    alarm.setEventHandler { WorkerPool.shared.comeBackInTime() }
+    state = Locked(State(alarm: alarm))
+  }
 
   /// False in a child whose parent had used the pool: the lanes' threads stayed there.
   var isOfThisProcess: Bool { forkGeneration.isOfThisProcess }
@@ -99,15 +122,42 @@ final class WorkerPool: Sendable {
     return try whileWaiting(body)
   }
 
-  /// Has ``BarrierQueue/comeBack()`` called when a lane no longer waits for the barrier of the queue's table.
+  /// Has ``BarrierQueue/comeBack()`` called when a lane no longer waits for the barrier of the queue's table, or at the deadline.
   /// - Returns: false if fewer than ``limit`` wait by now; it will not be called.
-  func addToCrowd(_ queue: BarrierQueue) -> Bool {
+  func addToCrowd(_ queue: BarrierQueue, until deadline: Deadline) -> Bool {
     let id = ObjectIdentifier(queue.table.segment)
     return state.withLock { state in
       guard let crowd = state.crowds[id], crowd.waiting == limit else { return false }
-      state.crowds[id]?.steppedBack.append(queue)
+      state.crowds[id]?.steppedBack.append(SteppedBack(queue: queue, deadline: deadline))
+      setAlarm(deadline, &state)
       return true
     }
+  }
+
+  /// Unless it rings before.
+  private func setAlarm(_ deadline: Deadline, _ state: inout State) {
+    guard deadline.instant < state.alarmInstant else { return }
+    state.alarmInstant = deadline.instant
+    state.alarm.schedule(deadline: deadline.dispatchTime)
+    // Not before: most processes never need it.
+    state.alarm.activate()
+  }
+
+  /// The alarm. All that stepped back may have come back before.
+  private func comeBackInTime() {
+    let now = HostClock.monotonicNanoseconds
+    let queues = state.withLock { state in
+      var queues: [BarrierQueue] = []
+      var next = Deadline.never
+      for id in state.crowds.keys {
+        queues += state.crowds[id]!.takeSteppedBack { $0.deadline.instant <= now }
+        for left in state.crowds[id]!.steppedBack where left.deadline.instant < next.instant { next = left.deadline }
+      }
+      state.alarmInstant = .max
+      setAlarm(next, &state)
+      return queues
+    }
+    for queue in queues { queue.comeBack() }
   }
 
   /// Calls `body`, which is short, when the deadline is past. There may be none.
@@ -119,8 +169,7 @@ final class WorkerPool: Sendable {
   private func leaveCrowd(_ id: ObjectIdentifier, _ state: inout State) -> [BarrierQueue] {
     guard var crowd = state.crowds.removeValue(forKey: id) else { return [] }
     crowd.waiting -= 1
-    let queues = crowd.steppedBack
-    crowd.steppedBack = []
+    let queues = crowd.takeSteppedBack { _ in true }
     if crowd.waiting > 0 { state.crowds[id] = crowd }
     return queues
   }
