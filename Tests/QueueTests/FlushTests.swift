@@ -1,7 +1,8 @@
-import SharedTable
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// Waiting for all that was submitted: by a call, and at the process's end.
 @Suite struct FlushTests {
@@ -29,6 +30,32 @@ import Testing
       try await queue.flush()
       #expect(try queue.table.get("n", as: Int.self) == 1000)
       try await queue.flush()
+    }
+  }
+
+  /// An awaited barrier that came when the queue was full came before it, too.
+  @Test(arguments: Table.Variant.allCases) func whatFoundNoRoomYetIsWaitedFor(_ variant: Table.Variant) async throws {
+    try await withQueue(variant, limit: 1) { queue in
+      let (inside, leave, hasReturned) = (Door(), Door(), Door())
+      try queue.async(flags: .barrier) { _ in
+        inside.open()
+        leave.wait()
+      }
+      while !inside.isOpen { await Task.yield() }
+      try queue.async(flags: .barrier) { tx in try tx.increment("n") }
+      let awaited = Task { try await queue.barrier { tx in try tx.increment("n") } }
+      while queue.pendingCount != 3 { await Task.yield() }
+      #expect(code { try queue.flush(timeout: .milliseconds(20)) } == .timedOut)
+      let flush = TestThread {
+        defer { hasReturned.open() }
+        try queue.flush(timeout: .seconds(600))
+        return try queue.table.get("n", as: Int.self)
+      }
+      flush.waitUntilAsleep()
+      leave.open()
+      while !hasReturned.isOpen { await Task.yield() }
+      #expect(try flush.join() == 2)
+      #expect(try await awaited.value == 2)
     }
   }
 
