@@ -226,6 +226,37 @@ import Testing
     }
   }
 
+  @Test(arguments: Table.Variant.allCases) func aLookThroughAnObserverSeesTheChangesBegunBefore(
+    _ variant: Table.Variant
+  ) async throws {
+    try await withTable(variant) { table in
+      let observer = try Table.open(table.name, access: .observer, timeout: .seconds(600))
+      let value = Guarded("n", in: table, default: 0)
+      let (increment, look) = (value.accessor { $0 += 1 }, Guarded("n", in: observer, default: 0).accessor { $0 })
+      let (inside, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let slow = value.accessor { value in
+        inside.signal()
+        leave.wait()
+        value += 1
+      }
+      let item = try slow.accessAsync()
+      inside.waitOnThisThread()
+      let seen = try look.accessAsync()
+      #expect(error { try synchronously(look, timeout: .milliseconds(20)) }?.code == .timedOut)
+      #expect(!seen.isFinished)
+      leave.signal()
+      #expect(try synchronously(look) == 1)
+      #expect(try await seen.value == 1)
+      try await item.value
+      for round in 1...100 {
+        try increment.accessAsync()
+        #expect(try await look.access() == 2 * round)
+        try increment.accessAsync()
+        #expect(try synchronously(look) == 2 * round + 1)
+      }
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aBurstTakesFewBarriersAndEachIsUndoneByItself(
     _ variant: Table.Variant
   ) throws {
@@ -347,3 +378,12 @@ import Testing
 
 /// For tests that are asynchronous otherwise.
 private func waitFor<Output>(_ handle: WorkItem<Output>) throws -> Output { try handle.wait() }
+
+/// The blocking form, from asynchronous code.
+private func synchronously<Output>(_ look: ReadAccessor<Output>, timeout: Duration? = nil) throws -> Output {
+  try look.accessSync(timeout: timeout)
+}
+
+extension DispatchSemaphore {
+  fileprivate func waitOnThisThread() { wait() }
+}

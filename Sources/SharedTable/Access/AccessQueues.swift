@@ -4,8 +4,9 @@ public import Synchronization
 /// The queues behind the asynchronous forms of accessors: one for each table of this process.
 ///
 /// Kept by what is under way, and by the handles of it; a table that rests has none. Tables are told apart by their
-/// segments, so that all handles of one share a queue, and with it an order. Synchronous accesses take their turn in it too, as
-/// long as there is one: else they would overtake what their own thread has submitted.
+/// segments, so that all handles of one that take part share a queue, and with it an order. Synchronous accesses take their turn in it
+/// too, as long as there is one: else they would overtake what their own thread has submitted. Handles that observe have another segment,
+/// and a queue of their own; they look in the turn of the queue in which the others change the table, as long as there is one.
 @usableFromInline
 enum AccessQueues {
   private struct Entry {
@@ -25,6 +26,17 @@ enum AccessQueues {
   static func queueInUse(_ table: Table) -> BarrierQueue? {
     guard areAnyInUse else { return nil }
     return withEntries { entries in entries[ObjectIdentifier(table.segment)]?.queue }
+  }
+
+  /// Of an observed table: the queue in use in which this process changes it, by handles that take part.
+  static func queueOfChangesInUse(_ table: Table) -> BarrierQueue? {
+    guard areAnyInUse, table.isObserver else { return nil }
+    return withEntries { entries in
+      for entry in entries.values {
+        if let queue = entry.queue, !queue.table.isObserver, queue.table.isSameTable(as: table) { return queue }
+      }
+      return nil
+    }
   }
 
   static func queue(_ table: Table) -> BarrierQueue {

@@ -4,7 +4,9 @@ enum AccessSection {
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws -> Output {
     let table = try accessor.scope.table(chosen)
-    guard let queue = AccessQueues.queueInUse(table) else { return try read(accessor, table, timeout) }
+    guard let queue = AccessQueues.queueOfChangesInUse(table) ?? AccessQueues.queueInUse(table) else {
+      return try read(accessor, table, timeout)
+    }
     return try queue.withReadTurn(timeout ?? table.timeout) { timeout in try read(accessor, table, timeout) }
   }
 
@@ -42,6 +44,12 @@ enum AccessSection {
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) throws(TableError) -> WorkItem<Output> {
     let table = try accessor.scope.table(chosen)
+    if let queue = AccessQueues.queueOfChangesInUse(table) {
+      // The queue's section is of another segment: the look has one of its own, in the same turn.
+      let timeout = timeout ?? table.timeout
+      let work = try queue.submitRead(timeout) { _ in WorkValue.of(try read(accessor, table, timeout)) }
+      return WorkItem(work, of: queue, table)
+    }
     let queue = AccessQueues.queue(table)
     let work = try queue.submitRead(timeout ?? table.timeout) { view in WorkValue.of(try accessor.run(view, table)) }
     return WorkItem(work, of: queue, table)
@@ -62,6 +70,7 @@ enum AccessSection {
     _ accessor: ReadAccessor<Output>, on chosen: Table?, timeout: Duration?
   ) async throws -> Output {
     let table = try accessor.scope.table(chosen)
+    try await AccessQueues.queueOfChangesInUse(table)?.flush()
     return try await AccessQueues.queue(table).read(timeout: timeout ?? table.timeout) { (view: borrowing ReadView) in
       try accessor.run(view, table)
     }
