@@ -237,6 +237,25 @@ import Testing
     }
   }
 
+  /// Nor in the barrier of those beside which it would have run: it would find itself in a section of the table.
+  @Test func theEndOfACancelledBarriersClosureMayUseTheTable() throws {
+    try withQueue(.rcu) { queue throws in
+      let ended = Notes<TableError.Code?>()
+      let last = Mutex<WorkItem<Void>?>(nil)
+      try together(queue) {
+        try queue.async(flags: .barrier) { _ in }
+        // Behind it a lane holds the rest of the group.
+        try queue.async(flags: .barrier) { _ in _ = last.withLock { $0.take() }?.cancel() }
+        last.withLock { [atEnd = WriteAtEnd(queue, ended)] item in
+          item = try? queue.async(flags: .barrier) { _ in withExtendedLifetime(atEnd) {} }
+        }
+      }
+      while ended.all.isEmpty { sched_yield() }
+      #expect(ended.all == [nil])
+      #expect(try queue.table.get("end") == 1)
+    }
+  }
+
   @Test func readsAndSynchronousBarriersEndAGroup() throws {
     try withQueue(.rcu) { queue throws in
       let seen = Notes<Int>()
@@ -327,6 +346,21 @@ import Testing
       try other.ask("commit", expecting: "ok")
       #expect(try patient.wait(timeout: .seconds(600)) == 1)
     }
+  }
+}
+
+/// Writes at its end, and notes the error.
+private final class WriteAtEnd: Sendable {
+  private let queue: BarrierQueue
+  private let errors: Notes<TableError.Code?>
+
+  init(_ queue: BarrierQueue, _ errors: Notes<TableError.Code?>) {
+    self.queue = queue
+    self.errors = errors
+  }
+
+  deinit {
+    errors.add(code { try queue.sync(flags: .barrier, timeout: .seconds(20)) { tx in try tx.set("end", 1) } })
   }
 }
 

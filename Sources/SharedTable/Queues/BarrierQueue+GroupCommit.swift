@@ -44,6 +44,9 @@ extension BarrierQueue {
     /// The barriers that have ended and whose submitters have not been told yet, in the order of their submission. They are in no
     /// other list, so this one takes no memory of its own; an array would be allocated for each group, and copied as it grows.
     var ended = SubmissionList()
+    /// Those that were cancelled after they were taken out of the queue. They are let go last, for that ends their closures: what such
+    /// an end does may use the table, and wait for the queue.
+    var cancelled = SubmissionList()
     /// The next ones, taken out of the queue and not begun.
     var next = SubmissionList()
     /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
@@ -56,24 +59,29 @@ extension BarrierQueue {
 
     mutating func tellEnded() {
       ended.removeAll { $0.tell() }
+      letGoOfCancelled()
     }
+
+    mutating func letGoOfCancelled() { cancelled.removeAll { _ in } }
   }
 
   /// On a worker thread: runs the barrier whose turn it is, and those that follow it.
   func run(_ first: BarrierWork) {
     var group = Group(postponed: first)
-    while let leader = group.postponed.take() {
-      guard runGroup(of: leader, &group) else { return }
-    }
-    endTurn(of: &group)
+    runPostponed(&group)
   }
 
   /// The same with the table's barrier open.
   func runInOpenBarrier(_ first: BarrierWork) {
     var group = Group()
     runOpenGroup(of: first, &group)
+    runPostponed(&group)
+  }
+
+  /// Runs what is postponed, each in a group of its own, and ends the turn.
+  private func runPostponed(_ group: inout Group) {
     while let leader = group.postponed.take() {
-      guard runGroup(of: leader, &group) else { return }
+      guard runGroup(of: leader, &group) else { return group.letGoOfCancelled() }
     }
     endTurn(of: &group)
   }
@@ -123,7 +131,7 @@ extension BarrierQueue {
     }
     if group.next.count > 0 {
       var cancelled = withOrder { $0.putBack(&group.next) }
-      cancelled.removeAll { _ in }
+      while let work = cancelled.popFirst() { group.cancelled.append(work) }
     }
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
@@ -135,7 +143,10 @@ extension BarrierQueue {
   private func runPart(
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
   ) -> Bool {
-    guard work.claim() else { return false }
+    guard work.claim() else {
+      group.cancelled.append(work)
+      return false
+    }
     do {
       let value = try tx.withSavepoint { part in
         defer { endIfForked() }
@@ -177,7 +188,7 @@ extension BarrierQueue {
   }
 
   private func refuse(_ work: BarrierWork, _ error: TableError, _ group: inout Group) {
-    guard work.claim() else { return }
+    guard work.claim() else { return group.cancelled.append(work) }
     work.setResult(work.refuse(error))
     group.ended.append(work)
   }
