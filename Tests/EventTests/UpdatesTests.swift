@@ -252,6 +252,49 @@ import Testing
     }
   }
 
+  /// A clock that is set forward by a day, as after a sleep of the host, while somebody waits: by then it was asked several times.
+  private final class SetClock: Sendable {
+    private let asked = Atomic(Int.min)
+
+    func isAboutToBeSet() { asked.store(0, ordering: .relaxed) }
+
+    var read: @Sendable () -> UInt64 {
+      { 1_000_000_000_000 + (self.asked.add(1, ordering: .relaxed).newValue > 5 ? 86_400_000_000_000 : 0) }
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
+  func theEndOfAValueIsToldThoughTheClockIsSet(_ variant: Table.Variant, _ access: Table.Access) async throws {
+    let clock = SetClock()
+    try await withTable(variant, clock: clock.read) { table in
+      let reader = try Table.open(table.name, access: access, clock: clock.read)
+      try await table.set("n", 1, expires: .after(.seconds(3600)))
+      var updates = reader.updates(forKey: "n", as: Int.self).makeAsyncIterator()
+      #expect(try await updates.next() == 1)
+      clock.isAboutToBeSet()
+      #expect(try await updates.next() == .some(nil))
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases)
+  func whoWaitsForTheEndOfAValueFindsTheClockSet(_ variant: Table.Variant) async throws {
+    for blocks in [false, true] {
+      let clock = SetClock()
+      try await withTable(variant, clock: clock.read) { table in
+        try await table.set("n", 1, expires: .after(.seconds(3600)))
+        clock.isAboutToBeSet()
+        if blocks {
+          let waiter = TestThread {
+            try table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { $0 == nil } == nil
+          }
+          #expect(try waiter.join())
+        } else {
+          #expect(try await table.waitUntil("n", as: Int.self, timeout: .seconds(600)) { $0 == nil } == nil)
+        }
+      }
+    }
+  }
+
   /// Keys of elements may be any bytes; some lie in the table under others.
   @Test func everyElementsKeyIsFound() async throws {
     try await withTable(.rcu) { table in

@@ -7,7 +7,12 @@ struct VersionedValue<T: TableValue> {
   var value: T?
   /// Of the barrier that stored the value; 0, which no barrier has, if it is absent or expired.
   var version: UInt64 = 0
+  /// When to look again though nobody writes.
   var lastsNanoseconds = UInt64.max
+
+  /// For how long who waits for a value's expiry does not look. Expiry goes by the time of day and waits by the monotonic clock: the former
+  /// may be set, and goes on while the host sleeps. The watcher wakes as often all the same.
+  fileprivate static var sliceNanoseconds: UInt64 { 500_000_000 }
 }
 
 extension Table {
@@ -35,8 +40,10 @@ extension Table {
     guard let (outcome, version, expiry) = found else { return VersionedValue() }
     let value = try checked(outcome, key)
     let now = clock.now
+    let lasts = expiry > now ? expiry - now : 0
     return VersionedValue(
-      value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : expiry > now ? expiry - now : 0)
+      value: value, version: version,
+      lastsNanoseconds: expiry == 0 ? .max : min(lasts, VersionedValue<T>.sliceNanoseconds))
   }
 
   /// The same where no thread may be blocked.
