@@ -217,6 +217,28 @@ private struct Refusal: Error {}
     }
   }
 
+  /// More of them than a step removes, in one sub-table: what lies behind them has its turn all the same.
+  @Test(arguments: Table.Variant.allCases) func manyThatAreClaimedDoNotEndASweep(_ variant: Table.Variant) throws {
+    try withTable(variant) { table throws in
+      try table.barrier { (tx: inout Transaction) throws in
+        for index in 0..<300 { try tx.set("a/\(index)", "gone", expires: .at(nanosecondsSince1970: 1)) }
+        for index in 0..<300 { try tx.set("b/\(index)", "gone", expires: .at(nanosecondsSince1970: 1)) }
+      }
+      let holder = try worker(table)
+      try holder.ask("keyed a", expecting: "in")
+      var (sweep, removed, steps) = (Table.ExpirySweep(), 0, 0)
+      while !sweep.isAtEnd, steps < 1000 {
+        removed += try table.administration.sweepExpired(&sweep, limit: 40)
+        steps += 1
+      }
+      #expect(sweep.isAtEnd)
+      #expect(removed == 300)
+      try holder.ask("get a/7", expecting: "nil")
+      try holder.ask("commit", expecting: "ok")
+      #expect(try table.administration.sweepExpired() == 300)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func whoComesFirstIsServedFirst(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let (holder, whole, late) = try (worker(table), worker(table), worker(table))

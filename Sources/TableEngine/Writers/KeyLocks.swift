@@ -174,6 +174,16 @@ struct KeyLocks {
     _ = event.wait(while: request.seen, timeoutNanoseconds: min(Self.sliceNanoseconds, timeoutNanoseconds))
   }
 
+  /// Does a living thread seem to have locked the key? A key lock may come, change or go during the look: for whoever asks again
+  /// under W, or may be wrong.
+  func seemsLocked(_ key: UnsafeRawBufferPointer, seed: UInt64) -> Bool {
+    guard mayBeAny else { return false }
+    let keys = unsafe LockedKeys(writing: key, seed: seed)
+    return (0..<slots.highWater).contains { slot in
+      isHeld(by: slot) && LockedKeys(ctl, slot: slot).meets(keys) && slots.isHeld(slot)
+    }
+  }
+
   /// Ends the key lock of the calling thread's slot, held or waiting, and wakes all sleepers. With W or without.
   func release(slot: Int) {
     // PAIR key-lock-release. Other end: KeyLocks.obstacle. Release: our last look at what we locked comes before.

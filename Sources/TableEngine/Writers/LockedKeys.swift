@@ -79,7 +79,7 @@ public struct LockedKeys: Sendable {
     }
   }
 
-  /// Under W.
+  /// Under W; else it may be a mixture of two sets.
   init(_ ctl: MappedMemory, slot: Int) {
     let slot = Slots.offset(slot)
     let counts = ctl.loadRelaxed(slot + SlotLayout.claimKeys)
