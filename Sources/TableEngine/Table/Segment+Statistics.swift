@@ -61,7 +61,8 @@ extension Segment {
         holder: slots.holder(index), version: version == SlotWord.idle ? nil : version,
         isLongSnapshot: purpose == .snapshot,
         isEvicted: SlotWord.isEvicted(word),
-        stalledNanoseconds: slots.inTheWaySince(index).map { now &- $0 },
+        // A writer may have found it in the way after `now`.
+        stalledNanoseconds: slots.inTheWaySince(index).map { now > $0 ? now - $0 : 0 },
         claimsKeys: participant.keyLocks.isHeld(by: index), keptBytes: kept[index] ?? 0,
         purpose: purpose, wait: wait(index, participant, foremost: foremost))
     }
