@@ -105,9 +105,10 @@ public struct Repairer {
   /// Ends the long snapshots and waits for every section that began before the newest version: afterwards no
   /// reader looks behind the newest version of a key.
   private func awaitReaders(_ state: WriterState, deadline: UInt64) throws(EngineError) {
-    Evictor(state: state).evictSnapshots()
     let slots = state.slots
     while true {
+      // Each time: one that was being taken had a pin at the last look, and is not ended beside that.
+      Evictor(state: state).evictSnapshots()
       guard let scan = ReaderScan.take(state) else {
         throw .notPermitted("this process may not order other processes' reads (membarrier)")
       }
