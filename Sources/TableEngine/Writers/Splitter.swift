@@ -33,8 +33,9 @@ struct Splitter {
         built.append(node!)
       }
       guard distribute(old, into: built[0].offset, built[1].offset) else {
+        try rebuildDeep(old, hash: hash)
         for block in built { transaction.retire(block) }
-        return try rebuildDeep(old, hash: hash)
+        return
       }
       storeDirectory(
         old, hash: hash, node: node, DirectoryWord(subTable: built[0].offset, depth: old.bits + 1),
