@@ -74,4 +74,24 @@ import Testing
       }
     }
   }
+
+  /// A section may walk through a part of the table as often as it likes: that is no directory that leads in circles.
+  @Test(arguments: Table.Variant.allCases) func aPartIsWalkedThroughAgainAndAgain(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 1 << 20) { table throws in
+      for index in 0..<3000 { try table.set("key \(index)", index) }
+      let observer = try Table.open(table.name, access: .observer)
+      try observer.read { view in
+        var middle = KeyCursor()
+        try view.forEach(from: &middle) { _, _ in }
+        try #require(!middle.isAtEnd)
+        var counts: Set<Int> = []
+        for _ in 0..<1000 {
+          var (cursor, count) = (middle, 0)
+          try view.forEach(from: &cursor) { _, _ in count += 1 }
+          counts.insert(count)
+        }
+        #expect(counts.count == 1)
+      }
+    }
+  }
 }

@@ -27,6 +27,8 @@ struct ObserverLookup {
   /// The same over the whole scan under way: all of it, and sub-tables alone.
   private var scannedBytes = 0
   private var scannedSubTableBytes = 0
+  /// Where that scan goes on.
+  private var scanCursor = ScanCursor()
 
   /// The walk met something impossible; ``settle(_:)`` finds out whether that was a race.
   struct Inconsistent: Error {
@@ -203,7 +205,9 @@ struct ObserverLookup {
     guard directory.bits <= SubTable.maximumDepth else {
       throw Inconsistent(what: "a sub-table claims depth \(directory.bits)")
     }
-    if position == 0 { (scannedBytes, scannedSubTableBytes) = (0, 0) }
+    // Another scan, perhaps of a part that was visited before: each is bounded by itself, since its cursor only moves on.
+    if scanCursor.position != position { (scannedBytes, scannedSubTableBytes) = (0, 0) }
+    scanCursor.position = position
     metBytes = 0
     // See Segment.scan.
     let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
@@ -225,6 +229,7 @@ struct ObserverLookup {
     if scannedSubTableBytes > limit || scannedBytes / (SubTable.maximumDepth + 1) > limit {
       throw Inconsistent(what: "its directory leads in circles")
     }
+    scanCursor.advance(past: position, depth: directory.bits)
     return directory.bits
   }
 }
