@@ -131,6 +131,27 @@ import Testing
     }
   }
 
+  /// As long as a reader is at an older version, no pages go. They are not forgotten over that.
+  @Test func whatABarrierMadeTheRingsGrowByIsGivenBackAfterASnapshot() throws {
+    // Of one unit, of which none is given back: only what the barrier's records took.
+    try withPoisonedTable(Table.Options(capacityBytes: Self.unit)) { name, table in
+      let new = try allocated(name)
+      try table.barrier { (tx: inout Transaction) throws in for index in 0..<3_000 { try tx.set("key", index) } }
+      while try table.administration.maintain() == true {}
+      #expect(try allocated(name) > new + (256 << 10))
+      var snapshot: Snapshot? = try table.snapshot()
+      try table.set("another key", 1)
+      let version = table.version
+      #expect(try table.administration.shrink()?.bytesGivenBack == 0)
+      #expect(table.version == version, "to try in vain makes no version")
+      #expect(try snapshot?.get("key") == 2_999)
+      snapshot = nil
+      try shrink(table)
+      #expect(try allocated(name) <= new + (16 << 10))
+      #expect(try table.check() == [])
+    }
+  }
+
   /// Others use the table meanwhile: a process that takes part, threads that read, and openings that come and go.
   @Test(arguments: Table.Variant.allCases) func othersGoOnMeanwhile(_ variant: Table.Variant) throws {
     try withPoisonedTable(options(variant)) { name, table in

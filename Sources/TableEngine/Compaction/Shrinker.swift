@@ -43,11 +43,19 @@ struct Shrinker {
     guard isEmpty || hasUncountedPages || isAnyTooLarge else { return outcome }
     outcome.bytesGivenBack =
       observers.exclude {
+        // First: beside a reader that stays, each attempt would make a version in vain.
+        guard awaitReaders() else { return 0 }
         if isEmpty {
           dropUnits(atMost: spareUnits)
           outcome.isUnfinished = true
         }
+        let bookkeeping = bookkeepingSizes
         shrinkBookkeeping()
+        guard awaitOnlookers() else {
+          // Their pages are to be found by the next call.
+          restore(bookkeeping)
+          return 0
+        }
         return givePagesBack()
       } ?? 0
     return outcome
@@ -124,6 +132,17 @@ struct Shrinker {
     state.forgetRoom()
   }
 
+  /// The words that say how much room journal and rings have.
+  private var bookkeepingSizes: [(offset: Int, word: UInt64)] {
+    ([ControlLayout.journalAllocated] + rings.map { $0.header + shm_ring_mask_offset })
+      .map { ($0, state.ctl.loadRelaxed($0)) }
+  }
+
+  /// Takes a shrinking back, as long as the pages are there and nothing was put into journal and rings.
+  private func restore(_ sizes: [(offset: Int, word: UInt64)]) {
+    for (offset, word) in sizes { state.ctl.storeRelease(offset, word) }
+  }
+
   // MARK: - Pages
 
   /// Has the data object pages behind its last unit?
@@ -135,7 +154,6 @@ struct Shrinker {
   /// - Returns: bytes.
   private func givePagesBack() -> Int {
     let before = backing.allocatedBytes
-    guard awaitOnlookers() else { return 0 }
     let end = geometry.unitOffset(allocator.unitCount)
     HugePages.forget(from: end, state.ctl)
     backing.giveBackData(end..<geometry.dataBytes)
@@ -148,10 +166,17 @@ struct Shrinker {
   ///
   /// PAIR onlookers. Other end: Segment.keptBytes. What they announce is found by the scan, or they find the table smaller.
   private func awaitOnlookers() -> Bool {
+    if state.variant == .rcu {
+      let transaction = Transaction(state: state)
+      transaction.begin()
+      transaction.commit()
+    }
+    return awaitReaders()
+  }
+
+  /// Waits a little until nobody reads at a version before the newest, nor may yet.
+  private func awaitReaders() -> Bool {
     guard state.variant == .rcu else { return true }
-    let transaction = Transaction(state: state)
-    transaction.begin()
-    transaction.commit()
     for _ in 0..<Self.waitsPerCall {
       guard let scan = ReaderScan.take(state) else { return false }
       if !scan.isBehind(state.committed) { return true }
