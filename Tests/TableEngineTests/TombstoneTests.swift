@@ -57,4 +57,26 @@ import Testing
       #expect(table.count == 29_950)
     }
   }
+
+  /// The version after which a tombstone's block may go is at most the next one. No number of passes waits for a later one, which
+  /// only damage can have left.
+  @Test(arguments: [1_000, -1]) func aStampThatCannotBeIsFoundAndHoldsNobodyUp(after offset: Int) throws {
+    let table = try Table.temporary()
+    for key in ["a", "b"] { try table.set(key, 1) }
+    for key in ["a", "b"] { try table.remove(key) }
+    let state = try #require(table.segment.participant).state
+    let ring = state.superseded
+    let counter = try #require((ring.head..<ring.tail).first { ring.stamp($0) == SupersededRing.unsettled })
+    let version = state.data.loadRelaxed(ring.block(counter).offset + Entry.version)
+    let stamp = offset < 0 ? version - 1 : state.committed + UInt64(offset)
+    state.ctl.storeRelaxed(ring.position(counter) + SupersededRing.stamp, stamp)
+    #expect(try table.check().contains { $0.contains("tombstone") })
+    let before = table.version
+    _ = try table.administration.maintain(passes: 2_000)
+    #expect(table.version < before + 100)
+    if offset > 0 {
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+    }
+  }
 }

@@ -78,12 +78,11 @@ struct Collector {
     return makesVersion || freedInPlace + settled + unlinked + freed > 0
   }
 
-  /// Is the oldest superseded version a tombstone that was settled since the last commit?
+  /// Is the oldest superseded version a tombstone that was settled since the last commit? A stamp beyond the next version would be damage,
+  /// which no number of versions comes up to.
   private var waitsForVersion: Bool {
     let superseded = state.superseded
-    guard superseded.count > 0 else { return false }
-    let stamp = superseded.stamp(superseded.head)
-    return stamp > state.committed && stamp != SupersededRing.unsettled
+    return superseded.count > 0 && superseded.stamp(superseded.head) == state.committed &+ 1
   }
 
   /// - Returns: how many versions were unlinked.

@@ -54,7 +54,11 @@ struct RingCheck {
         guard check.owners.offsets.mayHoldEntry(at: block.offset) else {
           return check.problems.note("*superseded* names \(block.offset), where no entry can be (I7)")
         }
-        stamp = check.data.loadRelaxed(block.offset + Entry.version)
+        let version = check.data.loadRelaxed(block.offset + Entry.version)
+        check.problems.expect(
+          stamp == SupersededRing.unsettled || stamp >= version && stamp <= check.state.committed &+ 1,
+          "*superseded*'s tombstone of version \(version) would go after \(stamp)")
+        stamp = version
       }
       check.problems.expect(
         stamp >= last && stamp <= check.state.committed, "*superseded*'s stamp \(stamp) follows \(last)")
