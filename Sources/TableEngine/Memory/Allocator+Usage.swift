@@ -23,9 +23,10 @@ extension Allocator {
       }
     } else if kind <= SizeClasses.count {
       let size = SizeClasses.size(kind - 1)
-      let blocks = usedBlocks(unit, superframe)
+      // It may have become a slab of smaller blocks meanwhile.
+      let blocks = min(usedBlocks(unit, superframe), SizeClasses.blocksPerSlab(kind - 1))
       use.used += blocks * size
-      use.freeInSlabs += max(0, SizeClasses.blocksPerSlab(kind - 1) - blocks) * size
+      use.freeInSlabs += (SizeClasses.blocksPerSlab(kind - 1) - blocks) * size
     }
   }
 

@@ -4,8 +4,8 @@ struct LimboBudget {
 
   private var ctl: MappedMemory { state.ctl }
 
-  /// Bytes that readers keep from being reused: limbo, and superseded versions.
-  var reclaimableBytes: Int { Int(clamping: keptBytes) }
+  /// Bytes that readers keep from being reused: limbo, and superseded versions. Without W more may seem to be popped than pushed.
+  var reclaimableBytes: Int { max(0, Int(truncatingIfNeeded: keptBytes)) }
 
   /// The same as an unsigned number, for a comparison that each barrier makes: a conversion would cost it as much
   /// again.
