@@ -59,6 +59,8 @@ struct RingCheck {
           stamp == SupersededRing.unsettled || stamp >= version && stamp <= check.state.committed &+ 1,
           "*superseded*'s tombstone of version \(version) would go after \(stamp)")
         stamp = version
+      } else if stamp > check.state.chainsCutAt {
+        check.expectNewer(ring.word(counter, SupersededRing.newer), than: block)
       }
       check.problems.expect(
         stamp >= last && stamp <= check.state.committed, "*superseded*'s stamp \(stamp) follows \(last)")
@@ -79,6 +81,15 @@ struct RingCheck {
     }
     let counted = LimboBudget(state: state).garbageBytes
     problems.expect(counted == UInt64(bytes), "superseded versions take \(bytes) bytes but count \(counted)")
+  }
+
+  /// An unlink pass goes by the record: from the version that superseded this one, it stores to that one's `prev`.
+  private func expectNewer(_ word: UInt64, than block: BlockRef) {
+    let newer = Int(truncatingIfNeeded: word)
+    problems.expect(
+      owners.offsets.mayHoldEntry(at: newer)
+        && data.loadRelaxed(newer + Entry.prev) == UInt64(truncatingIfNeeded: block.offset),
+      "*superseded* has the version at \(block.offset) behind \(word), which does not lead to it")
   }
 
   /// Takes in what a ring of superseded versions names.
