@@ -34,6 +34,14 @@ struct UnitHints {
     return ctl.bit(unit, at: base) && ctl.bit(unit / 64, at: base + geometry.summaryWords * 8)
   }
 
+  /// Is there no hint of a unit beyond the capacity, nor of a group without units? For checks.
+  func areOfUnits(_ which: Int) -> Bool {
+    let (units, groups) = (geometry.unitCount % 64, geometry.summaryWords % 64)
+    let end = words(which) + (geometry.summaryWords + geometry.summaryTopWords) * 8
+    return (units == 0 || ctl.loadRelaxed(words(which) + (geometry.summaryWords - 1) * 8) >> UInt64(units) == 0)
+      && (groups == 0 || ctl.loadRelaxed(end - 8) >> UInt64(groups) == 0)
+  }
+
   /// The unit's own bit alone.
   func isUnitSet(_ which: Int, _ unit: Int) -> Bool { ctl.bit(unit, at: words(which)) }
 

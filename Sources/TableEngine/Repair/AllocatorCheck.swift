@@ -63,8 +63,12 @@ struct AllocatorCheck {
     }
   }
 
-  /// Hints are supersets: room that no hint tells of would never be found.
+  /// Hints are supersets: room that no hint tells of would never be found. A group of no units would lead a search into the hints of the
+  /// next kind.
   private func checkHints() {
+    for which in 0..<Summary.count {
+      problems.expect(allocator.unitHints.areOfUnits(which), "hints of kind \(which) tell of units that cannot be")
+    }
     for unit in 0..<allocator.unitCount {
       for superframe in 0..<Geometry.superframesPerUnit {
         let kind = allocator.kind(unit, superframe)
