@@ -50,10 +50,16 @@ struct Ring {
   func block(_ counter: UInt64) -> BlockRef { BlockRef(raw: word(counter, LimboRing.block)) }
   func stamp(_ counter: UInt64) -> UInt64 { word(counter, LimboRing.stamp) }
 
-  /// Allocates the first records' pages. Called once, by the creator.
+  /// Allocates the first records' pages. By the creator, and by a repair.
   func initialize(_ backing: BackingPages) throws(EngineError) {
     try backing.allocateControl(offset: region, count: Self.initialRecords * recordBytes)
     ctl.storeRelaxed(header &+ shm_ring_mask_offset, UInt64(Self.initialRecords - 1))
+  }
+
+  /// Forgets all records. Its size stays.
+  func clear() {
+    ctl.zero(header, count: shm_ring_mask_offset)
+    ctl.zero(header + shm_ring_free_end_offset, count: MemoryLayout<shm_ring>.size - shm_ring_free_end_offset)
   }
 
   /// Makes sure that `extra` more records fit behind the tail.

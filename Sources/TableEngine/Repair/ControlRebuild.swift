@@ -9,13 +9,16 @@ struct ControlRebuild {
   }
 
   /// Journal, rings, allocator, log: as of a table in which nothing is superseded.
+  ///
+  /// Sizes go from one that is possible to another. Whoever opens the table checks them: if a death here left others, nobody could
+  /// open it, and so nobody could repair it.
   private func rebuild(_ salvage: TableSalvage) throws(EngineError) {
     state.journal.clear()
     state.ctl.storeRelaxed(ControlLayout.journalAllocated, 0)
     try state.journal.reserve(1, state.backing)
     for ring in [state.limbo, state.superseded, state.retained] {
-      state.ctl.zero(ring.header, count: 56)
       try ring.initialize(state.backing)
+      ring.clear()
     }
     state.ctl.storeRelaxed(ControlLayout.garbageBytes, 0)
     // Every chain has one entry now, and its `prev` is 0.
