@@ -14,7 +14,8 @@ public struct SegmentOptions: Sendable, Equatable {
   public var limboBudgetBytes: Int
   /// What happens beyond.
   public var stalledReaderPolicy: StalledReaderPolicy
-  /// Claim all pages at creation and give none back: a later write never finds the file system full.
+  /// Claim the pages of all values at creation and give none back: a later `set` never finds the file system full. Not those that a
+  /// large barrier's journal takes, or the records of the versions that a long snapshot keeps.
   public var preallocate: Bool
   /// Back the table by huge pages (2 MiB) where the kernel does it, from 16 MiB on: reads of a large table miss the TLB less
   /// often. Costs whoever makes it grow some 100 µs for each 2 MiB, after the write; holds nobody up.
