@@ -10,6 +10,7 @@ import TableEngine
 /// The jobs, each answered by `ok` or by what is wrong:
 /// - `table IMAGE VERSION BEFORE AFTER`: of a table during an operation that began at a version, with its contents.
 /// - `made IMAGE VARIANT`: of a table that is being made.
+/// - `repaired IMAGE CONTENTS`: of one that is being repaired.
 /// - `dropped IMAGE CONTENTS`: of one that is being dropped.
 let serveImageChecker: @Sendable ([String]) throws -> Void = { _ in
   while let line = readLine() {
@@ -46,6 +47,8 @@ private func judge(_ words: [Substring]) throws {
     try ImageJudge(image, version: version, before: before, after: after).run()
   case "made":
     try judgeMade(image, words[2] == "rcu" ? .rcu : .rwlock)
+  case "repaired":
+    try judgeRepaired(image, Contents(words[2])!)
   default:
     try judgeDropped(image, Contents(words[2])!)
   }
@@ -118,6 +121,20 @@ private struct ImageJudge {
 private func judgeMade(_ image: String, _ variant: Table.Variant) throws {
   try expectWorking(try openOrCreate(image, variant), isEmpty: true)
   try Table.drop(image)
+}
+
+/// An image of a table that is being repaired can be opened and repaired, and loses nothing; readers see all of it before.
+private func judgeRepaired(_ image: String, _ contents: Contents) throws {
+  let observer = try Table.open(image, access: .observer, timeout: .milliseconds(1))
+  if observer.variant == .rcu, try Contents(of: observer) != contents {
+    throw Wrong("an observer sees something else")
+  }
+  let table = try Table.open(image, access: .participant, timeout: .seconds(10))
+  let report = try table.repair(timeout: .seconds(10))
+  guard report.losses.isEmpty, try Contents(of: table) == contents else {
+    throw Wrong("its repair changed its contents")
+  }
+  try expectWorking(table, isEmpty: false)
 }
 
 /// An image of a table that is being dropped can be opened, and then is whole, or else be made.

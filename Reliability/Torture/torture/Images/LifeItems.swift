@@ -1,13 +1,20 @@
 import CTrace
 import SharedTable
+import TableEngine
 import TestSupport
 
-/// Making and dropping a table: images of what is there when the one who does it dies.
+/// Making, repairing and dropping a table: images of what is there when the one who does it dies.
 let lifeItems = Table.Variant.allCases.flatMap { variant in
   [
     Item("images.create-\(variant)", "an image at each store and call of making a table") { run in
       // Most stores set up one slot after the other.
       try tryLife("create", variant, run, share: run.isLong ? 1 : 0.05) { ["made", "IMAGE", "\(variant)"] }
+    },
+    Item("images.repair-\(variant)", "an image at each store of repairing a table") { run in
+      // Most stores make the words of single units anew.
+      try tryLife("repair", variant, run, share: run.isLong ? 1 : 0.05, isSampled: isNoCounter) {
+        ["repaired", "IMAGE", "\(Contents(Maker.contents))"]
+      }
     },
     Item("images.drop-\(variant)", "an image at each store and call of dropping a table") { run in
       try tryLife("drop", variant, run, share: 1) { ["dropped", "IMAGE", "\(Contents(Maker.contents))"] }
@@ -15,8 +22,15 @@ let lifeItems = Table.Variant.allCases.flatMap { variant in
   ]
 }
 
+/// What the control object begins with are sizes, positions and counters: of those each store is looked at.
+private func isNoCounter(_ object: String, _ offset: Int) -> Bool { object == "data" || offset >= ControlLayout.slots }
+
+/// - Parameters:
+///   - share: of the images at stores that are sampled, how many are judged.
+///   - isSampled: whether stores to a place are; of others each is judged.
 private func tryLife(
-  _ what: String, _ variant: Table.Variant, _ run: Run, share: Double, _ job: @escaping () -> [String]
+  _ what: String, _ variant: Table.Variant, _ run: Run, share: Double,
+  isSampled: @escaping (_ object: String, _ offset: Int) -> Bool = { _, _ in true }, _ job: @escaping () -> [String]
 ) throws {
   try withTableName { name in
     let judges = try Judges(run, table: name)
@@ -30,7 +44,7 @@ private func tryLife(
     var changes = 0
     let stores = StoreTrace(tracee, watched) { cause, marks in
       changes += 1
-      if case .store = cause, !generator.happens(share) { return }
+      if case .store(let object, let offset) = cause, isSampled(object, offset), !generator.happens(share) { return }
       try judges.judge(watched, dead: marks, job(), "\(what) \(variant), change \(changes) (\(cause))")
     }
     try stores.run(to: Marker.end)
@@ -44,17 +58,35 @@ private enum Maker {
   static let contents = [Array("key".utf8): Array("value".utf8)]
 }
 
-/// The worker: `image-maker create|drop VARIANT TABLE`, between markers.
+/// The worker: `image-maker create|repair|drop VARIANT TABLE`, between markers.
 let serveImageMaker: @Sendable ([String]) throws -> Void = { arguments in
   let variant: Table.Variant = arguments[1] == "rcu" ? .rcu : .rwlock
-  let isDrop = arguments[0] == "drop"
-  if isDrop {
+  let act: () throws -> Void
+  if arguments[0] == "create" {
+    act = { _ = try Table.create(arguments[2], Scene.options(variant)) }
+  } else {
     let table = try Table.create(arguments[2], Scene.options(variant))
     for (key, value) in Maker.contents { try table.set(key, value) }
+    if arguments[0] == "repair" {
+      try damage(table)
+      act = { _ = try table.repair() }
+    } else {
+      act = { try Table.drop(arguments[2]) }
+    }
   }
   ct_mark(Marker.begin, 0)
-  if isDrop { try Table.drop(arguments[2]) } else { _ = try Table.create(arguments[2], Scene.options(variant)) }
+  try act()
   ct_mark(Marker.end, 0)
+}
+
+/// Of which no key is lost. Rings and journal have grown, and have records.
+private func damage(_ table: Table) throws {
+  try table.barrier { tx in
+    for index in 0..<2_000 { try tx.set("gone \(index)", index) }
+    for index in 0..<2_000 { try tx.remove("gone \(index)") }
+  }
+  let ctl = table.segment.controlMemory!
+  ctl.storeRelaxed(ControlLayout.garbageBytes, ctl.loadRelaxed(ControlLayout.garbageBytes) + 8)
 }
 
 extension SplitMix {
