@@ -64,8 +64,10 @@ final class Broker: Sendable {
   func subscribe(_ client: ClientRecord, to channel: [UInt8], isPattern: Bool) {
     state.withLock { state in
       if isPattern {
-        let glob = Glob(channel, longest: Subscriptions.longestChannel)
-        state.patterns[channel, default: Listeners(glob: glob)].clients[client.id] = client
+        // The default is evaluated for the first client alone: the others find the pattern made ready.
+        state.patterns[
+          channel, default: Listeners(glob: Glob(channel, longest: Subscriptions.longestChannel))
+        ].clients[client.id] = client
       } else {
         state.channels[channel, default: Listeners()].clients[client.id] = client
       }

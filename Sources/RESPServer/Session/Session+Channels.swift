@@ -86,8 +86,11 @@ extension Session {
   func pubsub(_ request: Request) throws(CommandError) {
     let broker = server.broker
     if request[1].isWord("CHANNELS") {
-      if request.count == 3 { try checkName(request[2], isPattern: true) }
-      let glob = request.count == 3 ? Glob(request[2].array, longest: Subscriptions.longestChannel) : nil
+      var glob: Glob?
+      if request.count == 3 {
+        try checkName(request[2], isPattern: true)
+        glob = Glob(request[2].array, longest: Subscriptions.longestChannel)
+      }
       let channels = broker.channels(matching: glob).filter { channel in
         client.access.map { access in channel.withBytes { access.mayHear($0) } } ?? true
       }
