@@ -32,7 +32,7 @@ import Testing
       outcome.withLock { $0 = result }
     }
     // Its empty version comes before the look at the snapshots.
-    while segment.committed == before { usleep(100) }
+    try #require(eventually { segment.committed != before })
     // Its look at them comes before the scan that notes this one.
     try #require(eventually { participant.slots.stalledReader(slot).heldNanoseconds != nil })
     participant.ctl.storeRelease(pin, SlotWord.idle)

@@ -7,11 +7,12 @@ struct VersionedValue<T: TableValue> {
   var value: T?
   /// Of the barrier that stored the value; 0, which no barrier has, if it is absent or expired.
   var version: UInt64 = 0
-  /// When to look again though nobody writes.
+  /// How long the reader that waits for a change sleeps at most before it looks again, if no writer wakes it.
   var lastsNanoseconds = UInt64.max
 
-  /// For how long who waits for a value's expiry does not look. Expiry goes by the time of day and waits by the monotonic clock: the former
-  /// may be set, and goes on while the host sleeps. The watcher wakes as often all the same.
+  /// How long a reader that waits for a value's expiry sleeps at most before it looks again. A value expires by the time of day, and the
+  /// reader sleeps by the monotonic clock: the time of day may be set, and it goes on while the host sleeps. The watching thread wakes as
+  /// often in any case.
   fileprivate static var sliceNanoseconds: UInt64 { 500_000_000 }
 }
 

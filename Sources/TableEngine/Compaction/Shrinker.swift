@@ -174,7 +174,8 @@ struct Shrinker {
     return awaitReaders()
   }
 
-  /// Waits a little until nobody reads at a version before the newest, nor may yet.
+  /// The shrinking process waits a little until no reader reads at a version before the newest one, and none may still begin to.
+  /// - Returns: false if a reader is left that does.
   private func awaitReaders() -> Bool {
     guard state.variant == .rcu else { return true }
     for _ in 0..<Self.waitsPerCall {
