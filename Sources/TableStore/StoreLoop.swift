@@ -17,7 +17,8 @@ struct StoreLoop {
   private var follower: Follower?
   private(set) var status = StoreStatus()
   private var events: [StoreKeeper.Event] = []
-  private var lastSync: UInt64 = 0
+  /// nil: nothing was stored yet, and the first time is at once, so that a disk that refuses says so before an interval has passed.
+  private var lastSync: UInt64?
   /// Since when there is something that is not on the disk; nil: nothing.
   private var waitingSince: UInt64?
   private var retryAt: UInt64 = 0
@@ -45,7 +46,7 @@ struct StoreLoop {
       let follower = try following()
       let hasChanges = try follower.collect()
       if !hasChanges { waitingSince = nil } else if waitingSince == nil { waitingSince = now }
-      if hasChanges, isDue(mode, now) || status.error != nil {
+      if hasChanges, now >= nextSync(mode, now) || status.error != nil {
         try follower.sync()
         (lastSync, waitingSince) = (now, nil)
         // Where something changes all the time no step finds nothing to store.
@@ -60,7 +61,7 @@ struct StoreLoop {
       note()
       if isTidying { return .none }
       if !hasChanges { return .untilCommit(follower.covered, Self.longestPause) }
-      return pauseUntil(lastSync + interval(mode), now)
+      return pauseUntil(nextSync(mode, now), now)
     } catch {
       fail(error, now)
       return pauseUntil(retryAt, now)
@@ -107,7 +108,8 @@ struct StoreLoop {
     }
   }
 
-  private func isDue(_ mode: StoreMode, _ now: UInt64) -> Bool { now >= lastSync + interval(mode) }
+  /// When the next sync is due, if there is anything to store.
+  private func nextSync(_ mode: StoreMode, _ now: UInt64) -> UInt64 { lastSync.map { $0 + interval(mode) } ?? now }
 
   /// While there are changes, the log is read every few milliseconds, the more often the shorter it is: by then a writer that
   /// does nothing but write has filled a part of it.

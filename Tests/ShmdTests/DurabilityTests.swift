@@ -81,6 +81,8 @@ import Testing
       """)
     let first = try fixture.startReady()
     try first.waitForStore(of: stored)
+    // What is set before the store is made is in it, and then is not late.
+    try first.waitUntilSaid("store written anew table=\(due)")
     let client = try RedisClient(socket)
     #expect(try client.call("SET", "k", "waited for") == "+OK")
     #expect(try client.call("WAITAOF", "1", "0", "0") == "[:1 :0]")

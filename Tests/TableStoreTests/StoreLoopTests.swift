@@ -27,4 +27,21 @@ import Testing
       }
     }
   }
+  /// However long the interval and however short the host is up: whether the disk takes a store is known at the start.
+  @Test func aStoreIsMadeAtOnce() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name)
+        try table.set("a", 1)
+        var loop = StoreLoop(table, directory)
+        let mode = StoreMode.relaxed(.seconds(100 * 365 * 86_400))
+        _ = loop.step(mode)
+        #expect(table.durableVersion == table.version)
+        try table.set("b", 2)
+        _ = loop.step(mode)
+        #expect(table.durableVersion < table.version)
+        loop.close()
+      }
+    }
+  }
 }
