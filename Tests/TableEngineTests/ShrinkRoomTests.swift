@@ -55,4 +55,37 @@ import Testing
     allocator.recent[sizeClass] = allocator.unitCount * Geometry.superframesPerUnit
     #expect(allocator.findInRecentSlab(sizeClass) == nil)
   }
+  /// A repair asks for no memory that a shrink gave back, but counts the units behind those that the table says it has, if values lie
+  /// there.
+  @Test(arguments: Table.Variant.allCases) func aRepairKeepsTheTableSmall(_ variant: Table.Variant) throws {
+    let table = try Table.temporary(variant: variant, capacityBytes: 64 << 20)
+    let value = [UInt8](repeating: 7, count: 100_000)
+    func fill() throws { for index in 0..<400 { try table.set("key \(index)", value) } }
+    try fill()
+    let participant = try #require(table.segment.participant)
+    let allocator = participant.state.allocator
+    let grown = allocator.unitCount
+    for index in 1..<400 { try table.remove("key \(index)") }
+    repeat { try table.administration.maintain() } while try table.administration.shrink()?.isUnfinished != false
+    let small = allocator.unitCount
+    try #require(small < grown / 2)
+    let pages = allocator.backing.allocatedBytes
+
+    func damageAndRepair() throws {
+      allocator.ctl.storeRelaxed(
+        ControlLayout.garbageBytes, allocator.ctl.loadRelaxed(ControlLayout.garbageBytes) + 8)
+      #expect(try table.repair().isRepaired)
+      #expect(try table.check() == [])
+    }
+    try damageAndRepair()
+    #expect(allocator.unitCount == small)
+    #expect(allocator.backing.allocatedBytes < pages + Geometry.unitBytes)
+    try fill()
+    #expect(allocator.unitCount == grown)
+    allocator.ctl.storeRelaxed(ControlLayout.units, UInt64(small))
+    allocator.publishUnits()
+    try damageAndRepair()
+    #expect(allocator.unitCount > small)
+    for index in 0..<400 { #expect(try table.get("key \(index)") == value) }
+  }
 }

@@ -36,6 +36,13 @@ struct BitmapRebuild {
     return code < SizeClasses.runCode ? UInt8(code + 1) : frames
   }
 
+  /// As many units as have anything in use, from the first on.
+  var usedUnitCount: Int {
+    let lastFrames = frames.lastIndex { $0 != 0 }.map { $0 / 4 } ?? -1
+    let lastSlab = slabs.lastIndex { $0 != 0 }.map { $0 / (Self.slabWords * Geometry.superframesPerUnit) } ?? -1
+    return max(lastFrames, lastSlab) + 1
+  }
+
   func superframe(_ offset: Int) -> Int { (offset - geometry.unitsOffset) / SizeClasses.slabBytes }
 
   /// Could a block of this size begin here?
@@ -97,14 +104,17 @@ struct BitmapRebuild {
 extension Allocator {
   /// Makes descriptors, hints and sizes say what the map says. Under W, with the table marked damaged: a crash on
   /// the way leaves nothing that any process believes.
+  ///
+  /// The table keeps its units, and those behind them in which blocks were found. Others it has given back to the system, or never
+  /// had: to claim these would ask for memory that may not be there.
   func rebuild(_ map: BitmapRebuild) throws(EngineError) {
-    try backing.allocateControl(
-      offset: geometry.descriptorsOffset, count: max(1, map.unitCount) * UnitLayout.byteCount)
-    try backing.allocateData(offset: geometry.unitsOffset, count: max(1, map.unitCount) * Geometry.unitBytes)
+    let units = min(map.unitCount, max(1, unitCount, map.usedUnitCount))
+    try backing.allocateControl(offset: geometry.descriptorsOffset, count: units * UnitLayout.byteCount)
+    try backing.allocateData(offset: geometry.unitsOffset, count: units * Geometry.unitBytes)
     ctl.zero(geometry.summaryOffset, count: Summary.count * (geometry.summaryWords + geometry.summaryTopWords) * 8)
-    for unit in 0..<map.unitCount { rebuild(unit, map) }
-    ctl.storeRelease(ControlLayout.units, UInt64(map.unitCount))
-    data.storeRelease(DataLayout.publishedBytes, UInt64(map.limit))
+    for unit in 0..<units { rebuild(unit, map) }
+    ctl.storeRelease(ControlLayout.units, UInt64(units))
+    publishUnits()
   }
 
   private func rebuild(_ unit: Int, _ map: BitmapRebuild) {
