@@ -107,18 +107,11 @@ extension Store {
     let mostBytes = max(Self.bytesMerged, 2 * addedSinceSlice.bytes)
     let rows = folding.rows
     let end = try database.inTransaction { () throws(StoreError) -> Int in
-      let statement = try explaining(path) { () throws(SQLiteError) in
-        try database.prepare("SELECT * FROM recent WHERE seq = ?1")
-      }
+      let statement = try recentRow()
       var (index, bytes) = (next, UInt64(0))
       while index < most, bytes < mostBytes {
-        statement.bind(1, rows[index].sequence)
+        bytes += try mergeRow(rows[index].sequence, statement)
         index += 1
-        defer { statement.reset() }
-        guard try explaining(path, { () throws(SQLiteError) in try statement.step() }) else { continue }
-        let entry = try Row(statement, of: .recent, path).entry
-        bytes += entry.byteCount
-        try merge(entry)
       }
       return index
     }

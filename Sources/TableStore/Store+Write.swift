@@ -81,20 +81,31 @@ extension Store {
     guard recentCount > 0 else { return }
     // Of each key the last row. In `kv` it has another checksum: it has no place in `recent` there. Only their numbers are sorted: SQLite
     // would hold all rows in memory, with their values.
-    let (numbers, rows) = try explaining(path) { () throws(SQLiteError) in
-      (
-        try database.prepare(
-          "SELECT seq FROM recent WHERE seq IN (SELECT max(seq) FROM recent GROUP BY key) ORDER BY key"),
-        try database.prepare("SELECT * FROM recent WHERE seq = ?1")
-      )
+    let numbers = try explaining(path) { () throws(SQLiteError) in
+      try database.prepare(
+        "SELECT seq FROM recent WHERE seq IN (SELECT max(seq) FROM recent GROUP BY key) ORDER BY key")
     }
+    let statement = try recentRow()
     while try explaining(path, { () throws(SQLiteError) in try numbers.step() }) {
-      rows.bind(1, numbers.unsigned(0))
-      defer { rows.reset() }
-      guard try explaining(path, { () throws(SQLiteError) in try rows.step() }) else { continue }
-      try merge(try Row(rows, of: .recent, path).entry)
+      _ = try mergeRow(numbers.unsigned(0), statement)
     }
     try explaining(path) { () throws(SQLiteError) in try database.run("DELETE FROM recent") }
+  }
+
+  /// Finds a row of `recent` by its number: for ``mergeRow(_:_:)``.
+  func recentRow() throws(StoreError) -> Statement {
+    try explaining(path) { () throws(SQLiteError) in try database.prepare("SELECT * FROM recent WHERE seq = ?1") }
+  }
+
+  /// Brings a row of `recent` into `kv`, in a transaction of the caller's.
+  /// - Returns: bytes of its key and value; 0 if there is no such row.
+  func mergeRow(_ number: UInt64, _ statement: Statement) throws(StoreError) -> UInt64 {
+    statement.bind(1, number)
+    defer { statement.reset() }
+    guard try explaining(path, { () throws(SQLiteError) in try statement.step() }) else { return 0 }
+    let entry = try Row(statement, of: .recent, path).entry
+    try merge(entry)
+    return entry.byteCount
   }
 
   /// After the transaction that emptied `recent`.
