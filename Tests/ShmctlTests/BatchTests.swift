@@ -72,6 +72,16 @@ import Testing
     }
   }
 
+  @Test func aGroupThatGetsNoBarrierIsNamedByItsFirstLine() throws {
+    let table = try TestTable()
+    let run = try table.open().barrier { _ in
+      try table.run("batch", "--timeout", "50ms", input: Array("# first\n\nset a x\nset b 2\n".utf8))
+    }
+    #expect(run.status == 7, "\(run.errors)")
+    #expect(run.errors.hasPrefix("shmctl: standard input, line 3: timed out waiting (held by "), "\(run.errors)")
+    #expect(run.errors.contains("; what stands before it is done"), "\(run.errors)")
+  }
+
   @Test func aTransactionIsAllOrNothing() throws {
     let table = try TestTable()
     let handle = try table.open()

@@ -88,7 +88,8 @@ struct OperationRun {
     do {
       outcomes = try attempt(group, &failed)
     } catch let error as TableError {
-      guard failed < group.count else { throw error }
+      // The barrier itself could not be had: none of the group is done.
+      guard failed < group.count else { throw Self.endedEarly(error, name, group[0]) }
       if error.mayFitAfterReclaiming, group.count > 1 {
         // Too much for one barrier, or there is room after gc for fewer.
         let middle = group.count / 2
@@ -96,9 +97,13 @@ struct OperationRun {
         return try commit(Array(group[middle...]), name, &tally)
       }
       try commit(Array(group[..<failed]), name, &tally)
-      throw Complaint(lineError: error, name, group[failed].line, "; what stands before it is done")
+      throw Self.endedEarly(error, name, group[failed])
     }
     try tell(outcomes, &tally)
+  }
+
+  private static func endedEarly(_ error: TableError, _ name: String, _ first: Numbered) -> Complaint {
+    Complaint(lineError: error, name, first.line, "; what stands before it is done")
   }
 
   private func attempt(_ group: [Numbered], _ failed: inout Int) throws -> [Operation.Outcome] {
