@@ -38,6 +38,14 @@ import Testing
     #expect(try table.open().get("c", as: String.self) == "1")
   }
 
+  /// As of a variable that is empty: not the whole table instead.
+  @Test(arguments: [["--keys", ""], ["--keys", ","], ["--keys="], ["--keys", "a", "--keys", ""], ["--key", ""]])
+  func noKeyWhereOneIsToBeHeldIsRefused(keys: [String]) throws {
+    let table = try TestTable()
+    let run = try table.run(["barrier"] + keys + ["--", "echo", "alone"])
+    #expect(run.status == 2 && run.text.isEmpty && run.errors.contains("key"), "\(run.status) \(run.errors)")
+  }
+
   @Test func aReadHoldsUpWritersOnlyInTheRWLockVariant() throws {
     for variant in [Table.Variant.rcu, .rwlock] {
       let table = try TestTable(Table.Options(variant: variant, capacityBytes: 4 << 20))

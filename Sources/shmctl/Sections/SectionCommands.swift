@@ -6,8 +6,8 @@ struct Read: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "read", abstract: "Run a command while the table is held for reading.",
     discussion: """
-      As flock(1) does with a file. --sync rwlock: no writer changes the table until the command has ended, and others \
-      read. --sync rcu: writers go on, as they always do beside readers; the versions that this command's own section \
+      As flock(1) does with a file. --variant rwlock: no writer changes the table until the command has ended, and others \
+      read. --variant rcu: writers go on, as they always do beside readers; the versions that this command's own section \
       sees are kept, up to the limbo budget. The command's 'shmctl get' reads the newest version, in a section of its own.
 
       \(SectionRun.common)
@@ -33,7 +33,7 @@ struct Barrier: ParsableCommand {
     commandName: "barrier", abstract: "Run a command while nobody else writes the table, or some of its keys.",
     discussion: """
       As flock(1) does with a file. With --keys only barriers and writes that use one of the keys wait, or a key below it \
-      (KEY/…). The command may read the table (--sync rcu; with --sync rwlock a barrier of the whole table excludes \
+      (KEY/…). The command may read the table (--variant rcu; with --variant rwlock a barrier of the whole table excludes \
       readers, the command too). It cannot write what is held: it is another process, and its writes time out and name \
       this one. To change several keys at once, use 'shmctl transaction'.
 
@@ -56,13 +56,20 @@ struct Barrier: ParsableCommand {
     parsing: .postTerminator, help: ArgumentHelp("After --: the command and its arguments.", valueName: "command"))
   var command: [RawArgument]
 
-  func validate() throws { try SectionRun.check(command, "barrier") }
+  func validate() throws {
+    try SectionRun.check(command, "barrier")
+    // As of a variable that is empty: the whole table is not what was meant.
+    if lists.contains(where: \.isEmpty) {
+      throw ValidationError("--keys names no key; name one, or leave it out to hold the whole table")
+    }
+  }
+
+  private var lists: [[[UInt8]]] { keys.map { $0.bytes.split(separator: UInt8(ascii: ",")).map(Array.init) } }
 
   func run() throws {
     let table = try options.open()
     let child = SectionRun.child(command, table)
-    let claimed =
-      keys.flatMap { $0.bytes.split(separator: UInt8(ascii: ",")).map(Array.init) } + key.map(\.bytes)
+    let claimed = lists.flatMap(\.self) + key.map(\.bytes)
     try SectionRun.end {
       if claimed.isEmpty { return try table.barrier { _ in try child.run() } }
       return try table.barrier(keys: claimed) { _ in try child.run() }
