@@ -86,6 +86,29 @@ import Testing
     }
   }
 
+  @Test func noImportChangesAKeyOfACollectionUnasked() throws {
+    func commands(_ keys: [[UInt8]]) -> [UInt8] {
+      keys.flatMap { Array("*3\r\n$3\r\nSET\r\n$\($0.count)\r\n".utf8) + $0 + Array("\r\n$1\r\nx\r\n".utf8) }
+    }
+    let table = try filled()
+    let before = try table.run("ls", "--long", "--sort").text
+    let (plain, new) = (Array("k".utf8), Array("documents/new".utf8))
+    for key in try table.open().read({ view in try view.keys() }) where key != plain {
+      let run = try table.run("import", "resp", input: commands([plain, key]))
+      #expect(run.status == 10 && run.errors.contains("give --force"), "\(key): \(run.errors)")
+      // One that is left as it is does no harm.
+      #expect(try table.run("import", "resp", "--if-absent", input: commands([key])).status == 0)
+    }
+    // An element that is not there yet would be one too many.
+    for options in [[], ["--if-absent"]] {
+      let run = try table.run(["import", "resp"] + options, input: commands([plain, new]))
+      #expect(run.status == 10, "\(options): \(run.errors)")
+    }
+    #expect(try table.run("ls", "--long", "--sort").text == before)
+    #expect(try documents(table)[1] == "one")
+    #expect(try table.run("import", "resp", "--force", input: commands([new])).status == 0)
+  }
+
   @Test func aCollectionThatIsDeletedByForceGoesAsAWhole() throws {
     let table = try filled()
     #expect(try table.run("del", "--force", "documents").status == 0)

@@ -73,7 +73,8 @@ struct Import: TableCommand {
     discussion: """
       The forms of 'export'. csv needs a first line that names its columns, 'key' and 'value' among them. env takes quotes, \
       'export' and comments, and expands nothing. resp takes SET with EX, PX, EXAT or PXAT. All of the input is read and \
-      checked before anything is stored; keys that are there are overwritten, or with --if-absent left.
+      checked before anything is stored; keys that are there are overwritten, or with --if-absent left. One that belongs to a \
+      collection is refused without --force, and nothing is stored then.
 
       EXAMPLES
         shmctl import -t settings env .env
@@ -84,6 +85,9 @@ struct Import: TableCommand {
 
   @Flag(help: "Leave keys that are there as they are.")
   var ifAbsent = false
+
+  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  var force = false
 
   @Argument(help: "csv, env or resp.")
   var form: PlainForm
@@ -100,6 +104,7 @@ struct Import: TableCommand {
       throw Complaint.usage("\(input.name), \(error.place): \(error.message); nothing was changed")
     }
     try check(records, table, input.name)
+    if !force { try refuseCollections(among: records, in: table) }
     var load = RecordLoad(table, ifAbsent ? .keep : .overwrite)
     do {
       try apply(records, &load)
@@ -129,6 +134,17 @@ struct Import: TableCommand {
       .tooLarge, table: table.name,
       "\(name) has a value of \(record.value.count) bytes for key '\(RawArgument.shown(record.key))', and the table takes \(longest); "
         + "nothing was changed: store it in parts, or make a table of more capacity")
+  }
+
+  /// Before the first is stored: all of them or none. These forms hold no collection whole, as a dump does.
+  private func refuseCollections(among records: [OwnedRecord], in table: Table) throws {
+    try table.read { view in
+      for record in records {
+        guard let collection = try view.collection(of: record.key) else { continue }
+        if ifAbsent, try view.contains(record.key) { continue }
+        throw KeyChange.refusal(of: record.key, collection, table)
+      }
+    }
   }
 
   private func parse(_ bytes: [UInt8], now: UInt64) throws(PlainProblem) -> [OwnedRecord] {
