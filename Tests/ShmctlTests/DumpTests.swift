@@ -1,6 +1,8 @@
 import Foundation
+import Glibc
 import SharedTable
 import TableDump
+import TestSupport
 import Testing
 
 @Suite struct DumpTests {
@@ -47,6 +49,24 @@ import Testing
     #expect(run.status == 11)
     #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == whole)
     #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["file"])
+  }
+
+  @Test(arguments: [false, true])
+  func aDumpThatIsKilledLeavesNothing(wasThere: Bool) throws {
+    let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))
+    let file = try Scratch()
+    if wasThere { #expect(FileManager.default.createFile(atPath: file.path, contents: Data("before".utf8))) }
+    try table.open().barrier { _ in
+      let words = ["-t", table.name, "--timeout", "60s", "dump", "-o", file.path]
+      let waiting = try WorkerProcess(CommandRun.path, words, timeoutSeconds: 100)
+      try waiting.waitUntilAsleep(in: .futex)
+      waiting.kill(SIGKILL)
+      #expect(try waiting.wait() == .signal(SIGKILL))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == (wasThere ? ["file"] : []))
+    #expect(try table.run("dump", "-o", file.path).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["file"])
+    #expect(try CommandRun(["load", "--dry-run", file.path]).status == 0)
   }
 
   @Test func whatIsDamagedIsRefusedBeforeAnythingIsApplied() throws {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A file that gets its new contents all at once, or keeps the old: written beside it under another name, then renamed.
+/// A file that gets its new contents all at once, or keeps the old: written beside it without a name, then named and renamed. Where
+/// that cannot be, it has another name from the start, which a kill leaves behind.
 ///
 /// A device, a pipe and `/dev/stdout` are written to as it comes: there is nothing to replace. What the name of a descriptor
 /// leads to is written from where it stands. A symbolic link goes on leading to the file.
@@ -9,8 +10,10 @@ final class OutputFile {
   private let path: RawArgument
   /// The file's name behind symbolic links.
   private let target: [CChar]
-  /// Nil where there is nothing to rename.
+  /// The name to rename; nil where there is none, or none yet.
   private var draft: [CChar]?
+  /// Whether it is replaced all at once.
+  let isRegular: Bool
 
   /// - Parameter mode: the permission bits that a new file may have, before the umask. One that is there keeps its own, and as
   ///   far as this user may give files away its owner and group.
@@ -22,17 +25,23 @@ final class OutputFile {
     target = exists ? Self.resolved(given) : given
     if let number = Self.descriptor(named: path) {
       // Not opened by that name: a file would be written from its beginning, over what the shell's `>>` keeps.
+      isRegular = false
       descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
       guard descriptor >= 0 else { throw Self.failure("open", path) }
       return
     }
     // What lies there is the system's, though some of it calls itself a regular file.
     if exists, path.bytes.starts(with: "/proc/".utf8) || status.st_mode & S_IFMT != S_IFREG {
+      isRegular = false
       descriptor = unsafe open(given, O_WRONLY | O_CLOEXEC | O_NOCTTY)
       guard descriptor >= 0 else { throw Self.failure("open", path) }
       return
     }
-    let made = Self.draft(of: target, mode)
+    isRegular = true
+    // Kernels before 6.0 may not take the umask's bits from the mode of a file without a name, and nobody may link to another's file.
+    let mayBeNameless = exists ? status.st_uid == geteuid() : mode & 0o077 == 0
+    let nameless = mayBeNameless ? Self.nameless(beside: target, mode) : -1
+    let made = nameless >= 0 ? (descriptor: nameless, name: nil) : Self.draft(of: target, mode)
     descriptor = made.descriptor
     guard descriptor >= 0 else { throw Self.failure("create a file beside", path) }
     draft = made.name
@@ -41,25 +50,60 @@ final class OutputFile {
     if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
   }
 
-  /// Whether it is replaced all at once.
-  var isRegular: Bool { draft != nil }
-
   /// Puts the file under its name, after the disk has it.
   func finish() throws {
-    guard let draft else { return }
-    guard fsync(descriptor) == 0, unsafe rename(draft, target) == 0 else { throw Self.failure("write", path) }
+    guard isRegular else { return }
+    guard fsync(descriptor) == 0, name(), let draft, unsafe rename(draft, target) == 0 else {
+      throw Self.failure("write", path)
+    }
     self.draft = nil
   }
 
-  /// Makes a file beside the target. A process of this number that was killed may have left one, as in a container each is
-  /// number 1: then under another name.
-  private static func draft(of target: [CChar], _ mode: mode_t) -> (descriptor: Int32, name: [CChar]) {
+  /// Gives a file without a name one, since linkat(2) replaces none.
+  private func name() -> Bool {
+    if draft != nil { return true }
+    let own = Self.link(to: descriptor)
+    let (result, name) = Self.unused(beside: target) { name in
+      unsafe linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+    }
+    if result == 0 { draft = name }
+    return result == 0
+  }
+
+  /// A file without a name in the target's folder, gone with this process; negative where there can be none: some file systems have
+  /// none, and without /proc it could not be named.
+  private static func nameless(beside target: [CChar], _ mode: mode_t) -> Int32 {
+    let slash = target.lastIndex(of: CChar(bitPattern: UInt8(ascii: "/")))
+    let folder = slash.map { $0 == 0 ? [target[0]] : Array(target[..<$0]) } ?? [CChar(bitPattern: UInt8(ascii: "."))]
+    let descriptor = unsafe open(folder + [0], openNameless | O_WRONLY | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { return -1 }
+    if unsafe access(link(to: descriptor), F_OK) == 0 { return descriptor }
+    close(descriptor)
+    return -1
+  }
+
+  /// O_TMPFILE, a macro that the importer does not show.
+  private static let openNameless = 0o20000000 | O_DIRECTORY
+
+  private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+  /// Makes a file beside the target that has a name.
+  private static func draft(of target: [CChar], _ mode: mode_t) -> (descriptor: Int32, name: [CChar]?) {
+    let (descriptor, name) = unused(beside: target) { name in
+      unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    }
+    return (descriptor, name)
+  }
+
+  /// Makes something under a name that is free. A process of this number that was killed may have left one, as in a container each is
+  /// number 1: then under another.
+  private static func unused(beside target: [CChar], _ make: ([CChar]) -> Int32) -> (result: Int32, name: [CChar]) {
     var attempt = 0
     while true {
       let end = attempt == 0 ? ".tmp" : ".\(attempt).tmp"
       let name = Array(target.dropLast() + ".\(getpid())\(end)".utf8CString)
-      let descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-      if descriptor >= 0 || errno != EEXIST || attempt == 1000 { return (descriptor, name) }
+      let result = make(name)
+      if result >= 0 || errno != EEXIST || attempt == 1000 { return (result, name) }
       attempt += 1
     }
   }
