@@ -41,6 +41,27 @@ import Testing
     #expect((object["usedBytes"] as? Int ?? 0) >= 1 << 20)
   }
 
+  @Test func theReasonBeginsWithTheStateOnce() throws {
+    let table = try TestTable()
+    try table.setHeaderWord(8, 99)
+    let reason = try #require(try object(table.name, [])?["reason"] as? String)
+    #expect(reason.hasPrefix("incompatible: its layout version is 99"), "\(reason)")
+    #expect(try CommandRun(["tables"]).text.contains("\n\(table.name)\t\(reason)\n"))
+  }
+
+  /// As in a container without one.
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to hide /dev/shm"))
+  func aHostWithoutDevShmIsSaid() throws {
+    for command in ["tables", "doctor", "bench"] {
+      let run = try CommandRun(
+        shell: #"unshare -m sh -c 'mount -t tmpfs none /dev && exec "$SHMCTL" $C' </dev/null"#,
+        environment: ["C": command])
+      if run.errors.contains("unshare: ") { return }
+      #expect(run.status == 11 && run.errors.contains("/dev/shm"), "\(command): \(run.status) \(run.errors)")
+      #expect(run.errors.contains("mount a tmpfs there"), "\(command): \(run.errors)")
+    }
+  }
+
   @Test func aDamagedTableIsMarked() throws {
     let table = try TestTable()
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: table.controlPath))

@@ -24,7 +24,7 @@ extension Table {
       return try Segment.create(name, options, trusted: trusting)
     } catch {
       if case .notPermitted(let why) = error { throw TableError(.invalid, table: name, why) }
-      throw TableError(error, table: name)
+      throw TableError(making: error, table: name)
     }
   }
 
@@ -96,7 +96,8 @@ extension Table {
     do throws(SystemError) {
       return Set(try SharedObject.list(prefix: ObjectName.prefix).compactMap(ObjectName.table(ofObject:))).sorted()
     } catch {
-      throw TableError(.system, table: "*", "\(error)", errno: error.errno)
+      throw TableError(
+        .system, table: "*", "cannot look into /dev/shm (\(error)); mount a tmpfs there", errno: error.errno)
     }
   }
 
@@ -117,7 +118,7 @@ extension Table {
       let segment = try Segment.createNameless(name, Options(variant: variant, capacityBytes: capacityBytes))
       return Table(segment, timeout: defaultTimeout, clock: ExpiryClock(clock))
     } catch {
-      throw TableError(error, table: name)
+      throw TableError(making: error, table: name)
     }
   }
 

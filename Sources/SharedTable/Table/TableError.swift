@@ -214,6 +214,15 @@ extension TableError {
     }
   }
 
+  /// Of a table that is being made. That there is none is then no news; a host without /dev/shm is.
+  init(making error: EngineError, table: String) {
+    if case .noSuchTable = error, !HostFile.exists("/dev/shm") {
+      self.init(.system, table: table, "this host has no /dev/shm; mount a tmpfs there", errno: ENOENT)
+    } else {
+      self.init(error, table: table)
+    }
+  }
+
   private init(notDurable gap: EngineError.DurabilityGap, table: String) {
     let what = "what was stored is in the table, and not known to be on the disk: "
     switch gap {

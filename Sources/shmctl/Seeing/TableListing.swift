@@ -1,3 +1,4 @@
+import Glibc
 import SharedTable
 import TableMetrics
 import ToolSupport
@@ -71,9 +72,20 @@ struct TableListing {
     case .foreign(let owner): "foreign: \(owner)"
     case .orphaned(let what): "orphaned: \(what)"
     case .noTable(let what): "no table: \(what)"
-    case .incompatible(let what): "incompatible: \(what)"
-    case .damaged(let what): "damaged: \(what)"
+    // Some of these messages begin with that word.
+    case .incompatible(let what): what.hasPrefix("incompatible: ") ? what : "incompatible: \(what)"
+    case .damaged(let what): what.hasPrefix("damaged: ") ? what : "damaged: \(what)"
     case .closed(let what): "closed: \(what)"
+    }
+  }
+
+  /// Whether more can be said of it than that it is there: of a table that one may only observe, or may not open, nothing can.
+  var canBeLookedInto: Bool {
+    switch condition {
+    case .table(let table): !table.isObserver
+    // One's own is a finding.
+    case .closed: object?.owner.id == geteuid()
+    default: true
     }
   }
 
