@@ -69,6 +69,17 @@ import Testing
     let finding = try #require(try findings(table, ["--fix"]).first)
     #expect(finding["check"] as? String == "foreign" && finding["fixed"] as? Bool == false)
     #expect((finding["what"] as? String)?.contains("uid \(stranger)") == true)
+    #expect((finding["cure"] as? String)?.hasPrefix("shmctl drop --trust everyone \(table.name) ") == true)
+  }
+
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be a user without rights"))
+  func aTableThatCannotBeLookedAtIsNotCalledSound() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o600))
+    let run = try CommandRun(["doctor", table.name], user: stranger)
+    #expect(run.status == 4 && run.text.isEmpty && run.errors.contains("not permitted"), "\(run.text)\(run.errors)")
+    let seen = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
+    let other = try CommandRun(["doctor", seen.name], user: stranger)
+    #expect(other.status == 4 && other.text.isEmpty && other.errors.contains("run it as root"), "\(other.errors)")
   }
 
   @Test func aDeadWritersWorkIsFoundAndUndone() throws {

@@ -34,6 +34,7 @@ struct Doctor: ParsableCommand {
       guard listing.object != nil else {
         throw Complaint(.noSuchTable, table: name.text, "no such table; 'shmctl tables' lists them")
       }
+      try refuse(listing)
       listings = [listing]
     } else {
       listings = try TableListing.all(trusting: trusted)
@@ -41,9 +42,19 @@ struct Doctor: ParsableCommand {
     var findings = listings.flatMap { TableHealth(listing: $0, trusted: trusted).findings() }
     if name == nil { findings += try HostHealth(listings: listings).findings() }
     if fix { for index in findings.indices { try mend(&findings[index]) } }
-    try write(findings, tables: listings.count)
+    try write(findings, tables: listings.count(where: \.canBeLookedInto))
     let left = findings.count { !$0.isFixed }
     if left > 0 { throw Complaint(.damaged, "findings: \(left); each one's cure stands below it") }
+  }
+
+  /// Nothing can be said of one that this user may not take part in.
+  private func refuse(_ listing: TableListing) throws(Complaint) {
+    guard !listing.canBeLookedInto else { return }
+    if case .closed(let what) = listing.condition { throw Complaint(.notPermitted, table: listing.name, what) }
+    throw Complaint(
+      .notPermitted, table: listing.name,
+      "observers cannot see what is wrong with it; run it as root or its owner, with '--trust OWNER' if that is another "
+        + "user")
   }
 
   /// What cannot be fixed stays a finding.

@@ -20,7 +20,7 @@ struct TableHealth {
       return [
         Finding(
           "foreign", table: name, "the name is taken by \(owner), whom you do not trust: \(object)",
-          cure: "shmctl drop --trusting everyone \(name)    # as root or as its owner, if it is nobody's table")
+          cure: "shmctl drop --trust everyone \(name)    # as root or as its owner, if it is nobody's table")
       ]
     case .orphaned(let what):
       let trusted = trusted
@@ -139,7 +139,7 @@ struct TableHealth {
       Finding(
         "nearlyFull", table: listing.name,
         "\(Phrase.size(room)) of \(Phrase.size(figures.statistics.capacityBytes)) are free for anything",
-        cure: "shmctl ls -t \(listing.name)    # remove keys, or make the table anew with a larger --capacity")
+        cure: "shmctl ls -t \(listing.name)    # remove keys, or 'shmctl resize' it")
     ]
   }
 }
