@@ -13,7 +13,8 @@ struct Resize: ParsableCommand {
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
       other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. A \
       process that opens the table while it is being filled sees it fill. A copy under the name NAME.resize.PID stands until \
-      the new table is whole: if this command is killed, 'shmctl copy' it back. /dev/shm needs room for both. A table that shmd \
+      the new table is whole. If this command is killed, look at NAME: where it is as it was, 'shmctl drop' the copy, which may be \
+      a part; where it is gone, or the new one, 'shmctl copy' the copy back. /dev/shm needs room for both. A table that shmd \
       stores is refused without --force: shmd would not store the new one.
 
       EXAMPLES
