@@ -38,6 +38,26 @@ private let tableKeys =
     #expect(configuration.tables[1].options == Table.Options(mode: 0o660))
   }
 
+  /// One of the two could not listen, and would name a stranger who does.
+  @Test func twoServersAtOnePlaceAreRefused() throws {
+    func problems(_ resp: String, _ monitoring: String) -> [String] {
+      do throws(Refusal) {
+        _ = try ConfigurationReader.parse("tables: [{name: a}]\nresp: \(resp)\nmonitoring: \(monitoring)\n", file: "f")
+        return []
+      } catch {
+        return error.problems.map(\.description)
+      }
+    }
+    #expect(
+      problems("{socket: /run/s}", "{socket: /run/s}")
+        == ["f:3: monitoring: 'socket' is that of 'resp', too; give each server its own"])
+    #expect(
+      problems("{socket: /run/s, listen: 127.0.0.1:1}", "{listen: localhost:1}")
+        == ["f:3: monitoring: 'listen' is that of 'resp', too; give each server its own"])
+    #expect(problems("{socket: /run/s, listen: 127.0.0.1:1}", "{socket: /run/t, listen: 127.0.0.1:2}").isEmpty)
+    #expect(problems("{socket: systemd}", "{socket: systemd}").isEmpty)
+  }
+
   @Test func anUnquotedModeIsReadInOctal() throws {
     let configuration = try ConfigurationReader.parse("tables: [{name: a, mode: 0664}]", file: "f")
     #expect(configuration.tables[0].options.mode == 0o664)

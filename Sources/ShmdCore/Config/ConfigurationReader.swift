@@ -56,6 +56,10 @@ public struct ConfigurationReader {
       file = source.file
       checkRESP(line: source.line)
     }
+    if let source = configuration.sources[.monitoring] {
+      file = source.file
+      checkPlaces(line: source.line)
+    }
     if !problems.isEmpty { throw Refusal(problems) }
     return configuration
   }
