@@ -62,6 +62,41 @@ import Testing
     #expect(try daemon.wait() == .code(0))
   }
 
+  @Test func whatCountsFromTheNextStartOnIsSaid() throws {
+    let fixture = try DaemonFixture()
+    let (first, second) = (fixture.tableName(), fixture.tableName())
+    let socket = "\(fixture.directory)/redis.socket"
+    let one = "  - {name: \(first), capacity: 2MiB}"
+    try fixture.configure(one)
+    let daemon = try fixture.startReady()
+    func reload(_ text: String) throws -> [String] {
+      try fixture.configure(text)
+      let before = daemon.lines.count
+      daemon.signal(SIGHUP)
+      try daemon.waitForLine("configuration reloaded")
+      return daemon.lines[before...].filter { $0.contains("next start") }
+    }
+    #expect(try reload(one).isEmpty)
+    let http = "\(fixture.directory)/run/http.sock"
+    let changed = try reload("\(one)\nresp: {socket: \(socket)}\nmonitoring: {socket: \(http)}")
+    #expect(changed.count == 2, "\(changed)")
+    for key in ["resp", "monitoring"] { #expect(changed.contains { $0.contains("key=\(key)") }, "\(changed)") }
+    #expect(changed.allSatisfy { $0.contains("systemctl restart shmd") })
+    #expect(try reload(one).isEmpty)
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+    // All tables are served that there were at the start.
+    defer { unlink(socket) }
+    try fixture.configure("\(one)\nresp: {socket: \(socket)}")
+    let other = try fixture.startReady()
+    try fixture.configure("\(one)\n  - {name: \(second), capacity: 2MiB}\nresp: {socket: \(socket)}")
+    other.signal(SIGHUP)
+    try other.waitForLine("next start")
+    try other.waitForLine("configuration reloaded")
+    other.signal(SIGTERM)
+    #expect(try other.wait() == .code(0))
+  }
+
   /// Also where no watchdog wakes the loop before its turn.
   @Test func aShorterIntervalCountsWithoutWaitingForTheEndOfTheLonger() throws {
     let fixture = try DaemonFixture()

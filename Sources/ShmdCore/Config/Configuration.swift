@@ -20,6 +20,17 @@ public struct Configuration: Sendable, Equatable {
   var sources: [TopKeyword: Source] = [:]
 }
 
+extension Configuration {
+  /// The keys whose servers another configuration has that the daemon started with: which tables are served is part of that.
+  func unserved(since start: Configuration) -> [TopKeyword] {
+    var keys: [TopKeyword] = []
+    let (now, then) = (resp?.tableNames(tables), start.resp?.tableNames(start.tables))
+    if resp != start.resp || now != then { keys.append(.resp) }
+    if monitoring != start.monitoring { keys.append(.monitoring) }
+    return keys
+  }
+}
+
 /// Where a value was given.
 struct Source: Sendable, Equatable {
   let file: String

@@ -145,8 +145,9 @@ public struct Daemon: Sendable {
     let status = StatusLine(notifier, settings, startup)
     let watchdog = Watchdog(notifier, microseconds: Watchdog.microseconds(of: HostProcess.environment))
     let reload = ReloadService(
-      file: configurationFile, hangUps: hangUps, startup: startup, lock: lock, watchdog: watchdog, keeper: keeper,
-      settings: settings, threshold: threshold, notifier: notifier, status: status, log: log)
+      file: configurationFile, started: configuration, hangUps: hangUps, startup: startup, lock: lock,
+      watchdog: watchdog, keeper: keeper, settings: settings, threshold: threshold, notifier: notifier, status: status,
+      log: log)
     let maintenance = MaintenanceService(
       keeper: keeper, settings: settings, startup: startup, notifier: notifier, status: status, watchdog: watchdog)
     if !passed.unwanted.isEmpty {

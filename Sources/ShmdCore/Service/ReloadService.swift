@@ -6,6 +6,8 @@ import UnixSignals
 /// Reads the configuration anew at SIGHUP. A bad one is refused whole, and the daemon goes on with what it has.
 struct ReloadService: Service {
   let file: String
+  /// What the daemon started with: its servers go on by that.
+  let started: Configuration
   let hangUps: UnixSignalsSequence
   let startup: Startup
   let lock: InstanceLock
@@ -48,6 +50,11 @@ struct ReloadService: Service {
       settings.accept(configuration)
       keeper.counters.count(\.reloads)
       threshold.value = configuration.logLevel
+      for key in configuration.unserved(since: started) {
+        log.warning(
+          "changed, and counts from the next start on; run: systemctl restart shmd",
+          metadata: ["key": "\(key.rawValue)"])
+      }
       log.notice("configuration reloaded", metadata: ["file": "\(file)", "tables": "\(configuration.tables.count)"])
       return true
     } catch {
