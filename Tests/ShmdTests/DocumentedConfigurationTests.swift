@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import ShmdCore
+
 /// What the documentation and the shipped file show of a configuration is one.
 struct DocumentedConfigurationTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -23,6 +25,15 @@ struct DocumentedConfigurationTests {
     let blocks = text.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "```").first }
     try expectAccepted(
       String(try #require(blocks.first)), keys: ["store-directory:", "resp:", "durability: every-barrier", "group:"])
+  }
+
+  @Test func theReferenceListsEveryKey() throws {
+    let text = try String(
+      contentsOf: Self.root.appendingPathComponent("Sources/ShmdCore/DESIGN.md"), encoding: .utf8)
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    for key in TopKeyword.allCases.map(\.rawValue) + TableKeyword.allCases.map(\.rawValue) {
+      #expect(rows.contains { $0.hasPrefix("| `\(key)` |") }, "\(key)")
+    }
   }
 
   @Test func theShippedFileIsAccepted() throws {

@@ -97,6 +97,35 @@ import Testing
     #expect(try other.wait() == .code(0))
   }
 
+  @Test func aReloadTellsOfDurabilityAndOfWhatALivingTableCannotTake() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let table = "  - {name: \(name), capacity: 2MiB"
+    let store = fixture.directory + "/store"
+    defer {
+      for file in ["", "-wal", "-shm"] { unlink("\(store)/\(name).1.sqlite\(file)") }
+      rmdir(store)
+    }
+    try fixture.configure("\(table)}")
+    let daemon = try fixture.startReady()
+    for (change, line) in [
+      (", preallocate: true", "lives without 'preallocate', and the file asks for it; it stays as it is"),
+      (", huge-pages: false", "lives with 'huge-pages', and the file says false; it stays as it is"),
+      (", durability: relaxed", "durability=relaxed(1s) table=\(name)"),
+      (", durability: every-barrier", "durability=every-barrier table=\(name)"),
+      ("", "durability=none table=\(name)"),
+    ] {
+      try fixture.write("interval: 20ms\nstore-directory: \(store)\ntables:\n\(table)\(change)}\n")
+      daemon.signal(SIGHUP)
+      try daemon.waitForLine(line)
+      try daemon.waitForLine("configuration reloaded")
+    }
+    // A default asks for nothing.
+    #expect(!daemon.lines.suffix(3).contains { $0.contains("lives with") })
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+  }
+
   /// Also where no watchdog wakes the loop before its turn.
   @Test func aShorterIntervalCountsWithoutWaitingForTheEndOfTheLonger() throws {
     let fixture = try DaemonFixture()

@@ -179,7 +179,20 @@ struct Plan {
       let (has, says) = (Scalars.describe(found.capacityBytes), Scalars.describe(wanted))
       refusals.append(refusal(table, .capacity, "lives with a capacity of \(has), and the file says \(says)"))
     }
-    return refusals
+    return refusals + memoryRefusals(table, found)
+  }
+
+  /// How its memory is claimed, where the file says that: a default asks for nothing. Observers cannot see it.
+  private func memoryRefusals(_ table: TableConfiguration, _ found: Table) -> [Problem] {
+    guard let made = try? found.administration.options() else { return [] }
+    let keys: [(key: TableKeyword, has: Bool, wanted: Bool)] = [
+      (.preallocate, made.preallocate, table.options.preallocate),
+      (.hugePages, made.hugePages, table.options.hugePages),
+    ]
+    return keys.filter { table.lines[$0.key] != nil && $0.has != $0.wanted }.map { key, has, wanted in
+      let says = wanted ? "asks for it" : "says false"
+      return refusal(table, key, "lives \(has ? "with" : "without") '\(key.rawValue)', and the file \(says)")
+    }
   }
 
   /// A change that no living table can take: processes that have it open would use the old one without knowing.

@@ -105,6 +105,12 @@ public actor TableKeeper {
   ) -> ManagedTable {
     for change in refused { log.error("\(change)") }
     if var known = tables.first(where: { $0.name == configuration.name }), known.table.administration.isNamed {
+      let durability = configuration.durability
+      if known.configuration.durability != durability {
+        log.notice(
+          "table durability changed",
+          metadata: ["table": "\(configuration.name)", "durability": "\(durability.written)"])
+      }
       known.configuration = configuration
       known.refusedChanges = refused
       return known
