@@ -22,12 +22,43 @@ public struct StoreDirectory: Sendable, Equatable {
         .readOnly, path,
         "cannot be made: \(StoreError.describe(errno)); make it, or name another by 'store-directory'")
     }
-    if let name = Self.networkFileSystems[unsafe csqlite_file_system(path)] {
-      throw StoreError(
-        .networkFileSystem, path,
-        "is on a network file system (\(name)), which does not keep what a sync promises; name a directory on a local disk "
-          + "by 'store-directory'")
-    }
+    if let error = networkFileSystem { throw error }
+  }
+
+  /// Why this user could store nothing here, as far as that is seen without a change; nil if it is not.
+  ///
+  /// A directory that is missing is made, if the one above it is there.
+  public var obstacle: StoreError? {
+    if Self.mayUse(path) { return networkFileSystem }
+    guard errno == ENOENT else { return refusal("used", "name a directory that shmd may write") }
+    return Self.mayUse(parent) ? nil : refusal("made", "make it, or name another")
+  }
+
+  private func refusal(_ what: String, _ cure: String) -> StoreError {
+    StoreError(.readOnly, path, "cannot be \(what): \(StoreError.describe(errno)); \(cure) by 'store-directory'")
+  }
+
+  /// Of a directory that need not be there.
+  private var parent: String {
+    var parts = path.split(separator: "/")
+    _ = parts.popLast()
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// Sets `errno` if not. The slash lets what is no directory fail.
+  private static func mayUse(_ directory: String) -> Bool {
+    unsafe faccessat(AT_FDCWD, directory + "/", R_OK | W_OK | X_OK, AT_EACCESS) == 0
+  }
+
+  /// Whether it is gone after a reboot, as what is stored to outlast one should not be.
+  public var isInMemory: Bool { Self.memoryFileSystems.contains(unsafe csqlite_file_system(path)) }
+
+  private var networkFileSystem: StoreError? {
+    guard let name = Self.networkFileSystems[unsafe csqlite_file_system(path)] else { return nil }
+    return StoreError(
+      .networkFileSystem, path,
+      "is on a network file system (\(name)), which does not keep what a sync promises; name a directory on a local disk "
+        + "by 'store-directory'")
   }
 
   /// SQLite syncs the directory, not its name: without that a power cut takes the directory with all that was said to be durable.
@@ -46,6 +77,9 @@ public struct StoreDirectory: Sendable, Equatable {
     0x6969: "NFS", 0xff53_4d42: "CIFS", 0xfe53_4d42: "SMB", 0x517b: "SMB", 0x0102_1997: "9p", 0x00c3_6400: "Ceph",
     0x5346_414f: "AFS", 0x7375_7245: "Coda", 0x564c: "NCP",
   ]
+
+  /// tmpfs and ramfs.
+  private static let memoryFileSystems: Set<UInt32> = [0x0102_1994, 0x8584_58f6]
 
   /// The generations of a table's files, the highest first.
   func generations(of table: String) throws(StoreError) -> [UInt64] {

@@ -76,6 +76,37 @@ import Testing
     )
   }
 
+  @Test func checkingNamesADirectoryWhereNothingCanBeStored() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let place = fixture.configurationFile + ":3"
+    func check(_ directory: String, _ durability: String) throws -> LoggingProcess {
+      try fixture.write(
+        "tables:\n  - {name: \(name), capacity: 2MiB, durability: \(durability)}\nstore-directory: \(directory)\n")
+      return try fixture.check()
+    }
+    for (directory, why) in [
+      ("\(fixture.directory)/none/store", "cannot be made: No such file or directory"),
+      (fixture.configurationFile, "cannot be used: Not a directory"),
+    ] {
+      let run = try check(directory, "relaxed")
+      #expect(try run.wait() == .code(1), "\(run.transcript)")
+      #expect(
+        run.transcript.hasPrefix("\(place): \(name) cannot be stored: \(directory): \(why); "), "\(run.transcript)")
+      let none = try check(directory, "none")
+      #expect(try none.wait() == .code(0), "\(none.transcript)")
+    }
+    // The daemon makes a last part that is missing; a check makes nothing.
+    let fine = try check(fixture.directory + "/store", "every-barrier")
+    #expect(try fine.wait() == .code(0), "\(fine.transcript)")
+    #expect(access(fixture.directory + "/store", F_OK) != 0)
+    let memory = try check("/dev/shm", "relaxed")
+    #expect(try memory.wait() == .code(0) && memory.lines.count == 1, "\(memory.transcript)")
+    #expect(
+      memory.transcript.hasPrefix("\(place): warning: /dev/shm lies in memory, which a reboot empties; "),
+      "\(memory.transcript)")
+  }
+
   /// Root could use what the service's user cannot.
   @Test(.enabled(if: geteuid() == 0, "cannot run: needs root to check as another user"))
   func checkingJudgesAsTheServicesUser() throws {

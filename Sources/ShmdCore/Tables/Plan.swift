@@ -1,6 +1,7 @@
 import SharedMemory
 import SharedTable
 import TableEngine
+import TableStore
 import ToolSupport
 
 /// What a configuration asks of the host, found out before anything is changed.
@@ -44,6 +45,7 @@ struct Plan {
       }
     }
     compareWithRoom()
+    lookAtStores()
   }
 
   /// The running table of a configuration, nil if there is none.
@@ -108,6 +110,35 @@ struct Plan {
     }
   }
 
+  // MARK: - Stores
+
+  /// Where they lie, if there are to be any.
+  private var stores: StoreDirectory? {
+    let isNeeded = configuration.tables.contains { $0.durability != .none }
+    return isNeeded ? StoreDirectory(configuration.storeDirectory) : nil
+  }
+
+  private func storeProblem(_ message: String) -> Problem {
+    let source = configuration.sources[.storeDirectory]
+    return Problem(file: source?.file ?? configuration.file, line: source?.line, message)
+  }
+
+  private mutating func lookAtStores() {
+    guard let stores, stores.isInMemory else { return }
+    warnings.append(
+      storeProblem(
+        "warning: \(stores.path) lies in memory, which a reboot empties; name a directory on a disk by 'store-directory'"
+      ))
+  }
+
+  /// Why nothing can be stored. The default directory may be missing: the service manager makes it.
+  private var storeObstacle: Problem? {
+    guard let stores, let obstacle = stores.obstacle else { return nil }
+    if configuration.sources[.storeDirectory] == nil, !HostFile.exists(stores.path) { return nil }
+    let names = configuration.tables.filter { $0.durability != .none }.map(\.name).joined(separator: ", ")
+    return storeProblem("\(names) cannot be stored: \(obstacle)")
+  }
+
   // MARK: - What a check says
 
   /// What is not done to tables that live.
@@ -126,8 +157,12 @@ struct Plan {
     }
   }
 
-  /// Why tables cannot be had, as far as that can be seen without making them.
+  /// Why tables cannot be had or stored, as far as that can be seen without making them.
   var obstacles: [Problem] {
+    tableObstacles + (storeObstacle.map { [$0] } ?? [])
+  }
+
+  private var tableObstacles: [Problem] {
     steps.compactMap { step in
       switch step {
       case .wait(let table, let error) where error.code != .foreign:
