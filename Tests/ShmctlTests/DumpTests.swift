@@ -168,6 +168,20 @@ import Testing
     #expect(try target.run("load", "--replace", "--merge", input: dump).status == 2)
   }
 
+  @Test(arguments: [[], ["--json"]])
+  func aDumpOfAPartReplacesThatPart(form: [String]) throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    for key in ["user:1", "user:2", "other"] { try handle.set(key, "before") }
+    let dump = try table.run(["dump", "--prefix", "user:"] + form).output
+    for key in ["user:2", "user:3", "other"] { try handle.set(key, "after") }
+    let run = try table.run("load", "--replace", input: dump)
+    #expect(run.text == "2 records applied, 1 key removed\n", "\(run.errors)")
+    #expect(try table.run("ls", "--sort").text == "other\nuser:1\nuser:2\n")
+    #expect(try handle.get("user:2", as: String.self) == "before")
+    #expect(try handle.get("other", as: String.self) == "after")
+  }
+
   @Test func aTerminalGetsNoBinaryAndNoOneElseGetsProgress() throws {
     let table = try TestTable()
     let run = try CommandRun(

@@ -14,7 +14,8 @@ struct Load: ParsableCommand {
       were applied, and --skip goes on from there. With --resume the table itself holds how far the load is, in a key \
       'shmctl.load.…' that the last step removes: the same command goes on wherever the former ended, a kill included. \
       Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, \
-      changed in one barrier; what is too much for one is refused, and nothing changed.
+      changed in one barrier; what is too much for one is refused, and nothing changed. Of a dump of a prefix that is so of the keys \
+      that begin with it; the others stay.
 
       EXAMPLES
         shmctl create settings && shmctl load -t settings settings.dump

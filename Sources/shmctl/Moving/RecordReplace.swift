@@ -1,7 +1,8 @@
 import SharedTable
 import TableDump
 
-/// Makes a table hold what a dump holds, in one barrier: readers see the one or the other.
+/// Makes a table hold what a dump holds, in one barrier: readers see the one or the other. A dump of a prefix says nothing of other keys:
+/// they stay.
 struct RecordReplace {
   private let table: Table
   private let source: DumpSource
@@ -15,22 +16,24 @@ struct RecordReplace {
     // Read before the barrier: it should last no longer than it must.
     var batches: [DumpBatch] = []
     var keys = Swift.Set<[UInt8]>(minimumCapacity: Int(records))
-    try source.forEachBatch { batch in
+    let header = try source.forEachBatch { batch in
       batches.append(batch)
       batch.forEach { record in keys.insert(record.keyBytes) }
     }
     do {
-      return try retryingWhenFull { try attempt(batches, keys) }
+      return try retryingWhenFull { try attempt(batches, keys, header.prefix) }
     } catch let error as TableError where error.mayFitAfterReclaiming {
       throw Complaint(
         .full, "\(error); nothing was changed: load it into a new table, or remove keys and load it with --merge")
     }
   }
 
-  private func attempt(_ batches: [DumpBatch], _ keys: Swift.Set<[UInt8]>) throws -> LoadReport {
+  private func attempt(
+    _ batches: [DumpBatch], _ keys: Swift.Set<[UInt8]>, _ prefix: [UInt8]
+  ) throws -> LoadReport {
     try table.barrier { tx in
       var report = LoadReport(applied: 0)
-      for key in try tx.keys() where !keys.contains(key) {
+      for key in try tx.keys(prefix: prefix) where !keys.contains(key) {
         try tx.remove(key)
         report.removed += 1
       }
