@@ -179,6 +179,15 @@ import Testing
     #expect(run.text.contains("cannot write '\(folder.file(""))/shmctl-edit."), "\(run.text)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("")).isEmpty)
   }
+
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to be a user who may only read"))
+  func noEditorIsStartedWhereNothingCouldBeStored() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
+    try table.open().set("k", "v")
+    let run = try CommandRun(
+      ["-t", table.name, "edit", "k"], environment: ["EDITOR": "echo started; :", "VISUAL": ""], user: stranger)
+    #expect(run.status == 4 && run.text.isEmpty && run.errors.contains("may only read"), "\(run.text)\(run.errors)")
+  }
 }
 
 struct Point: SharedStruct, Equatable {
