@@ -84,17 +84,22 @@ import Testing
 
   @Test func aDeadWritersWorkIsFoundAndUndone() throws {
     let table = try TestTable()
-    let worker = try worker(table)
-    try worker.ask("barrier", expecting: "in")
-    try worker.ask("set k v", expecting: "ok")
-    try worker.killAndWait()
-    let checks = try findings(table).map { $0["check"] as? String }
-    // The first look clears the place of the dead, the second one has nothing to clear.
-    #expect(checks == ["deadReader", "deadWriter"])
+    // The first look clears the place of the dead. Another test may look at all tables of the host before: then once more.
+    let areBothFound = try eventually {
+      let worker = try worker(table)
+      try worker.ask("barrier", expecting: "in")
+      try worker.ask("set k v", expecting: "ok")
+      try worker.killAndWait()
+      let checks = try findings(table).map { $0["check"] as? String }
+      #expect(checks.last == "deadWriter")
+      return checks == ["deadReader", "deadWriter"]
+    }
+    #expect(areBothFound)
+    let recoveries = try table.open().statistics.recoveries
     let fixed = try findings(table, ["--fix"], status: 0)
     #expect(fixed.map { $0["check"] as? String } == ["deadWriter"] && fixed[0]["fixed"] as? Bool == true)
     #expect(try findings(table, status: 0).isEmpty)
-    #expect(try table.open().statistics.recoveries == 1)
+    #expect(try table.open().statistics.recoveries == recoveries.map { $0 + 1 })
   }
 
   @Test func aStoppedHolderIsFoundWithItsCure() throws {
