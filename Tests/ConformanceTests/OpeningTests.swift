@@ -51,6 +51,9 @@ import Testing
       }
       #expect(try SharedObject.list(prefix: "shmtable.\(name)").isEmpty)
     }
+    for capacity in [.min, 0, 1000, .max] {
+      #expect(code { _ = try Table.temporary(capacityBytes: capacity) } == .invalid)
+    }
   }
 
   @Test func anObjectThatIsNotOursIsNotATable() throws {

@@ -20,10 +20,7 @@ extension Table {
   }
 
   static func make(_ name: String, _ options: Options, trusting: TrustedOwners) throws(TableError) -> Segment {
-    do throws(EngineError) {
-      return try Segment.create(name, options, trusted: trusting)
-    } catch {
-      if case .notPermitted(let why) = error { throw TableError(.invalid, table: name, why) }
+    do throws(EngineError) { return try Segment.create(name, options, trusted: trusting) } catch {
       throw TableError(making: error, table: name)
     }
   }

@@ -214,12 +214,14 @@ extension TableError {
     }
   }
 
-  /// Of a table that is being made. That there is none is then no news; a host without /dev/shm is.
+  /// Of a table that is being made. What the engine does not permit are the options then. That there is no such table is no news; a
+  /// host without /dev/shm is.
   init(making error: EngineError, table: String) {
-    if case .noSuchTable = error, !HostFile.exists("/dev/shm") {
+    switch error {
+    case .notPermitted(let why): self.init(.invalid, table: table, why)
+    case .noSuchTable where !HostFile.exists("/dev/shm"):
       self.init(.system, table: table, "this host has no /dev/shm; mount a tmpfs there", errno: ENOENT)
-    } else {
-      self.init(error, table: table)
+    default: self.init(error, table: table)
     }
   }
 
