@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import SharedMemory
 import TableTestSupport
 import TestSupport
 import Testing
@@ -111,6 +112,27 @@ import Testing
       computing.kill(SIGCONT)
       try computing.ask("finish", expecting: "theirs")
       #expect(try cache.value(forKey: "k") { "mine" } == "theirs")
+    }
+  }
+
+  /// What the caller who computes had waited for another before does not count.
+  @Test func whoWaitsTooLongLearnsSinceWhenTheValueIsBeingComputed() throws {
+    try withTable(.rcu) { table throws in
+      let first = try cacheWorker(table)
+      try first.ask("cache-compute k first", expecting: "computing")
+      let second = try cacheWorker(table)
+      try second.send("cache-compute k second")
+      try second.waitUntilAsleep(in: .futex)
+      let start = HostClock.monotonicNanoseconds
+      try first.killAndWait()
+      try second.expectLine("computing")
+      let cache = try StringCache("c", in: table, limit: .entries(100))
+      let failure = error { _ = try cache.value(forKey: "k", timeout: .zero) { "mine" } }
+      #expect(failure?.code == .timedOut)
+      #expect(failure?.holder?.pid == second.pid)
+      let held = try #require(failure?.holder?.heldNanoseconds)
+      #expect(held <= HostClock.monotonicNanoseconds - start)
+      try second.ask("finish", expecting: "second")
     }
   }
 
@@ -233,6 +255,30 @@ import Testing
   }
 
   // MARK: - Tasks
+
+  private actor Host: HostActor {
+    nonisolated let hostExecutor: HostExecutor
+    init(_ table: Table) { hostExecutor = HostExecutor(in: table) }
+
+    func once() async throws -> String {
+      try await SharedOnce<String>("once", in: hostExecutor.table).value { "made" }
+    }
+
+    func cached() async throws -> String {
+      try await StringCache("c", in: hostExecutor.table, limit: .entries(10)).value(forKey: "k") { "made" }
+    }
+  }
+
+  /// The job's barrier is in the way of the look, and the value would be computed in it.
+  @Test(arguments: Table.Variant.allCases) func aJobOfAHostActorComputesNothing(_ variant: Table.Variant) async throws {
+    try await withTable(variant) { table async throws in
+      let host = Host(table)
+      let failures = [await error { try await host.once() }, await error { try await host.cached() }]
+      #expect(failures.map { $0?.code } == [.wouldDeadlock, .wouldDeadlock])
+      try await host.hostExecutor.flush()
+      #expect(table.count == 0, "no claim is left")
+    }
+  }
 
   @Test(arguments: Table.Variant.allCases) func manyTasksComputeOnce(_ variant: Table.Variant) async throws {
     try await withTable(variant) { table async throws in

@@ -14,8 +14,8 @@ struct ClaimRecord: Sendable, Equatable {
   let tid: UInt64
   /// Process-unique.
   let token: UInt64
-  /// CLOCK_MONOTONIC.
-  let since: UInt64
+  /// CLOCK_MONOTONIC: when it was set.
+  var since: UInt64
   /// Of the collection it belongs to: emptied meanwhile, the claim is void.
   var epoch: UInt64 = 0
 

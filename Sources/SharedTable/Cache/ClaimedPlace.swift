@@ -33,6 +33,8 @@ extension ClaimedPlace {
       if let value = try find(tx) { return .present(value) }
       if let other = try tx.claim(claimKey), try other.isLive(table) { return .held(other) }
       var own = own
+      // The caller may have waited for another who computed.
+      own.since = HostClock.monotonicNanoseconds
       own.epoch = try epoch(tx)
       try tx.setClaim(claimKey, own)
       return .claimed(own)

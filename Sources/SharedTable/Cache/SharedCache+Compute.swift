@@ -33,7 +33,8 @@ extension SharedCache {
   }
 
   /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
-  /// 100 ms, if the task is cancelled while another computes.
+  /// 100 ms, if the task is cancelled while another computes. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs are
+  /// barriers: ask for the value in a `@concurrent` function.
   nonisolated(nonsending) public func value(
     forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
     orInsert compute: nonisolated(nonsending) () async throws -> Value

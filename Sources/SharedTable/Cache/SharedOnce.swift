@@ -50,7 +50,8 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   }
 
   /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
-  /// 100 ms, if the task is cancelled while another makes the value.
+  /// 100 ms, if the task is cancelled while another makes the value. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs
+  /// are barriers: ask for the value in a `@concurrent` function.
   nonisolated(nonsending) public func value(
     timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
