@@ -61,7 +61,7 @@ struct CollectionCheck {
     }
   }
 
-  private static func problems(
+  static func problems(
     of name: [UInt8], _ header: CollectionHeader?, _ parts: [[UInt8]], _ view: borrowing ReadView
   ) throws -> [String] {
     guard let header, let text = String(validating: name, as: UTF8.self) else { return ["its header cannot be read"] }
@@ -80,6 +80,12 @@ struct CollectionCheck {
 
   static func text(_ bytes: some Collection<UInt8>) -> String {
     String(validating: bytes, as: UTF8.self) ?? bytes.map { String($0, radix: 16) }.joined(separator: " ")
+  }
+
+  /// That of a node or page, as its key writes it: other forms of the same number are another key.
+  static func number(_ bytes: some Collection<UInt8>) -> Int? {
+    let text = String(decoding: bytes, as: UTF8.self)
+    return Int(text).flatMap { $0 >= 0 && String($0) == text ? $0 : nil }
   }
 
   /// The same sentence once, with how often.
@@ -117,7 +123,7 @@ private struct ArrayCheck {
     var check = self
     if state.root > 0 { try check.visit(state.root, state.level, count: state.rooted, state.next, view) }
     if state.tail > 0 { try check.visit(state.tail, 0, count: nil, state.next, view) }
-    let others = parts.filter { Int(String(decoding: $0, as: UTF8.self)).map { !check.seen.contains($0) } ?? true }
+    let others = parts.filter { CollectionCheck.number($0).map { !check.seen.contains($0) } ?? true }
     return check.found
       + CollectionCheck.first(others) { "the key '\(place.name.text)/\(CollectionCheck.text($0))' is no node of it" }
   }
@@ -178,7 +184,10 @@ private struct ElementCheck {
 
   func problems(_ parts: [[UInt8]], _ view: borrowing ReadView) throws -> [String] {
     let state: ElementIndex.State?
-    do throws(TableError) { state = try index.state(in: view) } catch { return ["its header contradicts itself"] }
+    do throws(TableError) { state = try index.state(in: view) } catch {
+      try Self.passOn(error)
+      return ["its header contradicts itself"]
+    }
     guard let state else { return [] }
     var problems: [String] = []
     var listed: Set<[UInt8]> = []
@@ -186,6 +195,7 @@ private struct ElementCheck {
     for number in 0..<state.pages {
       let page: ElementPage
       do throws(TableError) { page = try index.page(number, in: view) } catch {
+        try Self.passOn(error)
         problems.append("page \(number) of its index cannot be read")
         continue
       }
@@ -206,6 +216,11 @@ private struct ElementCheck {
     return problems + compare(listed, parts, pages: state.pages)
   }
 
+  /// - Throws: what says nothing of the collection: `snapshotTooOld`, for an observer.
+  private static func passOn(_ error: TableError) throws(TableError) {
+    if error.code != .damaged { throw error }
+  }
+
   private func compare(_ listed: Set<[UInt8]>, _ parts: [[UInt8]], pages: Int) -> [String] {
     var stored: Set<[UInt8]> = []
     var strange: [[UInt8]] = []
@@ -217,7 +232,7 @@ private struct ElementCheck {
       // An element's own first byte of 255 is doubled; else it is a page.
       if part.count > 1, part[1] == CollectionKeys.reserved {
         stored.insert(Array(part.dropFirst()))
-      } else if !(Int(String(decoding: part.dropFirst(), as: UTF8.self)).map { $0 < pages } ?? false) {
+      } else if !(CollectionCheck.number(part.dropFirst()).map { $0 < pages } ?? false) {
         strange.append(part)
       }
     }
