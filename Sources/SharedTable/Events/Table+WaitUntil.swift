@@ -58,6 +58,8 @@ extension Table {
       let look = try lookAtOnce(key, as: type)
       if let look, try predicate(look.value) { return look.value }
       guard !deadline.isPast else { throw tooLate(key) }
+      // By a handle that observes a job can look, but each of its looks would be one more commit to look after.
+      if isCommitted(byJobsOf: isolation) { throw named(.wouldDeadlock(outer: "barrier")) }
       try await watch.waitForNews(after: version, look, deadline: deadline, isolation: isolation)
     }
   }

@@ -18,7 +18,7 @@ extension Table {
   /// dropped, `damaged` if the log contradicts itself, `forked` in a child of the process that opened the table, `invalid`
   /// for a version that the table has not reached, `busy` if the log is overwritten faster than it can be read, `system` if the thread
   /// that watches cannot be started; if `durableOnly`, also `notDurable` if no store keeps the table, or the store
-  /// has failed.
+  /// has failed. In a ``HostActor`` over the same table a `next` that has to wait ends the job.
   /// - Parameters:
   ///   - version: everything committed after it; nil = after this call.
   ///   - prefix: what the keys begin with; empty: all keys.
@@ -64,18 +64,29 @@ public struct TableChanges: AsyncSequence, Sendable {
 
     /// The next change; nil when the task was cancelled. Suspends until there is one.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(TableError) -> TableChange? {
-      while !Task.isCancelled {
-        switch try feed.step() {
-        case .change(let change):
-          return change
-        case .again:
-          await Task.yield()
-        case .wait(let goal):
-          if watch == nil { watch = try Watch(feed.table) }
-          await watch!.wait(for: goal, isolation: actor)
-        }
-      }
-      return nil
+      try await feed.next(&watch, isolation: actor)
     }
+  }
+}
+
+extension ChangeFeed {
+  /// - Returns: nil if the task was cancelled.
+  fileprivate mutating func next(
+    _ watch: inout Watch?, isolation actor: isolated (any Actor)?
+  ) async throws(TableError) -> TableChange? {
+    while !Task.isCancelled {
+      switch try step() {
+      case .change(let change):
+        return change
+      case .again:
+        await Task.yield()
+      case .wait(let goal):
+        if watch == nil { watch = try Watch(table) }
+        // Each job that looked again would be one more commit to look after. So the task leaves the actor, and comes back with a change.
+        if table.isCommitted(byJobsOf: actor) { return try await next(&watch, isolation: nil) }
+        await watch!.wait(for: goal, isolation: actor)
+      }
+    }
+    return nil
   }
 }

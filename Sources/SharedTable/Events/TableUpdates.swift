@@ -81,7 +81,9 @@ public struct TableUpdates<Value: TableValue>: AsyncSequence, Sendable {
       hasEnded = true
       var news: VersionedValue<Value>?
       do throws(TableError) {
-        news = try await table.news(of: key, besides: told, &watch, isolation: actor)
+        // Each job of a host actor that looked again would be one more commit to look after.
+        let isolation = table.isCommitted(byJobsOf: actor) ? nil : actor
+        news = try await table.news(of: key, besides: told, &watch, isolation: isolation)
       } catch {
         // In a job of a host actor, whose barrier keeps this thread from looking. It ends as the task leaves the actor.
         guard error.code == .wouldDeadlock, actor != nil else { throw error }

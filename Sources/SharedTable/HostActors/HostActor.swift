@@ -60,3 +60,11 @@ extension HostActor {
     try hostExecutor.transaction(body)
   }
 }
+
+extension Table {
+  /// Whether the jobs of an actor are barriers of this table, by whatever handle: each of them is a commit.
+  func isCommitted(byJobsOf actor: (any Actor)?) -> Bool {
+    guard let host = actor as? any HostActor else { return false }
+    return host.hostExecutor.table.isSameTable(as: self)
+  }
+}
