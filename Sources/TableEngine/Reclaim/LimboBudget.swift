@@ -79,9 +79,19 @@ struct LimboBudget {
   ///
   /// Judged by what this operation missed, and in its own turn: the barrier that made room for it may have been another writer's.
   private func explain(_ error: EngineError) -> EngineError {
-    guard state.variant == .rcu, case .full(let found) = error, found == .capacity || found == .fileSystem,
+    guard state.variant == .rcu, case .full(let found) = error, found.mayBeReadersDoing,
       reclaimableBytes > 0, reclaimableBytes >= state.missedBytes
     else { return error }
     return .full(Culprit(state: state).shortageBelowBudget)
+  }
+}
+
+extension EngineError.Shortage {
+  /// May what is missing be kept by readers? That goes for rings at their limit, too, whose records are of what readers keep.
+  fileprivate var mayBeReadersDoing: Bool {
+    switch self {
+    case .capacity, .fileSystem, .barrier: true
+    default: false
+    }
   }
 }

@@ -31,8 +31,8 @@ struct UnlinkPass {
   mutating func run() -> Int {
     var old = retainedToReconsider()
     retainedForPending = false
-    // *retained* keeps room for a batch to be retained again. If it were ever full, the versions in it that no snapshot
-    // needs any more could not be looked at, and nothing would ever be reclaimed.
+    // *retained* keeps room for a batch to be retained again. With less, fewer of the versions in it could be looked at in one
+    // pass, to find those that no snapshot needs any more.
     let space = retained.maximumRecords - retained.count - Self.batch - 1
     let most = max(0, min(superseded.count, Self.batch, space))
     var fresh = 0
