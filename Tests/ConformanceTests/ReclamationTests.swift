@@ -149,16 +149,18 @@ import Testing
     struct ChangeOfMind: Error {}
     try withTable(.rcu, capacityBytes: 1 << 20) { table throws in
       let value = [UInt8](repeating: 1, count: 4000)
+      for index in 0..<130 { try table.set("fill \(index)", value) }
       // Below the number of versions that make a commit collect by itself.
       for round in 0..<4 { for index in 0..<25 { try table.set("k\(index)", value + [UInt8(round)]) } }
       do {
         try table.barrier { tx throws in
-          for index in 0..<180 { try tx.set("new \(index)", value) }
+          // Of another size, so that none takes a superseded block as it is; and so many that the index grows.
+          for index in 0..<2500 { try tx.set("new \(index)", [UInt8]()) }
           if !commits { throw ChangeOfMind() }
         }
       } catch is ChangeOfMind {}
       #expect(try table.check() == [])
-      #expect(table.count == (commits ? 205 : 25))
+      #expect(table.count == (commits ? 2655 : 155))
       for index in 0..<25 { #expect(try table.get("k\(index)") == value + [3]) }
       for index in 0..<25 { try table.set("k\(index)", value) }
       #expect(try table.check() == [])
