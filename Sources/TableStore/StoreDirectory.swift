@@ -38,7 +38,7 @@ public struct StoreDirectory: Sendable, Equatable {
     StoreError(.readOnly, path, "cannot be \(what): \(StoreError.describe(errno)); \(cure) by 'store-directory'")
   }
 
-  /// Of a directory that need not be there.
+  /// The directory above, also while this one is missing.
   private var parent: String {
     var parts = path.split(separator: "/")
     _ = parts.popLast()
@@ -63,7 +63,7 @@ public struct StoreDirectory: Sendable, Equatable {
 
   /// SQLite syncs the directory, not its name: without that a power cut takes the directory with all that was said to be durable.
   private func syncParent() throws(StoreError) {
-    let descriptor = unsafe open(path + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, fsync(descriptor) == 0 else {
       throw StoreError(

@@ -112,11 +112,11 @@ struct Plan {
 
   // MARK: - Stores
 
-  /// Where they lie, if there are to be any.
-  private var stores: StoreDirectory? {
-    let isNeeded = configuration.tables.contains { $0.durability != .none }
-    return isNeeded ? StoreDirectory(configuration.storeDirectory) : nil
-  }
+  /// Names of the tables that are to be stored.
+  private var storedNames: [String] { configuration.tables.filter { $0.durability != .none }.map(\.name) }
+
+  /// Where the stores lie, if there are to be any.
+  private var stores: StoreDirectory? { storedNames.isEmpty ? nil : StoreDirectory(configuration.storeDirectory) }
 
   private func storeProblem(_ message: String) -> Problem {
     let source = configuration.sources[.storeDirectory]
@@ -135,8 +135,7 @@ struct Plan {
   private var storeObstacle: Problem? {
     guard let stores, let obstacle = stores.obstacle else { return nil }
     if configuration.sources[.storeDirectory] == nil, !HostFile.exists(stores.path) { return nil }
-    let names = configuration.tables.filter { $0.durability != .none }.map(\.name).joined(separator: ", ")
-    return storeProblem("\(names) cannot be stored: \(obstacle)")
+    return storeProblem("\(storedNames.joined(separator: ", ")) cannot be stored: \(obstacle)")
   }
 
   // MARK: - What a check says

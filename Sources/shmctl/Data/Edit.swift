@@ -31,7 +31,7 @@ struct Edit: TableCommand {
         "the value of '\(key.shown)' is of type \(old.type?.name ?? "unknown"), which is no text; change it by a program of yours"
       )
     }
-    // Who may not write is told now, and not after the work.
+    // A user who may only observe the table is refused here, by an empty barrier, before the editor starts.
     if table.isObserver { try KeyChange(table, force: force).run([key.bytes]) { _ in } }
     let text = old?.text ?? []
     let draft = try Draft(text)

@@ -38,7 +38,8 @@ final class OutputFile {
       return
     }
     isRegular = true
-    // Kernels before 6.0 may not take the umask's bits from the mode of a file without a name, and nobody may link to another's file.
+    // A kernel before 6.0 may forget the umask when this process makes a file without a name. And once the file is another user's, this
+    // process may not link it.
     let mayBeNameless = exists ? status.st_uid == geteuid() : mode & 0o077 == 0
     let nameless = mayBeNameless ? Self.nameless(beside: target, mode) : -1
     let made = nameless >= 0 ? (descriptor: nameless, name: nil) : Self.draft(of: target, mode)
