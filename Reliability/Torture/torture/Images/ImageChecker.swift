@@ -19,16 +19,17 @@ let serveImageChecker: @Sendable ([String]) throws -> Void = { _ in
       alarm(30)
       do {
         try judge(line.split(separator: " "))
-        say("ok")
+        _exit(0)
       } catch {
         say("\(error)".split(separator: "\n").joined(separator: " "))
+        _exit(1)
       }
-      _exit(0)
     }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    // By SIGALRM: it hung.
+    // By SIGALRM: it hung. `ok` when the child and its threads are gone: the next image is written over this one.
     if status & 0x7f != 0 { say("its checker was ended by signal \(status & 0x7f)") }
+    if status == 0 { say("ok") }
   }
 }
 
