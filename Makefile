@@ -155,7 +155,11 @@ torture-brief: ## a minute of what `make torture` does, for `make test`
 BOUNDED_ITEMS := images.tracer images.death-rwlock images.instructions-rcu images.put-rcu images.overwrite-rwlock \
   images.delete-rcu images.barrier-rwlock images.gc-rcu images.free-rcu images.split-rwlock images.node-rcu images.link-rwlock \
   images.growth-rcu images.compaction-rcu images.merge-rcu images.dissolve-rcu images.shrink-rcu images.recycle-rcu images.recycleAborted-rcu \
-  images.deleteRecycling-rcu images.rings-rcu images.expiry-rwlock images.rollback-rcu images.create-rcu images.repair-rcu images.drop-rwlock kills.read-rcu \
+  images.deleteRecycling-rcu images.rings-rcu images.expiry-rwlock images.rollback-rcu \
+  images.arrayInsertFront-rcu images.arrayInsertMiddle-rwlock images.arrayRemove-rcu images.arrayRemoveFirst-rwlock images.arrayAppend-rcu \
+  images.arrayAppendFull-rwlock images.dictionarySet-rcu images.dictionaryOverwrite-rwlock images.dictionaryRemove-rcu \
+  images.dictionaryRemoveWhere-rwlock images.setInsert-rcu images.cacheAdd-rwlock images.cacheEvict-rcu images.cacheRemove-rwlock \
+  images.compute-rcu images.mutate-rwlock images.create-rcu images.repair-rcu images.drop-rwlock kills.read-rcu \
   kills.get-rwlock kills.barrier-rcu kills.register-rwlock kills.thread-exit-rcu kills.attach-rwlock kills.detach-rcu \
   kills.writer-awaited-rwlock kills.recovery-rcu recovery.time-rwlock recovery.repair-rcu history.rcu stalled.evict storm.crowded-rcu \
   stalled.refuse around

@@ -7,6 +7,7 @@ let workerRoles: [String: @Sendable ([String]) throws -> Void] = [
   "step-through": stepThrough,
   "tracer-subject": serveTracerSubject,
   "image-writer": serveImageWriter,
+  "collection-writer": serveCollectionWriter,
   "image-checker": serveImageChecker,
   "image-recoverer": serveImageRecoverer,
   "image-maker": serveImageMaker,

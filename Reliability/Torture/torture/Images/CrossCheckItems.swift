@@ -57,7 +57,7 @@ private func tryInstructions(_ variant: Table.Variant, _ run: Run) throws {
   try withTableName { name in
     ct_stay_on_one_processor(true)
     defer { ct_stay_on_one_processor(false) }
-    let traced = try TracedOperation(.put, variant, name)
+    let traced = try TracedOperation(ImageOperation.put, variant, name)
     var changes = 0
     let stores = StoreTrace(traced.tracee, traced.table, stepping: true) { _, _ in changes += 1 }
     try stores.run(to: Marker.end)

@@ -8,7 +8,9 @@ import TableEngine
 /// recovered by a fresh process, and nothing that a job maps or locks remains. It has one thread.
 ///
 /// The jobs, each answered by `ok` or by what is wrong:
-/// - `table IMAGE VERSION BEFORE AFTER`: of a table during an operation that began at a version, with its contents.
+/// - `table IMAGE VERSION CONTENTS...`: of a table during an operation that began at a version: what it held then, and what it
+///   holds after each of the operation's commits.
+/// - `collections IMAGE VERSION CONTENTS...`: the same, of what the typed API finds in it.
 /// - `made IMAGE VARIANT`: of a table that is being made.
 /// - `repaired IMAGE CONTENTS`: of one that is being repaired.
 /// - `dropped IMAGE CONTENTS`: of one that is being dropped.
@@ -33,19 +35,16 @@ let serveImageChecker: @Sendable ([String]) throws -> Void = { _ in
   }
 }
 
-private struct Wrong: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
-}
-
 private func judge(_ words: [Substring]) throws {
   let image = String(words[1])
   switch words[0] {
-  case "table":
-    guard let version = UInt64(words[2]), let before = Contents(words[3]), let after = Contents(words[4]) else {
+  case "table", "collections":
+    let stages = words[3...].compactMap { Contents($0) }
+    guard let version = UInt64(words[2]), stages.count == words.count - 3 else {
       throw Wrong("a job that cannot be read")
     }
-    try ImageJudge(image, version: version, before: before, after: after).run()
+    var judge = try ImageJudge(image, Judged(rawValue: String(words[0]))!, version: version, stages)
+    try judge.run()
   case "made":
     try judgeMade(image, words[2] == "rcu" ? .rcu : .rwlock)
   case "repaired":
@@ -58,11 +57,13 @@ private func judge(_ words: [Substring]) throws {
 /// An image of a table: before its recovery and after it readers find one version, whole, and so is all that carries it.
 private struct ImageJudge {
   let image: String
-  let expected: Contents
+  let judged: Judged
+  var expected: Contents
   let isWriting: Bool
 
-  init(_ image: String, version: UInt64, before: Contents, after: Contents) throws {
+  init(_ image: String, _ judged: Judged, version: UInt64, _ stages: [Contents]) throws {
     self.image = image
+    self.judged = judged
     // Raw, before anybody repairs anything.
     let object = try SharedObject.open(name: "shmtable.\(image).data", writable: false)
     let page = try object.map(count: 4096, writable: false)
@@ -72,20 +73,20 @@ private struct ImageJudge {
         base.load(fromByteOffset: DataLayout.wseq, as: UInt64.self)
       )
     }
-    expected = committed > version ? after : before
+    expected = stages.reached(committed, since: version)
     isWriting = sequence & 1 != 0
   }
 
-  func run() throws {
+  mutating func run() throws {
     try observe()
     let table = try Table.open(image, access: .participant, timeout: .seconds(10))
     // Reads wait for no writer, dead or alive (G5); in the rwlock variant they repair.
-    if table.variant == .rcu { try expect(try Contents(of: table), "before its recovery") }
+    if table.variant == .rcu { try expect(try judged.contents(of: table), "before its recovery") }
     try expectSound(table, "after its recovery")
-    try expect(try Contents(of: table), "after its recovery")
-    try goOn(table)
+    try expect(try judged.contents(of: table), "after its recovery")
+    expected = try judged.goOn(table)
     try expectSound(table, "when it had gone on")
-    try expect(try Contents(of: table), "when it had gone on")
+    try expect(try judged.contents(of: table), "when it had gone on")
     try observe(isRepaired: true)
   }
 
@@ -93,7 +94,7 @@ private struct ImageJudge {
   private func observe(isRepaired: Bool = false) throws {
     let observer = try Table.open(image, access: .observer, timeout: .milliseconds(1))
     do {
-      try expect(try Contents(of: observer), "for an observer")
+      try expect(try judged.contents(of: observer), "for an observer")
     } catch {
       let isBusy = (error as? TableError)?.code == .busy
       guard isBusy, observer.variant == .rwlock, isWriting, !isRepaired else { throw Wrong("\(error)") }
@@ -106,15 +107,8 @@ private struct ImageJudge {
   }
 
   private func expectSound(_ table: Table, _ when: String) throws {
-    let problems = try table.check(timeout: .seconds(10))
+    let problems = try judged.problems(of: table)
     if let first = problems.first { throw Wrong("\(first) (\(problems.count) problems \(when))") }
-  }
-
-  /// One more key is set, read and removed.
-  private func goOn(_ table: Table) throws {
-    try table.set("one more", "value")
-    guard try table.get("one more", as: String.self) == "value" else { throw Wrong("what was set is not read") }
-    guard try table.remove("one more") else { throw Wrong("what was set is not there to remove") }
   }
 }
 

@@ -2,4 +2,4 @@
 let imagesGroup = Group(
   number: 1, title: "Crash images",
   columns: ["operation", "variant", "stores", "images", "recoveries traced", "second-level images"],
-  items: [tracerItem] + crossCheckItems + operationItems + lifeItems)
+  items: [tracerItem] + crossCheckItems + operationItems + collectionItems + lifeItems)

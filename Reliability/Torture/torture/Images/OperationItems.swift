@@ -11,8 +11,9 @@ struct TracedOperation {
   let tracee: Tracee
   let table: WatchedTable
   let version: UInt64
-  let before: Contents
-  let after: Contents
+  /// What it held before the operation, and what it holds after each of its commits.
+  let stages: [Contents]
+  private let judged: Judged
   /// What `gc` and `rings` have to keep for us.
   private let snapshot: SharedTable.Snapshot?
 
@@ -23,11 +24,12 @@ struct TracedOperation {
   ]
 
   /// Starts the worker and lets it come to the operation's beginning.
-  init(_ operation: ImageOperation, _ variant: Table.Variant, _ name: String) throws {
+  init<Operation: WriterOperation>(_ operation: Operation, _ variant: Table.Variant, _ name: String) throws {
     self.name = name
+    judged = Operation.judged
     tracee = try Tracee(
-      "image-writer", ["\(variant)", operation.rawValue, name], environment: Self.environment, timeoutSeconds: 24 * 3600
-    )
+      Operation.role, ["\(variant)", operation.rawValue, name], environment: Self.environment,
+      timeoutSeconds: 24 * 3600)
     var snapshot: SharedTable.Snapshot?
     for _ in 0..<operation.snapshots {
       try tracee.runToMarker(Marker.snapshot)
@@ -37,10 +39,11 @@ struct TracedOperation {
     self.snapshot = snapshot
     try tracee.runToMarker(Marker.begin)
     let words = tracee.text.split(whereSeparator: \.isWhitespace)
-    guard words.count == 3, let version = UInt64(words[0]), let before = Contents(words[1]),
-      let after = Contents(words[2])
-    else { throw tracee.failure("said something else") }
-    (self.version, self.before, self.after) = (version, before, after)
+    let stages = words.dropFirst().compactMap { Contents($0) }
+    guard words.count >= 3, let version = UInt64(words[0]), stages.count == words.count - 1 else {
+      throw tracee.failure("said something else")
+    }
+    (self.version, self.stages) = (version, stages)
     table = WatchedTable(name)
   }
 
@@ -56,13 +59,20 @@ struct TracedOperation {
   /// The job of judging an image.
   /// - Parameter isDecided: of a recovery: what is not committed in the state watched never will be.
   func job(isDecided: Bool = false) -> [String] {
-    let after = isDecided && committed <= version ? before : after
-    return ["table", "IMAGE", "\(version)", "\(before)", "\(after)"]
+    let stages = isDecided ? [stages.reached(committed, since: version)] : stages
+    return [judged.rawValue, "IMAGE", "\(version)"] + stages.map { "\($0)" }
+  }
+}
+
+extension [Contents] {
+  /// What a table holds that has committed so many versions since it held the first of these.
+  func reached(_ committed: UInt64, since version: UInt64) -> Contents {
+    self[Swift.min(committed > version ? Int(committed - version) : 0, count - 1)]
   }
 }
 
 /// An image at each store of one operation, judged; and of some of them an image at each store of their recovery.
-func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: Run) throws {
+func tryOperation<Operation: WriterOperation>(_ operation: Operation, _ variant: Table.Variant, _ run: Run) throws {
   try withTableName { name in
     let judges = try Judges(run, table: name)
     ct_stay_on_one_processor(true)
@@ -81,7 +91,8 @@ func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: 
     try judges.settle()
     try traced.tracee.finish()
     let table = try Table.open(name)
-    try run.expect(try Contents(of: table) == traced.after, "\(operation) \(variant): its outcome is another")
+    let outcome = try Operation.judged.contents(of: table)
+    try run.expect(outcome == traced.stages.last, "\(operation) \(variant): its outcome is another")
     run.row(
       "\(operation)", "\(variant)", "\(stores.stores)", "\(changes)", "\(recoverer.recoveries)", "\(recoverer.images)")
   }
@@ -90,19 +101,19 @@ func tryOperation(_ operation: ImageOperation, _ variant: Table.Variant, _ run: 
 /// Which images' recoveries are traced: of one-key operations each; of the others the first at each state of the
 /// journal, before and after the commit, or a sample of those, and some between.
 private struct RecoveryChoice {
-  private let operation: ImageOperation
+  private let isShort: Bool
   private let share: Double
   private var generator: SplitMix
   private var last: [UInt64] = []
 
-  init(_ operation: ImageOperation, _ run: Run) {
-    self.operation = operation
+  init(_ operation: some WriterOperation, _ run: Run) {
+    isShort = operation.isShort
     share = run.isLong ? 1 : 0.03
     generator = run.generator
   }
 
   mutating func takes(_ traced: TracedOperation) -> Bool {
-    if operation.isShort { return true }
+    if isShort { return true }
     let state = [traced.journalDigest, traced.committed]
     defer { last = state }
     return generator.happens(state == last ? share / 20 : share)
@@ -120,6 +131,14 @@ extension ImageOperation {
 let operationItems = ImageOperation.allCases.flatMap { operation in
   Table.Variant.allCases.filter { operation.isFor($0) }.map { variant in
     Item("images.\(operation)-\(variant)", "an image at each store of: \(operation)") { run in
+      try tryOperation(operation, variant, run)
+    }
+  }
+}
+
+let collectionItems = CollectionOperation.allCases.flatMap { operation in
+  Table.Variant.allCases.map { variant in
+    Item("images.\(operation)-\(variant)", "an image at each store of a collection's: \(operation)") { run in
       try tryOperation(operation, variant, run)
     }
   }

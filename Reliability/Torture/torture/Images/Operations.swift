@@ -3,7 +3,7 @@ import SharedMemory
 import SharedTable
 
 /// What a traced writer does between the markers.
-enum ImageOperation: String, CaseIterable {
+enum ImageOperation: String, CaseIterable, WriterOperation {
   case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
   case compaction, merge, dissolve, shrink
   /// A put for which the rings double: a snapshot keeps as much as they hold.
@@ -15,7 +15,9 @@ enum ImageOperation: String, CaseIterable {
   /// Of a part of a barrier, to its savepoint; what is left commits or is aborted.
   case rollback, rollbackAborted, rollbackSplit
 
-  /// How many it has the tracer take, one after the other.
+  static let role = "image-writer"
+  static let judged = Judged.table
+
   var snapshots: Int {
     switch self {
     case .gc: 1
@@ -24,8 +26,17 @@ enum ImageOperation: String, CaseIterable {
     }
   }
 
-  /// One transaction of one key: few enough stores to look at each of its recovery's, too.
   var isShort: Bool { [.put, .overwrite, .delete, .deleteRecycling].contains(self) }
+}
+
+/// Something that a worker does under trace: `ROLE VARIANT OPERATION TABLE`.
+protocol WriterOperation: RawRepresentable<String> {
+  static var role: String { get }
+  static var judged: Judged { get }
+  /// How many it has the tracer take, one after the other.
+  var snapshots: Int { get }
+  /// One transaction of one key: few enough stores to look at each of its recovery's, too.
+  var isShort: Bool { get }
 }
 
 /// Codes of the markers.
@@ -68,9 +79,11 @@ struct Scene {
     Table.Options(variant: variant, capacityBytes: capacityBytes)
   }
 
+  static let keyPrefix = Array("key ".utf8)
+
   /// Keys of this length make each append to a full change log push out at least one of its records.
   static func key(_ index: Int) -> [UInt8] {
-    Array("key \(index) ".utf8) + [UInt8](repeating: UInt8(ascii: "k"), count: 232)
+    keyPrefix + Array("\(index) ".utf8) + [UInt8](repeating: UInt8(ascii: "k"), count: 232)
   }
 
   static func value(_ index: Int, round: Int) -> [UInt8] {

@@ -181,11 +181,14 @@ final class StoreTrace {
     let offset: Int
   }
 
+  /// Of all threads.
+  func marks() -> [Mark] { ([tracee.pid] + tracee.freeThreads).flatMap(marks) }
+
   /// What the kernel walks when a thread ends: its list of robust mutexes, and the one it was about to take or give
   /// back. It marks those whose word names the thread.
-  func marks() -> [Mark] {
+  private func marks(of thread: Int32) -> [Mark] {
     var head: UInt64 = 0
-    guard ct_robust_list(tracee.pid, &head) == 0, head != 0, let words = tracee.readWords(head, 3) else { return [] }
+    guard ct_robust_list(thread, &head) == 0, head != 0, let words = tracee.readWords(head, 3) else { return [] }
     let (first, offset, pending) = (words[0], words[1], words[2])
     var marks: [Mark] = []
     func note(_ entry: UInt64) {
@@ -194,7 +197,7 @@ final class StoreTrace {
       let place = area.offset + Int(word - area.range.lowerBound)
       let held = area.object.copy.load(fromByteOffset: place, as: UInt32.self)
       let mark = Mark(isControl: area.object === table.control, offset: place)
-      if held & UInt32(FUTEX_TID_MASK) == UInt32(tracee.pid), !marks.contains(mark) { marks.append(mark) }
+      if held & UInt32(FUTEX_TID_MASK) == UInt32(thread), !marks.contains(mark) { marks.append(mark) }
     }
     var entry = first
     var limit = 2048

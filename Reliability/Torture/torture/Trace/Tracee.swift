@@ -39,6 +39,8 @@ final class Tracee {
   private(set) var tid: Int32
   /// Address of a system call instruction, once a marker was passed.
   private(set) var gadget: UInt64 = 0
+  /// Those that it started on its way to a marker: they run freely.
+  private(set) var freeThreads: [Int32] = []
   /// How the process ended, once it has.
   private(set) var end: Stop?
 
@@ -179,7 +181,8 @@ final class Tracee {
     }
   }
 
-  /// Runs the stopped thread until it has made the marker `code`; it stands behind the marker then.
+  /// Runs the stopped thread until it has made the marker `code`; it stands behind the marker then. Threads that it starts run
+  /// freely from the beginning.
   /// - Returns: the marker's value.
   @discardableResult
   func runToMarker(_ code: UInt32) throws -> UInt64 {
@@ -193,11 +196,23 @@ final class Tracee {
         gadget = ct_syscall_instruction(&registers)
         _ = try next(.toSyscall)
         return arguments[2]
+      case .event(Int32(CT_EVENT_CLONE), let thread):
+        signal = 0
+        try letRun(Int32(truncatingIfNeeded: thread))
       case .syscallExit, .event, .groupStop, .stepped: signal = 0
       case .signal(let number, _): signal = number
       case let end: throw failure("ended before marker \(code): \(end)")
       }
     }
+  }
+
+  /// Lets a thread go on that was just started. The one that stopped last stays so.
+  private func letRun(_ thread: Int32) throws {
+    let starter = tid
+    _ = try wait(tid: thread)
+    try resume(.run, tid: thread)
+    freeThreads.append(thread)
+    use(starter)
   }
 
   /// The code of the marker, at a system call's entry; nil for any other call.
@@ -316,7 +331,10 @@ final class Tracee {
     var signal: Int32 = 0
     while end == nil {
       try resume(.run, delivering: signal)
-      if case .signal(let number, _) = try wait() { signal = number } else { signal = 0 }
+      var stop = try wait()
+      // Of a thread, which is not there to be resumed.
+      while end == nil, stop.isEnd { stop = try wait() }
+      if case .signal(let number, _) = stop { signal = number } else { signal = 0 }
     }
     if end != .exited(0) { throw failure("ended with \(end!)") }
   }
@@ -332,6 +350,13 @@ final class Tracee {
 }
 
 extension Tracee.Stop {
+  fileprivate var isEnd: Bool {
+    switch self {
+    case .exited, .killed: true
+    default: false
+    }
+  }
+
   fileprivate func noting(_ isInCall: inout Bool) -> Self {
     if case .syscallEntry = self { isInCall = true } else { isInCall = false }
     return self
