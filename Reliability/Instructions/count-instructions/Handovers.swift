@@ -19,6 +19,7 @@ struct Handovers {
   func run(_ operation: Operation, times: Int) throws {
     switch operation {
     case .hostActorCall: try callActor(times)
+    case .hostRun: try runInActor(times)
     case .awaitRead: try awaitReads(times)
     case .awaitBarrier: try awaitBarriers(times)
     default: for _ in 0..<times / Self.count { try burst() }
@@ -54,6 +55,11 @@ struct Handovers {
   private func callActor(_ times: Int) throws {
     let actor = try Visits(table)
     try inTask { for _ in 0..<times { try await actor.visit() } }
+  }
+
+  private func runInActor(_ times: Int) throws {
+    let actor = try Visits(table)
+    try inTask { for _ in 0..<times { try await actor.hostRun { actor in try actor.visit() } } }
   }
 
   /// Runs `body` in a task, while this thread sleeps.

@@ -55,6 +55,8 @@ enum Operation: String, CaseIterable {
   case awaitBarrier = "await-barrier"
   /// A value is set in a call of a host actor that does nothing else, awaited before the next call.
   case hostActorCall = "host-actor-call"
+  /// The same in a closure that runs in the actor's isolation, with nothing in its way.
+  case hostRun = "host-run"
 
   /// How often it is done in the shorter of the two runs; twice as often in the longer one.
   ///
@@ -68,7 +70,7 @@ enum Operation: String, CaseIterable {
     case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
       .sharedRead, .onceRead, .guardedRead, .arrayElement:
       100_000
-    case .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier: 20_000
+    case .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier, .hostRun: 20_000
     case .arrayAppend, .cacheSetNew: 6_000
     case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000

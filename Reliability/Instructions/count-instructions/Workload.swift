@@ -49,7 +49,8 @@ import TestSupport
       .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew,
       .dictionarySet, .dictionaryWalk, .dictionaryEmpty:
       try Layers(table).run(operation, times: times)
-    case .barrierBurst, .awaitRead, .awaitBarrier, .hostActorCall: try Handovers(table).run(operation, times: times)
+    case .barrierBurst, .awaitRead, .awaitBarrier, .hostActorCall, .hostRun:
+      try Handovers(table).run(operation, times: times)
     case .remove: for index in 0..<times { guard try table.remove(keys[index]) else { throw Failure.missed } }
     }
   }

@@ -8,8 +8,9 @@ import TableEngine
 public final class HostExecutor: SerialExecutor {
   /// The table whose barriers the jobs run in.
   public let table: Table
-  private let timeout: Duration?
-  private let queue: BarrierQueue
+  @usableFromInline let timeout: Duration?
+  /// Each job is a barrier of it.
+  @usableFromInline let queue: BarrierQueue
   /// The newest version whose barrier was taken for this executor's isolation. Locked while a job runs without the table.
   private let assumedVersion = Locked<UInt64>(0)
   /// The thread that runs a job without the table; 0 if none does. Who finds its own number has stored it itself, so relaxed is
@@ -25,6 +26,9 @@ public final class HostExecutor: SerialExecutor {
 
   /// A job waits in a lane for the table: for tests.
   package var isWaitingInLane: Bool { queue.turnsWaiting > 0 }
+
+  /// How many jobs and closures wait behind another one: for tests.
+  package var waitingCount: Int { queue.waitingCount }
 
   /// The calling thread is a lane, as those of queues: for tests.
   package static var isOnLane: Bool { WorkerPool.isOnLane }
@@ -78,10 +82,12 @@ public final class HostExecutor: SerialExecutor {
   /// `Table.barrier(timeout:_:)` or ``BarrierQueue/sync(flags:timeout:_:)-(BarrierFlags,_,_)``.
   public func isIsolatingCurrentContext() -> Bool? {
     if isOutsider { return true }
-    guard table.isUsable, table.segment.isInWholeBarrier else { return false }
-    // Waits for a job that runs without the table, if there is one; none begins before this barrier has ended.
-    assumedVersion.withLock { $0 = table.segment.versionInBarrier }
-    return true
+    return queue.segment.with { segment in
+      guard segment.isOfThisProcess, segment.isInWholeBarrier else { return false }
+      // Waits for a job that runs without the table, if there is one; none begins before this barrier has ended.
+      assumedVersion.withLock { $0 = segment.versionInBarrier }
+      return true
+    }
   }
 
   /// For runtimes that do not ask ``isIsolatingCurrentContext()``.
@@ -97,11 +103,18 @@ public final class HostExecutor: SerialExecutor {
     return try table.runPart(body)
   }
 
+  /// The same without undoing anything: for what changes nothing if it throws.
+  @inlinable
+  func access<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    try checkInBarrier()
+    return try table.runStep(body)
+  }
+
   @usableFromInline
   func checkInBarrier() throws(TableError) {
     if isOutsider, let failure = childJobs.failure ?? failure.withLock({ $0 }) { throw failure }
-    guard table.isUsable else { throw table.named(.forked) }
-    guard table.segment.isInWholeBarrier else {
+    guard queue.segment.with({ $0.isOfThisProcess }) else { throw table.named(.forked) }
+    guard queue.segment.with({ $0.isInWholeBarrier }) else {
       throw TableError(
         .invalid, table: table.name,
         "a host actor's state can be used in the actor's jobs and in barriers of the whole table only; use it in a method of the actor"

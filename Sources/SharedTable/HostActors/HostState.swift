@@ -22,12 +22,12 @@ public struct HostState<Value: TableValue>: Sendable {
 
   /// The value as of now, with what this job has changed.
   @inlinable
-  public var value: Value { get throws { try executor.transaction { tx in try stored.value(in: tx) } } }
+  public var value: Value { get throws { try executor.access { tx in try stored.value(in: tx) } } }
 
   /// Replaces the value.
   /// - Throws: `full`, `tooLarge`, `typeMismatch`; the value stays then.
   @inlinable
-  public func set(_ value: Value) throws { try executor.transaction { tx in try stored.set(value, in: &tx) } }
+  public func set(_ value: Value) throws { try executor.access { tx in try stored.set(value, in: &tx) } }
 
   /// Changes the value in place. If `body` throws, the value stays.
   /// - Returns: what `body` returns.
@@ -42,13 +42,13 @@ extension HostState where Value: FixedWidthInteger {
   /// - Throws: `invalid` if the sum does not fit; the value stays then.
   @inlinable
   public static func += (state: Self, amount: Value) throws {
-    try state.executor.transaction { tx in _ = try state.stored.increment(by: amount, in: &tx) }
+    try state.executor.access { tx in _ = try state.stored.increment(by: amount, in: &tx) }
   }
 
   /// Subtracts: `try count -= 1`.
   /// - Throws: `invalid` if the difference does not fit; the value stays then.
   @inlinable
   public static func -= (state: Self, amount: Value) throws {
-    try state.executor.transaction { tx in try state.stored.decrement(by: amount, in: &tx) }
+    try state.executor.access { tx in try state.stored.decrement(by: amount, in: &tx) }
   }
 }

@@ -123,4 +123,11 @@ extension Table {
     var transaction = Transaction(self)
     return try transaction.withSavepoint(body)
   }
+
+  /// The same for a `body` that has changed nothing if it throws: nothing is undone.
+  @inlinable
+  func runStep<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
+    var transaction = Transaction(self)
+    return try body(&transaction)
+  }
 }

@@ -57,3 +57,7 @@ actor HostPrinterActor: HostActor {
     return granted
   }
 }
+
+func print(_ count: Int, by printer: HostPrinterActor) async throws -> Int {
+  try await printer.hostRun { printer in try printer.print(count, budget: 100) }
+}

@@ -8,7 +8,7 @@ import Synchronization
 func actorCallContest() throws -> Contest {
   let workload = Workload(keyCount: 1000)
   let ours = try OurTable(workload)
-  let (local, host) = (LocalActor(), try SharedActor(ours.table))
+  let (local, queued, host) = (LocalActor(), QueueActor(), try SharedActor(ours.table))
   let queue = try BarrierQueue(in: ours.table, label: "org.example.bench")
   return Contest(
     name: "actor-call", work: "a call of an actor that sets a number, awaited by one task before the next",
@@ -16,6 +16,9 @@ func actorCallContest() throws -> Contest {
     contestants: [
       Contestant("actor") { _ in
         try inTask(20_000) { numbers in for number in numbers { await local.set(number) } }
+      },
+      Contestant("actor on a Dispatch queue") { _ in
+        try inTask(2000) { numbers in for number in numbers { try await queued.set(number) } }
       },
       Contestant("set") { try ours.set($0, count: 5000, batch: 1) },
       Contestant("await queue.barrier") { _ in
@@ -37,12 +40,35 @@ func actorCallContest() throws -> Contest {
       Contestant("HostActor") { _ in
         try inTask(2000) { numbers in for number in numbers { try await host.set(number) } }
       },
+      Contestant("HostActor.hostRun") { _ in
+        try inTask(20_000) { numbers in
+          for number in numbers { try await host.hostRun { host in try host.set(number) } }
+        }
+      },
     ])
 }
 
 private actor LocalActor {
   private var number = 0
   func set(_ number: Int) { self.number = number }
+}
+
+/// What Swift's runtime takes for any actor with an executor of its own.
+private actor QueueActor {
+  private nonisolated let executor = QueueExecutor()
+  private var number = 0
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  // Throws as the host actor's does: after a call that cannot, the compiler lets the task stay where it is, as nothing follows.
+  @inline(never) func set(_ number: Int) throws { self.number = number }
+}
+
+private final class QueueExecutor: SerialExecutor {
+  private let queue = DispatchQueue(label: "bench.executor")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
 }
 
 private actor SharedActor: HostActor {
