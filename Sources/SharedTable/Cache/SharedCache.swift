@@ -173,7 +173,9 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// - Parameter timeout: nil = the table's. The writes go on when it is over.
   /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.
   public func flush(timeout: Duration? = nil) throws(TableError) {
-    try core.queue.waitUntilEmpty(timeout: timeout)
+    try core.queue.checkProcess()
+    // The queue may have a job of ours that tells the table of hits: for that nobody waits.
+    if core.writesOnTheWay.load(ordering: .acquiring) != 0 { try core.queue.waitUntilEmpty(timeout: timeout) }
   }
 
   /// Removes an element. A process that is just computing it returns the value to its caller and does not store it: the value may
