@@ -49,6 +49,29 @@ import Testing
     }
   }
 
+  /// Texts that Swift takes for equal are two elements, also to what compares with a set of Swift's.
+  @Test(arguments: [("\u{e9}", "e\u{301}"), ("e\u{301}", "\u{e9}")])
+  func textsOfAnotherFormAreOtherElements(_ ours: String, _ others: String) throws {
+    let table = try Table.temporary()
+    let set = try SharedSet<String>("s", in: table)
+    try set.formUnion([ours, "a"])
+    #expect(try set.intersection([others, "a"]) == ["a"])
+    #expect(try set.subtracting([others, "a"]).map { Array($0.utf8) } == [Array(ours.utf8)])
+    try set.subtract([others])
+    #expect(try set.count == 2)
+    try set.formIntersection([ours, "b"])
+    #expect(try set.contains(ours) && set.count == 1)
+    try set.formIntersection([others])
+    #expect(try set.isEmpty)
+  }
+
+  @Test func textsOfAnotherFormAreOtherElementsToTasks() async throws {
+    let set = try SharedSet<String>("s", in: .temporary())
+    try await set.formUnion(["\u{e9}", "a"])
+    try await set.formIntersection(["e\u{301}", "a"])
+    #expect(try set.count == 1)
+  }
+
   @Test func changesBelongToTheirBarrier() throws {
     let table = try Table.temporary()
     let set = try SharedSet<Int>("s", in: table)

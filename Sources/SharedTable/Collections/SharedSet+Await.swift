@@ -30,7 +30,7 @@ extension SharedSet {
 
   /// Removes what `other` has not, in one barrier.
   nonisolated(nonsending) public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) async throws {
-    try await removeAll(timeout: timeout) { element in !other.contains(element) }
+    try await removeAll(timeout: timeout) { element in !Self.isElement(element, of: other) }
   }
 
   /// Removes all elements in one barrier, and the set's type: the name is free.

@@ -95,7 +95,21 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// The elements that are not in `other`. A copy.
-  public func subtracting(_ other: Set<Element>) throws -> Set<Element> { try allElements().subtracting(other) }
+  public func subtracting(_ other: Set<Element>) throws -> Set<Element> {
+    var elements: Set<Element> = []
+    try forEach { element in
+      if !Self.isElement(element, of: other) { elements.insert(element) }
+    }
+    return elements
+  }
+
+  /// Whether the element is in `other` by its bytes, as this set compares: Swift takes several texts for equal (``SharedKey``).
+  static func isElement(_ element: Element, of other: Set<Element>) -> Bool {
+    guard let index = other.firstIndex(of: element) else { return false }
+    return unsafe element.withElementKey { ours in
+      unsafe other[index].withElementKey { theirs in unsafe ours.elementsEqual(theirs) }
+    }
+  }
 
   /// Whether all elements of `other` are in this set, in one snapshot.
   public func isSuperset(of other: Set<Element>) throws(TableError) -> Bool {
@@ -160,7 +174,7 @@ extension SharedSet {
 
   /// Removes the elements that are not in `other`, in one barrier.
   public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
-    try removeAll(timeout: timeout) { element in !other.contains(element) }
+    try removeAll(timeout: timeout) { element in !Self.isElement(element, of: other) }
   }
 
   /// Removes all elements in one barrier, and the set's type: the name is free.
