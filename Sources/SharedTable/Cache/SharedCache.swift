@@ -95,7 +95,8 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
-  /// How many elements there are, expired ones that nobody removed yet included; as of the newest version.
+  /// How many elements there are, as of the newest version. Expired ones count until a write of the cache passes them, also if the
+  /// table's keeper, as `shmd`, has removed them.
   ///
   /// Waits for writes of this handle that were not waited for, at most for the table's timeout, but not in a section of the table. Where
   /// none is on its way it never blocks in the RCU variant.
