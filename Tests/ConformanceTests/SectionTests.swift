@@ -353,7 +353,9 @@ private struct Refusal: Error {}
       #expect(refusal.message.hasSuffix("is not supported; read in one read section, or make the table as rcu"))
     }
     try Setting(variant: .rcu, way: .observer).with { _, observer throws in
-      #expect(code { _ = try observer.snapshot() } != nil)
+      let refusal = try #require(error { _ = try observer.snapshot() })
+      #expect(refusal.code == .unsupported, "\(refusal)")
+      #expect(refusal.message.hasSuffix("is not supported; read in one read section, or open the table to take part"))
     }
   }
 }

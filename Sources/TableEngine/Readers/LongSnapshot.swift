@@ -17,6 +17,11 @@ public final class LongSnapshot: Sendable {
         "a long snapshot of a table of the rwlock variant",
         instead: "read in one read section, or make the table as rcu")
     }
+    if segment.access == .observer, segment.isOfThisProcess {
+      throw .unsupported(
+        "a long snapshot by a handle that observes",
+        instead: "read in one read section, or open the table to take part")
+    }
     let participant = try segment.requireParticipant()
     self.segment = segment
     slot = try SlotKeeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
