@@ -86,6 +86,35 @@ import Testing
     }
   }
 
+  enum Way: CaseIterable { case table, queue, item }
+
+  /// The timeout is for the wait: a closure that lasts as long has used up nothing of it.
+  @Test(arguments: Way.allCases) func whatTheClosureTakesIsNoWait(_ way: Way) throws {
+    try withTable(.rcu) { table throws in
+      let queue = try BarrierQueue(in: table, label: "org.example.test")
+      let reader = try worker(table)
+      #expect(try reader.ask("read").hasPrefix("in"))
+      let other = TestThread {
+        waitUntil { (try? table.contains("k")) == true }
+        // Whoever had no time left has given up before the answers are there.
+        for _ in 0..<100 { _ = try reader.ask("get k") }
+        try reader.ask("end", expecting: "ok")
+      }
+      let timeout = Duration.seconds(2)
+      let body = { @Sendable (tx: inout Transaction) throws in
+        let end = ContinuousClock.now + timeout
+        waitUntil { ContinuousClock.now > end }
+        try tx.set("k", 1)
+      }
+      switch way {
+      case .table: try table.barrier(waitingForReaders: true, timeout: timeout, body)
+      case .queue: try queue.sync(flags: .barrierWaitingForReaders, timeout: timeout, body)
+      case .item: try queue.async(flags: .barrierWaitingForReaders, timeout: timeout, body).wait(timeout: .seconds(600))
+      }
+      try other.join()
+    }
+  }
+
   @Test func anObserverAndASnapshotAreNotWaitedFor() throws {
     try withTable(.rcu) { table throws in
       try table.set("k", "old")

@@ -147,6 +147,8 @@ extension BarrierQueue {
       group.cancelled.append(work)
       return false
     }
+    // What it waited for the table counts, and what its closure takes does not.
+    let left = work.waitsForReaders ? work.turnDeadline?.leftNanoseconds ?? work.timeoutNanoseconds : 0
     do {
       let value = try tx.withSavepoint { part in
         defer { endIfForked() }
@@ -154,9 +156,7 @@ extension BarrierQueue {
       }
       work.setResult(.success(consume value))
       if work.waitsForReaders {
-        // What it waited for the table counts.
-        group.waiting = ReaderWaits.Wait(
-          work: work, version: version, deadline: work.turnDeadline ?? Deadline(work.timeoutNanoseconds))
+        group.waiting = ReaderWaits.Wait(work: work, version: version, deadline: Deadline(left))
       }
       return !work.waitsForReaders
     } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {

@@ -58,12 +58,14 @@ extension BarrierQueue {
   @usableFromInline
   func syncThenWait<R: ~Copyable>(_ timeout: Duration?, _ body: (inout Transaction) throws -> R) throws -> R {
     let wait = Deadline(table.nanoseconds(timeout))
-    var version: UInt64 = 0
+    var (version, left): (UInt64, UInt64) = (0, 0)
     let result = try sync(flags: .barrier, timeout: timeout) { (tx: inout Transaction) throws -> R in
       version = table.segment.versionInBarrier
+      // What `body` takes is no wait.
+      left = wait.leftNanoseconds
       return try body(&tx)
     }
-    try waitAfterCommit(of: version, wait)
+    try waitAfterCommit(of: version, Deadline(left))
     return result
   }
 

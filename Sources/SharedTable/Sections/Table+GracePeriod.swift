@@ -29,6 +29,10 @@ extension Table {
   /// left: GCD's promise, which the RCU variant by itself does not make.
   ///
   /// Blocks like `barrier(timeout:_:)`, and after it like ``waitForReaders(timeout:)``: other barriers run meanwhile.
+  /// - Parameters:
+  ///   - waitingForReaders: false does not wait for them.
+  ///   - timeout: for all waiting together, not for `body`; nil = the table's.
+  ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what a barrier throws, with nothing changed. `readersRemain` naming a reader, if the *changes are
   ///   committed* and some section did not end in time: do not run the barrier again, call ``waitForReaders(timeout:)``.
   @available(*, noasync, message: "it blocks its thread until the readers have left")
@@ -37,12 +41,14 @@ extension Table {
   ) throws -> R {
     guard waitingForReaders else { return try barrier(timeout: timeout, body) }
     let wait = Deadline(nanoseconds(timeout))
-    var version: UInt64 = 0
+    var (version, left): (UInt64, UInt64) = (0, 0)
     let result = try barrier(timeout: timeout) { tx throws in
       version = segment.versionInBarrier
+      // What `body` takes is no wait.
+      left = wait.leftNanoseconds
       return try body(&tx)
     }
-    try waitAfterCommit(of: version, wait)
+    try waitAfterCommit(of: version, Deadline(left))
     return result
   }
 
