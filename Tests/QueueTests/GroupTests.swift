@@ -97,8 +97,8 @@ import Testing
     }
   }
 
-  /// Whoever measures groups is told of each barrier once.
-  @Test func oneThatIsPostponedCountsInOneGroup() throws {
+  /// Whoever measures groups is told once of each barrier that runs: of one that is postponed, and of none that is cancelled.
+  @Test func whatRunsCountsInOneGroup() throws {
     try withTable(.rcu, capacityBytes: 2 << 20) { table throws in
       let queue = try BarrierQueue(in: table, label: "org.example.measured")
       let counts = Notes<Int>()
@@ -108,6 +108,16 @@ import Testing
       try runTwelveThatFillTheTable(queue, runs)
       try queue.flush(timeout: .seconds(600))
       #expect(counts.all.reduce(0, +) == 12, "\(counts.all), with \(runs.value) runs")
+      counts.clear()
+      let last = Notes<WorkItem<Void>>()
+      try together(queue) {
+        // Behind it a lane holds the rest of the group.
+        try queue.async(flags: .barrier) { _ in }
+        try queue.async(flags: .barrier) { _ in last.all[0].cancel() }
+        last.add(try queue.async(flags: .barrier) { _ in })
+      }
+      try queue.flush(timeout: .seconds(600))
+      #expect(counts.all.reduce(0, +) == 2, "\(counts.all)")
     }
   }
 

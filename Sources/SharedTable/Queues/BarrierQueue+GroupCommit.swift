@@ -118,6 +118,7 @@ extension BarrierQueue {
 
   private func runOpenGroup(of leader: BarrierWork, _ group: inout Group) {
     let version = table.segment.versionInBarrier
+    let cancelledBefore = group.cancelled.count
     var time = Time()
     var count = 1
     table.runBarrier { tx in
@@ -129,13 +130,15 @@ extension BarrierQueue {
         count += 1
       }
     }
+    // Those that were cancelled did not run.
+    count -= group.cancelled.count - cancelledBefore
     if group.next.count > 0 {
       var cancelled = withOrder { $0.putBack(&group.next) }
       while let work = cancelled.popFirst() { group.cancelled.append(work) }
     }
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
-    GroupProbe.tell(.init(table: table.name, label: label, count: count))
+    if count > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: count)) }
   }
 
   /// - Returns: whether it has ended; else it is what the group knows apart, or was cancelled while the group waited for the table.
