@@ -139,6 +139,37 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func anErrorOfTheCommitNamesTheQueue(_ isAsynchronous: Bool) throws {
+    try withQueue(.rcu) { queue throws in
+      let (begun, goOn, inside, leave) = (Door(), Door(), Door(), Door())
+      let caller = TestThread {
+        let timeout = Duration.milliseconds(50)
+        let body = { @Sendable (tx: inout Transaction) throws in
+          begun.open()
+          goOn.wait()
+          try tx.set("k", 1)
+        }
+        if isAsynchronous { return try queue.async(keys: ["k"], timeout: timeout, body).wait(timeout: .seconds(600)) }
+        try queue.sync(keys: ["k"], timeout: timeout, body)
+      }
+      begun.wait()
+      let value = try SharedValue("other", in: queue.table, default: 0)
+      let holder = TestThread {
+        try value.mutate { _ in
+          inside.open()
+          leave.wait()
+        }
+      }
+      inside.wait()
+      goOn.open()
+      let late = error { try caller.join() }
+      leave.open()
+      try holder.join()
+      #expect(late?.code == .timedOut)
+      #expect(late?.message.hasPrefix("queue 'org.example.test': ") == true, "\(String(describing: late))")
+    }
+  }
+
   /// As a lane that waits for keys: others' work has another lane.
   @Test func aLaneThatWaitsForTheCommitSaysSo() throws {
     try withQueue(.rcu) { queue throws in

@@ -21,7 +21,9 @@ extension BarrierQueue {
     let pass = try enterKeyedBarrier(timeout)
     defer { leaveRead(pass) }
     try beginKeyedBarrier(keys, pass.timeout, forCommit: timeout)
-    return try table.runKeyedBarrier(body)
+    let result = try table.runInKeyedBarrier(body)
+    try commitKeyedBarrier()
+    return result
   }
 
   /// Submits a barrier of some keys and returns at once. Never blocks.
@@ -84,8 +86,13 @@ extension BarrierQueue {
 
   /// The commit waits for the writer that holds the table, and in the rwlock variant for the readers that are in it.
   private func commitKeyedBarrierInTurn() throws(TableError) {
-    if runsAtOnce, table.segment.barrierHolder == nil { return try table.commitKeyedBarrier() }
-    try whileWaiting { () throws(TableError) in try table.commitKeyedBarrier() }
+    if runsAtOnce, table.segment.barrierHolder == nil { return try commitKeyedBarrier() }
+    try whileWaiting { () throws(TableError) in try commitKeyedBarrier() }
+  }
+
+  @usableFromInline
+  func commitKeyedBarrier() throws(TableError) {
+    do throws(TableError) { try table.commitKeyedBarrier() } catch { throw labelled(error) }
   }
 
   /// - Parameter timeout: for the commit.
