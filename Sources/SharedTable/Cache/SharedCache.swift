@@ -106,7 +106,8 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// What the elements cost in all: see ``CacheLimit/bytes(_:)``. Waits and throws as ``count`` does.
   public var totalCost: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.cost ?? 0) } }
 
-  /// How many elements were pushed out since the cache was made, expired ones included. Waits and throws as ``count`` does.
+  /// How many elements were pushed out since the cache was made, or since a write last healed its damaged ledger: expired ones too, but
+  /// not those that a write struck out for no other reason. Waits and throws as ``count`` does.
   public var evictionCount: Int { get throws(TableError) { Int(clamping: try core.currentHead()?.evictions ?? 0) } }
 
   // MARK: - Writing
