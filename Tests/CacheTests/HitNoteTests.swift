@@ -1,3 +1,4 @@
+import Dispatch
 import TableTestSupport
 import TestSupport
 import Testing
@@ -9,13 +10,26 @@ import Testing
   @Test func whoWaitsForWritesDoesNotWaitForNotes() throws {
     try withTable(.rcu) { table throws in
       let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(100))
+      let door = DispatchSemaphore(value: 0)
+      // In the place of that job.
+      defer { door.signal() }
+      try cache.core.queue.submitJob { door.wait() }
+      try cache.flush(timeout: .zero)
+      try table.read { _ in try cache.flush() }
+    }
+  }
+
+  /// Nor does a process that ends: it waits for jobs as long as for writes.
+  @Test func notesDoNotWaitLongForTheTable() throws {
+    try withTable(.rcu) { table throws in
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(100))
       for index in 0..<100 { try cache.set(index, index) }
       let other = try worker(table)
       try other.ask("barrier", expecting: "in")
       #expect(try (0..<100).allSatisfy { try cache[$0] == $0 })
-      #expect(eventually { cache.core.queue.turnsWaiting > 0 }, "no note waits for the table")
-      try cache.flush(timeout: .zero)
-      try table.read { _ in try cache.flush() }
+      let isSubmitted = cache.core.queue.isFlushedAtExit.load(ordering: .relaxed)
+      #expect(isSubmitted, "a job was submitted, the first of its queue")
+      #expect(eventually { cache.core.queue.isIdle }, "it waits for the table")
       try other.ask("commit", expecting: "ok")
     }
   }

@@ -101,7 +101,7 @@ final class CacheCore: Sendable {
     let byPage = Dictionary(grouping: hashes) { CacheHead.page($0, of: head.pageCount) }.values
     var rest = byPage[...]
     while !rest.isEmpty {
-      try names.withBarrier(of: table) { tx throws(TableError) in
+      try names.withBarrier(of: table, timeout: min(table.timeout, Self.patience)) { tx throws(TableError) in
         try withLedger(&tx) { tx, ledger throws(TableError) in
           try ledger.tellHits(of: rest.prefix(Self.pagesPerBarrier).joined(), tx)
         }
@@ -110,6 +110,9 @@ final class CacheCore: Sendable {
     }
     hits.markFlushed(version: version, insertions: head.insertions)
   }
+
+  /// How long a flush waits for the table: a process that ends waits for it, and what is not told now is told the next time.
+  private static let patience = Duration.milliseconds(100)
 
   /// Bounds how long other writers wait for a flush: some 50 µs.
   private static let pagesPerBarrier = 64
