@@ -16,7 +16,7 @@ import Testing
       let thread = TestThread {
         try holder.mirrorBarrier { _ in
           held.increment()
-          while isOver.value == 0 { sched_yield() }
+          while isOver.value == 0 { usleep(500) }
         }
       }
       while held.value == 0 { await Task.yield() }
