@@ -4,30 +4,13 @@ import TableTestSupport
 import TestSupport
 import Testing
 
-private actor Visits: HostActor {
-  nonisolated let hostExecutor: HostExecutor
-  let count: HostState<Int>
-  /// The process's own.
-  var calls = 0
-
-  init(_ table: Table, timeout: Duration? = nil) throws {
-    hostExecutor = HostExecutor(in: table, timeout: timeout)
-    count = try HostState("visits", in: hostExecutor, default: 0)
-  }
-
-  @discardableResult
-  func visit() throws -> Int {
-    calls += 1
-    try count += 1
-    return try count.value
-  }
-
-  func visitAndFail() throws {
+extension Visits {
+  fileprivate func visitAndFail() throws {
     try count += 1
     throw Refusal()
   }
 
-  func visitAndUndo() throws {
+  fileprivate func visitAndUndo() throws {
     try count += 1
     try hostTransaction { tx in
       try tx.set("other", 1)
@@ -37,7 +20,7 @@ private actor Visits: HostActor {
   }
 
   /// Others' barriers run between the two jobs, or this would never end.
-  func visitTwice(_ table: Table) async throws -> [Int] {
+  fileprivate func visitTwice(_ table: Table) async throws -> [Int] {
     let first = try visit()
     try await table.increment("visits")
     let queue = try BarrierQueue(in: table, label: "org.example.test")
@@ -46,10 +29,10 @@ private actor Visits: HostActor {
     return [first, read ?? 0, try visit()]
   }
 
-  func note(_ notes: Notes<String>) { notes.add("job") }
+  fileprivate func note(_ notes: Notes<String>) { notes.add("job") }
 
   /// Whether this job runs in a thread of the library's own.
-  var isOnLane: Bool { HostExecutor.isOnLane }
+  fileprivate var isOnLane: Bool { HostExecutor.isOnLane }
 }
 
 @globalActor private actor Everywhere: HostActor {

@@ -4,34 +4,17 @@ import TableTestSupport
 import TestSupport
 import Testing
 
-private actor Visits: HostActor {
-  nonisolated let hostExecutor: HostExecutor
-  let count: HostState<Int>
-  /// The process's own.
-  var calls = 0
+extension Visits {
+  fileprivate func note(_ note: Int, _ notes: Notes<Int>) { notes.add(note) }
 
-  init(_ table: Table, timeout: Duration? = nil) throws {
-    hostExecutor = HostExecutor(in: table, timeout: timeout)
-    count = try HostState("visits", in: hostExecutor, default: 0)
-  }
-
-  @discardableResult
-  func visit() throws -> Int {
-    calls += 1
-    try count += 1
-    return try count.value
-  }
-
-  func note(_ note: Int, _ notes: Notes<Int>) { notes.add(note) }
-
-  func wait(_ inside: Door, _ goOn: Door, _ notes: Notes<Int>) {
+  fileprivate func wait(_ inside: Door, _ goOn: Door, _ notes: Notes<Int>) {
     inside.open()
     goOn.wait()
     notes.add(1)
   }
 
   /// In a job: the call waits until the job has ended.
-  func visitThenRun() async throws -> Int {
+  fileprivate func visitThenRun() async throws -> Int {
     try visit()
     return try await hostRun { visits in try visits.visit() }
   }

@@ -141,7 +141,7 @@ import Testing
 
   @Test(arguments: [false, true]) func anErrorOfTheCommitNamesTheQueue(_ isAsynchronous: Bool) throws {
     try withQueue(.rcu) { queue throws in
-      let (begun, goOn, inside, leave) = (Door(), Door(), Door(), Door())
+      let (begun, goOn) = (Door(), Door())
       let caller = TestThread {
         let timeout = Duration.milliseconds(50)
         let body = { @Sendable (tx: inout Transaction) throws in
@@ -153,17 +153,10 @@ import Testing
         try queue.sync(keys: ["k"], timeout: timeout, body)
       }
       begun.wait()
-      let value = try SharedValue("other", in: queue.table, default: 0)
-      let holder = TestThread {
-        try value.mutate { _ in
-          inside.open()
-          leave.wait()
-        }
-      }
-      inside.wait()
+      let holder = Holder(of: try SharedValue("other", in: queue.table, default: 0))
       goOn.open()
       let late = error { try caller.join() }
-      leave.open()
+      holder.leave()
       try holder.join()
       #expect(late?.code == .timedOut)
       #expect(late?.message.hasPrefix("queue 'org.example.test': ") == true, "\(String(describing: late))")
@@ -173,25 +166,18 @@ import Testing
   /// As a lane that waits for keys: others' work has another lane.
   @Test func aLaneThatWaitsForTheCommitSaysSo() throws {
     try withQueue(.rcu) { queue throws in
-      let (begun, goOn, inside, leave) = (Door(), Door(), Door(), Door())
+      let (begun, goOn) = (Door(), Door())
       let item = try queue.async(keys: ["k"], timeout: .seconds(600)) { tx in
         begun.open()
         goOn.wait()
         try tx.set("k", 1)
       }
       begun.wait()
-      let value = try SharedValue("other", in: queue.table, default: 0)
-      let holder = TestThread {
-        try value.mutate { _ in
-          inside.open()
-          leave.wait()
-        }
-      }
-      inside.wait()
+      let holder = Holder(of: try SharedValue("other", in: queue.table, default: 0))
       #expect(queue.turnsWaiting == 0)
       goOn.open()
       waitUntil { queue.turnsWaiting == 1 }
-      leave.open()
+      holder.leave()
       try item.wait(timeout: .seconds(600))
       try holder.join()
     }

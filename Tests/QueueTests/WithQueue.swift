@@ -58,16 +58,21 @@ final class Notes<T: Sendable>: Sendable {
 
 struct Refusal: Error, Equatable {}
 
-/// A barrier of a table that a thread is in until it is told to leave.
+/// A barrier of a table, or a change of a value, that a thread is in until it is told to leave.
 struct Holder {
   private let thread: TestThread<Void>
   private let door = Door()
 
   /// Returns once the thread is in the barrier.
-  init(_ table: Table) throws {
+  init(_ table: Table) throws { self.init { body in try table.barrier { _ in body() } } }
+
+  /// Returns once the thread is in the change.
+  init(of value: SharedValue<Int>) { self.init { body in try value.mutate { _ in body() } } }
+
+  private init(_ enter: @escaping @Sendable (() -> Void) throws -> Void) {
     let (inside, door) = (Door(), door)
     thread = TestThread {
-      try table.barrier { _ in
+      try enter {
         inside.open()
         door.wait()
       }
