@@ -176,7 +176,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// - Throws: `timedOut`; `wouldDeadlock` in a section of the table, unless there is nothing to wait for.
   public func flush(timeout: Duration? = nil) throws(TableError) {
     try core.queue.checkProcess()
-    // The queue may have a job of ours that tells the table of hits: for that nobody waits.
+    // The queue may also hold the job by which this process tells the table of its hits. A flush does not wait for that job.
     if core.writesOnTheWay.load(ordering: .acquiring) != 0 { try core.queue.waitUntilEmpty(timeout: timeout) }
   }
 

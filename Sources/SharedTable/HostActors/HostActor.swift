@@ -61,9 +61,7 @@ extension HostActor {
   public func hostTransaction<R: ~Copyable>(_ body: (inout Transaction) throws -> R) throws -> R {
     try hostExecutor.transaction(body)
   }
-}
 
-extension HostActor {
   /// Runs `body` in the actor's isolation and in one barrier of the table, as `MainActor.run` does for the main actor.
   ///
   /// ```swift
