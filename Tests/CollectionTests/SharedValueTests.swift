@@ -102,6 +102,47 @@ import Testing
     #expect(try number.value == 1)
   }
 
+  struct Point: SharedStruct, Equatable {
+    static let schemaName = "shared-value.point"
+    var x = 0
+  }
+
+  /// The same schema name, other fields.
+  struct WidePoint: SharedStruct, Equatable {
+    static let schemaName = "shared-value.point"
+    var x = 0
+    var y = 0
+  }
+
+  @Test(arguments: Table.Variant.allCases, [false, true])
+  func aSetTakesThePlaceOfItsOwnFormAndOfWhatIsGone(_ variant: Table.Variant, ofKeys: Bool) throws {
+    let clock = TestClock()
+    try withTable(variant, clock: clock) { table throws in
+      let number = try SharedValue("v", in: table, default: 0)
+      let point = try SharedValue("v", in: table, default: Point())
+      let widePoint = try SharedValue("v", in: table, default: WidePoint())
+      func set<Value: TableValue>(_ shared: SharedValue<Value>, _ value: Value) throws {
+        guard ofKeys else { return try table.barrier { tx in try shared.set(value, in: &tx) } }
+        try table.barrier(keys: ["v"]) { tx in try shared.set(value, in: &tx) }
+      }
+      for x in 1...2 { try set(point, Point(x: x)) }
+      #expect(code { try set(number, 1) } == .typeMismatch)
+      #expect(code { try set(widePoint, WidePoint()) } == .typeMismatch)
+      #expect(try point.value == Point(x: 2))
+
+      try table.remove("v")
+      for x in 1...2 { try set(number, x) }
+      #expect(code { try set(point, Point()) } == .typeMismatch)
+      #expect(try number.value == 2)
+
+      try table.set("v", 3, expires: .at(nanosecondsSince1970: clock.now + 1_000_000_000))
+      #expect(code { try set(widePoint, WidePoint()) } == .typeMismatch)
+      clock.advance(1)
+      try set(widePoint, WidePoint(x: 1, y: 2))
+      #expect(try widePoint.value == WidePoint(x: 1, y: 2))
+    }
+  }
+
   @Test func whatDoesNotFitIsRefusedAndTheValueStays() throws {
     let table = try Table.temporary()
     let small = try SharedValue("small", in: table, default: Int8(127))

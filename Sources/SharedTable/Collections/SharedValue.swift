@@ -57,8 +57,8 @@ public struct SharedValue<Value: TableValue>: Sendable {
   /// - Throws: `typeMismatch`, `full`, `tooLarge`; the value stays then.
   @inlinable
   public func set(_ value: Value, in tx: inout Transaction) throws(TableError) {
-    try checkType(in: tx)
-    try tx.set(name, value)
+    // What was refused is of another type still, since a barrier judges expiry by one instant: so the check throws.
+    if try !tx.overwrite(name, value) { try checkType(in: tx) }
   }
 
   /// Forgets the value: from then on it is the default.

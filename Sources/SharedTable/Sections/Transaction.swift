@@ -199,6 +199,46 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
+  /// Stores a value that does not expire, unless the key has one of another type or layout.
+  /// - Returns: false with nothing done if it has.
+  @inlinable @inline(__always)
+  mutating func overwrite<T: TableValue>(_ key: some TableKey, _ value: T) throws(TableError) -> Bool {
+    try unsafe key.withKeyBytes { key throws(TableError) in
+      try unsafe value.withTableBytes { bytes throws(TableError) in
+        let form = StoredForm(of: T.self)
+        return form.isPlain
+          ? try unsafe overwrite(key, bytes, type: form.type) : try unsafe overwriteWhole(key, bytes, form)
+      }
+    }
+  }
+
+  @usableFromInline
+  mutating func overwrite(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType
+  ) throws(TableError) -> Bool {
+    do throws(EngineError) {
+      return try segment.with { segment throws(EngineError) in
+        try unsafe segment.overwrite(key, bytes, type: type.rawValue) { table.clock }
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
+  @usableFromInline
+  mutating func overwriteWhole(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm
+  ) throws(TableError) -> Bool {
+    let attributes = form.attributes(expiry: 0)
+    do throws(EngineError) {
+      return try segment.with { segment throws(EngineError) in
+        try unsafe segment.overwrite(key, bytes, attributes) { table.clock }
+      }
+    } catch {
+      throw table.named(error)
+    }
+  }
+
   /// Bytes only, so that nothing generic runs inside the barrier.
   @inlinable @inline(__always)
   mutating func store(

@@ -33,6 +33,12 @@ public struct FoundEntry {
     meta.hasFingerprint ? unsafe entry.load(fromByteOffset: meta.fingerprintOffset, as: UInt64.self) : 0
   }
 
+  /// Is its value of the type and layout that these attributes name?
+  @inline(__always)
+  func hasForm(of attributes: ValueAttributes) -> Bool {
+    meta.type == attributes.type && fingerprint == attributes.fingerprint
+  }
+
   @inlinable @inline(__always)
   public var value: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: entry + meta.valueOffset, count: meta.valueLength)

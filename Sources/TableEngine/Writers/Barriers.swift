@@ -189,6 +189,33 @@ struct Barriers {
     }
   }
 
+  /// Stores a value unless the key has one of another type or layout; only inside a barrier, on its thread. One look-up
+  /// serves both.
+  /// - Parameter clock: called only if the old value has an expiry: to copy a clock counts a reference.
+  /// - Returns: false with nothing done if it has.
+  @inline(__always)
+  func overwrite(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ clock: () -> ExpiryClock
+  ) throws(EngineError) -> Bool {
+    try unsafe segment.check(key: key)
+    try segment.check(valueLength: value.count)
+    let record = try unsafe self.record()
+    if let buffer = unsafe KeyedBarriers.buffer(record) {
+      let keyed = KeyedBarriers(segment: segment)
+      let old = try unsafe keyed.find(key, in: buffer, record, clock())
+      guard old?.hasForm(of: attributes) ?? true else { return false }
+      try unsafe keyed.put(key, value, attributes, in: buffer)
+      return true
+    }
+    let hash = unsafe segment.hash(key)
+    return try inTransaction { transaction throws(EngineError) in
+      try unsafe transaction.put(key, hash: hash, value, attributes) { entry in
+        segment.foundEntry(entry, clock)?.hasForm(of: attributes) ?? true
+      }
+    }
+  }
+
   /// Stores a value in place of the key's, if the key has one that has not expired; only inside a barrier, on its
   /// thread. One look-up serves both.
   /// - Parameter clock: called only if the old value has an expiry: to copy a clock counts a reference.

@@ -44,6 +44,21 @@ extension Segment {
     try unsafe barriers.put(key, value, ValueAttributes(type: type))
   }
 
+  /// See ``Barriers/overwrite(_:_:_:_:)``.
+  public func overwrite(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ clock: () -> ExpiryClock
+  ) throws(EngineError) -> Bool {
+    try unsafe barriers.overwrite(key, value, attributes, clock)
+  }
+
+  /// The same of a value with a type and no other attribute, as in ``put(_:_:type:)``.
+  public func overwrite(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, type: UInt8, _ clock: () -> ExpiryClock
+  ) throws(EngineError) -> Bool {
+    try unsafe barriers.overwrite(key, value, ValueAttributes(type: type), clock)
+  }
+
   /// See ``Barriers/replace(_:hash:_:_:_:)``.
   public func replace(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
