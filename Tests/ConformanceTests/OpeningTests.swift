@@ -222,6 +222,14 @@ import Testing
     }
   }
 
+  @Test func anImpossibleLimboBudgetLeavesTheLimitsAsTheyAre() throws {
+    let table = try Table.temporary()
+    let before = try table.administration.limits()
+    let impossible = Table.Limits(limboBudgetBytes: -1, stalledReaderPolicy: .wait)
+    #expect(code { try table.administration.setLimits(impossible) } == .notPermitted)
+    #expect(try table.administration.limits() == before)
+  }
+
   @Test func aControlObjectThatEverybodyMayWriteIsNotTrusted() throws {
     try withTable(.rcu) { table throws in
       chmod("/dev/shm/shmtable.\(table.name).ctl", 0o666)

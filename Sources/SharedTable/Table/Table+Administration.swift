@@ -40,7 +40,7 @@ extension Table.Administration {
   }
 
   /// Changes the limits of the running table; they hold from the next barrier on. Never blocks.
-  /// - Throws: `notPermitted` (observer), `forked`.
+  /// - Throws: `notPermitted` for a limbo budget below 0, with nothing changed, and for an observer; `forked`.
   public func setLimits(_ limits: Table.Limits) throws(TableError) {
     do { try segment.setLimits(limits) } catch { throw table.named(error) }
   }

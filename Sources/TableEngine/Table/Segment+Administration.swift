@@ -51,7 +51,8 @@ extension Segment {
   /// barrier that came a moment earlier.
   public func setLimits(_ limits: Limits) throws(EngineError) {
     let ctl = try requireParticipant().ctl
-    ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(clamping: limits.limboBudgetBytes))
+    try SegmentOptions(limboBudgetBytes: limits.limboBudgetBytes).check()
+    ctl.storeRelaxed(ControlLayout.limboBudget, UInt64(limits.limboBudgetBytes))
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, limits.stalledReaderPolicy.rawValue)
   }
 
