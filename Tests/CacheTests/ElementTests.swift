@@ -304,6 +304,25 @@ import Testing
     }
   }
 
+  @Test func aFailureWithoutAHandlerIsALineOnStandardError() async throws {
+    await #expect(processExitsWith: .success) {
+      var ends: [Int32] = [0, 0]
+      pipe(&ends)
+      dup2(ends[1], STDERR_FILENO)
+      try withTable(.rcu) { table throws in
+        let cache = try StringCache("c", in: table, limit: .bytes(200))
+        try cache.set("k", String(repeating: "v", count: 500), waitUntilDone: false)
+        try cache.flush()
+      }
+      // Who is told comes after who is waited for. If nobody is, the alarm ends the process.
+      alarm(240)
+      var bytes = [UInt8](repeating: 0, count: 1024)
+      read(ends[0], &bytes, bytes.count)
+      let line = String(decoding: bytes, as: UTF8.self)
+      #expect(line.hasPrefix("SharedTable: the cache 'c': asynchronous work failed and nobody looked: "), "\(line)")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func waitingForWritesHasAnEnd(_ variant: Table.Variant) throws {
     try withTable(variant) { table throws in
       let cache = try StringCache("c", in: table, limit: .entries(10))

@@ -23,14 +23,15 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   @usableFromInline let core: CacheCore
   /// How long elements live unless their write says otherwise; nil = for ever.
   public let timeToLive: Duration?
-  private let errorHandler: (@Sendable (TableError) -> Void)?
+  private let errorHandler: @Sendable (TableError) -> Void
 
   /// Names a cache; reads and writes nothing yet.
   /// - Parameters:
   ///   - name: 1 to 200 bytes without '/', '#' and control characters.
   ///   - limit: what it may hold, above 0.
   ///   - timeToLive: how long elements live unless their write says otherwise; nil = for ever.
-  ///   - errorHandler: the cache calls it, on a thread of the library's, with the error of a write that no caller waits for.
+  ///   - errorHandler: the cache calls it, on a thread of the library's, with the error of a write that no caller waits for. By
+  ///     default it writes a line to standard error, as a ``BarrierQueue`` does.
   ///   - table: where it lies.
   /// - Throws: `invalid`.
   public init(
@@ -39,7 +40,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   ) throws(TableError) {
     core = try CacheCore(table, name, limit: limit)
     self.timeToLive = timeToLive
-    self.errorHandler = errorHandler
+    self.errorHandler = errorHandler ?? core.queue.errorHandler
   }
 
   /// The table that it lies in.
@@ -165,7 +166,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
         _ = try core.store(element, value, cost: nil, expires: expires, if: .always, timeout: nil)
         return {}
       } catch {
-        return { errorHandler?(error) }
+        return { errorHandler(error) }
       }
     }
   }
