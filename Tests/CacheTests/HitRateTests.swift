@@ -75,19 +75,4 @@ import Testing
       #expect(try problems(table) == [])
     }
   }
-
-  @Test func whatAReaderKeepsUsingStays() throws {
-    try withTable(.rcu) { table throws in
-      let cache = try StringCache("c", in: table, limit: .entries(400))
-      for index in 0..<100 { try cache.set("hot\(index)", "hot") }
-      let reader = try cacheWorker(table, limit: 400)
-      // Five times what the cache holds; the reader uses its keys every 100 insertions, and never writes any.
-      for index in 0..<2000 {
-        try cache.set("cold\(index)", "cold")
-        if index % 100 == 99 { try reader.ask("cache-read-all hot 100", expecting: "ok") }
-      }
-      let left = try (0..<100).filter { try cache.contains("hot\($0)") }.count
-      #expect(left >= 80, "unheard, none of them would be left")
-    }
-  }
 }

@@ -42,10 +42,6 @@ func answerCache(_ words: [String]) throws -> String? {
     try cacheRandom(seed: UInt64(words[1])!, operations: Int(words[2])!, keys: Int(words[3])!)
     return "done"
   case "cache-trace": return "\(try cacheTrace(seed: UInt64(words[1])!, length: Int(words[2])!, keys: Int(words[3])!))"
-  case "cache-read-all":
-    for index in 0..<Int(words[2])! { _ = try cache["\(words[1])\(index)"] }
-    try cache.flush()
-    return "ok"
   case "once":
     return try SharedOnce<String>(words[1], in: table).value(timeout: .seconds(600)) { try stepped(words[2]) }
   default: return nil
