@@ -86,6 +86,21 @@ import Testing
     }
   }
 
+  @Test func whoCancelsItNeedNotKeepIt() throws {
+    try withTable(.rcu) { table in
+      let told = Told()
+      queue.suspend()
+      do {
+        let source = table.makeChangeSource(queue: queue)
+        told.listen(to: source)
+        source.activate()
+        source.cancel()
+      }
+      queue.resume()
+      #expect(told.ended.wait(timeout: .now() + 30) == .success)
+    }
+  }
+
   @Test func aDropEndsIt() throws {
     try withTable(.rcu) { table in
       let told = Told()
@@ -114,6 +129,28 @@ import Testing
       }
       queue.sync {}
       while witness != nil { try table.set("key", 1) }
+    }
+  }
+
+  @Test func withoutItsLastReferenceItIsGoneAlsoWhileChangesCome() throws {
+    try withTable(.rcu) { table in
+      weak var left: TableChangeSource?
+      let news = DispatchSemaphore(value: 0)
+      do {
+        let source = table.makeChangeSource(queue: queue)
+        left = source
+        // Each change makes the next one.
+        source.setEventHandler { _ in
+          _ = try? table.set("key", 1)
+          news.signal()
+        }
+        source.activate()
+        try table.set("key", 1)
+        #expect(news.wait(timeout: .now() + 30) == .success)
+      }
+      let isGone = eventually { left == nil }
+      #expect(isGone)
+      left?.cancel()
     }
   }
 }

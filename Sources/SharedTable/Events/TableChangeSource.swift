@@ -6,7 +6,7 @@ extension Table {
   /// ``changes(after:prefix:durableOnly:)`` for programs that live on Dispatch.
   ///
   /// It begins with what is committed after this call, or after `version`; and it begins to call once it was activated.
-  /// Keep it: with its last reference it ends. Never blocks.
+  /// Keep it: with its last reference it ends, once it has told the changes, 256 at most, that it is about to tell. Never blocks.
   /// - Parameters:
   ///   - version: everything committed after it; nil = after this call.
   ///   - prefix: what the keys begin with; empty: all keys.
@@ -49,6 +49,8 @@ public final class TableChangeSource: Sendable {
     var eventHandler: (@Sendable (TableChange) -> Void)?
     var cancelHandler: (@Sendable (TableError?) -> Void)?
     var watch: Watch?
+    /// The source itself, from ``cancel()`` until it has ended: that is told also where nobody else holds it.
+    var cancelled: TableChangeSource?
 
     var mayRun: Bool { isActive && suspensions == 0 || isCancelled }
   }
@@ -109,6 +111,7 @@ public final class TableChangeSource: Sendable {
   public func cancel() {
     let watch = state.withLock { state in
       state.isCancelled = true
+      if state.phase != .ended { state.cancelled = self }
       return state.watch
     }
     run(from: .idle)
@@ -126,8 +129,11 @@ public final class TableChangeSource: Sendable {
       state.phase = state.mayRun ? .running : .idle
       return state.phase == .running
     }
-    if goes { queue.async { self.drain() } }
+    if goes { enqueue() }
   }
+
+  /// Weakly: a source that nobody holds has ended, also if changes come without end.
+  private func enqueue() { queue.async { [weak self] in self?.drain() } }
 
   /// So many changes at a time: a serial queue has others to serve.
   private static let turn = 256
@@ -155,7 +161,7 @@ public final class TableChangeSource: Sendable {
         return fail(error)
       }
     }
-    queue.async { self.drain() }
+    enqueue()
   }
 
   private func step() throws(TableError) -> ChangeFeed.Step {
@@ -193,7 +199,7 @@ public final class TableChangeSource: Sendable {
       state.phase = .ended
       let last = state
       // As with Dispatch's own: what the handlers hold is let go.
-      (state.eventHandler, state.cancelHandler, state.watch) = (nil, nil, nil)
+      (state.eventHandler, state.cancelHandler, state.watch, state.cancelled) = (nil, nil, nil, nil)
       return last
     }
     if let last { last.cancelHandler?(last.failure) }
