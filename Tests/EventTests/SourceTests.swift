@@ -101,6 +101,21 @@ import Testing
     }
   }
 
+  @Test func anUndoneSuspensionDoesNotActivateIt() throws {
+    try withTable(.rcu) { table in
+      let told = Told()
+      let source = table.makeChangeSource(queue: queue)
+      told.listen(to: source)
+      try table.set("early", 1)
+      source.suspend()
+      source.resume()
+      queue.sync {}
+      told.expect([])
+      source.resume()
+      told.expect(["early"])
+    }
+  }
+
   @Test func aDropEndsIt() throws {
     try withTable(.rcu) { table in
       let told = Told()

@@ -95,11 +95,10 @@ public final class TableChangeSource: Sendable {
     run(from: .idle)
   }
 
-  /// Undoes one ``suspend()``; before any, the same as ``activate()``.
+  /// Undoes one ``suspend()``; where there is none to undo, the same as ``activate()``.
   public func resume() {
     state.withLock { state in
-      state.isActive = true
-      state.suspensions = max(0, state.suspensions - 1)
+      if state.suspensions > 0 { state.suspensions -= 1 } else { state.isActive = true }
     }
     run(from: .idle)
   }
