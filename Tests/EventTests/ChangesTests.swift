@@ -305,6 +305,18 @@ import Testing
     }
   }
 
+  @Test func aKeyThatCannotBeIsRefused() throws {
+    try withTable(.rcu) { table in
+      var changes = BlockingChanges(table, after: nil, forKey: [])
+      #expect(code { try changes.next(timeout: .zero) } == .invalid)
+      changes = BlockingChanges(table, after: nil, forKey: [UInt8](repeating: 0x61, count: 65_537))
+      #expect(code { try changes.next(timeout: .zero) } == .tooLarge)
+      changes = BlockingChanges(table, after: nil, forKey: [UInt8](repeating: 0x61, count: 65_536))
+      let told = try changes.next(timeout: .zero)
+      #expect(told == nil)
+    }
+  }
+
   @Test func aForkedChildWatchesByAThreadOfItsOwn() throws {
     try withTable(.rcu) { table in
       let parent = try worker(table)

@@ -46,11 +46,7 @@ struct ChangeFeed: Sendable {
   /// The next change, or what to do until there is one. Blocks nobody and looks at some hundred records at most.
   mutating func step() throws(TableError) -> Step {
     if delivered < pending.count { return try stepThroughPending() }
-    if isFirst, let start, start > table.version, table.segment.isOfThisProcess {
-      throw TableError(
-        .invalid, table: table.name,
-        "the table has not reached version \(start); begin after a version that was read from this table")
-    }
+    if isFirst { try checkRequest() }
     isFirst = false
     do throws(EngineError) {
       if let step = try read() { return step }
@@ -58,6 +54,15 @@ struct ChangeFeed: Sendable {
       throw table.named(error)
     }
     return try stepThroughPending()
+  }
+
+  /// Refuses what would be waited for in vain.
+  private func checkRequest() throws(TableError) {
+    if case .key(let key) = filter, !Table.keyLengths.contains(key.count) { throw table.named(.keyLength(key.count)) }
+    guard let start, start > table.version, table.segment.isOfThisProcess else { return }
+    throw TableError(
+      .invalid, table: table.name,
+      "the table has not reached version \(start); begin after a version that was read from this table")
   }
 
   private mutating func stepThroughPending() throws(TableError) -> Step {

@@ -31,7 +31,8 @@ extension Table {
     return TableChanges(feed: ChangeFeed(self, after: version, .prefix(bytes), durableOnly: durableOnly))
   }
 
-  /// The changes of one key; else as ``changes(after:prefix:durableOnly:)``.
+  /// The changes of one key, of 1 to 65,536 bytes: for others the sequence throws `invalid` or `tooLarge`. Else as
+  /// ``changes(after:prefix:durableOnly:)``.
   public func changes(
     after version: UInt64? = nil, forKey key: some TableKey, durableOnly: Bool = false
   ) -> TableChanges {
