@@ -317,6 +317,48 @@ import Testing
     }
   }
 
+  /// Copies that wait at the same time, in tasks of one actor.
+  @MainActor @Test func copiesOfAnIteratorWaitEachForItself() async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+      var changes = table.changes().makeAsyncIterator()
+      var updates = table.updates(forKey: "key", as: Int.self).makeAsyncIterator()
+      _ = try await updates.next(isolation: MainActor.shared)
+      // Each waits once: its task's change comes when this one is suspended.
+      let first = Task { try await table.set("key", 1) }
+      _ = try await changes.next(isolation: MainActor.shared)
+      _ = try await first.value
+      _ = try await updates.next(isolation: MainActor.shared)
+      let second = Task { try await table.set("key", 2) }
+      _ = try await updates.next(isolation: MainActor.shared)
+      _ = try await second.value
+      _ = try await changes.next(isolation: MainActor.shared)
+      let (ofChanges, ofUpdates) = (changes, updates)
+      let told = Counter()
+      var tasks: [Task<Void, any Error>] = []
+      for _ in 0..<2 {
+        tasks.append(
+          Task { @MainActor in
+            var copy = ofChanges
+            _ = try await copy.next(isolation: MainActor.shared)
+            told.increment()
+          })
+        tasks.append(
+          Task { @MainActor in
+            var copy = ofUpdates
+            _ = try await copy.next(isolation: MainActor.shared)
+            told.increment()
+          })
+      }
+      for _ in 0..<100 { await Task.yield() }
+      try await table.set("key", 3)
+      let end = ContinuousClock.now + .seconds(60)
+      while told.value < 4, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(told.value == 4)
+      for task in tasks { task.cancel() }
+    }
+  }
+
   @Test func aForkedChildWatchesByAThreadOfItsOwn() throws {
     try withTable(.rcu) { table in
       let parent = try worker(table)

@@ -107,7 +107,8 @@ extension Table {
       let version = segment.committed
       let look = try lookAtOnce(key, as: Value.self, unless: told)
       if let look, look.version != told { return look }
-      if watch == nil { watch = try Watch(self) }
+      // A copy of the iterator has the same one, by which one task at a time can wait.
+      if !isKnownUniquelyReferenced(&watch) { watch = try Watch(self) }
       try await watch!.waitForNews(after: version, look, deadline: .never, isolation: actor)
     }
     return nil
