@@ -257,6 +257,15 @@ import Testing
     }
   }
 
+  @Test func aForkedChildLooksThroughAnObserverOfItsOwn() throws {
+    try withTable(.rcu) { table in
+      try table.set("a", 7)
+      let parent = try worker(table)
+      try parent.ask("access-fork-observer", expecting: "7")
+      try parent.finish()
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aBurstTakesFewBarriersAndEachIsUndoneByItself(
     _ variant: Table.Variant
   ) throws {

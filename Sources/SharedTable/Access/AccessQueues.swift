@@ -28,12 +28,15 @@ enum AccessQueues {
     return withEntries { entries in entries[ObjectIdentifier(table.segment)]?.queue }
   }
 
-  /// Of an observed table: the queue in use in which this process changes it, by handles that take part.
+  /// Of an observed table: the queue in use in which this process changes it, by handles that take part. In a child made by fork() a queue
+  /// of the parent is none.
   static func queueOfChangesInUse(_ table: Table) -> BarrierQueue? {
     guard areAnyInUse, table.isObserver else { return nil }
     return withEntries { entries in
       for entry in entries.values {
-        if let queue = entry.queue, !queue.table.isObserver, queue.table.isSameTable(as: table) { return queue }
+        if let queue = entry.queue, queue.table.isUsable, !queue.table.isObserver, queue.table.isSameTable(as: table) {
+          return queue
+        }
       }
       return nil
     }

@@ -20,6 +20,24 @@ func accessAnswer(_ words: [String]) throws -> String {
     }
     _ = try first.zip(b.accessor { $0 += 1 }).accessSync()
     return "ok"
+  case "access-fork-observer":
+    // As it forks, a change is under way, which keeps the parent's queue.
+    let (inside, leave) = (FutexFlag(), FutexFlag())
+    let change = try a.accessor { (value: inout Int) in
+      inside.raise()
+      leave.wait()
+      value += 1
+    }.accessAsync()
+    inside.wait()
+    let said = forked {
+      outcome {
+        let observer = try Table.open(table.name, access: .observer)
+        return "\(try Guarded("a", in: observer, default: 0).accessor { $0 }.accessSync())"
+      }
+    }
+    leave.raise()
+    try change.wait()
+    return said
   default: return "unknown command \(words[0])"
   }
 }
