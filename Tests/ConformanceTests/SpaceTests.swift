@@ -109,8 +109,10 @@ import Testing
   @Test func aZeroCopySectionIsNeverEvictedWritesAreRefusedNamingItsHolder() throws {
     try withTable(.rcu, capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10) { table throws in
       try table.set("k", "old")
+      try table.set("gone", "old")
       let reader = try worker(table)
       _ = try reader.ask("read")
+      try table.remove("gone")
       var refused: TableError?
       for round in 0..<2000 where refused == nil {
         refused = error { try table.set("k\(round % 10)", [UInt8](repeating: 1, count: 1000)) }
@@ -119,6 +121,7 @@ import Testing
       #expect(refused?.holder?.pid == reader.pid)
       try reader.ask("get k", expecting: "old")
       try reader.ask("get k1", expecting: "nil")
+      try reader.ask("get gone", expecting: "old")
       try reader.ask("end", expecting: "ok")
       try table.set("k", "new")
     }
