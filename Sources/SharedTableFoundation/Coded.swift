@@ -18,6 +18,8 @@ public struct Coded<Value: Codable & Sendable>: TableValue {
   public let json: [UInt8]
 
   /// Encodes the value, once: storing it takes the bytes as they are.
+  /// - Parameter encoder: one whose text a `JSONDecoder()` decodes, as a read does: with another strategy for dates, data or keys
+  ///   the value would be stored, and each read of it throw `typeMismatch`.
   /// - Throws: what the value's encoding throws.
   public init(_ value: Value, encoder: JSONEncoder = JSONEncoder()) throws {
     self.value = value
