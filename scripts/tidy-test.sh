@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sees every rule of scripts/tidy.sh fail: each violation is planted into a copy of the work tree, alone.
+# Sees every rule of scripts/tidy.sh fail: each violation is planted into a copy of the work tree, alone. While tidy looks at one copy
+# the next is made and looked at, too.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,19 +14,38 @@ fresh() {
   git -C "$work/tree" add -A
 }
 
-# must_fail WHAT EXPECTED: after a change to the copy, tidy complains with EXPECTED.
+# must_fail WHAT EXPECTED: after a change to the copy, tidy complains with EXPECTED. A failure ends the script in the next of these calls.
+cases=0
+before=
 must_fail() {
-  git -C "$work/tree" add -A -f
-  if scripts/tidy.sh "$work/tree" >"$work/out" 2>&1; then
-    echo "tidy-test: $1: not found" >&2
-    exit 1
-  fi
-  if ! grep -q -e "$2" "$work/out" || [ "$(wc -l <"$work/out")" != 1 ]; then
-    echo "tidy-test: $1: expected one complaint with '$2', got:" >&2
-    cat "$work/out" >&2
-    exit 1
-  fi
+  cases=$((cases + 1))
+  mv "$work/tree" "$work/$cases"
+  complains "$work/$cases" "$@" &
+  wait_for_case_before
+  before=$!
   fresh
+}
+
+wait_for_case_before() {
+  if [ -n "$before" ] && ! wait "$before"; then
+    wait
+    exit 1
+  fi
+}
+
+# complains TREE WHAT EXPECTED
+complains() {
+  git -C "$1" add -A -f
+  if scripts/tidy.sh "$1" >"$1.out" 2>&1; then
+    echo "tidy-test: $2: not found" >&2
+    exit 1
+  fi
+  if ! grep -q -e "$3" "$1.out" || [ "$(wc -l <"$1.out")" != 1 ]; then
+    echo "tidy-test: $2: expected one complaint with '$3', got:" >&2
+    cat "$1.out" >&2
+    exit 1
+  fi
+  rm -rf "$1"
 }
 
 fresh
@@ -88,4 +108,5 @@ sed -i 's/try .served += 1 }/try $served += 2 }/' "$tree/Tests/DocumentationTest
 must_fail "a page that shows what is not compiled" "ThreadSafeWrappers.md:40: this Swift is not in"
 sed -i 's/func noUpdateIsLost/func someUpdateIsLost/' "$tree/Tests/CollectionTests/SharedValueTests.swift"
 must_fail "a test that the documentation names and that is gone" "there is no test SharedValueTests.noUpdateIsLost"
+wait_for_case_before
 echo "tidy-test: every rule was seen to fail"
