@@ -189,8 +189,7 @@ struct Barriers {
     }
   }
 
-  /// Stores a value unless the key has one of another type or layout; only inside a barrier, on its thread. One look-up
-  /// serves both.
+  /// Stores a value unless the key has one of another type or layout; only inside a barrier, on its thread.
   /// - Parameter clock: called only if the old value has an expiry: to copy a clock counts a reference.
   /// - Returns: false with nothing done if it has.
   @inline(__always)
@@ -198,26 +197,13 @@ struct Barriers {
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
     _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
-    try unsafe segment.check(key: key)
-    try segment.check(valueLength: value.count)
-    let record = try unsafe self.record()
-    if let buffer = unsafe KeyedBarriers.buffer(record) {
-      let keyed = KeyedBarriers(segment: segment)
-      let old = try unsafe keyed.find(key, in: buffer, record, clock())
-      guard old?.hasForm(of: attributes) ?? true else { return false }
-      try unsafe keyed.put(key, value, attributes, in: buffer)
-      return true
-    }
-    let hash = unsafe segment.hash(key)
-    return try inTransaction { transaction throws(EngineError) in
-      try unsafe transaction.put(key, hash: hash, value, attributes) { entry in
-        segment.foundEntry(entry, clock)?.hasForm(of: attributes) ?? true
-      }
+    try unsafe put(key, hash: segment.hash(key), value, attributes, clock) { old in
+      old?.hasForm(of: attributes) ?? true
     }
   }
 
   /// Stores a value in place of the key's, if the key has one that has not expired; only inside a barrier, on its
-  /// thread. One look-up serves both.
+  /// thread.
   /// - Parameter clock: called only if the old value has an expiry: to copy a clock counts a reference.
   /// - Returns: false with nothing done if there is none.
   @inline(__always)
@@ -225,26 +211,45 @@ struct Barriers {
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
     _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
+    try unsafe put(key, hash: hash, value, attributes, clock) { old in old != nil }
+  }
+
+  /// Stores a value if that is wanted. One look-up serves the question and the store.
+  /// - Parameter isWanted: asked about the key's value; nil if it is absent or expired.
+  /// - Returns: whether it was.
+  @inline(__always)
+  private func put(
+    _ key: UnsafeRawBufferPointer, hash: @autoclosure () -> UInt64, _ value: UnsafeRawBufferPointer,
+    _ attributes: ValueAttributes, _ clock: () -> ExpiryClock, if isWanted: (FoundEntry?) -> Bool
+  ) throws(EngineError) -> Bool {
     try unsafe segment.check(key: key)
     try segment.check(valueLength: value.count)
     let record = try unsafe self.record()
     if let buffer = unsafe KeyedBarriers.buffer(record) {
       let keyed = KeyedBarriers(segment: segment)
-      guard try unsafe keyed.find(key, in: buffer, record, clock()) != nil else { return false }
+      guard isWanted(try unsafe keyed.find(key, in: buffer, record, clock())) else { return false }
       try unsafe keyed.put(key, value, attributes, in: buffer)
       return true
     }
-    return try unsafe replaceInTable(key, hash: hash, value, attributes, clock)
+    return try unsafe putInTable(key, hash: hash(), value, attributes, clock, if: isWanted)
   }
 
-  /// The same in the table itself, whatever a barrier of some keys has in its buffer.
+  /// As ``replace(_:hash:_:_:_:)``, in the table itself, whatever a barrier of some keys has in its buffer.
   @inline(__always)
   func replaceInTable(
     _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
     _ clock: () -> ExpiryClock
   ) throws(EngineError) -> Bool {
+    try unsafe putInTable(key, hash: hash, value, attributes, clock) { old in old != nil }
+  }
+
+  @inline(__always)
+  private func putInTable(
+    _ key: UnsafeRawBufferPointer, hash: UInt64, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes,
+    _ clock: () -> ExpiryClock, if isWanted: (FoundEntry?) -> Bool
+  ) throws(EngineError) -> Bool {
     try inTransaction { transaction throws(EngineError) in
-      try unsafe transaction.put(key, hash: hash, value, attributes) { segment.wasPresent($0, clock) }
+      try unsafe transaction.put(key, hash: hash, value, attributes) { isWanted(segment.foundEntry($0, clock)) }
     }
   }
 
