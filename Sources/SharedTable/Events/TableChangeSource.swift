@@ -131,7 +131,8 @@ public final class TableChangeSource: Sendable {
     if goes { enqueue() }
   }
 
-  /// Weakly: a source that nobody holds has ended, also if changes come without end.
+  /// The queue refers to the source weakly. A strong reference would keep a source that its program has let go for one turn after the
+  /// other, as long as changes come.
   private func enqueue() { queue.async { [weak self] in self?.drain() } }
 
   /// So many changes at a time: a serial queue has others to serve.

@@ -82,8 +82,7 @@ extension ChangeFeed {
       case .again:
         await Task.yield()
       case .wait(let goal):
-        // A copy of the iterator has the same one, by which one task at a time can wait.
-        if !isKnownUniquelyReferenced(&watch) { watch = try Watch(table) }
+        try Watch.ensureOwn(&watch, of: table)
         // Each job that looked again would be one more commit to look after. So the task leaves the actor, and comes back with a change.
         if table.isCommitted(byJobsOf: actor) { return try await next(&watch, isolation: nil) }
         await watch!.wait(for: goal, isolation: actor)

@@ -107,8 +107,7 @@ extension Table {
       let version = segment.committed
       let look = try lookAtOnce(key, as: Value.self, unless: told)
       if let look, look.version != told { return look }
-      // A copy of the iterator has the same one, by which one task at a time can wait.
-      if !isKnownUniquelyReferenced(&watch) { watch = try Watch(self) }
+      try Watch.ensureOwn(&watch, of: self)
       try await watch!.waitForNews(after: version, look, deadline: .never, isolation: actor)
     }
     return nil

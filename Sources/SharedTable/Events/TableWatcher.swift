@@ -283,6 +283,12 @@ package final class Watch: Sendable {
 
   deinit { TableWatcher.shared.remove(id) }
 
+  /// Gives an iterator that is about to wait a watch of its own: it has none yet, or shares one with a copy of itself, and one task at
+  /// a time can wait by a watch.
+  static func ensureOwn(_ watch: inout Watch?, of table: Table) throws(TableError) {
+    if !isKnownUniquelyReferenced(&watch) { watch = try Watch(table) }
+  }
+
   /// Calls `wake` once: when what is waited for has come, the table is gone, the time is over, or ``end()`` is called. On the
   /// watcher's thread: it must not take long. Only one wait at a time.
   package func wait(for goal: Goal, deadline: UInt64 = .max, _ wake: @escaping @Sendable () -> Void) {
