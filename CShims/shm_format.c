@@ -80,6 +80,7 @@ IS_AT(shm_retained_record, stamp, 8, "as in limbo");
 
 /* A block fits into its unit, a unit's bits into its descriptor. */
 _Static_assert(SHM_UNIT_BYTES == SHM_FRAMES_PER_UNIT * SHM_FRAME_BYTES, "frames fill a unit");
+_Static_assert(SHM_SLAB_BYTES == SHM_FRAMES_PER_SUPERFRAME * SHM_FRAME_BYTES, "frames fill a superframe");
 _Static_assert(SHM_UNIT_BYTES == SHM_SUPERFRAMES_PER_UNIT * SHM_SLAB_BYTES, "superframes fill a unit");
 _Static_assert(SHM_SLAB_BYTES / 32 <= 8 * sizeof(((struct shm_unit *)0)->used[0]), "a bit for each small block");
 _Static_assert(SHM_RUN_CODE == SHM_CLASSES_AT_MOST, "codes of runs follow those of classes");

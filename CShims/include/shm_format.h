@@ -368,7 +368,7 @@ struct shm_slot {
 };
 
 /*
- * A unit of memory: 64 superframes of 16 KiB, each a slab of blocks of one class, or four frames of 4 KiB. Under W.
+ * A unit of memory: 64 superframes of 16 KiB, each a slab of blocks of one class, or 16 frames of 1 KiB. Under W.
  * Setting and clearing a bit is idempotent; the journal or limbo names the block whose bits a crash leaves wrong.
  */
 struct shm_unit {
@@ -393,7 +393,7 @@ struct shm_journal_record {
 
 /* Limbo: blocks that were unlinked and may still be looked at, in the order of their stamps. */
 struct shm_limbo_record {
-  uint64_t block; /* its name: offset / 16 in the upper 44 bits, size code in the lower 20 */
+  uint64_t block; /* its name: offset / 16 in the upper 40 bits, size code in the lower 24 */
   uint64_t stamp; /* the version that unlinked it */
 };
 

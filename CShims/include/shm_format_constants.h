@@ -28,12 +28,13 @@
 #define SHM_BLOCK_CONSTANTS(C)                                                                                         \
   C(SHM_UNIT_BYTES, 1 << 20)                                                                                           \
   C(SHM_SLAB_BYTES, 1 << 14) /* and a superframe's, which a slab is made of */                                         \
-  C(SHM_FRAME_BYTES, 1 << 12)                                                                                          \
-  C(SHM_FRAMES_PER_UNIT, 256)                                                                                          \
+  C(SHM_FRAME_BYTES, 1 << 10)                                                                                          \
+  C(SHM_FRAMES_PER_SUPERFRAME, 16)                                                                                     \
+  C(SHM_FRAMES_PER_UNIT, 1024)                                                                                         \
   C(SHM_SUPERFRAMES_PER_UNIT, 64)                                                                                      \
   C(SHM_CLASSES_AT_MOST, 64) /* for which a descriptor has room; how many there are: SHM_SIZE_CLASSES */               \
   /* A block's name: offset / 16 above, below its size code: a class, or SHM_RUN_CODE + a number of frames. */         \
-  C(SHM_BLOCK_CODE_BITS, 20)                                                                                           \
+  C(SHM_BLOCK_CODE_BITS, 24)                                                                                           \
   C(SHM_RUN_CODE, 64)                                                                                                  \
   /* The last superframes of the last unit: for tombstones alone. */                                                   \
   C(SHM_RESERVED_SUPERFRAMES, 5)

@@ -19,7 +19,7 @@ import Testing
     try withTable(variant, capacityBytes: 1 << 20) { table throws in
       let forge = KeyForge(seed: table.segment.hashSeed)
       for hash in wrappingHashes() { try table.set(forge.key(hash: hash), 1) }
-      // As long as a sub-table, each: so many that no run of five frames is left, and then two that lie apart are freed.
+      // As long as a sub-table, each: so many that no longer run is left, and then two that lie apart are freed.
       let filler = [UInt8](repeating: 7, count: SubTable.byteCount - 24 - 8)
       func fillerKey(_ index: Int) -> [UInt8] { forge.key(hash: UInt64(index) << 8 | UInt64(20 + index)) }
       var count = 0

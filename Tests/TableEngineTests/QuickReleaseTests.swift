@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func isSlab(_ block: BlockRef, _ state: WriterState) -> Bool {
-    state.allocator.isSlab(frame: superframe(block, state) * 4)
+    state.allocator.isSlab(frame: superframe(block, state) * Geometry.framesPerSuperframe)
   }
 
   private static func quickRelease(_ block: BlockRef, _ state: WriterState) -> Allocator.QuickRelease? {

@@ -22,7 +22,7 @@ struct Work: Equatable, CustomStringConvertible {
 
   init(_ counters: WorkCounters) {
     wordsMoved = counters.wordsMoved
-    pagesClaimed = counters.units * (Geometry.unitBytes / SizeClasses.frameBytes)
+    pagesClaimed = counters.units * (Geometry.unitBytes / 4096)
     slotsScanned = counters.slotsScanned
   }
 

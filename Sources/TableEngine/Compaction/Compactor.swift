@@ -27,7 +27,7 @@ struct Compactor {
   ///   - units: where to make it.
   ///   - end: the superframe behind the last in which it is of use.
   func makeRoom(for code: Int, in units: Range<Int>, endingAt end: Int = .max) -> Bool {
-    let frames = code < SizeClasses.runCode ? 4 : code - SizeClasses.runCode
+    let frames = code < SizeClasses.runCode ? Geometry.framesPerSuperframe : code - SizeClasses.runCode
     guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return false }
     // First: a merged sub-table would take some of the room that is made.
     mergeSubTables(units)
@@ -37,14 +37,14 @@ struct Compactor {
     var tried: [FrameWindow] = []
     while bytesLeft > 0, tried.count < Self.windowsPerCall(units.count) {
       let choice = WindowChoice(state.allocator, units: units, frames: frames, endingAt: end)
-      guard frames > 4 || choice.freeSuperframes < Self.wantedSuperframes,
+      guard frames > Geometry.framesPerSuperframe || choice.freeSuperframes < Self.wantedSuperframes,
         let window = choice.cheapest(except: tried)
       else { break }
       tried.append(window)
       var evacuation = Evacuation(state, window, units: units)
       if !evacuation.run() { waitsLeft = 0 }
       bytesLeft -= evacuation.movedBytes
-      if reclaim(evacuation, &waitsLeft), frames > 4 { break }
+      if reclaim(evacuation, &waitsLeft), frames > Geometry.framesPerSuperframe { break }
     }
     let unitsEnd = units.upperBound * Geometry.superframesPerUnit
     var vacancies = Vacancies(state.allocator, units: units, avoiding: min(end, unitsEnd)..<unitsEnd)

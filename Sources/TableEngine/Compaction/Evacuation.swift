@@ -66,7 +66,8 @@ struct Evacuation {
   var isDone: Bool { allocator.isFree(window) }
 
   private mutating func moveRuns(_ superframe: Int) -> Bool {
-    for frame in window.frames.clamped(to: superframe * 4..<superframe * 4 + 4) where !allocator.isFree(frame: frame) {
+    for frame in window.frames.clamped(to: FrameWindow.frames(ofSuperframe: superframe))
+    where !allocator.isFree(frame: frame) {
       guard let run = allocator.run(ofFrame: frame) else { return false }
       // Moved already, with an earlier one of its frames.
       if frame > max(allocator.frames(run).lowerBound, window.frames.lowerBound) { continue }

@@ -3,7 +3,15 @@ struct FrameWindow {
   let frames: Range<Int>
 
   /// The superframes that it touches: what is a slab among them must be emptied whole.
-  var superframes: Range<Int> { frames.lowerBound / 4..<(frames.upperBound + 3) / 4 }
+  var superframes: Range<Int> {
+    let count = Geometry.framesPerSuperframe
+    return frames.lowerBound / count..<(frames.upperBound + count - 1) / count
+  }
+
+  /// Counted over all units, as the superframe is.
+  static func frames(ofSuperframe superframe: Int) -> Range<Int> {
+    superframe * Geometry.framesPerSuperframe..<(superframe + 1) * Geometry.framesPerSuperframe
+  }
 }
 
 extension Allocator {
@@ -14,8 +22,8 @@ extension Allocator {
   func kind(_ superframe: Int) -> Int {
     kind(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
   }
-  func nibble(_ superframe: Int) -> UInt64 {
-    nibble(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
+  func freeFrames(_ superframe: Int) -> UInt64 {
+    freeFrames(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)
   }
   func usedBlocks(_ superframe: Int) -> Int {
     usedBlocks(superframe / Geometry.superframesPerUnit, superframe % Geometry.superframesPerUnit)

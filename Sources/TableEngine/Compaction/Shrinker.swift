@@ -80,7 +80,7 @@ struct Shrinker {
   /// The last unit, and what will be the reserve of the one before it.
   private var lastUnit: FrameWindow {
     let first = (allocator.unitCount - 1) * Geometry.superframesPerUnit - Allocator.reservedSuperframes
-    return FrameWindow(frames: first * 4..<allocator.unitCount * Geometry.framesPerUnit)
+    return FrameWindow(frames: first * Geometry.framesPerSuperframe..<allocator.unitCount * Geometry.framesPerUnit)
   }
 
   /// Moves what lies in the window to the units before; makes room there if there is none.

@@ -55,7 +55,7 @@ struct Vacancies {
         var candidates = open(unit)
         while candidates != 0 {
           let superframe = candidates.trailingZeroBitCount
-          if allocator.kind(unit, superframe) == 0, allocator.nibble(unit, superframe) == 0xf {
+          if allocator.kind(unit, superframe) == 0, allocator.freeFrames(unit, superframe) == Allocator.allFrames {
             return (unit, superframe)
           }
           candidates &= candidates - 1

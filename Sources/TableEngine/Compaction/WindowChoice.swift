@@ -4,7 +4,7 @@
 /// Work grows with the units looked at, which the caller bounds, not with the table.
 struct WindowChoice {
   private let allocator: Allocator
-  /// Frames of a window. At least four: slabs and sub-tables need a whole superframe.
+  /// Frames of a window. At least a superframe's: slabs and sub-tables need a whole superframe.
   private let frames: Int
   /// Counted over all units, without those that are reserved.
   private let superframes: Range<Int>
@@ -23,18 +23,23 @@ struct WindowChoice {
   ///   - end: the superframe behind the last that is looked at, if there are more in the units.
   init(_ allocator: Allocator, units: Range<Int>, frames: Int, endingAt end: Int = .max) {
     self.allocator = allocator
-    self.frames = max(frames, 4)
+    self.frames = max(frames, Geometry.framesPerSuperframe)
     let reserved = units.upperBound == allocator.unitCount ? Allocator.reservedSuperframes : 0
     let unitsEnd = units.upperBound * Geometry.superframesPerUnit - reserved
     superframes = units.lowerBound * Geometry.superframesPerUnit..<min(end, unitsEnd)
     slabPrices.reserveCapacity(superframes.count + 1)
-    framePrices.reserveCapacity(superframes.count * 4 + 1)
-    let room = FreeRoom(allocator, superframes, sparesSuperframes: frames <= 4)
+    framePrices.reserveCapacity(superframes.count * Geometry.framesPerSuperframe + 1)
+    let room = FreeRoom(allocator, superframes, sparesSuperframes: frames <= Geometry.framesPerSuperframe)
     freeSuperframes = room.superframes
     var run: (frames: Range<Int>, price: Int) = (0..<0, 0)
     for superframe in superframes {
       slabPrices.append(slabPrices.last! + price(ofSlab: superframe, room))
-      for frame in superframe * 4..<superframe * 4 + 4 {
+      // Mostly none of them is a run's.
+      if allocator.freeFrames(superframe) == Allocator.allFrames {
+        framePrices.append(contentsOf: repeatElement(framePrices.last!, count: Geometry.framesPerSuperframe))
+        continue
+      }
+      for frame in FrameWindow.frames(ofSuperframe: superframe) {
         if !run.frames.contains(frame) { run = price(ofRunWith: frame, room) }
         framePrices.append(framePrices.last! + run.price)
       }
@@ -49,7 +54,7 @@ struct WindowChoice {
     let used = allocator.usedBlocks(superframe)
     let elsewhere = room.blocks[kind - 1] - (SizeClasses.blocksPerSlab(kind - 1) - used)
     if used <= elsewhere { return used * SizeClasses.size(kind - 1) }
-    return room.superframes > 0 && frames > 4 ? SizeClasses.slabBytes : Self.impossible
+    return room.superframes > 0 && frames > Geometry.framesPerSuperframe ? SizeClasses.slabBytes : Self.impossible
   }
 
   /// The run that a frame lies in, and what each of its frames costs: the whole run has to move, and the longer it is, the
@@ -66,7 +71,8 @@ struct WindowChoice {
   func cheapest(except tried: [FrameWindow]) -> FrameWindow? {
     var best: (price: Int, window: FrameWindow)?
     for superframe in superframes {
-      let start = frames > 4 ? firstFrame(superframe) : superframe * 4
+      let start =
+        frames > Geometry.framesPerSuperframe ? firstFrame(superframe) : superframe * Geometry.framesPerSuperframe
       let window = FrameWindow(frames: start..<start + frames)
       guard window.superframes.upperBound <= superframes.upperBound else { break }
       let price = price(window)
@@ -80,16 +86,18 @@ struct WindowChoice {
   private func price(_ window: FrameWindow) -> Int {
     let first = superframes.lowerBound
     let slabs = slabPrices[window.superframes.upperBound - first] - slabPrices[window.superframes.lowerBound - first]
-    let runs = framePrices[window.frames.upperBound - first * 4] - framePrices[window.frames.lowerBound - first * 4]
+    let firstFrame = first * Geometry.framesPerSuperframe
+    let runs = framePrices[window.frames.upperBound - firstFrame] - framePrices[window.frames.lowerBound - firstFrame]
     return slabs + runs
   }
 
   /// The first frame of a window that begins in this superframe: the first of the free frames at its end, or the
   /// superframe's first if its last one is in use.
   private func firstFrame(_ superframe: Int) -> Int {
-    guard allocator.kind(superframe) == 0 else { return superframe * 4 }
-    let free = (~(allocator.nibble(superframe) << 60)).leadingZeroBitCount
-    return superframe * 4 + (free == 0 ? 0 : 4 - free)
+    let frames = FrameWindow.frames(ofSuperframe: superframe)
+    guard allocator.kind(superframe) == 0 else { return frames.lowerBound }
+    let free = (~(allocator.freeFrames(superframe) << UInt64(64 - frames.count))).leadingZeroBitCount
+    return free == 0 ? frames.lowerBound : frames.upperBound - free
   }
 }
 
@@ -106,16 +114,16 @@ private struct FreeRoom {
     var length = 0
     for superframe in range {
       let kind = allocator.kind(superframe)
-      let free = kind == 0 ? allocator.nibble(superframe) : 0
+      let free = kind == 0 ? allocator.freeFrames(superframe) : 0
       if (0..<SizeClasses.count).contains(kind - 1) {
         blocks[kind - 1] += SizeClasses.blocksPerSlab(kind - 1) - allocator.usedBlocks(superframe)
       }
-      if free == 0xf { superframes += 1 }
-      if free == 0xf, sparesSuperframes {
+      if free == Allocator.allFrames { superframes += 1 }
+      if free == Allocator.allFrames, sparesSuperframes {
         length = 0
         continue
       }
-      for bit in 0..<4 {
+      for bit in 0..<Geometry.framesPerSuperframe {
         length = free & (1 << UInt64(bit)) != 0 ? length + 1 : 0
         longestRun = max(longestRun, length)
       }

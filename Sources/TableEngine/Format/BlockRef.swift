@@ -1,6 +1,6 @@
 import CShims
 
-/// Names a block of memory: offset / 16 in the upper 44 bits, size code in the lower 20.
+/// Names a block of memory: offset / 16 in the upper 40 bits, size code in the lower 24.
 ///
 /// Codes below 64 are size classes; 64 + n is a run of n frames.
 @frozen @usableFromInline
@@ -19,6 +19,6 @@ struct BlockRef: Equatable {
 
   @usableFromInline static let codeMask = (1 << SHM_BLOCK_CODE_BITS) - 1
 
-  /// The largest block that the size code can name.
-  static let maximumByteCount = SizeClasses.byteCount(code: codeMask)
+  /// The largest block: what a value whose length has 32 bits may need. The size code could name four times as much.
+  static let maximumByteCount = 1 << 32
 }

@@ -18,8 +18,7 @@ enum Entry {
   @inlinable @inline(__always)
   static func isKeyLength(_ length: Int) -> Bool { UInt(bitPattern: length &- 1) < UInt(bitPattern: maximumKeyLength) }
 
-  /// What the largest block has room for behind a header with expiry and fingerprint, the longest key and padding. A longer
-  /// value's size code would run over into the offset of its ``BlockRef``.
+  /// What the largest block has room for behind a header with expiry and fingerprint, the longest key and padding.
   static let maximumValueLength = BlockRef.maximumByteCount - headerBytes - 16 - maximumKeyLength - 16
 }
 

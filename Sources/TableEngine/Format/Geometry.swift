@@ -5,6 +5,7 @@ import CShims
 public final class Geometry: Sendable {
   public static let unitBytes = SHM_UNIT_BYTES
   static let framesPerUnit = SHM_FRAMES_PER_UNIT
+  static let framesPerSuperframe = SHM_FRAMES_PER_SUPERFRAME
   static let superframesPerUnit = SHM_SUPERFRAMES_PER_UNIT
   public static let minimumCapacity = 1 << 20
   public static let maximumCapacity = 1 << 42
@@ -15,7 +16,7 @@ public final class Geometry: Sendable {
   public let logBytes: Int
   public let unitsOffset: Int
   /// The longest value a table of this capacity takes: a quarter of it, and with the longest key no more than the largest
-  /// block, which is 260 KiB less than 4 GiB.
+  /// block, which is of 4 GiB.
   public let maximumValueLength: Int
   /// Size of the data object once fully grown, and of its mapping.
   public let dataBytes: Int

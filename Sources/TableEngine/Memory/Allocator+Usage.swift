@@ -14,9 +14,9 @@ extension Allocator {
   private func count(_ unit: Int, _ superframe: Int, _ use: inout MemoryUse) {
     let kind = kind(unit, superframe)
     if kind == 0 {
-      let free = nibble(unit, superframe).nonzeroBitCount
-      use.used += (4 - free) * SizeClasses.frameBytes
-      if free == 4 {
+      let free = freeFrames(unit, superframe).nonzeroBitCount
+      use.used += (Geometry.framesPerSuperframe - free) * SizeClasses.frameBytes
+      if free == Geometry.framesPerSuperframe {
         use.freeSuperframes += SizeClasses.slabBytes
       } else {
         use.freeFrames += free * SizeClasses.frameBytes

@@ -58,7 +58,8 @@ final class Allocator: Sendable {
       }
     }
     let frames = code - SizeClasses.runCode
-    return frames == 4 ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
+    return frames == Geometry.framesPerSuperframe
+      ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
   /// Has later searches look at the block's slab first. A slab of the reserve is not noted: what is found in a noted slab is for
@@ -87,19 +88,20 @@ final class Allocator: Sendable {
   /// The frames of the last unit that are reserved for replacements.
   var framesForReplacements: Range<Int> {
     let end = unitCount * Geometry.superframesPerUnit - SHM_RESERVED_SUPERFRAMES
-    return (end - SHM_RESERVED_SUPERFRAMES) * 4..<end * 4
+    return (end - SHM_RESERVED_SUPERFRAMES) * Geometry.framesPerSuperframe..<end * Geometry.framesPerSuperframe
   }
 
   /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
-  /// a new unit, and only then any four frames in a row.
+  /// a new unit, and only then as many frames in a row.
   private func findSuperframeRun(_ purpose: Purpose) throws(EngineError) -> BlockRef {
     if unitCount == geometry.unitCount, findSuperframe(purpose) == nil {
-      return try findRun(frames: 4, purpose)
+      return try findRun(frames: Geometry.framesPerSuperframe, purpose)
     }
     while true {
       if let (unit, superframe) = findSuperframe(purpose) {
         return BlockRef(
-          offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes, code: SizeClasses.runCode + 4)
+          offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes,
+          code: SizeClasses.runCode + Geometry.framesPerSuperframe)
       }
       try growOneUnit()
     }
@@ -113,7 +115,7 @@ final class Allocator: Sendable {
       let index = SizeClasses.indexInSlab(within % SizeClasses.slabBytes, block.code)
       ctl.setBit(index, at: usedBits(unit, superframe))
     } else {
-      setFrames(block, free: false)
+      markRun(block)
     }
   }
 
@@ -127,7 +129,7 @@ final class Allocator: Sendable {
   /// Clears the block's bits, and unmakes its slab if that was the last block in it. Idempotent as long as
   /// nothing was allocated in between, which the free pass and recovery see to.
   func release(_ block: BlockRef) {
-    guard block.code < SizeClasses.runCode else { return setFrames(block, free: true) }
+    guard block.code < SizeClasses.runCode else { return releaseRun(block) }
     let (unit, within) = place(block.offset)
     // Hints first: were they set after the bit, a crash between would hide the room for ever.
     hintRoom(unit, within / SizeClasses.slabBytes, block.code)
@@ -320,7 +322,7 @@ final class Allocator: Sendable {
     work.slabs += 1
   }
 
-  /// The first superframe that is no slab and whose four frames are free.
+  /// The first superframe that is no slab and whose frames are free.
   private func findSuperframe(_ purpose: Purpose) -> (unit: Int, superframe: Int)? {
     while let unit = unitHints.firstUnit(with: Summary.freeSuperframe) {
       let usable = usableSuperframes(unit, purpose)
@@ -328,7 +330,7 @@ final class Allocator: Sendable {
       while candidates != 0 {
         let superframe = candidates.trailingZeroBitCount
         work.bitmapWords += 1
-        if kind(unit, superframe) == 0, nibble(unit, superframe) == 0xf { return (unit, superframe) }
+        if kind(unit, superframe) == 0, freeFrames(unit, superframe) == Self.allFrames { return (unit, superframe) }
         candidates &= candidates - 1
       }
       if usable != .max { return nil }
@@ -337,88 +339,15 @@ final class Allocator: Sendable {
     return nil
   }
 
-  func nibble(_ unit: Int, _ superframe: Int) -> UInt64 {
-    let word = ctl.loadRelaxed(geometry.descriptor(unit) + UnitLayout.frameFree + superframe / 16 * 8)
-    return (word >> UInt64(superframe % 16 * 4)) & 0xf
+  /// Which frames of a superframe are free, as bits; a slab's all are.
+  func freeFrames(_ unit: Int, _ superframe: Int) -> UInt64 {
+    let frame = superframe * Geometry.framesPerSuperframe
+    let word = ctl.loadRelaxed(geometry.descriptor(unit) + UnitLayout.frameFree + frame / 64 * 8)
+    return word >> UInt64(frame % 64) & Self.allFrames
   }
 
-  // MARK: - Runs of frames
-
-  func frames(_ block: BlockRef) -> Range<Int> {
-    let first = (block.offset - geometry.unitsOffset) / SizeClasses.frameBytes
-    return first..<(first + block.code - SizeClasses.runCode)
-  }
-
-  func isFree(frame: Int) -> Bool {
-    let unit = frame / Geometry.framesPerUnit
-    let within = frame % Geometry.framesPerUnit
-    return kind(unit, within / 4) == 0 && ctl.bit(within, at: geometry.descriptor(unit) + UnitLayout.frameFree)
-  }
-
-  private func setFrames(_ block: BlockRef, free: Bool) {
-    let first = frames(block).lowerBound
-    for frame in frames(block) {
-      let unit = frame / Geometry.framesPerUnit
-      let within = frame % Geometry.framesPerUnit
-      let bits = geometry.descriptor(unit) + UnitLayout.frameFree
-      if free {
-        unitHints.set(Summary.freeFrame, unit)
-        unitHints.set(Summary.freeSuperframe, unit)
-        ctl.setBit(within, at: bits)
-      } else {
-        // The bit that an earlier run left here is overwritten: of a frame in use, the bit always tells of the run that
-        // has it.
-        let starts = geometry.descriptor(unit) + UnitLayout.runStart
-        if frame == first { ctl.setBit(within, at: starts) } else { ctl.clearBit(within, at: starts) }
-        ctl.clearBit(within, at: bits)
-      }
-    }
-  }
-
-  /// The run that a frame in use belongs to; nil where there is none, or the bits contradict each other.
-  func run(ofFrame frame: Int) -> BlockRef? {
-    guard isInRun(frame) else { return nil }
-    var first = frame
-    while !isRunStart(first) {
-      guard first > 0, isInRun(first - 1) else { return nil }
-      first -= 1
-    }
-    var end = frame + 1
-    let limit = unitCount * Geometry.framesPerUnit
-    while end < limit, isInRun(end), !isRunStart(end) { end += 1 }
-    let offset = geometry.unitsOffset + first * SizeClasses.frameBytes
-    return BlockRef(offset: offset, code: SizeClasses.runCode + end - first)
-  }
-
-  private func isInRun(_ frame: Int) -> Bool { !isSlab(frame: frame) && !isFree(frame: frame) }
-
-  func isRunStart(_ frame: Int) -> Bool {
-    let descriptor = geometry.descriptor(frame / Geometry.framesPerUnit)
-    return ctl.bit(frame % Geometry.framesPerUnit, at: descriptor + UnitLayout.runStart)
-  }
-
-  func isSlab(frame: Int) -> Bool {
-    kind(frame / Geometry.framesPerUnit, frame % Geometry.framesPerUnit / 4) != 0
-  }
-
-  /// First fit over the units with a hint of a free frame; a run may cross units.
-  private func findRun(frames count: Int, _ purpose: Purpose) throws(EngineError) -> BlockRef {
-    var search = RunSearch(allocator: self, wanted: count)
-    var before = search
-    var unit = 0
-    while true {
-      while unit < unitCount {
-        before = search
-        if let found = search.scan(unit, usableSuperframes(unit, purpose)) { return found }
-        unit += 1
-      }
-      try growOneUnit()
-      // What was the last unit has no reserve any more. It is scanned again, whole: a run that ends where the reserve began
-      // does not go on in the unit behind it.
-      unit -= 1
-      search = before
-    }
-  }
+  /// The frames of a superframe, as bits.
+  static let allFrames: UInt64 = .max >> UInt64(64 - Geometry.framesPerSuperframe)
 
   // MARK: - Growth
 
@@ -437,7 +366,7 @@ final class Allocator: Sendable {
     try backing.allocateControl(offset: descriptor, count: UnitLayout.byteCount)
     try backing.allocateData(offset: geometry.unitOffset(unit), count: Geometry.unitBytes)
     ctl.zero(descriptor, count: UnitLayout.byteCount)
-    for word in 0..<4 { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, .max) }
+    for word in 0..<UnitLayout.frameWords { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, .max) }
     unitHints.set(Summary.freeFrame, unit)
     unitHints.set(Summary.freeSuperframe, unit)
     crashFence()

@@ -28,10 +28,10 @@ struct RunSearch {
     for superframe in 0..<Geometry.superframesPerUnit {
       allocator.work.bitmapWords += 1
       let isUsable = usable & (1 << UInt64(superframe)) != 0 && allocator.kind(unit, superframe) == 0
-      let free = isUsable ? allocator.nibble(unit, superframe) : 0
+      let free = isUsable ? allocator.freeFrames(unit, superframe) : 0
       any = any || free != 0
       let number = unit * Geometry.superframesPerUnit + superframe
-      if free == 0 || avoided.contains(number) || (free == 0xf && sparesSuperframes) {
+      if free == 0 || avoided.contains(number) || (free == Allocator.allFrames && sparesSuperframes) {
         length = 0
       } else if extend(free, superframe: number) {
         return BlockRef(
@@ -42,17 +42,24 @@ struct RunSearch {
     return nil
   }
 
+  /// Goes on with a superframe's free frames.
   /// - Returns: whether the run is as long as wanted.
   private mutating func extend(_ free: UInt64, superframe: Int) -> Bool {
-    for bit in 0..<4 {
-      if free & (1 << UInt64(bit)) == 0 {
-        length = 0
-      } else {
-        if length == 0 { start = superframe * 4 + bit }
-        length += 1
-        if length >= wanted { return true }
-      }
+    var frame = superframe * Geometry.framesPerSuperframe
+    let end = frame + Geometry.framesPerSuperframe
+    var rest = free
+    while true {
+      let count = (~rest).trailingZeroBitCount
+      if length == 0 { start = frame }
+      length += count
+      if length >= wanted { return true }
+      frame += count
+      if frame == end { return false }
+      length = 0
+      rest >>= UInt64(count)
+      if rest == 0 { return false }
+      frame += rest.trailingZeroBitCount
+      rest >>= UInt64(rest.trailingZeroBitCount)
     }
-    return false
   }
 }

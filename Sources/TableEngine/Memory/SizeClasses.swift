@@ -1,6 +1,6 @@
 import CShims
 
-/// Which blocks there are: slab classes up to 8 KiB, then runs of 4-KiB frames.
+/// Which blocks there are: slab classes up to 8 KiB, then runs of 1-KiB frames.
 ///
 /// A class's size is the largest multiple of 16 of which k fit into a slab; neighbours differ by at least an
 /// eighth, so rounding up costs at most that much (less than 16 bytes for small ones).

@@ -42,9 +42,9 @@ struct AllocatorCheck {
   }
 
   private func compareFrames(_ unit: Int, _ superframe: Int) {
-    let free = allocator.nibble(unit, superframe)
-    for bit in 0..<4 where free & (1 << UInt64(bit)) == 0 {
-      let frame = unit * Geometry.framesPerUnit + superframe * 4 + bit
+    let free = allocator.freeFrames(unit, superframe)
+    for bit in 0..<Geometry.framesPerSuperframe where free & (1 << UInt64(bit)) == 0 {
+      let frame = unit * Geometry.framesPerUnit + superframe * Geometry.framesPerSuperframe + bit
       problems.expect(owners.usedFrames.contains(frame), "frame \(frame) is marked in use and nobody's: leaked (I6)")
       let owner = owners.block(geometry.unitsOffset + frame * SizeClasses.frameBytes)
       problems.expect(
@@ -73,11 +73,12 @@ struct AllocatorCheck {
       for superframe in 0..<Geometry.superframesPerUnit {
         let kind = allocator.kind(unit, superframe)
         if kind == 0 {
-          let free = allocator.nibble(unit, superframe)
+          let free = allocator.freeFrames(unit, superframe)
           problems.expect(
             free == 0 || allocator.unitHints.isSet(Summary.freeFrame, unit), "unit \(unit) hides free frames")
           problems.expect(
-            free != 0xf || allocator.unitHints.isSet(Summary.freeSuperframe, unit), "unit \(unit) hides superframes")
+            free != Allocator.allFrames || allocator.unitHints.isSet(Summary.freeSuperframe, unit),
+            "unit \(unit) hides superframes")
         } else if kind <= SizeClasses.count,
           allocator.usedBlocks(unit, superframe) < SizeClasses.blocksPerSlab(kind - 1)
         {

@@ -8,9 +8,9 @@ struct BitmapRebuild {
   private(set) var kinds: [UInt8]
   /// Per slab 512 bits, set = in use.
   private(set) var slabs: [UInt64]
-  /// Per unit 256 bits, set = in use.
+  /// Per unit 1,024 bits, set = in use.
   private(set) var frames: [UInt64]
-  /// Per unit 256 bits, set = the first frame of a run.
+  /// Per unit 1,024 bits, set = the first frame of a run.
   private(set) var runStarts: [UInt64]
 
   static let frames: UInt8 = 255
@@ -22,7 +22,7 @@ struct BitmapRebuild {
     let superframes = unitCount * Geometry.superframesPerUnit
     kinds = Array(repeating: 0, count: superframes)
     slabs = Array(repeating: 0, count: superframes * Self.slabWords)
-    frames = Array(repeating: 0, count: unitCount * 4)
+    frames = Array(repeating: 0, count: unitCount * UnitLayout.frameWords)
     runStarts = frames
   }
 
@@ -38,7 +38,7 @@ struct BitmapRebuild {
 
   /// As many units as have anything in use, from the first on.
   var usedUnitCount: Int {
-    let lastFrames = frames.lastIndex { $0 != 0 }.map { $0 / 4 } ?? -1
+    let lastFrames = frames.lastIndex { $0 != 0 }.map { $0 / UnitLayout.frameWords } ?? -1
     let lastSlab = slabs.lastIndex { $0 != 0 }.map { $0 / (Self.slabWords * Geometry.superframesPerUnit) } ?? -1
     return max(lastFrames, lastSlab) + 1
   }
@@ -68,11 +68,11 @@ struct BitmapRebuild {
   private mutating func enterFrames(_ offset: Int, count: Int) -> Bool {
     let first = (offset - geometry.unitsOffset) / SizeClasses.frameBytes
     for frame in first..<(first + count) {
-      let kind = kinds[frame / 4]
+      let kind = kinds[frame / Geometry.framesPerSuperframe]
       guard kind == 0 || kind == Self.frames, frames[frame / 64] & (1 << UInt64(frame % 64)) == 0 else { return false }
     }
     for frame in first..<(first + count) {
-      kinds[frame / 4] = Self.frames
+      kinds[frame / Geometry.framesPerSuperframe] = Self.frames
       frames[frame / 64] |= 1 << UInt64(frame % 64)
     }
     runStarts[first / 64] |= 1 << UInt64(first % 64)
@@ -120,9 +120,9 @@ extension Allocator {
   private func rebuild(_ unit: Int, _ map: BitmapRebuild) {
     let descriptor = geometry.descriptor(unit)
     ctl.zero(descriptor, count: UnitLayout.byteCount)
-    for word in 0..<4 {
-      ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, ~map.frames[unit * 4 + word])
-      ctl.storeRelaxed(descriptor + UnitLayout.runStart + word * 8, map.runStarts[unit * 4 + word])
+    for word in 0..<UnitLayout.frameWords {
+      ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, ~map.frames[unit * UnitLayout.frameWords + word])
+      ctl.storeRelaxed(descriptor + UnitLayout.runStart + word * 8, map.runStarts[unit * UnitLayout.frameWords + word])
     }
     for superframe in 0..<Geometry.superframesPerUnit {
       let kind = map.kinds[unit * Geometry.superframesPerUnit + superframe]

@@ -1,0 +1,48 @@
+import TestSupport
+import Testing
+
+@testable import SharedTable
+@testable import TableEngine
+
+/// Runs of frames beside a list of which frame belongs to which run: lengths around those of a word of bits, a superframe and a unit.
+@Suite struct FrameRunTests {
+  private static let lengths = [1, 9, 15, 16, 17, 63, 64, 65, 130, 1023, 1025]
+
+  @Test(arguments: [1, 2, 3] as [UInt64]) func theBitsTellOfEachFrameWhichRunItBelongsTo(seed: UInt64) throws {
+    let table = try Table.temporary(capacityBytes: 4 << 20)
+    let allocator = try #require(table.segment.participant).state.allocator
+    while allocator.unitCount < allocator.geometry.unitCount { try allocator.growOneUnit() }
+    var generator = SplitMix(seed: seed)
+    let frameCount = allocator.unitCount * Geometry.framesPerUnit
+    // What the new table itself has taken stays as it is.
+    let places = (0..<frameCount).filter { allocator.isFree(frame: $0) }
+    var runs: [Int: Range<Int>] = [:]
+    for _ in 0..<3_000 {
+      let first = places[generator.below(places.count)]
+      let length = Self.lengths[generator.below(Self.lengths.count)]
+      if let run = runs[first] {
+        allocator.release(Self.block(run, allocator))
+        for frame in run { runs[frame] = nil }
+      } else if first + length <= frameCount, (first..<first + length).allSatisfy({ allocator.isFree(frame: $0) }) {
+        allocator.mark(Self.block(first..<first + length, allocator))
+        for frame in first..<first + length { runs[frame] = first..<first + length }
+      }
+      for _ in 0..<20 {
+        let frame = places[generator.below(places.count)]
+        let run = runs[frame]
+        #expect(allocator.isFree(frame: frame) == (run == nil))
+        #expect(allocator.run(ofFrame: frame) == run.map { Self.block($0, allocator) })
+        if let run { #expect(allocator.isRunStart(frame) == (frame == run.lowerBound)) }
+      }
+    }
+    for run in Set(runs.values) { allocator.release(Self.block(run, allocator)) }
+    #expect(places.allSatisfy { allocator.isFree(frame: $0) })
+    #expect(try table.check() == [])
+  }
+
+  private static func block(_ run: Range<Int>, _ allocator: Allocator) -> BlockRef {
+    BlockRef(
+      offset: allocator.geometry.unitsOffset + run.lowerBound * SizeClasses.frameBytes,
+      code: SizeClasses.runCode + run.count)
+  }
+}
