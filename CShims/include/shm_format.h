@@ -10,7 +10,7 @@
  *   +---------------------------------+       |   W, journal's, rings' headers |
  *   | shm_log_record... 16384         |       | shm_rw_area           8192     |
  *   |   the change log: a ring        |       | shm_slot [1024]       12288    |
- *   +---------------------------------+       | summaries of the units: bits   |
+ *   +---------------------------------+       | summaries and bounds of units  |
  *   | units of 1 MiB, with blocks:    |       | shm_unit...                    |
  *   |   shm_entry                     |       | shm_journal_record...          |
  *   |   shm_sub_table                 |       | shm_limbo_record...            |

@@ -136,11 +136,10 @@
   C(SHM_POLICY_REFUSE, 1) /* fail */                                                                                   \
   C(SHM_POLICY_WAIT, 2)   /* wait, and fail in the end */
 
-/* The summaries above the units' descriptors, each a bit for a unit: one for each class, and two more. */
+/* The summaries above the units' descriptors, each a bit for a unit: one for each class, and one more. */
 #define SHM_SUMMARY_CONSTANTS(C)                                                                                       \
   C(SHM_SUMMARY_FREE_SUPERFRAME, 64)                                                                                   \
-  C(SHM_SUMMARY_FREE_FRAME, 65)                                                                                        \
-  C(SHM_SUMMARIES, 66)
+  C(SHM_SUMMARIES, 65)
 
 #define SHM_OTHER_CONSTANTS(C)                                                                                         \
   SHM_SIZE_CONSTANTS(C)                                                                                                \

@@ -10,7 +10,7 @@ import Testing
     let table = try Table.temporary(capacityBytes: 16 << 20)
     let allocator = try #require(table.segment.participant).state.allocator
     let (hints, unit) = (allocator.unitHints, allocator.unitCount)
-    for which in [Summary.freeSuperframe, Summary.freeFrame, 0] {
+    for which in [Summary.freeSuperframe, 0] {
       for counted in 0..<unit { hints.clear(which, counted) }
       hints.set(which, unit)
       #expect(hints.firstUnit(with: which) == nil, "kind \(which)")

@@ -67,10 +67,9 @@ struct Vacancies {
   }
 
   private func findRun(frames: Int) -> BlockRef? {
-    var search = RunSearch(
-      allocator: allocator, wanted: frames, avoided: avoided, sparesSuperframes: sparesSuperframes)
+    var search = RunSearch(allocator: allocator, wanted: frames, sparesSuperframes: sparesSuperframes)
     for unit in units {
-      if let run = search.scan(unit, allocator.usableSuperframes(unit, .anything)) { return run }
+      if let run = search.scan(unit, open(unit)) { return run }
     }
     return nil
   }

@@ -106,12 +106,12 @@ private struct FreeRoom {
   /// Blocks in slabs, by size class.
   private(set) var blocks = Array(repeating: 0, count: SizeClasses.count)
   private(set) var superframes = 0
+  private var run = FreeRun()
   /// Frames in a row.
-  private(set) var longestRun = 0
+  var longestRun: Int { run.longest }
 
   /// - Parameter sparesSuperframes: superframes that are free as a whole are no place for runs: see ``Vacancies``.
   init(_ allocator: Allocator, _ range: Range<Int>, sparesSuperframes: Bool) {
-    var length = 0
     for superframe in range {
       let kind = allocator.kind(superframe)
       let free = kind == 0 ? allocator.freeFrames(superframe) : 0
@@ -119,14 +119,8 @@ private struct FreeRoom {
         blocks[kind - 1] += SizeClasses.blocksPerSlab(kind - 1) - allocator.usedBlocks(superframe)
       }
       if free == Allocator.allFrames { superframes += 1 }
-      if free == Allocator.allFrames, sparesSuperframes {
-        length = 0
-        continue
-      }
-      for bit in 0..<Geometry.framesPerSuperframe {
-        length = free & (1 << UInt64(bit)) != 0 ? length + 1 : 0
-        longestRun = max(longestRun, length)
-      }
+      let isSpared = free == Allocator.allFrames && sparesSuperframes
+      run.extend(isSpared ? 0 : free, count: Geometry.framesPerSuperframe)
     }
   }
 }

@@ -26,6 +26,8 @@ public final class Geometry: Sendable {
   let summaryWords: Int
   let summaryTopWords: Int
   package let summaryOffset: Int
+  /// A word for each unit, and one for every 64: see ``RunBounds``.
+  let runBoundsOffset: Int
   let fixedControlBytes: Int
   package let descriptorsOffset: Int
   package let journalOffset: Int
@@ -51,7 +53,8 @@ public final class Geometry: Sendable {
     summaryTopWords = (summaryWords + 63) / 64
     summaryOffset = ControlLayout.slots + slotCount * ControlLayout.slotBytes
     let summaries = Summary.count * (summaryWords + summaryTopWords) * 8
-    fixedControlBytes = roundUp(summaryOffset + summaries, to: 4096)
+    runBoundsOffset = summaryOffset + summaries
+    fixedControlBytes = roundUp(runBoundsOffset + (unitCount + summaryWords) * 8, to: 4096)
     descriptorsOffset = fixedControlBytes
     journalOffset = roundUp(descriptorsOffset + unitCount * UnitLayout.byteCount, to: 1 << 16)
     journalBytes = max(1 << 20, capacityBytes / 2)
@@ -68,6 +71,7 @@ public final class Geometry: Sendable {
     [
       ("logBytes", logBytes), ("unitsOffset", unitsOffset), ("dataBytes", dataBytes),
       ("summaryOffset", summaryOffset), ("summaryWords", summaryWords), ("summaryTopWords", summaryTopWords),
+      ("runBoundsOffset", runBoundsOffset),
       ("descriptorsOffset", descriptorsOffset), ("journalOffset", journalOffset), ("journalBytes", journalBytes),
       ("limboOffset", limboOffset), ("limboRecords", limboRecords), ("supersededOffset", supersededOffset),
       ("supersededRecords", supersededRecords), ("retainedOffset", retainedOffset), ("controlBytes", controlBytes),

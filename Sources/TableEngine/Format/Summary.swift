@@ -4,6 +4,5 @@ import CShims
 enum Summary {
   /// 0..<64: "has a slab of this class with room".
   static let freeSuperframe = SHM_SUMMARY_FREE_SUPERFRAME
-  static let freeFrame = SHM_SUMMARY_FREE_FRAME
   static let count = SHM_SUMMARIES
 }

@@ -36,12 +36,15 @@ extension Allocator {
 
   /// Clears a run's bits. Idempotent, as ``release(_:)`` is.
   func releaseRun(_ block: BlockRef) {
+    // Hints and bounds first: were they set after the bits, a crash between would hide the room for ever.
+    let frames = frames(block)
+    boundRuns(freeing: frames)
+    for unit in frames.lowerBound / Geometry.framesPerUnit...(frames.upperBound - 1) / Geometry.framesPerUnit {
+      unitHints.set(Summary.freeSuperframe, unit)
+    }
+    crashFence()
     forEachWord(of: block) { word, mask in
       let (free, _) = words(word)
-      // Hints first: were they set after the bits, a crash between would hide the room for ever.
-      unitHints.set(Summary.freeFrame, word / UnitLayout.frameWords)
-      unitHints.set(Summary.freeSuperframe, word / UnitLayout.frameWords)
-      crashFence()
       ctl.storeRelaxed(free, ctl.loadRelaxed(free) | mask)
     }
   }
@@ -98,34 +101,129 @@ extension Allocator {
 
   /// Of 64 frames, which are in use by runs, and with which of these a run begins.
   private func runs(_ word: Int) -> (used: UInt64, starts: UInt64) {
-    var slabs: UInt64 = 0
-    for position in stride(from: 0, to: 64, by: Geometry.framesPerSuperframe) where isSlab(frame: word * 64 + position)
-    {
-      slabs |= Self.allFrames << UInt64(position)
-    }
     let (free, starts) = words(word)
-    let used = ~(ctl.loadRelaxed(free) | slabs)
+    let used = ~(ctl.loadRelaxed(free) | slabs(word))
     return (used, ctl.loadRelaxed(starts) & used)
+  }
+
+  /// Of 64 frames, which are free.
+  @inline(__always)
+  func freeFrames(ofWord word: Int) -> UInt64 { ctl.loadRelaxed(words(word).free) & ~slabs(word) }
+
+  /// Of the four superframes of a word, which are free as a whole.
+  func freeSuperframes(ofWord word: Int) -> UInt64 {
+    let free = freeFrames(ofWord: word)
+    return (0..<4).reduce(0) { bits, superframe in
+      let frames = Self.allFrames << UInt64(superframe * Geometry.framesPerSuperframe)
+      return free & frames == frames ? bits | 1 << UInt64(superframe) : bits
+    }
+  }
+
+  /// Of 64 frames, which are slabs'.
+  @inline(__always)
+  private func slabs(_ word: Int) -> UInt64 {
+    let descriptor = geometry.descriptor(word / UnitLayout.frameWords)
+    let kinds = ctl.loadRelaxedHalf(descriptor &+ UnitLayout.kind &+ word % UnitLayout.frameWords &* 4)
+    if kinds == 0 { return 0 }
+    var slabs: UInt64 = 0
+    for superframe in 0..<4 where kinds & 0xff &<< UInt32(superframe &* 8) != 0 { slabs |= 1 &<< UInt64(superframe) }
+    return Self.frames(ofSuperframes: slabs)
+  }
+
+  /// Four superframes, as bits, as their 64 frames.
+  @inline(__always)
+  static func frames(ofSuperframes superframes: UInt64) -> UInt64 {
+    var frames: UInt64 = 0
+    for superframe in 0..<4 as Range<UInt64> where superframes & 1 &<< superframe != 0 {
+      frames |= allFrames &<< (superframe &* UInt64(Geometry.framesPerSuperframe))
+    }
+    return frames
+  }
+
+  // MARK: - Bounds
+
+  /// Raises the bounds to what they have to be once these frames are free: to be called before. Work is bounded: at most the units
+  /// before and behind are looked at.
+  func boundRuns(freeing frames: Range<Int>) {
+    let count = Geometry.framesPerUnit
+    let first = firstFree(before: frames.lowerBound)
+    let end = endOfFree(from: frames.upperBound)
+    for unit in first / count...(end - 1) / count {
+      runBounds.raise(unit, to: min(end, (unit + 2) * count) - max(first, unit * count))
+    }
+  }
+
+  /// The same for a unit that does not count yet.
+  func boundRunsOfNewUnit(_ unit: Int) {
+    let begin = unit * Geometry.framesPerUnit
+    runBounds.raise(unit, to: Geometry.framesPerUnit)
+    if unit > 0 { runBounds.raise(unit - 1, to: begin + Geometry.framesPerUnit - firstFree(before: begin)) }
+  }
+
+  /// Where the free frames before this one begin, in its unit or the one before.
+  private func firstFree(before frame: Int) -> Int {
+    let lowest = max(0, frame / Geometry.framesPerUnit - 1) * UnitLayout.frameWords
+    var word = frame / 64
+    var looked: UInt64 = ~(.max << UInt64(frame % 64))
+    // The word may be the first of a unit that does not count yet: nothing of it is looked at.
+    while looked == 0 || ~freeFrames(ofWord: word) & looked == 0 {
+      if word == lowest { return word * 64 }
+      word -= 1
+      looked = .max
+    }
+    return word * 64 + 64 - (~freeFrames(ofWord: word) & looked).leadingZeroBitCount
+  }
+
+  /// Where the free frames from this one on end, in the unit of the frame before or the next one.
+  private func endOfFree(from frame: Int) -> Int {
+    let limit = min((frame - 1) / Geometry.framesPerUnit + 2, unitCount) * UnitLayout.frameWords
+    var word = frame / 64
+    var looked: UInt64 = .max << UInt64(frame % 64)
+    while word < limit {
+      let taken = ~freeFrames(ofWord: word) & looked
+      if taken != 0 { return word * 64 + taken.trailingZeroBitCount }
+      word += 1
+      looked = .max
+    }
+    return max(frame, limit * 64)
+  }
+
+  /// The longest run of free frames that begins in a unit, as far as the end of the next one.
+  func longestRun(from unit: Int) -> Int {
+    var run = FreeRun()
+    for word in unit * UnitLayout.frameWords..<(unit + 1) * UnitLayout.frameWords {
+      run.extend(freeFrames(ofWord: word), count: 64)
+    }
+    let end = (unit + 1) * Geometry.framesPerUnit
+    return run.length == 0 ? run.longest : max(run.longest, run.length + endOfFree(from: end) - end)
   }
 
   // MARK: - Search
 
-  /// First fit over the units with a hint of a free frame; a run may cross units.
+  /// The first run of so many frames; it may cross units.
   func findRun(frames count: Int, _ purpose: Purpose) throws(EngineError) -> BlockRef {
-    var search = RunSearch(allocator: self, wanted: count)
-    var before = search
-    var unit = 0
     while true {
-      while unit < unitCount {
-        before = search
-        if let found = search.scan(unit, usableSuperframes(unit, purpose)) { return found }
-        unit += 1
-      }
+      if let run = firstRun(frames: count, purpose) { return run }
+      // What was the last unit has no reserve any more.
       try growOneUnit()
-      // What was the last unit has no reserve any more. It is scanned again, whole: a run that ends where the reserve began
-      // does not go on in the unit behind it.
-      unit -= 1
-      search = before
     }
+  }
+
+  private func firstRun(frames count: Int, _ purpose: Purpose) -> BlockRef? {
+    var search = RunSearch(allocator: self, wanted: count)
+    var unit = 0
+    while unit < unitCount {
+      if !search.isInRun {
+        guard let next = runBounds.firstUnit(in: unit..<unitCount, with: search.leastBound) else { return nil }
+        unit = next
+      }
+      if let found = search.scan(unit, usableSuperframes(unit, purpose)) { return found }
+      if runBounds.bound(unit) >= search.leastBound {
+        work.bitmapWords += UnitLayout.frameWords
+        runBounds.lower(unit, to: longestRun(from: unit))
+      }
+      unit += 1
+    }
+    return nil
   }
 }

@@ -6,7 +6,8 @@ import CShims
 /// - `find…` changes nothing but hints; `mark` sets a found block's bits and `release` clears them, both idempotent.
 ///   Between them the caller writes the journal, so that every block in use is named somewhere (I6).
 /// - A slab is made and unmade by one store to its `kind`. Its frames' bits stay *free* meanwhile: `kind` decides.
-/// - Hints are supersets of the truth. Each search proves what a hint says, and clears it when it lied.
+/// - Hints are supersets of the truth, and bounds of runs never too low. Each search proves what one says, and corrects it when it
+///   lied.
 /// - The last superframes of the last unit that there is are for tombstones alone, and those before them for values that take
 ///   another's place, until the table grows: without them neither a full table nor one in a full file system could delete, or
 ///   replace a value.
@@ -20,6 +21,7 @@ final class Allocator: Sendable {
   let work: WorkCounters
   let recent = RecentSlabs()
   let unitHints: UnitHints
+  let runBounds: RunBounds
 
   init(ctl: MappedMemory, geometry: Geometry, backing: BackingPages, data: MappedMemory, work: WorkCounters) {
     self.ctl = ctl
@@ -28,6 +30,7 @@ final class Allocator: Sendable {
     self.data = data
     self.work = work
     unitHints = UnitHints(ctl: ctl, geometry: geometry, work: work)
+    runBounds = RunBounds(ctl: ctl, geometry: geometry)
   }
 
   /// Units whose pages are allocated and whose descriptors are valid.
@@ -191,7 +194,7 @@ final class Allocator: Sendable {
   @inline(__always)
   private func unmakeSlab(_ unit: Int, _ superframe: Int) {
     unitHints.set(Summary.freeSuperframe, unit)
-    unitHints.set(Summary.freeFrame, unit)
+    boundRuns(freeing: FrameWindow.frames(ofSuperframe: unit * Geometry.superframesPerUnit + superframe))
     crashFence()
     ctl.storeByte(geometry.descriptor(unit) + UnitLayout.kind + superframe, 0)
   }
@@ -367,7 +370,7 @@ final class Allocator: Sendable {
     try backing.allocateData(offset: geometry.unitOffset(unit), count: Geometry.unitBytes)
     ctl.zero(descriptor, count: UnitLayout.byteCount)
     for word in 0..<UnitLayout.frameWords { ctl.storeRelaxed(descriptor + UnitLayout.frameFree + word * 8, .max) }
-    unitHints.set(Summary.freeFrame, unit)
+    boundRunsOfNewUnit(unit)
     unitHints.set(Summary.freeSuperframe, unit)
     crashFence()
     ctl.storeRelease(ControlLayout.units, UInt64(unit + 1))

@@ -3,63 +3,73 @@ struct RunSearch {
   let allocator: Allocator
   /// Frames.
   let wanted: Int
-  /// Superframes, counted over all units, whose frames do not count as free.
-  let avoided: Range<Int>
-  /// Nor those of superframes that are free as a whole.
+  /// Superframes that are free as a whole do not count.
   let sparesSuperframes: Bool
+  /// The run that reaches the end of the last unit: its first frame and how many it has, if any.
   private var start = 0
   private var length = 0
 
-  init(allocator: Allocator, wanted: Int, avoided: Range<Int> = 0..<0, sparesSuperframes: Bool = false) {
+  init(allocator: Allocator, wanted: Int, sparesSuperframes: Bool = false) {
     self.allocator = allocator
     self.wanted = wanted
-    self.avoided = avoided
     self.sparesSuperframes = sparesSuperframes
   }
+
+  /// Does a run reach the end of the last unit?
+  var isInRun: Bool { length > 0 }
+
+  /// The bound of every unit that the run may begin in is at least this.
+  var leastBound: Int { min(wanted, Geometry.framesPerUnit) }
 
   /// Goes on with a unit's `usable` superframes, behind those of the last call.
   /// - Returns: the run, if it is found in this unit or ends there.
   mutating func scan(_ unit: Int, _ usable: UInt64) -> BlockRef? {
-    guard allocator.unitHints.isUnitSet(Summary.freeFrame, unit) else {
-      length = 0
-      return nil
-    }
-    var any = usable != .max
-    for superframe in 0..<Geometry.superframesPerUnit {
-      allocator.work.bitmapWords += 1
-      let isUsable = usable & (1 << UInt64(superframe)) != 0 && allocator.kind(unit, superframe) == 0
-      let free = isUsable ? allocator.freeFrames(unit, superframe) : 0
-      any = any || free != 0
-      let number = unit * Geometry.superframesPerUnit + superframe
-      if free == 0 || avoided.contains(number) || (free == Allocator.allFrames && sparesSuperframes) {
-        length = 0
-      } else if extend(free, superframe: number) {
+    guard isInRun || allocator.runBounds.bound(unit) >= leastBound else { return nil }
+    for within in 0..<UnitLayout.frameWords {
+      let word = unit &* UnitLayout.frameWords &+ within
+      allocator.work.bitmapWords &+= 1
+      let free = allocator.freeFrames(ofWord: word) & counting(usable &>> UInt64(within &* 4), word)
+      if let first = find(in: free, firstFrame: word &* 64) {
         return BlockRef(
-          offset: allocator.geometry.unitsOffset + start * SizeClasses.frameBytes, code: SizeClasses.runCode + wanted)
+          offset: allocator.geometry.unitsOffset + first * SizeClasses.frameBytes, code: SizeClasses.runCode + wanted)
       }
     }
-    if !any { allocator.unitHints.clear(Summary.freeFrame, unit) }
     return nil
   }
 
-  /// Goes on with a superframe's free frames.
-  /// - Returns: whether the run is as long as wanted.
-  private mutating func extend(_ free: UInt64, superframe: Int) -> Bool {
-    var frame = superframe * Geometry.framesPerSuperframe
-    let end = frame + Geometry.framesPerSuperframe
-    var rest = free
-    while true {
-      let count = (~rest).trailingZeroBitCount
-      if length == 0 { start = frame }
-      length += count
-      if length >= wanted { return true }
-      frame += count
-      if frame == end { return false }
-      length = 0
-      rest >>= UInt64(count)
-      if rest == 0 { return false }
-      frame += rest.trailingZeroBitCount
-      rest >>= UInt64(rest.trailingZeroBitCount)
+  /// Goes on with the free frames of a word.
+  /// - Returns: the first frame of the run, if it ends in this word.
+  @inline(__always)
+  private mutating func find(in free: UInt64, firstFrame: Int) -> Int? {
+    let taken = (~free).trailingZeroBitCount
+    if length &+ taken >= wanted { return length > 0 ? start : firstFrame }
+    if wanted < 64, let bit = Self.first(wanted, in: free) { return firstFrame &+ bit }
+    if taken == 64 {
+      if length == 0 { start = firstFrame }
+      length &+= 64
+    } else {
+      length = (~free).leadingZeroBitCount
+      start = firstFrame &+ 64 &- length
     }
+    return nil
+  }
+
+  /// The first of so many set bits in a row. (H. S. Warren, Hacker's Delight, section 6-3.)
+  @inline(__always)
+  private static func first(_ count: Int, in bits: UInt64) -> Int? {
+    var (bits, left) = (bits, count)
+    while left > 1 {
+      let step = left &>> 1
+      bits &= bits &>> UInt64(step)
+      left &-= step
+    }
+    return bits == 0 ? nil : bits.trailingZeroBitCount
+  }
+
+  /// The frames of a word that count if they are free.
+  @inline(__always)
+  private func counting(_ usable: UInt64, _ word: Int) -> UInt64 {
+    if usable & 0xf == 0xf, !sparesSuperframes { return .max }
+    return Allocator.frames(ofSuperframes: usable & ~(sparesSuperframes ? allocator.freeSuperframes(ofWord: word) : 0))
   }
 }

@@ -70,12 +70,13 @@ struct AllocatorCheck {
       problems.expect(allocator.unitHints.areOfUnits(which), "hints of kind \(which) tell of units that cannot be")
     }
     for unit in 0..<allocator.unitCount {
+      problems.expect(
+        allocator.runBounds.isLarge(unit, for: allocator.longestRun(from: unit)),
+        "unit \(unit) hides a run of free frames")
       for superframe in 0..<Geometry.superframesPerUnit {
         let kind = allocator.kind(unit, superframe)
         if kind == 0 {
           let free = allocator.freeFrames(unit, superframe)
-          problems.expect(
-            free == 0 || allocator.unitHints.isSet(Summary.freeFrame, unit), "unit \(unit) hides free frames")
           problems.expect(
             free != Allocator.allFrames || allocator.unitHints.isSet(Summary.freeSuperframe, unit),
             "unit \(unit) hides superframes")

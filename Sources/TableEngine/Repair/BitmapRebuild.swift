@@ -136,7 +136,8 @@ extension Allocator {
       ctl.setBit(superframe, at: descriptor + UnitLayout.partial + Int(kind - 1) * 8)
       unitHints.set(Int(kind - 1), unit)
     }
-    unitHints.set(Summary.freeFrame, unit)
+    // Lowered by the first searches.
+    runBounds.raise(unit, to: 2 * Geometry.framesPerUnit)
     unitHints.set(Summary.freeSuperframe, unit)
   }
 }
