@@ -1,6 +1,6 @@
 import CShims
 
-/// Which blocks there are: slab classes up to 8 KiB, then runs of 1-KiB frames.
+/// Which blocks there are: slab classes up to 4 KiB, then runs of 1-KiB frames.
 ///
 /// A class's size is the largest multiple of 16 of which k fit into a slab; neighbours differ by at least an
 /// eighth, so rounding up costs at most that much (less than 16 bytes for small ones).
@@ -15,7 +15,7 @@ public enum SizeClasses {
   static let runCode = SHM_RUN_CODE
 
   static let count = SHM_SIZE_CLASS_COUNT
-  static let largest = 8192
+  static let largest = 4096
 
   /// A class's block size.
   @inline(__always)
