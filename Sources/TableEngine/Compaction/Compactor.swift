@@ -38,7 +38,7 @@ struct Compactor {
     while bytesLeft > 0, tried.count < Self.windowsPerCall(units.count) {
       let choice = WindowChoice(state.allocator, units: units, frames: frames, endingAt: end)
       guard frames > Geometry.framesPerSuperframe || choice.freeSuperframes < Self.wantedSuperframes,
-        let window = choice.cheapest(except: tried)
+        let window = choice.window(except: tried)
       else { break }
       tried.append(window)
       var evacuation = Evacuation(state, window, units: units)

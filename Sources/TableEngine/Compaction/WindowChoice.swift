@@ -66,21 +66,30 @@ struct WindowChoice {
     return (frames, frames.count <= room.longestRun ? run.byteCount : Self.impossible)
   }
 
-  /// The cheapest window that touches none of those tried before.
+  /// The window to evacuate, of those that touch none of the ones tried before.
+  ///
+  /// It is the cheapest. Of those longer than a superframe the first one tried is the first in the table that costs at most
+  /// twice as much and a slab: the cheapest lie scattered, and what is left between them would be too short for another.
   /// - Returns: nil if none can be evacuated.
-  func cheapest(except tried: [FrameWindow]) -> FrameWindow? {
-    var best: (price: Int, window: FrameWindow)?
-    for superframe in superframes {
-      let start =
-        frames > Geometry.framesPerSuperframe ? firstFrame(superframe) : superframe * Geometry.framesPerSuperframe
-      let window = FrameWindow(frames: start..<start + frames)
-      guard window.superframes.upperBound <= superframes.upperBound else { break }
-      let price = price(window)
-      guard price < best?.price ?? Self.impossible else { continue }
-      guard !tried.contains(where: { $0.superframes.overlaps(window.superframes) }) else { continue }
-      best = (price, window)
+  func window(except tried: [FrameWindow]) -> FrameWindow? {
+    let windows = superframes.lazy.compactMap { candidate(at: $0, except: tried) }
+    guard let least = windows.map(\.price).min() else { return nil }
+    let isAny = frames > Geometry.framesPerSuperframe && tried.isEmpty
+    let most = isAny ? 2 * least + SizeClasses.slabBytes : least
+    return windows.first { $0.price <= most }?.window
+  }
+
+  /// The window that begins in this superframe, if it can be evacuated.
+  private func candidate(at superframe: Int, except tried: [FrameWindow]) -> (price: Int, window: FrameWindow)? {
+    let start =
+      frames > Geometry.framesPerSuperframe ? firstFrame(superframe) : superframe * Geometry.framesPerSuperframe
+    let window = FrameWindow(frames: start..<start + frames)
+    guard window.superframes.upperBound <= superframes.upperBound else { return nil }
+    let price = price(window)
+    guard price < Self.impossible, !tried.contains(where: { $0.superframes.overlaps(window.superframes) }) else {
+      return nil
     }
-    return best?.window
+    return (price, window)
   }
 
   private func price(_ window: FrameWindow) -> Int {
