@@ -123,7 +123,7 @@ private struct RecoveryChoice {
 extension ImageOperation {
   func isFor(_ variant: Table.Variant) -> Bool {
     if variant == .rcu { return true }
-    let reclaims: [Self] = [.gc, .free, .merge, .dissolve, .recycle, .recycleAborted, .deleteRecycling, .rings]
+    let reclaims: [Self] = [.gc, .free, .runs, .merge, .dissolve, .recycle, .recycleAborted, .deleteRecycling, .rings]
     return !reclaims.contains(self)
   }
 }

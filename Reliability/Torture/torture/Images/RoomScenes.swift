@@ -6,7 +6,7 @@ extension Scene {
   /// No room for a large value is left in one piece: the barrier makes some, by moving entries and merging sub-tables.
   mutating func compacting() throws -> () throws -> Void {
     var generator = SplitMix(seed: 7)
-    let count = try fillWithPadding()
+    let count = try fillWithPadding(size: 900)
     for index in 0..<count where generator.below(10) != 0 {
       _ = try table.remove(Self.padding(index))
       model[Self.padding(index)] = nil
@@ -25,10 +25,10 @@ extension Scene {
 
   private static func value(_ index: Int, size: Int) -> [UInt8] { [UInt8](repeating: UInt8(index % 251), count: size) }
 
-  private mutating func fillWithPadding() throws -> Int {
+  private mutating func fillWithPadding(size: Int) throws -> Int {
     var count = 0
     while true {
-      let value = Self.value(count, size: 900)
+      let value = Self.value(count, size: size)
       do throws(TableError) { try table.set(Self.padding(count), value) } catch {
         guard error.code == .full else { throw error }
         return count
@@ -36,6 +36,17 @@ extension Scene {
       model[Self.padding(count)] = value
       count += 1
     }
+  }
+
+  /// The values of removed keys become free. As the table was full, no bound of its runs is higher than it has to be.
+  mutating func freeingRuns() throws -> () throws -> Void {
+    let count = try fillWithPadding(size: 12_000)
+    for index in [2, 3, count / 2] {
+      _ = try table.remove(Self.padding(index))
+      model[Self.padding(index)] = nil
+    }
+    let table = table
+    return { while try table.administration.maintain() == true {} }
   }
 
   /// A sub-table was split, and a key of it removed: its halves fit into one again.
@@ -48,7 +59,7 @@ extension Scene {
 
   /// What is in use needs half of the memory that the table has: the rest goes back, and what lies there is moved before.
   mutating func shrinking() throws -> () throws -> Void {
-    let count = try fillWithPadding()
+    let count = try fillWithPadding(size: 900)
     for index in 0..<count where index % 16 != 0 {
       _ = try table.remove(Self.padding(index))
       model[Self.padding(index)] = nil
