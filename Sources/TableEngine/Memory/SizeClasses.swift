@@ -2,8 +2,8 @@ import CShims
 
 /// Which blocks there are: slab classes up to 4 KiB, then runs of 1-KiB frames.
 ///
-/// A class's size is the largest multiple of 16 of which k fit into a slab; neighbours differ by at least an
-/// eighth, so rounding up costs at most that much (less than 16 bytes for small ones).
+/// A class's size is the largest multiple of 16 of which k fit into a slab. Neighbours differ by 16 bytes, and larger ones by an
+/// eighth to a quarter: so rounding up wastes at most a fifth of a block, and a twelfth on average.
 ///
 /// The tables are written out: what the compiler can lay down as data costs a load, and what is made at the first use
 /// costs every later use a call. Their rule is in `SizeClassTests`.
