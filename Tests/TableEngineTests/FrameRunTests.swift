@@ -24,17 +24,17 @@ import Testing
       let first = places[generator.below(places.count)]
       let length = Self.lengths[generator.below(Self.lengths.count)]
       if let run = runs[first] {
-        allocator.release(Self.block(run, allocator))
+        allocator.release(allocator.run(run))
         for frame in run { runs[frame] = nil }
       } else if first + length <= frameCount, (first..<first + length).allSatisfy({ allocator.isFree(frame: $0) }) {
-        allocator.mark(Self.block(first..<first + length, allocator))
+        allocator.mark(allocator.run(first..<first + length))
         for frame in first..<first + length { runs[frame] = first..<first + length }
       }
       for _ in 0..<20 {
         let frame = places[generator.below(places.count)]
         let run = runs[frame]
         #expect(allocator.isFree(frame: frame) == (run == nil))
-        #expect(allocator.run(ofFrame: frame) == run.map { Self.block($0, allocator) })
+        #expect(allocator.run(ofFrame: frame) == run.map(allocator.run))
         if let run { #expect(allocator.isRunStart(frame) == (frame == run.lowerBound)) }
       }
       let wanted = Self.wanted[generator.below(Self.wanted.count)]
@@ -43,7 +43,7 @@ import Testing
       if expected == nil { foundNone += 1 } else { found += 1 }
     }
     #expect(foundNone > 0 && found > 100)
-    for run in Set(runs.values) { allocator.release(Self.block(run, allocator)) }
+    for run in Set(runs.values) { allocator.release(allocator.run(run)) }
     #expect(places.allSatisfy { allocator.isFree(frame: $0) })
     #expect(try table.check() == [])
   }
@@ -66,11 +66,5 @@ import Testing
     } catch .full(.capacity) {
       return nil
     }
-  }
-
-  private static func block(_ run: Range<Int>, _ allocator: Allocator) -> BlockRef {
-    BlockRef(
-      offset: allocator.geometry.unitsOffset + run.lowerBound * SizeClasses.frameBytes,
-      code: SizeClasses.runCode + run.count)
   }
 }

@@ -5,6 +5,13 @@ extension Allocator {
     return first..<(first + block.code - SizeClasses.runCode)
   }
 
+  /// The run of these frames: the other way round.
+  func run(_ frames: Range<Int>) -> BlockRef {
+    BlockRef(
+      offset: geometry.unitsOffset + frames.lowerBound * SizeClasses.frameBytes,
+      code: SizeClasses.runCode + frames.count)
+  }
+
   /// The control offsets of the words of 64 frames: which are free, and with which a run begins.
   private func words(_ word: Int) -> (free: Int, starts: Int) {
     let descriptor = geometry.descriptor(word / UnitLayout.frameWords)
@@ -64,9 +71,7 @@ extension Allocator {
   /// The run that a frame in use belongs to; nil where there is none, or the bits contradict each other.
   func run(ofFrame frame: Int) -> BlockRef? {
     guard let first = runStart(atOrBefore: frame) else { return nil }
-    return BlockRef(
-      offset: geometry.unitsOffset + first * SizeClasses.frameBytes,
-      code: SizeClasses.runCode + runEnd(after: frame) - first)
+    return run(first..<runEnd(after: frame))
   }
 
   /// - Returns: nil if a frame between, or this one, is no run's.

@@ -30,8 +30,7 @@ struct RunSearch {
       allocator.work.bitmapWords &+= 1
       let free = allocator.freeFrames(ofWord: word) & counting(usable &>> UInt64(within &* 4), word)
       if let first = find(in: free, firstFrame: word &* 64) {
-        return BlockRef(
-          offset: allocator.geometry.unitsOffset + first * SizeClasses.frameBytes, code: SizeClasses.runCode + wanted)
+        return allocator.run(first..<first + wanted)
       }
     }
     return nil
