@@ -94,6 +94,21 @@ import Testing
     }
   }
 
+  /// In the rwlock variant there was no look at all: that is not said to be one that found something else.
+  @Test func aBarrierInTheWayAllTheTimeIsNamed() async throws {
+    try await withTableName { (name: String) async throws -> Void in
+      let table = try Table.create(name, .init(variant: .rwlock, capacityBytes: 4 << 20))
+      let writer = try worker(table)
+      try writer.ask("barrier", expecting: "in")
+      await #expect { try await table.waitUntil("n", as: Int.self, timeout: .milliseconds(30)) { $0 != nil } } throws: {
+        let error = $0 as? TableError
+        return error?.code == .timedOut && "\($0)".contains("\(writer.pid)")
+      }
+      try writer.ask("commit", expecting: "ok")
+      try writer.finish()
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases, [Table.Access.participant, .observer])
   func onValuesCountersAndDictionaries(_ variant: Table.Variant, _ access: Table.Access) async throws {
     try await withTableName { (name: String) async throws -> Void in
