@@ -1,4 +1,6 @@
 import Dispatch
+import Glibc
+import SharedMemory
 import SharedTable
 import Synchronization
 import TableTestSupport
@@ -145,6 +147,36 @@ import Testing
       queue.sync {}
       while witness != nil { try table.set("key", 1) }
     }
+  }
+
+  /// Not on the watcher's thread, which others wait for: their objects may do anything at their end.
+  @Test func whatItsHandlersHoldGoesWhereItIsLetGoOrOnTheQueue() throws {
+    /// Counts those that end on another thread than their maker's, and not on the queue.
+    final class Witness: Sendable {
+      static let queueKey = DispatchSpecificKey<Bool>()
+      static let strays = Atomic(0)
+      let maker = pthread_self()
+      deinit {
+        guard pthread_self() != maker, DispatchQueue.getSpecific(key: Self.queueKey) == nil else { return }
+        Self.strays.add(1, ordering: .relaxed)
+      }
+    }
+    queue.setSpecific(key: Witness.queueKey, value: true)
+    try withTable(.rcu) { table in
+      for round in 0..<2000 as Range<UInt64> {
+        var source: TableChangeSource? = table.makeChangeSource(queue: queue)
+        source!.setEventHandler { [witness = Witness()] _ in withExtendedLifetime(witness) {} }
+        source!.activate()
+        queue.sync {}
+        try table.set("key", 1)
+        // At another moment of the watcher's turn in each round.
+        let moment = HostClock.monotonicNanoseconds + round % 200 * 500
+        while HostClock.monotonicNanoseconds < moment {}
+        source = nil
+      }
+      queue.sync {}
+    }
+    #expect(Witness.strays.load(ordering: .relaxed) == 0)
   }
 
   @Test func withoutItsLastReferenceItIsGoneAlsoWhileChangesCome() throws {

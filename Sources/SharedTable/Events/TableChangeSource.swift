@@ -92,7 +92,7 @@ public final class TableChangeSource: Sendable {
   /// Begins to call the handler. Once; afterwards it has no effect.
   public func activate() {
     state.withLock { $0.isActive = true }
-    run(from: .idle)
+    run()
   }
 
   /// Undoes one ``suspend()``; where there is none to undo, the same as ``activate()``.
@@ -100,7 +100,7 @@ public final class TableChangeSource: Sendable {
     state.withLock { state in
       if state.suspensions > 0 { state.suspensions -= 1 } else { state.isActive = true }
     }
-    run(from: .idle)
+    run()
   }
 
   /// Calls no handler any more, after the one that may be running, until ``resume()`` was called as often.
@@ -113,7 +113,7 @@ public final class TableChangeSource: Sendable {
       if state.phase != .ended { state.cancelled = self }
       return state.watch
     }
-    run(from: .idle)
+    run()
     watch?.end()
   }
 
@@ -122,13 +122,17 @@ public final class TableChangeSource: Sendable {
 
   // MARK: -
 
-  private func run(from phase: Phase) {
-    let goes = state.withLock { state in
+  private func run() { if begin(from: .idle) { enqueue() } }
+
+  /// On the queue: the watcher says that the wait is over.
+  private func proceed() { if begin(from: .waiting) { drain() } }
+
+  private func begin(from phase: Phase) -> Bool {
+    state.withLock { state in
       guard state.phase == phase else { return false }
       state.phase = state.mayRun ? .running : .idle
       return state.phase == .running
     }
-    if goes { enqueue() }
   }
 
   /// The queue refers to the source weakly. A strong reference would keep a source that its program has let go for one turn after the
@@ -179,8 +183,10 @@ public final class TableChangeSource: Sendable {
       state.watch = watch
       state.phase = .waiting
     }
-    // Weakly: who lets go of a source that waits has no more use for it.
-    watch.wait(for: goal) { [weak self] in self?.run(from: .waiting) }
+    // Weakly: who lets go of a source that waits has no more use for it. And only on the queue, or the watcher's thread might have the last
+    // reference, and let go of what the handlers hold.
+    let proceed: @Sendable () -> Void = { [weak self] in self?.proceed() }
+    watch.wait(for: goal) { [queue] in queue.async(execute: proceed) }
     // A cancellation that came before the wait found nothing to end.
     if isCancelled { watch.end() }
   }
