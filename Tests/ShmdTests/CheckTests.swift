@@ -177,6 +177,8 @@ import Testing
     try fixture.write("tables: [{name: \(first), capacity: 2MiB}]\ninterval: 30ms\n", dropIn: "10-a.yaml")
     try fixture.write("this: is not read", dropIn: "30-c.yaml.old")
     try fixture.write("this: is not read", dropIn: ".hidden.yaml")
+    try fixture.write("# interval: 1s\n", dropIn: "40-comments.yaml")
+    try fixture.write("", dropIn: "50-empty.yaml")
     let daemon = try fixture.startReady()
     #expect(
       daemon.lines.contains { $0.hasSuffix("ready tables=\"\(main) \(first) \(second)\"") }, "\(daemon.transcript)")

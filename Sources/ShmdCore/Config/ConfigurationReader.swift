@@ -83,7 +83,8 @@ public struct ConfigurationReader {
     do throws(YAMLMistake) {
       let root = try composer.document()
       for mistake in composer.duplicates { complain(mistake.line, mistake.message) }
-      if root == nil { complain(1, "the file is empty; write 'tables:' and a list of tables") }
+      // A drop-in may be a template whose lines are all comments.
+      if root == nil, !isDropIn { complain(1, "the file is empty; write 'tables:' and a list of tables") }
       return root
     } catch {
       complain(error.line, "is not YAML: \(error.message)")
