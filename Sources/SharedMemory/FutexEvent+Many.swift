@@ -20,9 +20,9 @@ extension FutexEvent {
       let words = unsafe seen.map { unsafe UnsafeRawPointer($0.event.word) }
       let values = seen.map(\.value)
       let result = unsafe shmos_futex_wait_many(words, values, Int32(seen.count), Int64(clamping: timeoutNanoseconds))
-      // Anything else is a refusal, by the system (ENOSYS) or a sandbox's choice of number.
       if result >= 0 || [-EAGAIN, -ETIMEDOUT, -EINTR].contains(result) { return }
-      isWaitingForManyDenied.store(true, ordering: .relaxed)
+      // Want of memory passes. Anything else is a refusal for good, by the system (ENOSYS) or a sandbox's choice of number.
+      if result != -ENOMEM { isWaitingForManyDenied.store(true, ordering: .relaxed) }
     }
     let start = HostClock.monotonicNanoseconds
     for turn in 0... {
