@@ -305,6 +305,17 @@ import Testing
     }
   }
 
+  /// A timeout of zero is enough for what is there.
+  @Test func whatWasCommittedBeforeIsLookedThroughWhateverTheTimeout() throws {
+    try withTable(.rcu) { table in
+      var changes = BlockingChanges(table, after: table.version, forKey: Array("wanted".utf8))
+      for number in 0..<2000 { try table.set("other", number) }
+      try table.set("wanted", 1)
+      let told = try changes.next(timeout: .zero)
+      #expect(told?.keyText == "wanted")
+    }
+  }
+
   @Test func aKeyThatCannotBeIsRefused() throws {
     try withTable(.rcu) { table in
       var changes = BlockingChanges(table, after: nil, forKey: [])

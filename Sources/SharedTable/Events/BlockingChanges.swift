@@ -12,19 +12,31 @@ package struct BlockingChanges {
   }
 
   /// The next change.
+  ///
+  /// Whatever the timeout, it looks through what was committed before the call.
   /// - Returns: nil if there was none in time.
   /// - Throws: what the asynchronous sequence throws.
   package mutating func next(timeout: Duration) throws(TableError) -> TableChange? {
     let deadline = Deadline(timeout)
+    let newest = feed.table.version
     while true {
       switch try feed.step() {
       case .change(let change): return change
-      case .again: continue
-      case .wait(.commit(let version)):
-        guard try feed.table.waitForCommit(after: version, timeout: deadline.left) else { return nil }
-      case .wait(.disk(let version)):
-        guard try feed.table.isDurable(version, within: deadline.left) else { return nil }
+      case .again:
+        if feed.version >= newest, deadline.isPast { return nil }
+      case .wait(let goal):
+        // Before the wait, which returns at once where a commit has come: changes of other keys that come one after the other would keep
+        // the thread here for ever.
+        guard !deadline.isPast, try wait(for: goal, deadline) else { return nil }
       }
+    }
+  }
+
+  /// - Returns: false if it was not reached in time.
+  private func wait(for goal: Watch.Goal, _ deadline: Deadline) throws(TableError) -> Bool {
+    switch goal {
+    case .commit(let version): try feed.table.waitForCommit(after: version, timeout: deadline.left)
+    case .disk(let version): try feed.table.isDurable(version, within: deadline.left)
     }
   }
 }

@@ -35,6 +35,9 @@ struct ChangeFeed: Sendable {
     cursor = start.map { ChangeCursor(after: $0) } ?? table.segment.changeCursor()
   }
 
+  /// Up to which the log was read.
+  var version: UInt64 { cursor.readVersion }
+
   enum Step {
     case change(TableChange)
     /// Nothing that is wanted among the records looked at: there may be more.
