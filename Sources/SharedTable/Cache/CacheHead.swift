@@ -56,8 +56,7 @@ struct CacheHead: Equatable {
   /// Releases before stored plain bytes, which a store or a dump may have kept: the next write that changes the head stores it anew.
   @inline(__always)
   private static func isForm(of found: FoundEntry) -> Bool {
-    if found.meta.type == ValueType.structure.rawValue { return found.fingerprint == form.fingerprint }
-    return found.meta.type == ValueType.bytes.rawValue
+    found.hasForm(form) || found.meta.type == ValueType.bytes.rawValue
   }
 
   /// As it lies in the table.

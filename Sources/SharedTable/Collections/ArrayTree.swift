@@ -152,8 +152,8 @@ final class ArrayTree: Sendable {
   /// The same; nil if it is none.
   @inline(__always) @_lifetime(immortal)
   func node(_ found: FoundEntry, _ level: Int) -> ArrayNodeSpan? {
-    guard found.meta.type == nodeForm.type.rawValue, found.fingerprint == nodeForm.fingerprint,
-      let node = ArrayNodeSpan(unsafe RawSpan(_unsafeBytes: found.value)), node.level == level
+    guard found.hasForm(nodeForm), let node = ArrayNodeSpan(unsafe RawSpan(_unsafeBytes: found.value)),
+      node.level == level
     else { return nil }
     return unsafe _overrideLifetime(node, borrowing: ())
   }

@@ -7,8 +7,8 @@ final class CollectionPlace: Sendable {
   @usableFromInline let name: CollectionKeys
   let signature: String
   private let signatureBytes: KeptBytes
-  /// Of headers. Here it is read without a look whether it has been computed.
-  private let fingerprint = CollectionHeader.tableFingerprint
+  /// Here it is read without a look whether its fingerprint has been computed.
+  private let headerForm = StoredForm(of: CollectionHeader.self)
   /// Of the header's key.
   private let hash: UInt64
 
@@ -75,18 +75,15 @@ final class CollectionPlace: Sendable {
   /// Is it a header of this signature, whatever its numbers?
   @inline(__always)
   private func isOurs(_ found: FoundEntry) -> Bool {
-    found.meta.type == CollectionHeader.tableType.rawValue && found.fingerprint == fingerprint
-      && (unsafe CollectionHeader.isOf(found.value, signatureBytes.bytes))
-  }
-
-  private static func isHeader(_ entry: borrowing EntryView) -> Bool {
-    entry.type == CollectionHeader.tableType && entry.fingerprint == CollectionHeader.tableFingerprint
+    found.hasForm(headerForm) && (unsafe CollectionHeader.isOf(found.value, signatureBytes.bytes))
   }
 
   /// What is wrong with what lies under the name: it is something else, or no header that can be.
   @inline(never)
   private func unreadable(_ entry: borrowing EntryView) -> TableError {
-    guard Self.isHeader(entry) else { return mismatch("a value of type \(entry.type?.name ?? "unknown")") }
+    guard entry.hasForm(of: CollectionHeader.self) else {
+      return mismatch("a value of type \(entry.type?.name ?? "unknown")")
+    }
     guard let header = entry.value(as: CollectionHeader.self), header.signature != signature else {
       return damaged("its header cannot be read")
     }

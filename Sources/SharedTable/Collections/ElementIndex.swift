@@ -69,7 +69,7 @@ struct ElementIndex: Sendable {
     _ number: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> ElementPage {
     let page = try section.withEntry(key(ofPage: number)) { entry -> ElementPage? in
-      guard entry.type == ElementPage.tableType, entry.fingerprint == ElementPage.tableFingerprint else { return nil }
+      guard entry.hasForm(of: ElementPage.self) else { return nil }
       return unsafe entry.bytes.withUnsafeBytes { bytes in unsafe ElementPage(tableBytes: bytes) }
     }
     guard let page else { return ElementPage() }

@@ -97,8 +97,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   @inlinable
   func checkType(in tx: borrowing Transaction) throws(TableError) {
     guard let entry = try tx.find(name) else { return }
-    let type = Value.tableType
-    if entry.meta.type != type.rawValue || entry.fingerprint != Value.tableFingerprint { throw mismatch(entry, type) }
+    if !entry.hasForm(of: Value.self) { throw mismatch(entry, Value.tableType) }
   }
 
   /// Out of line, and without the value's type: it is seldom needed.

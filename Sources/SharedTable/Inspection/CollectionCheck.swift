@@ -38,7 +38,7 @@ struct CollectionCheck {
     try view.forEach { key, entry in
       let name = unsafe key.withUnsafeBytes { unsafe [UInt8]($0) }
       guard !name.contains(Self.slash), !name.contains(UInt8(ascii: "#")) else { return }
-      if entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint {
+      if entry.hasForm(of: CollectionHeader.self) {
         headers.updateValue(entry.value(as: CollectionHeader.self), forKey: name)
       } else if CacheHead.isOfACache(entry.found), let text = String(validating: name, as: UTF8.self) {
         caches.append(text)
@@ -53,9 +53,7 @@ struct CollectionCheck {
       let name = Array(bytes[..<end])
       if headers[name] != nil {
         parts[name, default: []].append(Array(bytes[(end + 1)...]))
-      } else if entry.type == .structure,
-        entry.fingerprint == ArrayNode.fingerprint || entry.fingerprint == ElementPage.tableFingerprint
-      {
+      } else if entry.hasForm(of: ArrayNodeBytes.self) || entry.hasForm(of: ElementPage.self) {
         headless.insert(name)
       }
     }
@@ -153,9 +151,9 @@ private struct ArrayCheck {
   }
 
   private static func look(_ entry: borrowing EntryView, _ level: Int, _ count: Int?) -> Outcome {
-    guard entry.type == ArrayNodeBytes.tableType, entry.fingerprint == ArrayNode.fingerprint,
-      let node = ArrayNodeSpan(entry.bytes)
-    else { return .wrong("it is no node") }
+    guard entry.hasForm(of: ArrayNodeBytes.self), let node = ArrayNodeSpan(entry.bytes) else {
+      return .wrong("it is no node")
+    }
     guard node.level == level else { return .wrong("it is of level \(node.level), not \(level)") }
     if level == 0 {
       if let count, node.count != count { return .wrong("it has \(node.count) elements, not \(count)") }

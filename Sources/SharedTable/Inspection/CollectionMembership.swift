@@ -20,7 +20,7 @@ extension CollectionMembership {
 
   /// Nil if what lies under a name is the header of no collection.
   static func kind(_ entry: borrowing EntryView) -> String? {
-    if entry.type == CollectionHeader.tableType, entry.fingerprint == CollectionHeader.tableFingerprint {
+    if entry.hasForm(of: CollectionHeader.self) {
       guard let header = entry.value(as: CollectionHeader.self) else { return "damaged collection" }
       return String(header.signature.prefix(200))
     }

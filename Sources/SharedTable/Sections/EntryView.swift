@@ -17,8 +17,8 @@ public struct EntryView: ~Escapable {
   @inlinable public var type: ValueType? { ValueType(rawValue: found.meta.type) }
   /// Of the barrier that stored it.
   public var version: UInt64 { found.version }
-  /// Distinguishes layouts of one type: see ``TableValue/tableFingerprint``.
-  var fingerprint: UInt64 { @inline(__always) get { found.fingerprint } }
+  /// Is the value of this type and layout? Its bytes may be invalid nevertheless.
+  func hasForm<T: TableValue>(of type: T.Type) -> Bool { found.hasForm(of: type) }
   /// Nanoseconds since 1970; nil for never.
   public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }
 
