@@ -118,17 +118,22 @@ public struct SharedArray<Element: TableValue>: Sendable {
   }
 
   /// A copy of all elements of one snapshot.
-  public func allElements() throws -> [Element] { try read { elements in try elements.allElements() } }
+  public func allElements() throws -> [Element] {
+    try table.withSection { view in try Elements(tree, view).allElements() }
+  }
 
   /// A copy of the first elements of one snapshot, at most so many.
   public func prefix(_ maxLength: Int) throws -> [Element] {
-    try read { elements in try elements.elements(at: 0..<max(0, min(maxLength, elements.count))) }
+    try table.withSection { view in
+      let elements = try Elements(tree, view)
+      return try elements.elements(at: 0..<max(0, min(maxLength, elements.count)))
+    }
   }
 
   /// A copy of the elements of a range, of one snapshot.
   /// - Throws: `outOfBounds` unless all of them are there.
   public func elements(at range: Range<Int>) throws -> [Element] {
-    try read { elements in try elements.elements(at: range) }
+    try table.withSection { view in try Elements(tree, view).elements(at: range) }
   }
 
   /// Runs `body` on the array in one snapshot: its count, and the elements that go with it.

@@ -8,7 +8,7 @@
 /// ```
 /// Element K lies under the key `NAME/K`, where `shmctl ls NAME/` shows it, beside the index of all keys. Under NAME lie the
 /// dictionary's types and the number of its elements. An element that the table's own API stores under such a key is found by its key,
-/// but neither counted nor visited.
+/// but neither counted nor visited, and stays behind `removeAll`; also once the dictionary has stored another value for it. Remove it first.
 ///
 /// Reads wait as `table.get` and ``Table/read(timeout:_:)`` do, changes are one barrier each and wait as
 /// `Table.barrier(timeout:_:)` does. Both throw what those throw, and `typeMismatch` if the name belongs to something
@@ -130,7 +130,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   /// A copy of one snapshot. Of several keys that Swift takes for equal texts (``SharedKey``) it has one, with the value of any of them;
   /// ``keys()`` and ``forEach(timeout:_:)`` have all.
   public func allElements() throws -> [Key: Value] {
-    try table.read { view in
+    try table.withSection { view in
       var elements: [Key: Value] = [:]
       // A count that is wrong costs no memory.
       elements.reserveCapacity(min(try count(in: view), 4096))

@@ -77,9 +77,11 @@ public struct SharedSet<Element: SharedKey>: Sendable {
 
   /// A copy of one snapshot. Of several texts that Swift takes for equal (``SharedKey``) it has one; ``forEach(timeout:_:)`` has all.
   public func allElements() throws -> Set<Element> {
-    var elements: Set<Element> = []
-    try forEach { element in elements.insert(element) }
-    return elements
+    try table.withSection { view in
+      var elements: Set<Element> = []
+      try forEach(in: view) { element in elements.insert(element) }
+      return elements
+    }
   }
 
   /// The elements of both. A copy.

@@ -30,14 +30,49 @@ extension Table {
     return try body(ReadView(self, section))
   }
 
-  /// The same for bodies that throw only `TableError`.
+  /// A read of several steps of which each is the library's: an observer that was overtaken starts over, as in a single `get`.
+  /// - Parameter body: changes nothing but what it returns.
   @inlinable
   func withSection<R>(
     timeout: Duration?, _ body: (borrowing ReadView) throws(TableError) -> R
   ) throws(TableError) -> R {
-    let section = try beginRead(timeout)
-    defer { segment.endRead(section) }
-    return try body(ReadView(self, section))
+    var retry = ObserverRetry()
+    while true {
+      let section = try beginRead(timeout)
+      defer { segment.endRead(section) }
+      do throws(TableError) {
+        return try body(ReadView(self, section))
+      } catch {
+        try startOver(after: error, in: section, timeout, &retry)
+      }
+    }
+  }
+
+  /// The same for a body that throws other errors too.
+  func withSection<R>(_ body: (borrowing ReadView) throws -> R) throws -> R {
+    var retry = ObserverRetry()
+    while true {
+      let section = try beginRead(nil)
+      defer { segment.endRead(section) }
+      do {
+        return try body(ReadView(self, section))
+      } catch let error as TableError {
+        try startOver(after: error, in: section, nil, &retry)
+      }
+    }
+  }
+
+  /// - Throws: the error, unless it says that an observer was overtaken; `busy` if that was the last attempt.
+  @usableFromInline @inline(never)
+  func startOver(
+    after error: TableError, in section: ReadSection, _ timeout: Duration?, _ retry: inout ObserverRetry
+  ) throws(TableError) {
+    guard error.code == .snapshotTooOld, error.table == name, section.mayStartOver else { throw error }
+    do throws(EngineError) {
+      try retry.countAttempt(timeoutNanoseconds: nanoseconds(timeout))
+    } catch {
+      throw named(error)
+    }
   }
 
   @inlinable @inline(__always)

@@ -63,26 +63,18 @@ extension Segment {
     _ key: UnsafeRawPointer, _ keyLength: Int, _ timeoutNanoseconds: UInt64, _ clock: ExpiryClock,
     _ body: (FoundEntry) -> R
   ) throws(EngineError) -> R? {
-    var attempts = 0
-    var deadline: UInt64 = 0
+    var retry = ObserverRetry()
     while true {
       let section = try beginRead(timeoutNanoseconds: timeoutNanoseconds)
       defer { endRead(section) }
       do throws(EngineError) {
         return try unsafe find(UnsafeRawBufferPointer(start: key, count: keyLength), section, clock).map(body)
       } catch {
-        // An observer that was overtaken by a reclaiming process, or by a barrier of the rwlock variant, starts over.
-        guard case .snapshotTooOld = error, section.observation != nil, !section.nested else { throw error }
-        attempts += 1
-        let now = HostClock.monotonicNanoseconds
-        if attempts == 1 { deadline = now &+ timeoutNanoseconds }
-        if attempts == Self.observerAttempts || now >= deadline { throw .busy(attempts: attempts) }
+        guard case .snapshotTooOld = error, section.mayStartOver else { throw error }
+        try retry.countAttempt(timeoutNanoseconds: timeoutNanoseconds)
       }
     }
   }
-
-  /// How often an observer's single read starts over before it says `busy`.
-  static var observerAttempts: Int { 1000 }
 }
 
 /// An open read section: one snapshot of the whole table (G1), until ``Segment/endRead(_:)``, which comes exactly once.
@@ -117,6 +109,10 @@ public struct ReadSection {
 
   /// An observer's copies, and the sequence it must still find.
   var observation: Observation? { unsafe held?.takeUnretainedValue() }
+
+  /// Whether a reader that was overtaken (`snapshotTooOld`) may begin another section: an observer, unless what it has read in an outer section
+  /// would then be of another version.
+  public var mayStartOver: Bool { observation != nil && !nested }
 
   /// Whether what is found is looked at where it lies: a participant's section.
   @inlinable @inline(__always)
