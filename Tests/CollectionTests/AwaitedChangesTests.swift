@@ -39,6 +39,13 @@ import Testing
       #expect(try value.value == 30)
       #expect(try await value.remove())
       #expect(try value.value == 7)
+      let share = try SharedValue<Double>("share", in: table, default: 1)
+      try await share += 1.5
+      try await share -= 0.25
+      #expect(try share.value == 2.25)
+      let text = try SharedValue<String>("text", in: table, default: "a")
+      try await text += "bc"
+      #expect(try text.value == "abc")
       let counter = try SharedCounter("counter", in: table)
       #expect(try await counter.increment(by: 3) == 3)
       #expect(try await counter.reset() == 3)

@@ -66,3 +66,24 @@ extension SharedValue where Value: FixedWidthInteger {
     try await value.awaitBarrier { tx in try value.decrement(by: amount, in: &tx) }
   }
 }
+
+extension SharedValue where Value: FloatingPoint {
+  /// Adds in one barrier.
+  nonisolated(nonsending) public static func += (value: Self, amount: Value) async throws {
+    try await value.awaitBarrier { tx in try value.compute(in: &tx) { $0 + amount } }
+  }
+
+  /// Subtracts in one barrier.
+  nonisolated(nonsending) public static func -= (value: Self, amount: Value) async throws {
+    try await value.awaitBarrier { tx in try value.compute(in: &tx) { $0 - amount } }
+  }
+}
+
+extension SharedValue where Value: RangeReplaceableCollection {
+  /// Appends in one barrier.
+  nonisolated(nonsending) public static func += (value: Self, tail: some Sequence<Value.Element>) async throws {
+    // A sequence may end with its first pass, and the barrier may be tried again.
+    let tail = Value(tail)
+    try await value.awaitBarrier { tx in try value.compute(in: &tx) { $0 + tail } }
+  }
+}

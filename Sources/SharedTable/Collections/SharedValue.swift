@@ -222,12 +222,12 @@ extension SharedValue {
 extension SharedValue where Value: FloatingPoint {
   /// Adds in one barrier.
   public static func += (value: Self, amount: Value) throws(TableError) {
-    try value.replace { $0 + amount }
+    try value.withBarrier { tx throws(TableError) in try value.compute(in: &tx) { $0 + amount } }
   }
 
   /// Subtracts in one barrier.
   public static func -= (value: Self, amount: Value) throws(TableError) {
-    try value.replace { $0 - amount }
+    try value.withBarrier { tx throws(TableError) in try value.compute(in: &tx) { $0 - amount } }
   }
 }
 
@@ -236,15 +236,14 @@ extension SharedValue where Value: RangeReplaceableCollection {
   public static func += (value: Self, tail: some Sequence<Value.Element>) throws(TableError) {
     // A sequence may end with its first pass, and the barrier may be tried again.
     let tail = Value(tail)
-    try value.replace { $0 + tail }
+    try value.withBarrier { tx throws(TableError) in try value.compute(in: &tx) { $0 + tail } }
   }
 }
 
 extension SharedValue {
-  private func replace(_ compute: (Value) -> Value) throws(TableError) {
-    try withBarrier { tx throws(TableError) in
-      let (value, expires) = try look(in: tx)
-      try tx.set(name, compute(value), expires: expires)
-    }
+  /// Stores what `body` makes of the value.
+  func compute(in tx: inout Transaction, _ body: (Value) -> Value) throws(TableError) {
+    let (value, expires) = try look(in: tx)
+    try tx.set(name, body(value), expires: expires)
   }
 }
