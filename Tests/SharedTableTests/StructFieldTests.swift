@@ -209,6 +209,10 @@ import Testing
     case none, some(Int)
     static var allCases: [Loaded] { [.none, .some(1)] }
   }
+  enum Nameless: CaseIterable {
+    case a, b
+    static var allCases: [Nameless] { [] }
+  }
   struct Inner { var flag: Bool }
 
   @Test func aFieldThatCannotBeCheckedIsRefusedByItsName() {
@@ -226,6 +230,10 @@ import Testing
     #expect(
       refusal(B.self)
         == "\(start) 'inner..1' is the enum Loaded with associated values, whose bits cannot be checked")
+    struct N { var state: Nameless }
+    #expect(
+      refusal(N.self)
+        == "\(start) 'state' is the enum Nameless, whose allCases is empty; name all of its cases there")
     struct C { var inner: Inner? }
     #expect(
       refusal(C.self)

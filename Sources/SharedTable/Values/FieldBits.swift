@@ -63,6 +63,9 @@ enum FieldPatterns {
     }
   }
 
+  /// Are there no cases? Then there would be nothing to compare bits with.
+  static func isEmpty<Cases: CaseIterable>(_ type: Cases.Type) -> Bool { type.allCases.isEmpty }
+
   /// Has a case something with it? Then the cases are not all values.
   static func haveAssociatedValues<Cases: CaseIterable>(_ type: Cases.Type) -> Bool {
     Cases.allCases.contains { !Mirror(reflecting: $0).children.isEmpty }

@@ -117,6 +117,9 @@ private struct FieldWalk {
       throw refusal(
         path, "is the enum \(type), whose bits cannot be checked; make it CaseIterable, or store its raw value")
     }
+    guard !FieldPatterns.isEmpty(cases) else {
+      throw refusal(path, "is the enum \(type), whose allCases is empty; name all of its cases there")
+    }
     guard !FieldPatterns.haveAssociatedValues(cases) else {
       throw refusal(path, "is the enum \(type) with associated values, whose bits cannot be checked")
     }
