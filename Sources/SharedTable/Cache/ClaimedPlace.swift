@@ -108,6 +108,7 @@ extension ClaimedPlace {
   var recursive: TableError {
     TableError(
       .wouldDeadlock, table: table.name,
-      "\(title) is being computed by this very thread or task; do not ask for it in the closure that computes it")
+      "\(title) is being computed by this thread, or by this task or one that started it; do not ask for it in the closure that computes it"
+    )
   }
 }

@@ -149,8 +149,9 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// other methods first wait for all submitted writes, of any thread. Inside a section of the table they do not wait: a section shows
   /// its own version.
   /// - Parameters:
-  ///   - done: true: as `set(_:_:cost:expires:if:timeout:)`. False: returns at once (or, with 1,024 writes
-  ///     waiting, when they are done), and errors go to the cache's `errorHandler`.
+  ///   - done: true: as `set(_:_:cost:expires:if:timeout:)`, which asynchronous code should await instead, since this form blocks its
+  ///     thread. False: returns at once (or, with 1,024 writes waiting, when they are done), and errors go to the cache's
+  ///     `errorHandler`.
   ///   - key: the element's.
   ///   - value: what to store.
   /// - Throws: what ``flush(timeout:)`` does if it waits for others; `unsupported` in a child whose parent had

@@ -119,6 +119,12 @@ final class ArrayTree: Sendable {
   }
 
   @inline(never)
+  func negativeCount(_ count: Int) -> TableError {
+    TableError(
+      .outOfBounds, table: table.name, "array '\(place.name.text)' cannot remove \(count) elements; give 0 or more")
+  }
+
+  @inline(never)
   func damaged(_ id: Int) -> TableError { place.damaged("its node \(id) contradicts the others") }
 
   /// The array's node is as it should be. What it holds there is another program's, whose type has the same form.

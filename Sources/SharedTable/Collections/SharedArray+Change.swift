@@ -114,7 +114,8 @@ extension SharedArray {
   /// The same as part of a barrier; throws what the transaction throws.
   public func removeFirst(_ count: Int, in tx: inout Transaction) throws(TableError) {
     let all = try self.count(in: tx)
-    guard count >= 0, count <= all else { throw tree.outOfBounds(min(count, count &- 1), all) }
+    guard count >= 0 else { throw tree.negativeCount(count) }
+    guard count <= all else { throw tree.outOfBounds(count - 1, all) }
     try tree.remove(0..<count, in: &tx)
   }
 

@@ -29,7 +29,7 @@ public struct HostState<Value: TableValue>: Sendable {
   @inlinable
   public func set(_ value: Value) throws { try executor.access { tx in try stored.set(value, in: &tx) } }
 
-  /// Changes the value in place. If `body` throws, the value stays.
+  /// Changes the value in place. If `body` throws, the value stays. What `body` itself stores in this state is replaced by the outcome.
   /// - Returns: what `body` returns.
   @discardableResult @inlinable
   public func mutate<R>(_ body: (inout Value) throws -> R) throws -> R {

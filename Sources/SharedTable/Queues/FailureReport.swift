@@ -3,10 +3,10 @@ import Glibc
 /// Lines on standard error about failures that nobody looks at, which would otherwise pass unseen.
 ///
 /// Of equal failures in a row only the first, the tenth, the hundredth and so on: what fails thousands of times for one
-/// reason must not bury it.
+/// reason must not bury it. Those that differ in numbers alone, such as the time for which another process has held a key, are equal.
 final class FailureReport: Sendable {
   private struct Repeated {
-    var text = ""
+    var textWithoutNumbers = ""
     var count = 0
   }
 
@@ -17,8 +17,10 @@ final class FailureReport: Sendable {
 
   func add(_ error: any Error) {
     let text = "\(error)"
+    let textWithoutNumbers = text.filter { !$0.isNumber }
     let count = last.withLock { last in
-      last = Repeated(text: text, count: text == last.text ? last.count + 1 : 1)
+      let isEqual = textWithoutNumbers == last.textWithoutNumbers
+      last = Repeated(textWithoutNumbers: textWithoutNumbers, count: isEqual ? last.count + 1 : 1)
       return last.count
     }
     guard Self.isPowerOfTen(count) else { return }

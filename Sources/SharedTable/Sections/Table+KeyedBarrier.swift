@@ -13,8 +13,9 @@ extension Table {
   /// It keeps its changes in its process's memory and commits them in a short barrier of the table at its end. Before the commit the
   /// version of its own changes is not known (``TableEntry/version`` shows a lower one), and the change log gets one record a key.
   ///
-  /// Blocks while another barrier of keys holds one of these keys, or asked for one before this call: first come, first served. A
-  /// killed process holds nothing. At its end it blocks like a barrier of the whole table, as long again at most.
+  /// Blocks while another barrier of keys holds one of these keys, or asked for one before this call: first come, first served; and
+  /// to note its keys, while a barrier or a change of any value runs. A killed process holds nothing. In the rwlock variant its reads, too,
+  /// wait while another barrier runs, and may throw `timedOut`. At its end it blocks like a barrier of the whole table, as long again at most.
   /// - Parameters:
   ///   - keys: at least one, and at most 36 together with those above them (`a` and `a/b` for `a/b/c`); all are locked at
   ///     once, so that no two such barriers can wait for each other.

@@ -112,7 +112,8 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
   }
 
-  /// The value of a key as this barrier sees it, copied out; nil if absent or expired. Never waits.
+  /// The value of a key as this barrier sees it, copied out; nil if absent or expired. Never waits, but in a barrier of keys of the
+  /// rwlock variant for another barrier.
   /// - Throws: `typeMismatch` if the value is of another type or layout; `invalid`, `tooLarge` for a key that cannot be, or is none
   ///   of this barrier's.
   @inlinable

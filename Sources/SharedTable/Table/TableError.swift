@@ -201,7 +201,7 @@ extension TableError {
     case .slotsExhausted(let count):
       self.init(
         .slotsExhausted, table: table,
-        "all \(count) reader slots belong to living threads; use fewer threads or observe")
+        "all \(count) reader slots belong to living threads and snapshots; use fewer of both, or observe")
     case .notDurable(let gap):
       self.init(notDurable: gap, table: table)
     case .mirrored:

@@ -56,7 +56,9 @@ func queueAnswer(_ words: [String]) throws -> String? {
     atexit { say("ends") }
     return "suspended"
   case "queue-fail":
-    for _ in 0..<Int(words[1])! { try queue.async(flags: .barrier) { _ in throw CommandFailed() } }
+    // Equal but for numbers, as errors with a time in them are.
+    struct Failure: Error { let number: Int }
+    for number in 0..<Int(words[1])! { try queue.async(flags: .barrier) { _ in throw Failure(number: number) } }
     return "submitted"
   case "queue-group":
     // Asynchronous barriers that follow each other, the last of which stops in its closure and says how many were
