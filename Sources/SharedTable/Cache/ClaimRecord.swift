@@ -66,8 +66,8 @@ struct ClaimRecord: Sendable, Equatable {
       heldNanoseconds: HostClock.monotonicNanoseconds &- since)
   }
 
-  /// The claims whose values this thread or task is computing just now: waiting for one of them would never end. A task that such a task starts
-  /// inherits them, since nobody can tell whether the computing task waits for it.
+  /// The claims whose values this thread or task is computing just now: waiting for one of them would never end. A task
+  /// that a computing task starts inherits its list: the library cannot tell whether the computing task waits for the new one.
   @TaskLocal static var computing: [ClaimRecord] = []
 
   var isOwn: Bool { Self.computing.contains(self) }

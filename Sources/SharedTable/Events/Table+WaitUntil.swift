@@ -58,7 +58,7 @@ extension Table {
       let look = try lookAtOnce(key, as: type)
       if let look, try predicate(look.value) { return look.value }
       guard !deadline.isPast else {
-        // A look that fails once more names who is in the way.
+        // The task never saw the value. It looks once more, by a look that throws: its error names the process whose barrier is in the way.
         if look == nil, case let last = try self.look(key, as: type, timeoutNanoseconds: 0), try predicate(last.value) {
           return last.value
         }
