@@ -97,6 +97,25 @@ import Testing
     }
   }
 
+  /// The second barrier finds no room beside the first, and when it runs again it ends only after the first one's submitter has been told.
+  @Test func thoseThatHaveEndedDoNotWaitForOneThatIsPostponed() throws {
+    try withQueue(.rcu) { queue throws in
+      let (told, versions) = (Door(), Notes<UInt64>())
+      let (first, second) = try together(queue) {
+        let first = try queue.async(flags: .barrier) { _ in versions.add(queue.table.version) }
+        first.notify(queue: .global()) { _ in told.open() }
+        let second = try queue.async(flags: .barrier) { _ in
+          // On a busy machine each may have had a barrier to itself.
+          if versions.all == [queue.table.version] { throw TableError(.full, table: queue.table.name, "for the test") }
+          told.wait()
+        }
+        return (first, second)
+      }
+      try first.wait(timeout: .seconds(600))
+      try second.wait(timeout: .seconds(600))
+    }
+  }
+
   /// Whoever measures groups is told once of each barrier that runs: of one that is postponed, and of none that is cancelled.
   @Test func whatRunsCountsInOneGroup() throws {
     try withTable(.rcu, capacityBytes: 2 << 20) { table throws in

@@ -17,10 +17,6 @@ extension BarrierQueue {
   /// For how long a group takes up further ones.
   static var groupNanoseconds: UInt64 { 1_000_000 }
 
-  private static var postpones: Bool {
-    true
-  }
-
   /// How long a group takes up further barriers.
   ///
   /// To read the clock costs as much as a small barrier does in all. So while the group is young it is read with every fourth; once a
@@ -49,7 +45,7 @@ extension BarrierQueue {
     var cancelled = SubmissionList()
     /// The next ones, taken out of the queue and not begun.
     var next = SubmissionList()
-    /// Begun anew, alone: it met `full` among others, who may have been what there was no room for.
+    /// Leads the next group: it met `full` among others, who may have been what there was no room for.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version, until this deadline: its own.
     var waiting: ReaderWaits.Wait?
@@ -67,22 +63,14 @@ extension BarrierQueue {
 
   /// On a worker thread: runs the barrier whose turn it is, and those that follow it.
   func run(_ first: BarrierWork) {
-    var group = Group(postponed: first)
-    runPostponed(&group)
+    var group = Group()
+    if runGroup(of: first, &group) { endTurn(of: &group) }
   }
 
   /// The same with the table's barrier open.
   func runInOpenBarrier(_ first: BarrierWork) {
     var group = Group()
     runOpenGroup(of: first, &group)
-    runPostponed(&group)
-  }
-
-  /// Runs what is postponed, each in a group of its own, and ends the turn.
-  private func runPostponed(_ group: inout Group) {
-    while let leader = group.postponed.take() {
-      guard runGroup(of: leader, &group) else { return group.letGoOfCancelled() }
-    }
     endTurn(of: &group)
   }
 
@@ -102,12 +90,7 @@ extension BarrierQueue {
   private func runGroup(of leader: BarrierWork, _ group: inout Group) -> Bool {
     let newest = withOrder { $0.newest(atTurnThatIsFirst: leader.turnDeadline == nil) }
     do throws(TableError) {
-      if group.ended.count == 0 {
-        guard try beginBarrierInTurn(leader) else { return false }
-      } else {
-        // Those whose results are there would be told only after this one's next turn.
-        try whileWaiting { () throws(TableError) in try beginBarrier(leader.timeout, leader.reach) }
-      }
+      guard try beginBarrierInTurn(leader) else { return false }
     } catch {
       fail(leader, upTo: newest, error, &group)
       return true
@@ -118,7 +101,6 @@ extension BarrierQueue {
 
   private func runOpenGroup(of leader: BarrierWork, _ group: inout Group) {
     let version = table.segment.versionInBarrier
-    let cancelledBefore = group.cancelled.count
     var time = Time()
     var count = 1
     table.runBarrier { tx in
@@ -131,14 +113,24 @@ extension BarrierQueue {
       }
     }
     // Those that were cancelled did not run.
-    count -= group.cancelled.count - cancelledBefore
-    if group.next.count > 0 {
-      var cancelled = withOrder { $0.putBack(&group.next) }
-      while let work = cancelled.popFirst() { group.cancelled.append(work) }
-    }
+    count -= group.cancelled.count
     // One that is postponed counts in the group in which it runs to its end.
     if group.postponed != nil { count -= 1 }
+    putBackNext(of: &group)
     if count > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: count)) }
+  }
+
+  /// Puts back what was taken out of the queue and has not run. The one that was postponed gets a turn of its own: if it ran in this one, and
+  /// waited for the table, those that have ended would be told only after that.
+  private func putBackNext(of group: inout Group) {
+    if let work = group.postponed.take() {
+      var first = SubmissionList()
+      first.append(work)
+      group.next.prepend(first)
+    }
+    guard group.next.count > 0 else { return }
+    var cancelled = withOrder { $0.putBack(&group.next) }
+    while let work = cancelled.popFirst() { group.cancelled.append(work) }
   }
 
   /// - Returns: whether it has ended; else it is what the group knows apart, or was cancelled while the group waited for the table.
@@ -162,7 +154,7 @@ extension BarrierQueue {
         group.waiting = ReaderWaits.Wait(work: work, version: version, deadline: Deadline(left))
       }
       return !work.waitsForReaders
-    } catch let error as TableError where error.code == .full && !isFirst && Self.postpones {
+    } catch let error as TableError where error.code == .full && !isFirst {
       work.unclaim()
       group.postponed = work
       return false
