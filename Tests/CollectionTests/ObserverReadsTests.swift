@@ -38,9 +38,10 @@ import Testing
   }
 
   /// A number of which a test may say what happens while it is read.
-  private struct Interrupted: TableValue, Hashable {
+  private struct Interrupted: TableValue, SharedKey {
     static let interruption = Mutex<(@Sendable () -> Void)?>(nil)
     static var tableType: ValueType { Int.tableType }
+    static var keyForm: String { Int.keyForm }
     let number: Int
 
     init(_ number: Int) { self.number = number }
@@ -48,11 +49,24 @@ import Testing
     init?(tableBytes: UnsafeRawBufferPointer) {
       guard let number = Int(tableBytes: tableBytes) else { return nil }
       self.number = number
-      Self.interruption.withLock { $0.take() }?()
+      Self.interrupt()
     }
+
+    init?(keyBytes: UnsafeRawBufferPointer) {
+      guard let number = unsafe Int(keyBytes: keyBytes) else { return nil }
+      self.number = number
+      Self.interrupt()
+    }
+
+    static func interrupt() { interruption.withLock { $0.take() }?() }
 
     func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
       try number.withTableBytes(body)
+    }
+
+    func withElementKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      Self.interrupt()
+      return try unsafe number.withElementKey(body)
     }
   }
 
@@ -61,9 +75,11 @@ import Testing
     try withTable(.rwlock) { table in
       try SharedArray<Int>("array", in: table).append(contentsOf: 0..<1000)
       try SharedDictionary<String, Int>("numbers", in: table).merge(["x": 1, "y": 2])
+      try SharedSet<Int>("primes", in: table).formUnion([2, 3, 5])
       let reader = try observer(of: table)
       let array = try SharedArray<Interrupted>("array", in: reader)
       let numbers = try SharedDictionary<String, Interrupted>("numbers", in: reader)
+      let primes = try SharedSet<Interrupted>("primes", in: reader)
       func interrupt() {
         Interrupted.interruption.withLock {
           $0 = { #expect(throws: Never.self) { try table.increment("interruptions") } }
@@ -79,7 +95,13 @@ import Testing
       #expect(try numbers.allElements() == ["x": Interrupted(1), "y": Interrupted(2)])
       interrupt()
       #expect(try reader.get(["numbers/x", "numbers/y"]) == [Interrupted(1), Interrupted(2)])
-      #expect(try table.get("interruptions") == 5)
+      interrupt()
+      #expect(try primes.allElements() == [Interrupted(2), Interrupted(3), Interrupted(5)])
+      interrupt()
+      #expect(try primes.subtracting([]).count == 3)
+      interrupt()
+      #expect(try primes.intersection([Interrupted(1), Interrupted(2)]) == [Interrupted(2)])
+      #expect(try table.get("interruptions") == 8)
     }
   }
 

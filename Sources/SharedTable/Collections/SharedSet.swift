@@ -98,11 +98,13 @@ public struct SharedSet<Element: SharedKey>: Sendable {
 
   /// The elements that are not in `other`. A copy.
   public func subtracting(_ other: Set<Element>) throws -> Set<Element> {
-    var elements: Set<Element> = []
-    try forEach { element in
-      if !Self.isElement(element, of: other) { elements.insert(element) }
+    try table.withSection { view in
+      var elements: Set<Element> = []
+      try forEach(in: view) { element in
+        if !Self.isElement(element, of: other) { elements.insert(element) }
+      }
+      return elements
     }
-    return elements
   }
 
   /// Whether the element is in `other` by its bytes, as this set compares: Swift takes several texts for equal (``SharedKey``).

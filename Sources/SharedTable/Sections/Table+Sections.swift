@@ -49,17 +49,17 @@ extension Table {
   }
 
   /// The same for a body that throws other errors too.
-  func withSection<R>(_ body: (borrowing ReadView) throws -> R) throws -> R {
-    var retry = ObserverRetry()
-    while true {
-      let section = try beginRead(nil)
-      defer { segment.endRead(section) }
+  func withSection<R>(timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R) throws -> R {
+    let result = try withSection(timeout: timeout) { view throws(TableError) -> Result<R, any Error> in
       do {
-        return try body(ReadView(self, section))
+        return .success(try body(view))
       } catch let error as TableError {
-        try startOver(after: error, in: section, nil, &retry)
+        throw error
+      } catch {
+        return .failure(error)
       }
     }
+    return try result.get()
   }
 
   /// - Throws: the error, unless it says that an observer was overtaken; `busy` if that was the last attempt.

@@ -72,18 +72,12 @@ struct UpstreamCall {
   /// changes.
   func transaction<R>(_ body: (inout UpstreamTransaction) throws -> R) throws -> R {
     while true {
-      let draft = UpstreamDraft(of: table)
-      do {
-        let result = try table.read(timeout: deadline.left) { view in
-          var transaction = UpstreamTransaction(view, draft)
-          return try body(&transaction)
-        }
-        if try draft.isEmpty || commit(draft) { return result }
-      } catch let error as TableError where error.code == .snapshotTooOld && error.table == table.name {
-        // An observer whose snapshot was written over: nothing was sent.
-        if deadline.isPast { throw error }
-        continue
+      let (result, draft) = try table.withSection(timeout: deadline.left) { view in
+        let draft = UpstreamDraft(of: table)
+        var transaction = UpstreamTransaction(view, draft)
+        return (try body(&transaction), draft)
       }
+      if try draft.isEmpty || commit(draft) { return result }
       if deadline.isPast {
         throw TableError(
           .timedOut, table: table.name,
