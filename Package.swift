@@ -86,8 +86,8 @@ enum EtcdPackages {
 let programs: [Target] = [
   // Debian's libyaml.
   .systemLibrary(name: "CLibYAML", providers: [.apt(["libyaml-dev"])]),
-  // Forms that people type and read: sizes, spans of time, JSON, printable text.
-  .target(name: "ToolSupport", exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
+  // Forms that people type and read: sizes, spans of time, JSON.
+  .target(name: "ToolSupport", dependencies: ["SharedMemory"], exclude: ["DESIGN.md"], swiftSettings: swiftSettings),
   // Tables' figures in the text format of Prometheus.
   .target(
     name: "TableMetrics", dependencies: ["SharedTable", "ToolSupport"], exclude: ["DESIGN.md"],

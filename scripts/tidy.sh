@@ -20,7 +20,7 @@ may_import() {
     SharedTable) echo CShims SharedMemory TableEngine ;;
     SharedTableFoundation | SharedTableObservation | SharedTableOperations) echo SharedTable ;;
     SharedTableTesting) echo SharedMemory SharedTable ;;
-    ToolSupport) ;;
+    ToolSupport) echo SharedMemory ;;
     TableMetrics) echo SharedTable ToolSupport ;;
     SharedTableMetrics) echo SharedTable TableMetrics ;;
     TableDump) echo CShims TableEngine SharedTable ToolSupport ;;

@@ -33,7 +33,7 @@ struct Row {
       applied: applied, sequence: sequence)
     let isWhole = unsafe numbers.checksum(key, value) == statement.unsigned(first + 7)
     guard isWhole, let attributes = numbers.attributes else {
-      let name = unsafe String(decoding: key.prefix(64), as: UTF8.self)
+      let name = unsafe String.printableStart(key)
       throw StoreError(
         .damaged, path, "damaged: the row of key '\(name)' does not have its checksum; \(StoreError.moveAway)")
     }

@@ -91,7 +91,7 @@ extension StoreError {
             + "memory, and one that was to come back needs the file: it is tried again, or restore it from a backup")
       }
     case SQLITE_TOOBIG:
-      let name = key.map { "key '\(String(decoding: $0.prefix(64), as: UTF8.self))'" } ?? "a key"
+      let name = key.map { "key '\(String.printableStart($0))'" } ?? "a key"
       self.init(
         .tooLarge, path,
         "\(name) with its value is larger than the \(error.mostBytes) bytes that SQLite stores; the table goes on in memory, and "

@@ -1,3 +1,5 @@
+import SharedMemory
+
 /// A flat JSON object, read: what `--json` prints and dumps hold, a line each. Objects and arrays in it stay text.
 public struct JSONFields {
   /// One member's value.

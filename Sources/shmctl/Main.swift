@@ -54,7 +54,7 @@ enum Main {
 
   private static func noCommand(_ name: [UInt8]) -> Complaint {
     let near = Suggestion.command(like: String(decoding: name, as: UTF8.self)).map { "did you mean '\($0)'? " } ?? ""
-    return .usage("there is no command '\(RawArgument.shown(name))'; \(near)see 'shmctl --help'")
+    return .usage("there is no command '\(String.printableStart(name))'; \(near)see 'shmctl --help'")
   }
 
   /// Says what there is to say about an error.

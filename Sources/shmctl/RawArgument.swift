@@ -22,13 +22,7 @@ struct RawArgument: ExpressibleByArgument {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
   /// For messages: at most 64 bytes of it.
-  var shown: String { Self.shown(bytes) }
-
-  static func shown(_ key: [UInt8]) -> String {
-    guard key.count > 64 else { return String.printable(key) }
-    // The cut may lie within a character.
-    return String(decoding: key.prefix(64), as: UTF8.self).printable + "…"
-  }
+  var shown: String { String.printableStart(bytes) }
 }
 
 extension RawArgument {

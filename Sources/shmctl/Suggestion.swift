@@ -13,7 +13,7 @@ enum Suggestion {
     guard StandardError.isTerminal, let near = nearestKey(to: key, in: table) else {
       return "'shmctl ls' shows what there is"
     }
-    return "did you mean '\(RawArgument.shown(near))'?"
+    return "did you mean '\(String.printableStart(near))'?"
   }
 
   /// Among the first keys that a look meets: it must not cost more than the answer is worth.

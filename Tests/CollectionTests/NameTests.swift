@@ -48,7 +48,7 @@ import Testing
     try table.barrier { tx in try cacheHead(pages: 1).withUnsafeBytes { try tx.set("b\n", bytes: $0, type: .bytes) } }
     let problems = try table.checkCollections()
     #expect(problems.count == 3, "\(problems)")
-    for name in ["collection '\(long)'", "collection 'a\n'", "cache 'b\n'"] {
+    for name in ["collection '\(long)'", #"collection 'a\x0a'"#, #"cache 'b\x0a'"#] {
       #expect(problems.contains { $0.hasPrefix("\(name): its name can be none") }, "\(problems)")
     }
   }

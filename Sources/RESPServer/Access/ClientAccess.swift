@@ -84,11 +84,7 @@ final class ClientAccess: Sendable {
     return Missing(rights: rights, object: "any key of any table")
   }
 
-  private static func shown(_ key: Bytes) -> String {
-    let most = 64
-    let text = unsafe String.printable(key.raw.prefix(most))
-    return key.count > most ? "'\(text)…'" : "'\(text)'"
-  }
+  private static func shown(_ key: Bytes) -> String { unsafe "'\(String.printableStart(key.raw))'" }
 }
 
 extension CommandError {

@@ -62,8 +62,8 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
   var claimKey: [UInt8] { core.names.claimPrefix.array + key.dropFirst(core.names.elementPrefix.count) }
   var queue: BarrierQueue { core.queue }
   var title: String {
-    let shown = key.dropFirst(core.names.elementPrefix.count).prefix(64)
-    return "the value of '\(String(decoding: shown, as: UTF8.self))' in the cache '\(core.name)'"
+    let shown = String.printableStart(key.dropFirst(core.names.elementPrefix.count))
+    return "the value of '\(shown)' in the cache '\(core.name)'"
   }
 
   func find() throws(TableError) -> Value? {

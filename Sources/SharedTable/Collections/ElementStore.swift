@@ -76,7 +76,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   ) throws {
     try unsafe index.forEachKey(in: section) { bytes in
       guard let key = unsafe Key(keyBytes: bytes) else {
-        throw place.foreign("key '\(unsafe String(decoding: bytes.prefix(64), as: UTF8.self))'")
+        throw place.foreign("key '\(unsafe String.printableStart(bytes))'")
       }
       // `withEntry` passes on only its own kind of error.
       var failure: (any Error)?

@@ -23,14 +23,15 @@ struct CollectionCheck {
     var problems: [String] = []
     for (name, header) in check.headers.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       let found = try Self.problems(of: name, header, check.parts[name] ?? [], view)
-      problems += found.map { "collection '\(text(name))': \($0)" }
+      problems += found.map { "collection '\(String.printable(name))': \($0)" }
     }
     for name in check.caches.sorted() {
       let found = CollectionKeys.isName(name) ? Self.counted(try view.cacheProblems(name)) : [Self.noName]
-      problems += found.map { "cache '\(name)': \($0)" }
+      problems += found.map { "cache '\(name.printable)': \($0)" }
     }
-    problems += check.headless.map { "collection '\(text($0))': its header is missing, and parts of it are there" }
-      .sorted()
+    problems += check.headless.map(String.printable).sorted().map {
+      "collection '\($0)': its header is missing, and parts of it are there"
+    }
     return problems
   }
 
@@ -76,10 +77,6 @@ struct CollectionCheck {
   /// Of a header that was stored behind the collections' back: no handle takes such a name, and none reads what lies below it.
   private static let noName = "its name can be none: those have 1 to 200 bytes without '/', '#' and control characters"
 
-  static func text(_ bytes: some Collection<UInt8>) -> String {
-    String(validating: bytes, as: UTF8.self) ?? bytes.map { String($0, radix: 16) }.joined(separator: " ")
-  }
-
   /// That of a node or page, as its key writes it: other forms of the same number are another key.
   static func number(_ bytes: some Collection<UInt8>) -> Int? {
     let text = String(decoding: bytes, as: UTF8.self)
@@ -123,7 +120,7 @@ private struct ArrayCheck {
     if state.tail > 0 { try check.visit(state.tail, 0, count: nil, state.next, view) }
     let others = parts.filter { CollectionCheck.number($0).map { !check.seen.contains($0) } ?? true }
     return check.found
-      + CollectionCheck.first(others) { "the key '\(place.name.text)/\(CollectionCheck.text($0))' is no node of it" }
+      + CollectionCheck.first(others) { "the key '\(place.name.text)/\(String.printable($0))' is no node of it" }
   }
 
   /// - Parameter count: how many elements its parent says it has.
@@ -244,5 +241,5 @@ private struct ElementCheck {
       + CollectionCheck.first(strange) { "the key of \(quoted($0)) is no element and no page of its index" }
   }
 
-  private func quoted(_ key: [UInt8]) -> String { "'\(CollectionCheck.text(key))'" }
+  private func quoted(_ key: [UInt8]) -> String { "'\(String.printable(key))'" }
 }

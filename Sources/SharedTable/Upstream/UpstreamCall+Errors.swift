@@ -74,11 +74,6 @@ extension TableError {
   /// On one line, without the table's name, which every error of a table begins with.
   private static func shown(_ text: Substring, _ table: String) -> String {
     let start = "table '\(table)': "
-    let rest = text.hasPrefix(start) ? text.dropFirst(start.count) : text
-    var shown = ""
-    for scalar in rest.unicodeScalars {
-      shown.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7f ? " " : scalar)
-    }
-    return shown
+    return String(text.hasPrefix(start) ? text.dropFirst(start.count) : text).printable
   }
 }

@@ -7,16 +7,8 @@ public protocol TableKey {
 }
 
 extension TableKey {
-  /// The key's beginning as text, for messages. Control characters are escaped: another process's key must not look like a line of a log.
-  var shown: String {
-    unsafe withKeyBytes { bytes in
-      var text = ""
-      for scalar in unsafe String(decoding: bytes.prefix(64), as: UTF8.self).unicodeScalars {
-        text += scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
-      }
-      return bytes.count > 64 ? text + "…" : text
-    }
-  }
+  /// The key's beginning as printable text, for messages: another process's key must not look like a line of a log.
+  var shown: String { unsafe withKeyBytes { unsafe String.printableStart($0) } }
 }
 
 extension String: TableKey {

@@ -40,7 +40,7 @@
       let offset = unsafe found.entry - UnsafeRawPointer(data.base)
       let byteCount = found.meta.byteCount
       if sights[offset] == nil {
-        let key = unsafe String(decoding: found.key.prefix(64), as: UTF8.self)
+        let key = unsafe String.printableStart(found.key)
         sights[offset] = Sight(byteCount: byteCount, checksum: checksum(offset, byteCount), key: key)
       }
       return unsafe FoundEntry(entry: UnsafeRawPointer(mapping.base) + offset, meta: found.meta)

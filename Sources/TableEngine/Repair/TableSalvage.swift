@@ -112,7 +112,7 @@ final class TableSalvage {
 
   /// A key for people.
   func name(_ kept: Whole) -> String {
-    "key '\(unsafe String(decoding: key(kept).prefix(64), as: UTF8.self))'"
+    "key '\(unsafe String.printableStart(key(kept)))'"
   }
 
   /// As far as it is known which key a word that is given up was.

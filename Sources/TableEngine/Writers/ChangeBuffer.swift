@@ -23,7 +23,7 @@ final class ChangeBuffer {
   }
 
   func checkCovers(_ key: UnsafeRawBufferPointer) throws(EngineError) {
-    if unsafe !covers(key) { throw .notClaimed(unsafe String(decoding: key.prefix(64), as: UTF8.self)) }
+    if unsafe !covers(key) { throw .notClaimed(unsafe String.printableStart(key)) }
   }
 
   var isEmpty: Bool { changes.isEmpty }

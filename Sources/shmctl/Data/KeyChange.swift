@@ -48,9 +48,9 @@ struct KeyChange {
     let what =
       collection.isHeader
       ? "is a \(collection.kind)"
-      : "belongs to '\(RawArgument.shown(collection.name))', a \(collection.kind)"
+      : "belongs to '\(String.printableStart(collection.name))', a \(collection.kind)"
     return
-      "key '\(RawArgument.shown(key))' \(what), which would be damaged; change it by a program of yours, or give --force"
+      "key '\(String.printableStart(key))' \(what), which would be damaged; change it by a program of yours, or give --force"
   }
 
   /// The keys to claim so that those above them can be read that may be collections; nil if only the whole table will do.

@@ -41,7 +41,7 @@ struct Mset: TableCommand {
       return try store(readAll(for: table), in: table)
     }
     if let pairs = Self.pairs(words) { return try store(pairs, in: table) }
-    throw Complaint.usage("key '\(RawArgument.shown(words.last ?? []))' has no value; give keys and values in turn")
+    throw Complaint.usage("key '\(String.printableStart(words.last ?? []))' has no value; give keys and values in turn")
   }
 
   private func readAll(for table: Table) throws -> [Pair] {
@@ -62,7 +62,7 @@ struct Mset: TableCommand {
     guard null else { return try words.enumerated().map { try pair($1, line: $0 + 1) } }
     if let pairs = Self.pairs(words) { return pairs }
     throw Complaint.usage(
-      "key '\(RawArgument.shown(words.last ?? []))', the last on standard input, has no value; end both with a zero byte"
+      "key '\(String.printableStart(words.last ?? []))', the last on standard input, has no value; end both with a zero byte"
     )
   }
 

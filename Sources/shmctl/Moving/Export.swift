@@ -132,7 +132,7 @@ struct Import: TableCommand {
     guard let record = records.first(where: { $0.value.count > longest }) else { return }
     throw Complaint(
       .tooLarge, table: table.name,
-      "\(name) has a value of \(record.value.count) bytes for key '\(RawArgument.shown(record.key))', and the table takes \(longest); "
+      "\(name) has a value of \(record.value.count) bytes for key '\(String.printableStart(record.key))', and the table takes \(longest); "
         + "nothing was changed: store it in parts, or make a table of more capacity")
   }
 

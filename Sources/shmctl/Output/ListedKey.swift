@@ -40,7 +40,7 @@ struct KeyPrinter {
   }
 
   private func columns(_ listed: ListedKey) -> [UInt8] {
-    let collection = listed.collection.map { $0.isHeader ? $0.kind : "in \(RawArgument.shown($0.name))" }
+    let collection = listed.collection.map { $0.isHeader ? $0.kind : "in \(String.printableStart($0.name))" }
     let columns = [
       listed.type?.name ?? "unknown", String(listed.byteCount), String(listed.version),
       listed.expiry.map(TimeLeft.text(until:)) ?? "-", collection ?? "-",

@@ -1,7 +1,7 @@
 extension String {
   /// The text with control characters (C0, DEL, C1) spelled `\xNN`, so that it is one line and a terminal obeys nothing in
   /// it: names, keys and file contents come from strangers.
-  public var printable: String {
+  package var printable: String {
     var result = ""
     for scalar in unicodeScalars {
       if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {
@@ -14,20 +14,25 @@ extension String {
   }
 
   /// `\xNN`, for a byte that cannot be shown.
-  public static func escaped(_ byte: UInt8) -> String { (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16) }
+  package static func escaped(_ byte: UInt8) -> String { (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16) }
 }
 
 extension String {
   /// Bytes as printable text: what is no UTF-8 is spelled `\xNN` byte by byte, ASCII aside.
-  public static func printable(_ bytes: some Collection<UInt8>) -> String {
+  package static func printable(_ bytes: some Collection<UInt8>) -> String {
     if let text = String(validating: bytes, as: UTF8.self) { return text.printable }
     return bytes.reduce(into: "") { result, byte in
       result += (0x20..<0x7f).contains(byte) ? String(UnicodeScalar(byte)) : escaped(byte)
     }
   }
 
+  /// The same of the first 64 bytes, for messages. The cut may lie within a character.
+  package static func printableStart(_ bytes: some Collection<UInt8>) -> String {
+    bytes.count > 64 ? String(decoding: bytes.prefix(64), as: UTF8.self).printable + "…" : printable(bytes)
+  }
+
   /// The same for between quotes: with quotes and backslashes escaped, too, the text tells which bytes it stands for.
-  public static func quotable(_ bytes: some Collection<UInt8>) -> String {
+  package static func quotable(_ bytes: some Collection<UInt8>) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return bytes.reduce(into: "") { result, byte in
         result += byte < 0x80 ? quotable(UnicodeScalar(byte)) : escaped(byte)
@@ -52,7 +57,7 @@ extension String {
 
 extension String {
   /// The beginning in quotes: what a file holds may be long, and a complaint is one line.
-  public var quotedExcerpt: String {
+  package var quotedExcerpt: String {
     let most = 64
     return count > most ? "'\(prefix(most))…'" : "'\(self)'"
   }
