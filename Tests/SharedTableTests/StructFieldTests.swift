@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import SharedTable
@@ -41,6 +42,56 @@ import Testing
         #expect(try table.get("c") == crossing)
       }
     }
+  }
+
+  struct Padded: SharedStruct {
+    static let schemaName = "example.padded"
+    struct Inner {
+      var byte: UInt8
+      var pair: UInt16
+    }
+    var byte: UInt8
+    var number: UInt64
+    var delay: UInt16?
+    var isOn: Bool
+    var inner: [2 of Inner]
+    var last: UInt32
+  }
+
+  /// Memory that another variable has left full of ones.
+  @Test func whatLiesBetweenFieldsIsStoredAsZeros() throws {
+    let size = MemoryLayout<Padded>.size
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<Padded>.stride, alignment: 8)
+    defer { unsafe memory.deallocate() }
+    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0xff, count: size)
+    let padded = unsafe memory.assumingMemoryBound(to: Padded.self)
+    unsafe padded.pointee.delay = nil
+    unsafe padded.pointee.isOn = true
+    var expected = [UInt8](repeating: 0, count: size)
+    func expect(_ path: PartialKeyPath<Padded>, _ bytes: [UInt8]) {
+      let offset = MemoryLayout<Padded>.offset(of: path)!
+      expected.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    }
+    expect(\.byte, [0xff])
+    expect(\.number, [UInt8](repeating: 0xff, count: 8))
+    expect(\.isOn, [1])
+    expect(\.delay, [0, 0, 1])
+    expect(\.inner, [0xff, 0, 0xff, 0xff, 0xff, 0, 0xff, 0xff])
+    expect(\.last, [0xff, 0xff, 0xff, 0xff])
+    let bytes = unsafe padded.pointee.withTableBytes { unsafe [UInt8]($0) }
+    #expect(bytes == expected)
+    let table = try Table.temporary()
+    try table.set("p", unsafe padded.pointee)
+    #expect(try table.get("p").map { (value: Padded) in value.number } == .max)
+  }
+
+  /// Two of its fields are bit-fields, which are none that Swift knows.
+  @Test func ofAStructOfCNothingIsTakenForPadding() throws {
+    let ones = [UInt8](repeating: 0xff, count: MemoryLayout<tcp_info>.size)
+    var bytes = ones
+    let layout = try layout(of: tcp_info.self).get()
+    unsafe bytes.withUnsafeMutableBytes { unsafe layout.clearPadding($0) }
+    #expect(bytes == ones)
   }
 
   /// Of a generic struct, whose name says what it holds.

@@ -58,7 +58,7 @@ struct Layers {
 
   func run(_ operation: Operation, times: Int) throws {
     // Only for this one: with more keys in the table others would lie elsewhere, and cost more or less.
-    if operation == .getStruct { for key in structKeys { try table.set(key, Sample()) } }
+    if operation == .getStruct || operation == .setStruct { for key in structKeys { try table.set(key, Sample()) } }
     var sum = 0
     for round in 0..<times / Self.count { sum += try runOnAll(operation, round) }
     guard sum == times else { throw Failure.missed }
@@ -96,6 +96,9 @@ struct Layers {
       sum = keys.count
     case .arraySet:
       for index in 0..<Self.count { try array.set(1, at: index) }
+      sum = keys.count
+    case .setStruct:
+      for key in structKeys { try table.set(key, Sample()) }
       sum = keys.count
     case .cacheSet:
       for key in keys { try cache.set(key, 1) }

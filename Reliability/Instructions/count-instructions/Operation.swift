@@ -20,6 +20,8 @@ enum Operation: String, CaseIterable {
   case getTyped = "get-typed"
   /// A `SharedStruct` with a field not all of whose bits are values.
   case getStruct = "get-struct"
+  /// One that is there gets a new value.
+  case setStruct = "set-struct"
   case dictionaryGet = "dictionary-get"
   case setContains = "set-contains"
   case cacheHit = "cache-hit"
@@ -70,7 +72,7 @@ enum Operation: String, CaseIterable {
     case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
       .sharedRead, .onceRead, .guardedRead, .arrayElement:
       100_000
-    case .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier, .hostRun: 20_000
+    case .setStruct, .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier, .hostRun: 20_000
     case .arrayAppend, .cacheSetNew: 6_000
     case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000

@@ -45,9 +45,9 @@ import TestSupport
     case .sectionOfTen: try look(sections: times, each: 10)
     case .set: for _ in 0..<times / Self.keyCount { for key in keys { try table.set(key, value) } }
     case .setOfHundred: for _ in 0..<times / Self.keyCount { try setInBarriers(each: 100) }
-    case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
-      .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet, .cacheSetNew,
-      .dictionarySet, .dictionaryWalk, .dictionaryEmpty:
+    case .getTyped, .getStruct, .setStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring,
+      .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet,
+      .cacheSetNew, .dictionarySet, .dictionaryWalk, .dictionaryEmpty:
       try Layers(table).run(operation, times: times)
     case .barrierBurst, .awaitRead, .awaitBarrier, .hostActorCall, .hostRun:
       try Handovers(table).run(operation, times: times)

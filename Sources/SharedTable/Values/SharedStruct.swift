@@ -17,6 +17,8 @@
 /// in a `Bool` or an enum, a read looks at the bits first, whoever stored them: others than a value's are `typeMismatch`.
 /// An enum's cases are part of the fingerprint, by their names in the source, so a program that knows a case more has another layout.
 ///
+/// Bytes between fields are stored as zeros: as they lie in memory, they hold what another variable left there.
+///
 /// Any other field ends the process when the type is first used, with a line that says which and why: a pointer means nothing
 /// in another process, and bits of an enum whose cases are not listed cannot be checked.
 public protocol SharedStruct: TableValue, BitwiseCopyable {
@@ -33,9 +35,13 @@ extension SharedStruct {
   /// The struct's own: it may be read in place.
   @inlinable public static var tableAlignmentShift: Int { MemoryLayout<Self>.alignment.trailingZeroBitCount }
 
-  @inlinable
+  @inlinable @inline(__always)
   public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try unsafe withUnsafeBytes(of: self) { bytes throws(E) in try unsafe body(bytes) }
+    var copy = self
+    return try unsafe withUnsafeMutableBytes(of: &copy) { bytes throws(E) in
+      unsafe StructLayouts.clearPadding(bytes, of: Self.self)
+      return try unsafe body(UnsafeRawBufferPointer(bytes))
+    }
   }
 
   /// Nil for bytes of another size, and for those that are no value of a field.

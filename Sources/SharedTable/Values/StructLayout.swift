@@ -6,6 +6,9 @@ final class StructLayout: Sendable {
   let type: ObjectIdentifier
   let fingerprint: UInt64
   private let checks: [FieldBits]
+  private let padding: [Range<Int>]
+  /// Asked at each write before `padding`: to look into an array counts a reference to it.
+  let hasPadding: Bool
 
   /// - Throws: ``LayoutRefusal`` for a field that cannot be shared.
   init<T>(_ type: T.Type, schemaName: String) throws(LayoutRefusal) {
@@ -16,10 +19,18 @@ final class StructLayout: Sendable {
     self.type = ObjectIdentifier(type)
     fingerprint = walk.fingerprint.value
     checks = walk.checks
+    padding = walk.covered.padding(size: MemoryLayout<T>.size)
+    hasPadding = !padding.isEmpty
   }
 
   /// Are these bytes, of the struct's size, a value?
   func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool { checks.allSatisfy { unsafe $0.accepts(bytes) } }
+
+  /// Makes what lies between the fields zeros: another process must not see what a variable of this one has left there.
+  /// - Parameter bytes: all of the struct.
+  func clearPadding(_ bytes: UnsafeMutableRawBufferPointer) {
+    for range in padding { for index in range { unsafe bytes[index] = 0 } }
+  }
 }
 
 /// Goes through all fields, nested ones too: a struct is what its fields are, since its own name holds a module's, which
@@ -28,6 +39,7 @@ private struct FieldWalk {
   let schemaName: String
   var fingerprint = Fingerprint()
   var checks: [FieldBits] = []
+  var covered = CoveredBytes()
 
   init(schemaName: String) { self.schemaName = schemaName }
 
@@ -53,10 +65,13 @@ private struct FieldWalk {
       return true
     }
     if fields.isEmpty { fingerprint.fold(String(describing: type)) }
+    // All of a struct whose fields are not known, as a program may be built without their descriptions; and all of one of C's, whose
+    // unions and bit-fields are none that Swift knows.
+    if fields.isEmpty || String(reflecting: type).hasPrefix("__C.") { covered.add(base..<base + size(of: type)) }
     for (name, offset, fieldType) in fields {
       fingerprint.fold("\(name)@\(offset)")
       if kind(of: fieldType) == .opaque {
-        try visit(builtin: fieldType, of: type, path)
+        try visit(builtin: fieldType, of: type, at: base, path)
       } else {
         try visit(fieldType, at: offset, path.isEmpty ? name : "\(path).\(name)")
       }
@@ -65,7 +80,7 @@ private struct FieldWalk {
 
   /// What one of the standard library's types is made of: only those have such a field.
   private mutating func visit(
-    builtin: Any.Type, of type: Any.Type, _ path: String
+    builtin: Any.Type, of type: Any.Type, at base: Int, _ path: String
   ) throws(LayoutRefusal) {
     let name = String(describing: builtin)
     guard ["Builtin.Int", "Builtin.FP", "Builtin.Vec"].contains(where: name.hasPrefix) else {
@@ -74,6 +89,8 @@ private struct FieldWalk {
     // Integers of one width are made of the same, with a sign or without; floating-point numbers and `Bool` are not.
     if name.contains("Int"), type != Bool.self { fingerprint.fold(String(reflecting: type)) }
     fingerprint.fold(name)
+    // The last six bytes of the type that has 80 bits are padding.
+    covered.add(base..<base + (name == "Builtin.FPIEEE80" ? 10 : size(of: type)))
   }
 
   private mutating func visit(
@@ -81,11 +98,14 @@ private struct FieldWalk {
   ) throws(LayoutRefusal) {
     fingerprint.fold("InlineArray \(array.elementCount)")
     guard array.elementCount > 0 else { return }
-    let first = checks.count
-    try visit(array.element, at: base, "\(path)[0]")
-    let ofElement = checks[first...]
-    for index in 1..<array.elementCount {
-      checks += ofElement.map { FieldBits(offset: $0.offset + index * array.stride, $0.values) }
+    var first = FieldWalk(schemaName: schemaName)
+    first.fingerprint = fingerprint
+    try first.visit(array.element, at: base, "\(path)[0]")
+    fingerprint = first.fingerprint
+    for index in 0..<array.elementCount {
+      let offset = index * array.stride
+      checks += first.checks.map { FieldBits(offset: $0.offset + offset, $0.values) }
+      covered.add(first.covered, shiftedBy: offset)
     }
   }
 
@@ -100,6 +120,7 @@ private struct FieldWalk {
     if wrapped == Bool.self {
       fingerprint.fold("Bool")
       checks.append(FieldBits(offset: base, .below(3)))
+      covered.add(base..<base + 1)
     } else if kind(of: wrapped) == .enum {
       visit(cases: try cases(of: wrapped, path), at: base, isOptional: true)
     } else {
@@ -109,6 +130,7 @@ private struct FieldWalk {
         throw refusal(path, "is a \(type), whose nil cannot be told from other bits; use a field of its own for that")
       }
       checks.append(FieldBits(offset: base + tag, .below(2)))
+      covered.add(base + tag..<base + tag + 1)
     }
   }
 
@@ -132,7 +154,9 @@ private struct FieldWalk {
     let patterns = isOptional ? FieldPatterns.ofOptional(type) : FieldPatterns.of(type)
     patterns.forEach { fingerprint.fold($0) }
     // An enum of one case has no bits.
-    if patterns.first?.isEmpty == false { checks.append(FieldBits(offset: base, patterns: patterns)) }
+    guard let first = patterns.first, !first.isEmpty else { return }
+    checks.append(FieldBits(offset: base, patterns: patterns))
+    covered.add(base..<base + first.count)
   }
 
   /// A struct, an enum, or something else? Reflection tells that of fields only.
@@ -144,6 +168,8 @@ private struct FieldWalk {
     }
     return kind
   }
+
+  private func size<T>(of type: T.Type) -> Int { MemoryLayout<T>.size }
 
   private func refusal(_ path: String, _ why: String) -> LayoutRefusal {
     LayoutRefusal(

@@ -90,6 +90,13 @@ extension StructLayouts {
     unsafe recentAccepts(bytes, ObjectIdentifier(type)) ?? firstAccepts(bytes, as: type)
   }
 
+  /// Makes the bytes that lie between a struct's fields zeros.
+  /// - Parameter bytes: all of the struct.
+  @inlinable
+  static func clearPadding<T: SharedStruct>(_ bytes: UnsafeMutableRawBufferPointer, of type: T.Type) {
+    if unsafe !recentClearsPadding(bytes, ObjectIdentifier(type)) { unsafe firstClearsPadding(bytes, of: type) }
+  }
+
   /// 0 if the type is not among those used last.
   @usableFromInline
   static func recentFingerprint(_ type: ObjectIdentifier) -> UInt64 {
@@ -104,11 +111,24 @@ extension StructLayouts {
     return unsafe layout._withUnsafeGuaranteedRef { unsafe $0.accepts(bytes) }
   }
 
+  /// - Returns: false with nothing done if the type is not among those used last.
+  @usableFromInline
+  static func recentClearsPadding(_ bytes: UnsafeMutableRawBufferPointer, _ type: ObjectIdentifier) -> Bool {
+    guard let layout = unsafe recentLayout(type) else { return false }
+    unsafe layout._withUnsafeGuaranteedRef { if $0.hasPadding { unsafe $0.clearPadding(bytes) } }
+    return true
+  }
+
   @usableFromInline @inline(never)
   static func firstFingerprint<T: SharedStruct>(of type: T.Type) -> UInt64 { of(type).fingerprint }
 
   @usableFromInline @inline(never)
   static func firstAccepts<T: SharedStruct>(_ bytes: UnsafeRawBufferPointer, as type: T.Type) -> Bool {
     unsafe of(type).accepts(bytes)
+  }
+
+  @usableFromInline @inline(never)
+  static func firstClearsPadding<T: SharedStruct>(_ bytes: UnsafeMutableRawBufferPointer, of type: T.Type) {
+    unsafe of(type).clearPadding(bytes)
   }
 }
