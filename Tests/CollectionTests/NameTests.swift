@@ -34,6 +34,13 @@ import Testing
     #expect(try table.read { view in try view.keys() }.count == 4, "two elements, their index and the header")
   }
 
+  /// Whoever chose the name may not be who reads the error.
+  @Test func anErrorSpellsControlCharactersOfANameThatCannotBe() throws {
+    let table = try Table.temporary()
+    let errors = [error { try SharedArray<Int>("a\u{1b}", in: table) }, error { try Table.open("a\u{1b}") }]
+    for error in errors { #expect(error?.description.contains(#"'a\x1b'"#) == true, "\(String(describing: error))") }
+  }
+
   /// The table's own API takes any key, so a header may lie under what is no name.
   @Test func aHeaderUnderWhatIsNoNameIsReportedBesideTheOthers() throws {
     let table = try Table.temporary()

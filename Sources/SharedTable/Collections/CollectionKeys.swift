@@ -17,7 +17,7 @@ final class CollectionKeys: Sendable {
     guard Self.isName(text) else {
       throw TableError(
         .invalid, table: table.name,
-        "'\(text.prefix(64))' is no name for a value or collection: use 1 to 200 bytes without '/', '#' and control "
+        "'\(String.printableStart(text.utf8))' is no name for a value or collection: use 1 to 200 bytes without '/', '#' and control "
           + "characters")
     }
     self.text = text

@@ -122,7 +122,7 @@ extension Table {
   static func check(_ name: String) throws(TableError) {
     guard ObjectName.isValid(name) else {
       throw TableError(
-        .invalid, table: name.utf8.count > 64 ? "\(name.prefix(64))…" : name,
+        .invalid, table: String.printableStart(name.utf8),
         "not a table name: use 1 to \(ObjectName.maximumLength) letters, digits and . _ - @ : +, not starting with a dot"
       )
     }
