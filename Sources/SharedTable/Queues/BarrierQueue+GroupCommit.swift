@@ -45,7 +45,7 @@ extension BarrierQueue {
     var cancelled = SubmissionList()
     /// The next ones, taken out of the queue and not begun.
     var next = SubmissionList()
-    /// Leads the next group: it met `full` among others, who may have been what there was no room for.
+    /// A barrier that threw `full`, and may find room without the others of this group. The queue has it lead a group of its next turn.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version, until this deadline: its own.
     var waiting: ReaderWaits.Wait?
@@ -55,10 +55,8 @@ extension BarrierQueue {
 
     mutating func tellEnded() {
       ended.removeAll { $0.tell() }
-      letGoOfCancelled()
+      cancelled.removeAll { _ in }
     }
-
-    mutating func letGoOfCancelled() { cancelled.removeAll { _ in } }
   }
 
   /// On a worker thread: runs the barrier whose turn it is, and those that follow it.
@@ -120,8 +118,9 @@ extension BarrierQueue {
     if count > 0 { GroupProbe.tell(.init(table: table.name, label: label, count: count)) }
   }
 
-  /// Puts back what was taken out of the queue and has not run. The one that was postponed gets a turn of its own: if it ran in this one, and
-  /// waited for the table, those that have ended would be told only after that.
+  /// Puts the barriers that this thread took out of the queue and did not run to their end back to its front. The one that was postponed is the
+  /// first of them, and so leads the next turn's group. If it ran in this turn, and waited for the table, the submitters of those that
+  /// have ended would be told only after that.
   private func putBackNext(of group: inout Group) {
     if let work = group.postponed.take() {
       var first = SubmissionList()

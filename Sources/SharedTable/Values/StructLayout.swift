@@ -7,8 +7,7 @@ final class StructLayout: Sendable {
   let fingerprint: UInt64
   private let checks: [FieldBits]
   private let padding: [Range<Int>]
-  /// Asked at each write before `padding`: to look into an array counts a reference to it.
-  let hasPadding: Bool
+  private let hasPadding: Bool
 
   /// - Throws: ``LayoutRefusal`` for a field that cannot be shared.
   init<T>(_ type: T.Type, schemaName: String) throws(LayoutRefusal) {
@@ -29,6 +28,8 @@ final class StructLayout: Sendable {
   /// Makes what lies between the fields zeros: another process must not see what a variable of this one has left there.
   /// - Parameter bytes: all of the struct.
   func clearPadding(_ bytes: UnsafeMutableRawBufferPointer) {
+    // Each write of a struct comes here, and to look into an array counts a reference to it.
+    guard hasPadding else { return }
     for range in padding { for index in range { unsafe bytes[index] = 0 } }
   }
 }

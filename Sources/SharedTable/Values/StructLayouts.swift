@@ -115,7 +115,7 @@ extension StructLayouts {
   @usableFromInline
   static func recentClearsPadding(_ bytes: UnsafeMutableRawBufferPointer, _ type: ObjectIdentifier) -> Bool {
     guard let layout = unsafe recentLayout(type) else { return false }
-    unsafe layout._withUnsafeGuaranteedRef { if $0.hasPadding { unsafe $0.clearPadding(bytes) } }
+    unsafe layout._withUnsafeGuaranteedRef { unsafe $0.clearPadding(bytes) }
     return true
   }
 
