@@ -10,12 +10,16 @@ shift 2
 
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
-# It builds, and emits graphs of all modules; of these, what the catalog is about. It fails for the modules of tests if those are
-# not built: what counts is that the library's graphs are there, anew.
-rm -rf "$scratch"/*/symbolgraph
-$swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synthesized-members >"$graphs/log" 2>&1 || true
-cp "$scratch"/*/symbolgraph/SharedTable.symbols.json "$scratch"/*/symbolgraph/SharedTable@Swift.symbols.json "$graphs" ||
-  { cat "$graphs/log" >&2; exit 1; }
+tools=$(dirname "$(command -v "$swift")")
+tool() { if [ -x "$tools/$1" ]; then echo "$tools/$1"; else echo "$1"; fi; }
+
+# Of the module as built, and of nothing else: `swift package dump-symbol-graph` builds every module anew, tests too, which takes minutes.
+$swift build "$@" --target SharedTable >"$graphs/log" 2>&1 || { cat "$graphs/log" >&2; exit 1; }
+built=$($swift build "$@" --show-bin-path)
+target=$($swift -print-target-info | sed -n 's/^ *"unversionedTriple": "\(.*\)",$/\1/p')
+"$(tool swift-symbolgraph-extract)" -module-name SharedTable -target "$target" -I "$built/Modules" \
+  -Xcc "-fmodule-map-file=$built/CShims.build/module.modulemap" -Xcc -D_GNU_SOURCE \
+  -minimum-access-level public -skip-synthesized-members -output-dir "$graphs"
 
 # The catalog, with what is made of figures: where a page says <!-- Reliability/Instructions/costs.awk -->, that table.
 catalog=$graphs/SharedTable.docc
@@ -25,8 +29,7 @@ awk -f "$instructions/costs.awk" "$instructions/bars.txt" "$instructions/costs.t
 grep -qx "<!-- $instructions/costs.awk -->" "$catalog/CostsAndWaits.md"
 sed -i -e "\|^<!-- $instructions/costs.awk -->\$|{r $graphs/costs" -e 'd;}' "$catalog/CostsAndWaits.md"
 
-docc=$(dirname "$(command -v "$swift")")/docc
-[ -x "$docc" ] || docc=docc
+docc=$(tool docc)
 archive=$scratch/SharedTable.doccarchive
 "$docc" convert "$catalog" --additional-symbol-graph-dir "$graphs" --output-dir "$archive" \
   --fallback-display-name SharedTable --fallback-bundle-identifier SharedTable --warnings-as-errors \
