@@ -11,8 +11,9 @@ fresh() {
   mkdir "$work/tree"
   git ls-files -z -- ':!Reliability/Fuzz/corpus' | tar --null --files-from=- --ignore-failed-read -cf - 2>/dev/null | tar -xf - -C "$work/tree"
   git -C "$work/tree" init -q
-  git -C "$work/tree" add -A
 }
+# Git has the names of all files: what tidy asks for. It copies none of them.
+track() { git -C "$1" add -A -f --intent-to-add; }
 
 # must_fail WHAT EXPECTED: after a change to the copy, tidy complains with EXPECTED. A failure ends the script in the next of these calls.
 cases=0
@@ -35,7 +36,7 @@ wait_for_case_before() {
 
 # complains TREE WHAT EXPECTED
 complains() {
-  git -C "$1" add -A -f
+  track "$1"
   if scripts/tidy.sh "$1" >"$1.out" 2>&1; then
     echo "tidy-test: $2: not found" >&2
     exit 1
@@ -49,6 +50,7 @@ complains() {
 }
 
 fresh
+track "$work/tree"
 scripts/tidy.sh "$work/tree"
 tree=$work/tree
 

@@ -21,15 +21,16 @@ sub contents {
     return scalar <$file>;
 }
 
+# The texts of the files, each with an empty line before it: so every line begins after another one.
 my %text;
-find(sub { $text{$File::Find::name} = contents($_) if /\.(swift|c|h)$/ }, "$tree/Sources", "$tree/CShims");
+find(sub { $text{$File::Find::name} = "\n" . contents($_) if /\.(swift|c|h)$/ }, "$tree/Sources", "$tree/CShims");
 
 # Where whole lines stand in a text: the offsets of all places.
 sub places {
-    my ($haystack, $needle) = @_;
+    my ($path, $lines) = @_;
     my ($from, @found) = (0);
-    while ((my $at = index("\n$haystack", "\n$needle", $from)) >= 0) {
-        push @found, $at;
+    while ((my $at = index($text{$path}, "\n$lines", $from)) >= 0) {
+        push @found, $at + 1;
         $from = $at + 1;
     }
     return @found;
@@ -39,20 +40,22 @@ my $failed = 0;
 for my $edit (@edits) {
     my $hunks = contents($edit);
     my $count = 0;
+    my %unedited;
     while ($hunks =~ /\G<<<<\n(.*?)^====\n(.*?)^>>>>\n/gcsm) {
         my ($before, $after) = ($1, $2);
         $count++;
-        my @places = map { my $path = $_; map { [$path, $_] } places($text{$path}, $before) } sort keys %text;
+        my @places = map { my $path = $_; map { [$path, $_] } places($path, $before) } sort keys %text;
         if (@places != 1) {
             print "$edit: the text of hunk $count is in ", scalar(@places), " places, not in one\n";
             $failed = 1;
             next;
         }
         my ($path, $at) = @{ $places[0] };
+        $unedited{$path} //= $text{$path};
         substr($text{$path}, $at, length $before) = $after;
         next if $action eq 'check';
         open my $file, '>', $path or die "$path: $!\n";
-        print $file $text{$path};
+        print $file substr($text{$path}, 1);
         close $file or die "$path: $!\n";
     }
     if (!$count || (pos($hunks) // 0) != length $hunks) {
@@ -60,6 +63,6 @@ for my $edit (@edits) {
         $failed = 1;
     }
     # Another edit is checked against the tree as it is, not as this one leaves it.
-    %text = map { $_ => contents($_) } keys %text if $action eq 'check' && @edits > 1;
+    %text = (%text, %unedited) if $action eq 'check';
 }
 exit $failed;
