@@ -32,6 +32,8 @@ public protocol SharedCodable: Codable, TableValue {}
 extension SharedCodable {
   public static var tableType: ValueType { .json }
 
+  /// Encodes the value, and calls `body` with the JSON.
+  /// - Precondition: `body` may throw a `TableError`, as those of tables and collections do, or the value can be encoded.
   public func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let json: [UInt8]
     do {

@@ -255,6 +255,36 @@ private struct Refusal: Error {}
     }
   }
 
+  @Test func anObserverDoesNotWaitForABarrierOfItsOwnThread() throws {
+    try withTable(.rwlock) { table throws in
+      try table.set("k", 1)
+      let observer = try Table.open(table.name, access: .observer, timeout: .seconds(600))
+      try table.barrier { tx throws in
+        #expect(code { _ = try observer.get("k", as: Int.self) } == .wouldDeadlock)
+        #expect(code { try observer.read { _ in } } == .wouldDeadlock)
+        #expect(code { _ = try observer.waitForCommit(after: observer.version) } == .wouldDeadlock)
+      }
+      try table.barrier(keys: ["k"]) { tx throws in
+        try tx.set("k", 2)
+        #expect(try observer.get("k") == 1)
+      }
+      #expect(try observer.get("k") == 2)
+    }
+  }
+
+  @Test func inTheRCUVariantAnObserverSeesWhatWasBeforeABarrierOfItsOwnThread() throws {
+    try withTable(.rcu) { table throws in
+      try table.set("k", 1)
+      let observer = try Table.open(table.name, access: .observer, timeout: .seconds(600))
+      try table.barrier { tx throws in
+        try tx.set("k", 2)
+        #expect(try observer.get("k") == 1)
+        #expect(code { _ = try observer.waitForCommit(after: observer.version) } == .wouldDeadlock)
+      }
+      #expect(try observer.get("k") == 2)
+    }
+  }
+
   @Test(arguments: Setting.all) func aReadInAReadJoinsItsSnapshot(_ setting: Setting) throws {
     try setting.with { table, reader throws in
       try table.set("k", "1")

@@ -87,6 +87,7 @@ extension Segment {
   ) throws(EngineError) -> Bool {
     guard isOfThisProcess else { throw .forked }
     if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
+    if participant == nil, committed <= version { try checkOutsideParticipantsBarrier() }
     let event = CommitSignal.event(data)
     let start = HostClock.monotonicNanoseconds
     var now = start

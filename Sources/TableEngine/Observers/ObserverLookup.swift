@@ -35,15 +35,19 @@ struct ObserverLookup {
     let what: String
   }
 
+  /// How often an observer looks whether the barrier has ended before it sleeps between two looks.
+  private static let attemptsBeforeSleep = 1000
+
   /// Waits, in the rwlock variant, for a moment without a barrier.
-  /// - Throws: `busy` when the time is over.
+  /// - Throws: `busy` when the time is over; `wouldDeadlock` if that barrier is this thread's.
   init(_ segment: Segment, timeoutNanoseconds: UInt64) throws(EngineError) {
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     var attempts = 0
     var sequence = segment.data.loadAcquire(DataLayout.wseq)
     while segment.variant == .rwlock, sequence & 1 != 0 {
       attempts += 1
-      if attempts > 1000 {
+      if attempts == Self.attemptsBeforeSleep { try segment.checkOutsideParticipantsBarrier() }
+      if attempts > Self.attemptsBeforeSleep {
         if HostClock.monotonicNanoseconds >= deadline { throw .busy(attempts: attempts) }
         shmos_sleep(100_000)
       }

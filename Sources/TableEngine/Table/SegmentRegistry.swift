@@ -154,6 +154,9 @@ final class SegmentRegistry: Sendable {
     return try result.get()
   }
 
+  /// Those of participants that have not ended.
+  var segments: [Segment] { withState { $0.segments.values.compactMap { $0.segment } } }
+
   /// Whether there is a segment over the attachment with this number that has not been forgotten.
   func isOpen(_ attachment: UInt64) -> Bool { withState { $0.segments[attachment] != nil } }
 
