@@ -111,6 +111,19 @@ import Testing
     }
   }
 
+  /// Whatever ends the wait for the disk, the barrier stands: a caller who is told that nothing changed runs it again.
+  @Test func aDropDuringTheWaitDoesNotDenyTheBarrier() async throws {
+    try await withKept { table in
+      let other = try Table.open(table.name, timeout: .seconds(100))
+      let awaited = Task { try await table.barrier(durable: true) { try $0.set("a", 1) } }
+      let blocking = TestThread { code { try other.barrier(durable: true) { try $0.set("b", 1) } } }
+      for key in ["a", "b"] { try await table.waitUntil(key, as: Int.self, timeout: .seconds(100)) { $0 == 1 } }
+      try Table.drop(table.name)
+      #expect(await asyncCode { try await awaited.value } == .notDurable)
+      #expect(try blocking.join() == .notDurable)
+    }
+  }
+
   /// With a real store.
   @Test func anAwaitedBarrierIsOnTheDisk() async throws {
     try await withTableName { (name: String) async throws -> Void in

@@ -85,7 +85,10 @@ extension Table {
     try beginBarrier(timeout)
     let version = segment.versionInBarrier
     let result = try runBarrier(body)
-    if durable { try waitUntilDurable(version, timeout: timeout) }
+    if !durable { return result }
+    do throws(TableError) { try waitUntilDurable(version, timeout: timeout) } catch {
+      throw notKnownDurable(because: error)
+    }
     return result
   }
 
@@ -100,9 +103,22 @@ extension Table {
     if !durable { return result }
     do {
       try await waitUntilDurable(version, timeout: timeout)
+    } catch let error as TableError {
+      throw notKnownDurable(because: error)
     } catch is CancellationError {
       throw named(.notDurable(.late(durable: segment.durable)))
     }
     return result
+  }
+
+  /// What a barrier throws that is committed, if the wait for the disk ended with an error. Any other code than `notDurable` would say that
+  /// nothing changed, and a barrier that is run again makes its changes twice.
+  private func notKnownDurable(because error: TableError) -> TableError {
+    if error.code == .notDurable { return error }
+    return TableError(
+      .notDurable, table: name,
+      "the barrier is committed, and not known to be on the disk (\(error.message)); do not run it again",
+      errno: error.errno,
+      holder: error.holder)
   }
 }
