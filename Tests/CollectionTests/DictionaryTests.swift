@@ -104,6 +104,16 @@ import Testing
     #expect((0..<3).map { header.numbers[$0] } == [2, 14, 1])
   }
 
+  /// It is gone through before the barrier, in which a read of the table is an error.
+  @Test func whatIsMergedMayReadTheTable() throws {
+    let table = try Table.temporary()
+    let old = try SharedDictionary<String, Int>("old", in: table)
+    try old.merge(["ann": 41, "bob": 7])
+    let copy = try SharedDictionary<String, Int>("copy", in: table)
+    try copy.merge(["ann", "bob"].lazy.map { name in (name, (try? old[name]) ?? 0) })
+    #expect(try copy.allElements() == ["ann": 41, "bob": 7])
+  }
+
   @Test func forEachStopsEarlyAndPassesErrorsOn() throws {
     let table = try Table.temporary()
     let d = try SharedDictionary<Int, Int>("d", in: table)

@@ -118,6 +118,8 @@ extension SharedDictionary {
     _ elements: some Sequence<(Key, Value)>, timeout: Duration? = nil,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
   ) throws {
+    // Outside the barrier: a sequence may take its time, and read the table.
+    let elements = Array(elements)
     try store.place.barrier(timeout) { tx in try merge(elements, in: &tx, uniquingKeysWith: combine) }
   }
 
