@@ -91,6 +91,19 @@ import Testing
     }
   }
 
+  /// An element below the root needs nothing of the tail.
+  @Test func elementsBelowTheRootAreReadBesideADamagedTail() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let array = try SharedArray<Int>("a", in: table, limits: smallNodes)
+    for index in 0..<28 { try array.append(index) }
+    let state = try table.read { view in try array.tree.state(in: view) }
+    try table.set("a/\(state.tail)", node([]))
+    #expect(code { _ = try array.count } == .damaged)
+    #expect(try array[3] == 3)
+    #expect(try table.read { view in try array.get(at: 3, in: view) } == 3)
+    #expect(try table.barrier { tx in try array.get(at: 3, in: tx) } == 3)
+  }
+
   /// The nodes that a full tail goes below are copied, and looked at before.
   @Test func noTailGoesBelowADamagedNode() throws {
     let table = try Table.temporary(capacityBytes: 1 << 20)

@@ -26,15 +26,15 @@ extension SharedDictionary {
 
   /// At most so many elements of one snapshot: which, and in what order, is not defined. Looks no further then.
   public func prefix(_ maxLength: Int) throws -> [(key: Key, value: Value)] {
-    var elements: [(key: Key, value: Value)] = []
-    guard maxLength > 0 else { return elements }
-    try table.read { view in
+    guard maxLength > 0 else { return [] }
+    return try table.withSection { view in
+      var elements: [(key: Key, value: Value)] = []
       try visit(in: view) { key, value in
         elements.append((key, value))
         return elements.count < maxLength
       }
+      return elements
     }
-    return elements
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.
@@ -88,15 +88,15 @@ extension SharedSet {
 
   /// At most so many elements of one snapshot: which, and in what order, is not defined. Looks no further then.
   public func prefix(_ maxLength: Int) throws -> [Element] {
-    var elements: [Element] = []
-    guard maxLength > 0 else { return elements }
-    try table.read { view in
+    guard maxLength > 0 else { return [] }
+    return try table.withSection { view in
+      var elements: [Element] = []
       try visit(in: view) { element in
         elements.append(element)
         return elements.count < maxLength
       }
+      return elements
     }
-    return elements
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.

@@ -75,7 +75,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
     at index: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Element {
     var element: Element?
-    try unsafe tree.withElement(at: index, tree.state(in: section), inSection: section) { bytes in
+    try unsafe tree.withElement(at: index, tree.stateOfHeader(in: section), inSection: section) { bytes in
       element = unsafe Element(tableBytes: bytes)
       return element != nil
     }
@@ -87,7 +87,12 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// The last element as of now; nil if there is none.
   public var last: Element? {
-    get throws { try read { elements in elements.isEmpty ? nil : try elements[elements.count - 1] } }
+    get throws {
+      try table.withSection { view in
+        let elements = try Elements(tree, view)
+        return elements.isEmpty ? nil : try elements[elements.count - 1]
+      }
+    }
   }
 
   /// Visits the elements of one snapshot in order, with their indices.

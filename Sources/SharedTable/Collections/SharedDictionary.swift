@@ -110,21 +110,23 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// The keys of one snapshot.
   public func keys() throws -> [Key] {
-    var keys: [Key] = []
-    try table.read { view in
+    try table.withSection { view in
+      var keys: [Key] = []
       try store.visit(in: view) { key, _ in
         keys.append(key)
         return true
       }
+      return keys
     }
-    return keys
   }
 
   /// The values of one snapshot.
   public func values() throws -> [Value] {
-    var values: [Value] = []
-    try forEach { _, value in values.append(value) }
-    return values
+    try table.withSection { view in
+      var values: [Value] = []
+      try forEach(in: view) { _, value in values.append(value) }
+      return values
+    }
   }
 
   /// A copy of one snapshot. Of several keys that Swift takes for equal texts (``SharedKey``) it has one, with the value of any of them;
