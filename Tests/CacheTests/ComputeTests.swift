@@ -63,6 +63,30 @@ import Testing
     #expect(try await task.value == "v")
   }
 
+  /// Where a read would block its thread, for a barrier of the rwlock variant, a task suspends: Swift's threads serve others meanwhile.
+  @Test func awaitedValuesBlockNoThreadWhileABarrierRuns() async throws {
+    try await withTable(.rwlock) { table async throws in
+      let cache = try StringCache("c", in: table, limit: .entries(100))
+      try await cache.set("k", "v")
+      let once = try SharedOnce<String>("once", in: table)
+      #expect(try await once.value { "made" } == "made")
+      let writer = try cacheWorker(table)
+      try writer.ask("barrier", expecting: "in")
+      let begun = Counter()
+      let tasks = (0..<64).map { number in
+        Task {
+          begun.increment()
+          return try await number % 2 == 0 ? cache.value(forKey: "k") { "computed" } : once.value { "another" }
+        }
+      }
+      #expect(await comesTrue { begun.value == 64 })
+      await Task { @concurrent in }.value
+      try writer.ask("commit", expecting: "ok")
+      for (number, task) in tasks.enumerated() { #expect(try await task.value == (number % 2 == 0 ? "v" : "made")) }
+      try writer.finish()
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aWaiterTakesOverWhenTheComputingProcessDies(
     _ variant: Table.Variant
   ) throws {

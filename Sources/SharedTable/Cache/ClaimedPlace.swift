@@ -3,7 +3,7 @@ import TableEngine
 
 /// A place in a table whose value is computed once on the host.
 protocol ClaimedPlace: Sendable {
-  associatedtype Value: Sendable
+  associatedtype Value: TableValue
   var table: Table { get }
   /// For messages.
   var title: String { get }
@@ -11,8 +11,8 @@ protocol ClaimedPlace: Sendable {
   /// Where its barriers run for tasks, and what nobody waits for.
   var queue: BarrierQueue { get }
 
-  /// The value, if there is one.
-  func find() throws(TableError) -> Value?
+  /// The value, if there is one. Waits no longer than that for the rwlock variant's barrier.
+  func find(timeoutNanoseconds: UInt64) throws(TableError) -> Value?
   /// The same in a barrier.
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value?
   /// A barrier for a claim; what it does to a full table is the place's.
@@ -89,11 +89,21 @@ extension ClaimedPlace {
   }
 
   /// What a look without a barrier says of a value that another computes.
-  func look(_ claim: ClaimRecord) throws(TableError) -> ClaimState<Value> {
-    if let value = try find() { return .present(value) }
-    let now = try table.withEntry(claimKey) { ClaimRecord($0) }
+  func look(_ claim: ClaimRecord, timeoutNanoseconds: UInt64) throws(TableError) -> ClaimState<Value> {
+    if let value = try find(timeoutNanoseconds: timeoutNanoseconds) { return .present(value) }
+    let now = try table.withEntry(claimKey, timeoutNanoseconds: timeoutNanoseconds) { ClaimRecord($0) }
     guard let now, now == claim, try claim.isLive(table) else { return .gone }
     return .computing
+  }
+
+  /// The same where no thread may be blocked. If a look would have to wait, nothing has come about yet.
+  func lookAtOnce(_ claim: ClaimRecord) throws(TableError) -> ClaimState<Value> {
+    do throws(TableError) {
+      return try look(claim, timeoutNanoseconds: 0)
+    } catch {
+      guard error.isOfLookThatWouldWait else { throw error }
+      return .computing
+    }
   }
 
   func timedOut(_ claim: ClaimRecord) -> TableError {

@@ -41,7 +41,8 @@ extension SharedCache {
   ) async throws -> Value {
     try await core.awaitWritesSuspending()
     // Not by the subscript: that would block the task's thread for writes that others have submitted since.
-    if let value = try committed(key) { return value }
+    let found = core.table.variant == .rcu ? try committed(key) : try await place(key, cost, expires).presentValue()
+    if let found { return found }
     return try await place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 
@@ -66,8 +67,8 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
     return "the value of '\(shown)' in the cache '\(core.name)'"
   }
 
-  func find() throws(TableError) -> Value? {
-    let value: Value? = try table.get(key)
+  func find(timeoutNanoseconds: UInt64) throws(TableError) -> Value? {
+    let value = try table.look(key, as: Value.self, timeoutNanoseconds: timeoutNanoseconds).value
     if value != nil { unsafe key.withUnsafeBytes { unsafe core.noteHit(core.hash($0)) } }
     return value
   }
@@ -87,6 +88,6 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
   func settle(_ claim: ClaimRecord, _ value: Value) throws(TableError) -> Value {
     let isStored = try core.store(key, value, cost: cost, expires: expires, claim: claim)
     if isStored { return value }
-    return try find() ?? value
+    return try find(timeoutNanoseconds: table.timeoutNanoseconds) ?? value
   }
 }

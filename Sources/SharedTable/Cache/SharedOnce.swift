@@ -55,7 +55,8 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   nonisolated(nonsending) public func value(
     timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    if let value = try current { return value }
+    let found = place.table.variant == .rcu ? try current : try await place.presentValue()
+    if let found { return found }
     return try await place.missingValue(timeout: timeout, compute)
   }
 }
@@ -83,6 +84,10 @@ final class OncePlace<Value: TableValue>: ClaimedPlace {
   func find() throws(TableError) -> Value? {
     defer { withExtendedLifetime(self) {} }
     return try table.get(unsafe RawKey(key.bytes))
+  }
+
+  func find(timeoutNanoseconds: UInt64) throws(TableError) -> Value? {
+    try table.look(names.headKey, as: Value.self, timeoutNanoseconds: timeoutNanoseconds).value
   }
 
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(names.headKey) }

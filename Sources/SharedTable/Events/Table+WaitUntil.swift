@@ -43,15 +43,15 @@ extension Table {
 
   /// The same for asynchronous code: suspends, and blocks no thread. Where a `get` would have to wait for a barrier
   /// (rwlock variant), it looks again when that is over.
-  /// - Throws: also `CancellationError`, promptly, when the task is cancelled. `wouldDeadlock` in a ``HostActor`` over the same
-  ///   table, where ``updates(forKey:as:)`` serves.
+  /// - Throws: also `CancellationError`, promptly, when the task is cancelled; `system` if no thread can be started that watches the table.
+  ///   `wouldDeadlock` in a ``HostActor`` over the same table, where ``updates(forKey:as:)`` serves.
   @discardableResult
   public func waitUntil<T: TableValue>(
     _ key: some TableKey, as type: T.Type = T.self, timeout: Duration? = nil,
     isolation: isolated (any Actor)? = #isolation, _ predicate: (T?) throws -> Bool
   ) async throws -> T? {
     let deadline = Deadline(nanoseconds(timeout))
-    let watch = try Watch(self)
+    var watch: Watch?
     while true {
       try Task.checkCancellation()
       let version = segment.committed
@@ -66,7 +66,8 @@ extension Table {
       }
       // By a handle that observes a job can look, but each of its looks would be one more commit to look after.
       if isCommitted(byJobsOf: isolation) { throw named(.wouldDeadlock(outer: "barrier")) }
-      try await watch.waitForNews(after: version, look, deadline: deadline, isolation: isolation)
+      if watch == nil { watch = try Watch(self) }
+      try await watch!.waitForNews(after: version, look, deadline: deadline, isolation: isolation)
     }
   }
 }

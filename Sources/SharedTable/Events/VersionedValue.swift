@@ -25,18 +25,8 @@ extension Table {
   func look<T: TableValue>(
     _ key: some TableKey, as type: T.Type, unless known: UInt64? = nil, timeoutNanoseconds: UInt64
   ) throws(TableError) -> VersionedValue<T> {
-    let found: (outcome: Result<T, ValueMismatch>?, version: UInt64, expiry: UInt64)?
-    do throws(EngineError) {
-      found = try unsafe key.withKeyBytes { bytes throws(EngineError) in
-        guard let start = bytes.baseAddress else { throw EngineError.keyLength(0) }
-        return try unsafe segment.withValue(
-          start, bytes.count, timeoutNanoseconds: timeoutNanoseconds, clock: clock
-        ) { found in
-          (found.version == known ? nil : decode(found, as: type), found.version, found.expiry)
-        }
-      }
-    } catch {
-      throw named(error)
+    let found = try withEntry(key, timeoutNanoseconds: timeoutNanoseconds) { found in
+      (outcome: found.version == known ? nil : decode(found, as: type), version: found.version, expiry: found.expiry)
     }
     guard let (outcome, version, expiry) = found else { return VersionedValue() }
     let value = try checked(outcome, key)
@@ -55,10 +45,16 @@ extension Table {
     do throws(TableError) {
       return try look(key, as: type, unless: known, timeoutNanoseconds: 0)
     } catch {
-      guard error.code == .timedOut || error.code == .busy else { throw error }
+      guard error.isOfLookThatWouldWait else { throw error }
       return nil
     }
   }
+}
+
+extension TableError {
+  /// What a look throws that may not wait, if it would have to: for a barrier of the rwlock variant, or, by an observer, for a moment without
+  /// a writer.
+  var isOfLookThatWouldWait: Bool { code == .timedOut || code == .busy }
 }
 
 extension Watch {

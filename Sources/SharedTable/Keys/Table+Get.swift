@@ -122,6 +122,13 @@ extension Table {
 
   @inlinable @inline(__always)
   func withEntry<R>(_ key: some TableKey, _ body: (FoundEntry) -> R) throws(TableError) -> R? {
+    try withEntry(key, timeoutNanoseconds: timeoutNanoseconds, body)
+  }
+
+  @inlinable @inline(__always)
+  func withEntry<R>(
+    _ key: some TableKey, timeoutNanoseconds: UInt64, _ body: (FoundEntry) -> R
+  ) throws(TableError) -> R? {
     do throws(EngineError) {
       return try unsafe key.withKeyBytes { bytes throws(EngineError) -> R? in
         guard let start = bytes.baseAddress else { throw EngineError.keyLength(0) }
