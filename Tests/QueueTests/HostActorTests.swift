@@ -29,6 +29,11 @@ extension Visits {
     return [first, read ?? 0, try visit()]
   }
 
+  fileprivate func stay(_ inside: Door, _ leave: Door) {
+    inside.open()
+    leave.wait()
+  }
+
   fileprivate func note(_ notes: Notes<String>) { notes.add("job") }
 
   /// Whether this job runs in a thread of the library's own.
@@ -230,6 +235,26 @@ extension Visits {
       await job.value
       try holder.join()
       #expect(notes.all == ["barrier", "job"])
+    }
+  }
+
+  /// A barrier in which the isolation is asked for waits for a job that runs without the table, and for a limited time.
+  @Test func aBarrierDoesNotWaitForAJobWithoutTheTableForEver() async throws {
+    try await withTable(.rcu) { table async throws in
+      let visits = try Visits(table, timeout: .milliseconds(20))
+      let (inside, leave) = (Door(), Door())
+      defer { leave.open() }
+      let other = try worker(table)
+      try other.ask("barrier", expecting: "in")
+      let job = Task { await visits.stay(inside, leave) }
+      while !inside.isOpen { await Task.yield() }
+      try other.ask("commit", expecting: "ok")
+      let executor = visits.hostExecutor
+      let asks = { TestThread { try table.barrier { _ in executor.isIsolatingCurrentContext() } } }
+      #expect(try asks().join() == false)
+      leave.open()
+      await job.value
+      #expect(try asks().join() == true)
     }
   }
 

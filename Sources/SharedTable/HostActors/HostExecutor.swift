@@ -11,13 +11,10 @@ public final class HostExecutor: SerialExecutor {
   @usableFromInline let timeout: Duration?
   /// Each job is a barrier of it.
   @usableFromInline let queue: BarrierQueue
-  /// The newest version whose barrier was taken for this executor's isolation. Locked while a job runs without the table.
-  private let assumedVersion = Locked<UInt64>(0)
+  private let isolation = Locked(Isolation())
   /// The thread that runs a job without the table; 0 if none does. Who finds its own number has stored it itself, so relaxed is
   /// enough.
   private let outsider = Atomic<UInt>(0)
-  /// Why that job has no barrier.
-  private let failure = Locked<TableError?>(nil)
   private let childJobs = ChildJobs()
 
   private let refused = Atomic(0)
@@ -32,6 +29,15 @@ public final class HostExecutor: SerialExecutor {
 
   /// The calling thread is a lane, as those of queues: for tests.
   package static var isOnLane: Bool { WorkerPool.isOnLane }
+
+  /// What keeps a job that runs without the table from running beside a barrier of this process that is taken for the executor's isolation:
+  /// the two would touch the actor's own properties at once.
+  private struct Isolation {
+    /// The newest version whose barrier was taken for it.
+    var assumedVersion: UInt64 = 0
+    /// Why the job that runs without the table has no barrier; nil if none does.
+    var failure: TableError?
+  }
 
   /// Makes an executor; takes no thread and nothing of the table.
   /// - Parameters:
@@ -80,14 +86,29 @@ public final class HostExecutor: SerialExecutor {
 
   /// True in jobs, and in every barrier of the whole table on its thread: so `assumeIsolated` works in a closure of
   /// `Table.barrier(timeout:_:)` or ``BarrierQueue/sync(flags:timeout:_:)-(BarrierFlags,_,_)``.
+  ///
+  /// In such a barrier it waits for a job that runs without the table, at most as long as a job waits for the table, and answers false then:
+  /// `assumeIsolated` ends the program, and the next writer undoes its barrier.
   public func isIsolatingCurrentContext() -> Bool? {
     if isOutsider { return true }
     return queue.segment.with { segment in
       guard segment.isOfThisProcess, segment.isInWholeBarrier else { return false }
-      // Waits for a job that runs without the table, if there is one; none begins before this barrier has ended.
-      assumedVersion.withLock { $0 = segment.versionInBarrier }
-      return true
+      return assumeIsolation(inBarrier: segment.versionInBarrier)
     }
+  }
+
+  /// No job begins without the table then before this barrier has ended.
+  private func assumeIsolation(inBarrier version: UInt64) -> Bool {
+    let deadline = Deadline(table.nanoseconds(timeout))
+    while !isolation.withLock({ isolation in
+      guard isolation.failure == nil else { return false }
+      isolation.assumedVersion = version
+      return true
+    }) {
+      if deadline.isPast { return false }
+      usleep(1000)
+    }
+    return true
   }
 
   /// For runtimes that do not ask ``isIsolatingCurrentContext()``.
@@ -112,7 +133,7 @@ public final class HostExecutor: SerialExecutor {
 
   @usableFromInline
   func checkInBarrier() throws(TableError) {
-    if isOutsider, let failure = childJobs.failure ?? failure.withLock({ $0 }) { throw failure }
+    if isOutsider, let failure = childJobs.failure ?? isolation.withLock(\.failure) { throw failure }
     guard queue.segment.with({ $0.isOfThisProcess }) else { throw table.named(.forked) }
     guard queue.segment.with({ $0.isInWholeBarrier }) else {
       throw TableError(
@@ -124,24 +145,22 @@ public final class HostExecutor: SerialExecutor {
 
   private var isOutsider: Bool { outsider.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// Runs a job without the table. Meanwhile no barrier of this process is taken for the executor's isolation: the two would
-  /// touch the actor's own properties at once.
+  /// Runs a job without the table, when a barrier of this process that was taken for the executor's isolation has ended.
   func runOutside(_ error: TableError, _ body: () -> Void) {
-    while !runUnlessAssumed(error, body) { usleep(1000) }
+    repeat { refused.wrappingAdd(1, ordering: .relaxed) } while !beginOutside(error)
+    runAsOutsider(body)
+    isolation.withLock { $0.failure = nil }
   }
 
-  private func runUnlessAssumed(_ error: TableError, _ body: () -> Void) -> Bool {
-    refused.wrappingAdd(1, ordering: .relaxed)
-    return assumedVersion.withLock { assumedVersion in
+  private func beginOutside(_ error: TableError) -> Bool {
+    let begins = isolation.withLock { isolation in
       // Ended: committed, or W is another process's or nobody's.
-      guard assumedVersion <= table.version || !table.segment.isWriter(getpid()) else {
-        return false
-      }
-      failure.withLock { $0 = error }
-      runAsOutsider(body)
-      failure.withLock { $0 = nil }
+      guard isolation.assumedVersion <= table.version || !table.segment.isWriter(getpid()) else { return false }
+      isolation.failure = error
       return true
     }
+    if !begins { usleep(1000) }
+    return begins
   }
 
   private func runAsOutsider(_ body: () -> Void) {
