@@ -30,7 +30,8 @@ extension ReadAccessor where Output: Sendable {
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
   /// - Throws: `wrongTable`; `queueFull` if as many accesses of the table wait as a queue takes
-  ///   (``BarrierQueue/defaultLimit``); `forked`. Nothing was begun then. What fails later is told to the handle.
+  ///   (``BarrierQueue/defaultLimit``); `forked`, and `unsupported` in a forked child whose parent had done asynchronous work. Nothing was
+  ///   begun then. What fails later is told to the handle.
   @discardableResult
   public func accessAsync(on table: Table? = nil, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {
     try AccessSection.submit(self, on: table, timeout: timeout)
@@ -82,7 +83,8 @@ extension Accessor where Output: Sendable {
   /// - Parameter timeout: for the wait for the table once its turn has come; nil = the table's.
   /// - Returns: a handle, which may be dropped: then a failure is a line on standard error.
   /// - Throws: `wrongTable`; `queueFull` if as many accesses of the table wait as a queue takes
-  ///   (``BarrierQueue/defaultLimit``); `forked`. Nothing was begun then. What fails later is told to the handle.
+  ///   (``BarrierQueue/defaultLimit``); `forked`, and `unsupported` in a forked child whose parent had done asynchronous work. Nothing was
+  ///   begun then. What fails later is told to the handle.
   @discardableResult
   public func accessAsync(on table: Table? = nil, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {
     try AccessSection.submit(self, on: table, timeout: timeout)

@@ -14,7 +14,7 @@ extension ReadAccessor {
 
 extension ReadAccessor where Output: Sendable {
   /// Submits the accessor as a read of `queue` and returns at once, as ``BarrierQueue/async(timeout:_:)`` does.
-  /// - Throws: `wrongTable`, `queueFull`, `forked`; nothing was submitted then.
+  /// - Throws: `wrongTable`; what ``BarrierQueue/async(timeout:_:)`` throws. Nothing was submitted then.
   @discardableResult
   public func accessAsync(on queue: BarrierQueue, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {
     try AccessSection.submit(self, on: queue, timeout: timeout)
@@ -44,7 +44,7 @@ extension Accessor {
 extension Accessor where Output: Sendable {
   /// Submits the accessor as a barrier of `queue` and returns at once, as
   /// ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,(Transaction)->R)`` does.
-  /// - Throws: `wrongTable`, `queueFull`, `forked`; nothing was submitted then.
+  /// - Throws: `wrongTable`; what ``BarrierQueue/async(timeout:_:)`` throws. Nothing was submitted then.
   @discardableResult
   public func accessAsync(on queue: BarrierQueue, timeout: Duration? = nil) throws(TableError) -> WorkItem<Output> {
     try AccessSection.submit(self, on: queue, timeout: timeout)

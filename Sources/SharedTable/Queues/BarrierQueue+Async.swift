@@ -11,7 +11,8 @@ extension BarrierQueue {
   ///     table's. What waits for its turn waits until what is before it has finished; cancel it to give up.
   ///   - body: gets the view, which is valid until it returns.
   /// - Returns: a handle, which may be dropped.
-  /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
+  /// - Throws: `queueFull`; `forked`, and `unsupported` in a forked child whose parent had done asynchronous work. Nothing was submitted then.
+  ///   What fails later is told to the handle.
   @discardableResult @inlinable
   public func async<R: Sendable>(
     timeout: Duration? = nil, _ body: @escaping @Sendable (borrowing ReadView) throws -> R
@@ -47,7 +48,8 @@ extension BarrierQueue {
   ///   - body: gets the transaction, which is valid until it returns.
   ///   - flags: `.barrier`, and what else it waits for.
   /// - Returns: a handle, which may be dropped.
-  /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
+  /// - Throws: `queueFull`; `forked`, and `unsupported` in a forked child whose parent had done asynchronous work. Nothing was submitted then.
+  ///   What fails later is told to the handle.
   @discardableResult @inlinable
   public func async<R: Sendable>(
     flags: BarrierFlags, timeout: Duration? = nil, _ body: @escaping @Sendable (inout Transaction) throws -> R

@@ -95,7 +95,14 @@ extension BarrierQueue {
   /// - Returns: the work's result, which is of that type.
   @usableFromInline
   nonisolated(nonsending) func perform<R: Sendable>(_ work: Work, as type: R.Type = R.self) async throws -> R {
-    try checkAsynchrony()
+    do throws(TableError) {
+      try checkAsynchrony()
+    } catch {
+      // A read that turned back at the gate goes no further: a barrier that waits may have seen it counted there. In a child the order is the
+      // parent's if the queue is.
+      if error.code != .forked { withOrder { $0.proceed() } }
+      throw error
+    }
     return try await withTaskCancellationHandler {
       submitPatiently(work)
       return try await work.value()

@@ -35,7 +35,8 @@ extension BarrierQueue {
   ///   - timeout: for the wait for its keys once its turn has come, and once more for the commit; nil = the table's.
   ///   - body: gets the transaction, which shows and takes these keys only and is valid until it returns.
   /// - Returns: a handle, which may be dropped.
-  /// - Throws: `queueFull`, `forked`; nothing was submitted then. What fails later is told to the handle.
+  /// - Throws: `queueFull`; `forked`, and `unsupported` in a forked child whose parent had done asynchronous work. Nothing was submitted then.
+  ///   What fails later is told to the handle.
   @discardableResult
   public func async<R: Sendable>(
     keys: [some TableKey & Sendable], timeout: Duration? = nil,

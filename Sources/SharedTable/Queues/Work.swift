@@ -71,14 +71,11 @@ class Work: Submission, @unchecked Sendable {
     progress.bitwiseAnd(~Self.isClaimed, ordering: .releasing)
   }
 
-  /// Once: ends the work, and tells whoever wants to know.
-  final func finish(_ result: WorkResult) {
-    setResult(result)
+  /// Once: ends the work with an error, and tells whoever wants to know. It will not run, or what it did could not be committed.
+  final func fail(_ error: any Error) {
+    setResult(.failure(error))
     tell()
   }
-
-  /// Ends it with an error: it will not run, or what it did could not be committed.
-  final func fail(_ error: any Error) { finish(.failure(error)) }
 
   /// Once, by the thread that has claimed it. Nobody sees the result before ``tell()``.
   final func setResult(_ result: consuming WorkResult) { self.result = result }

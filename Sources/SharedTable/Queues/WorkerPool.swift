@@ -160,9 +160,9 @@ final class WorkerPool: Sendable {
     for queue in queues { queue.comeBack() }
   }
 
-  /// Calls `body`, which is short, when the deadline is past. There may be none.
+  /// Calls `body`, which is short, when the deadline is past.
   func at(_ deadline: Deadline, _ body: @escaping @Sendable () -> Void) {
-    if deadline.instant < .max { clock.asyncAfter(deadline: deadline.dispatchTime, execute: body) }
+    clock.asyncAfter(deadline: deadline.dispatchTime, execute: body)
   }
 
   /// - Returns: the queues that come back.
