@@ -1,9 +1,30 @@
+import Glibc
 import SharedTable
 import TestSupport
 import Testing
 
 /// What clients are told while a lane has somebody's session.
 @Suite struct LaneTests {
+  /// Each table's keys are removed on that table's lane: who writes to another one meanwhile need not wait.
+  @Test func whoFlushesAllTablesWaitsOnTheLaneOfEach() async throws {
+    try await withServer(tables: 2) { server, client throws in
+      let second = try Table.open(server.names[1])
+      try second.set("k", "old")
+      #expect(try client.call("SET", "k", "old") == "+OK")
+      let other = try server.client()
+      try second.barrier { _ in
+        try client.send("FLUSHALL\r\n")
+        // The first table is empty: the second one's turn has come.
+        while try server.table.contains("k") { usleep(1000) }
+        #expect(try other.call("SET", "k", "new") == "+OK")
+        #expect(try other.call("FLUSHDB") == "+OK")
+      }
+      #expect(try client.answer() == "+OK")
+      #expect(second.count == 0)
+      #expect(try client.call("PING") == "+PONG")
+    }
+  }
+
   /// Sends a transaction and has it carried out by the table's lane. What is queued behind `words` keeps its barrier open for a while.
   private func execInLane(_ client: RedisClient, _ server: TestServer, _ words: [[String]]) throws {
     let other = try server.client()

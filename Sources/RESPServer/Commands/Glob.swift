@@ -60,7 +60,8 @@ struct Glob: Sendable {
   func matches(_ text: [UInt8]) -> Bool { text.withBytes { matches($0) } }
 
   func matches(_ text: Bytes) -> Bool {
-    guard let masks else { return false }
+    // A text shorter than that keeps some place to its end, whatever it is: all words of the pattern, for each of its bytes.
+    guard let masks, text.count >= masks.elementCount else { return false }
     let (count, last) = (masks.wordCount, masks.elementCount)
     if count == 1 { return matchesShort(text, masks.admits, masks.stars[0], last) }
     var places = [UInt64](repeating: 0, count: count)

@@ -53,7 +53,7 @@ struct InfoReport {
   private var memoryLines: [(String, String)] {
     let tables = shownDatabases.compactMap { try? $0.table() }
     return [
-      ("used_memory", "\(tables.reduce(0) { $0 + $1.statistics.claimedBytes })"),
+      ("used_memory", "\(tables.reduce(0) { $0 + $1.administration.claimedBytes })"),
       ("maxmemory", "\(tables.reduce(0) { $0 + $1.capacityBytes })"), ("maxmemory_policy", "noeviction"),
     ]
   }

@@ -54,7 +54,11 @@ extension Session {
     case .write(.flushdb):
       // As long as the table has keys: nothing for the event loop.
       if patience == .zero { return database.lane }
-      return attempt(patience) { try flush(database, request, patience) }
+      return attempt(patience) {
+        try KeyWrites.checkFlush(request)
+        try flush(database, patience)
+        reply.ok()
+      }
     case .write(let command):
       return attempt(patience, finishes: false) { try batch(command, request, bytes, patience) }
     }
@@ -225,14 +229,23 @@ extension Session {
     return true
   }
 
+  /// Removes all keys of all tables, each table's on its own lane, as any write to it that has to wait. The lane does one table; the event loop
+  /// then hands the session to the next one's.
+  func flushAll(_ request: Request, _ patience: Duration) throws {
+    try KeyWrites.checkFlush(request)
+    if patience > .zero {
+      try flush(server.databases[flushedTables], patience)
+      flushedTables += 1
+      if flushedTables == server.databases.count { return reply.ok() }
+    }
+    let next = server.databases[flushedTables]
+    throw NeedsLane(lane: try isForwarded(next) ? next.forwarding : next.lane)
+  }
+
   /// Removes all keys of a table: in one barrier if they are not too many for one. Each removal takes room until its barrier has ended, of
   /// which a full table has hardly any: then there are more barriers, of fewer keys.
-  func flush(_ database: Database, _ request: Request, _ patience: Duration) throws {
-    try KeyWrites.checkFlush(request)
-    if try isForwarded(database) {
-      try forwardFlush(database, patience)
-      return reply.ok()
-    }
+  private func flush(_ database: Database, _ patience: Duration) throws {
+    if try isForwarded(database) { return try forwardFlush(database, patience) }
     noteWrite(database)
     let table = try database.table()
     var isEmpty = false
@@ -244,7 +257,6 @@ extension Session {
         portion /= 2
       }
     }
-    reply.ok()
   }
 }
 

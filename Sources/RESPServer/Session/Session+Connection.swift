@@ -26,13 +26,7 @@ extension Session {
       reply.ok()
       endsConnection = true
     case .dbsize: reply.integer(try table().count)
-    case .flushall:
-      if patience == .zero { throw NeedsLane(lane: isForwarded ? database.forwarding : database.lane) }
-      try KeyWrites.checkFlush(request)
-      for database in server.databases {
-        reply.rollBack(to: replyStart)
-        try flush(database, request, patience)
-      }
+    case .flushall: try flushAll(request, patience)
     case .multi: try multi()
     case .exec: try exec(patience)
     case .discard: try discard()

@@ -66,6 +66,8 @@ final class Session: @unchecked Sendable {
   var diskWait: DiskWait?
   /// By place: into which tables it has stored something.
   private var hasWritten: [Bool]
+  /// So many tables the running FLUSHALL has emptied.
+  var flushedTables = 0
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
 
@@ -188,6 +190,7 @@ final class Session: @unchecked Sendable {
   func finish() {
     passOver()
     isSecondAttempt = false
+    flushedTables = 0
     if diskWait != nil { diskWait = nil }
     client.count()
     suppression.apply(to: &reply, from: replyStart)

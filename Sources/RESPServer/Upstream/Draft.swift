@@ -29,18 +29,14 @@ final class Draft {
   }
 
   func set(_ key: [UInt8], _ value: [UInt8]) throws(TableError) {
-    try check(key)
+    try table.checkUpstreamKey(key)
     // The mirror of a store with what its table does not take would stop.
-    guard value.count <= table.maximumValueLength else {
-      throw TableError(
-        .tooLarge, table: table.name,
-        "a value of \(value.count) bytes; it takes \(table.maximumValueLength) at most")
-    }
+    try table.checkUpstreamValue(value)
     commit.changes[key] = .some(value)
   }
 
   func remove(_ key: [UInt8]) throws(TableError) {
-    try check(key)
+    try table.checkUpstreamKey(key)
     commit.changes[key] = commit.removesOthers ? nil : .some(nil)
   }
 
@@ -55,13 +51,4 @@ final class Draft {
   }
 
   private static let state = Array(Table.Upstream.key.utf8)
-
-  private func check(_ key: [UInt8]) throws(TableError) {
-    guard Table.keyLengths ~= key.count else {
-      throw TableError(.invalid, table: table.name, "a key has 1 to \(Table.keyLengths.upperBound) bytes")
-    }
-    guard key != Self.state else {
-      throw TableError(.invalid, table: table.name, "'\(Table.Upstream.key)' is where its mirror keeps its state")
-    }
-  }
 }

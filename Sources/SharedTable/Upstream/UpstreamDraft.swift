@@ -48,7 +48,7 @@ final class UpstreamDraft {
 
 extension Table {
   /// What the mirror, or its table, does not take is not sent: of several commands shmd would carry out the others.
-  func checkUpstreamKey(_ key: [UInt8]) throws(TableError) {
+  package func checkUpstreamKey(_ key: [UInt8]) throws(TableError) {
     guard Table.keyLengths ~= key.count else { throw named(.keyLength(key.count)) }
     guard key != Array(Upstream.key.utf8) else {
       throw TableError(
@@ -56,7 +56,7 @@ extension Table {
     }
   }
 
-  func checkUpstreamValue(_ value: [UInt8]) throws(TableError) {
+  package func checkUpstreamValue(_ value: [UInt8]) throws(TableError) {
     guard value.count <= maximumValueLength else {
       throw named(.valueTooLarge(value.count, maximum: maximumValueLength))
     }
