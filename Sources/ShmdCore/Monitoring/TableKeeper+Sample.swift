@@ -22,16 +22,28 @@ extension TableKeeper {
   var blockedTables: [BlockedSample] { blocked.map { BlockedSample(table: $0.name, problem: $0.trouble.message) } }
 
   /// The newest changes, newest first: looked for among the last versions only, so that a busy table costs no more than an
-  /// idle one.
-  private static func recentChanges(of table: Table) -> [TableChange] {
+  /// idle one. Of fewer versions where those made too many changes, and of one large barrier only the first ones.
+  static func recentChanges(of table: Table) -> [TableChange] {
+    var newest: [TableChange] = []
+    for versions in [UInt64(changeCount), 3, 1] {
+      let look = recentChanges(of: table, versions: versions)
+      newest = look.newest
+      if look.isWhole { break }
+    }
+    return newest
+  }
+
+  /// - Returns: whether the changes of all those versions were looked at.
+  private static func recentChanges(of table: Table, versions: UInt64) -> (newest: [TableChange], isWhole: Bool) {
     let version = table.version
-    let start = version > UInt64(changeCount) ? version - UInt64(changeCount) : 0
-    var feed = BlockingChanges(table, after: start, prefix: [])
+    var feed = BlockingChanges(table, after: version > versions ? version - versions : 0, prefix: [])
     var found: [TableChange] = []
-    // Of one large barrier only the first changes: 64 are looked at.
-    while found.count < 64, let change = try? feed.next(timeout: .zero) {
+    while found.count < mostChangesLookedAt {
+      guard let change = try? feed.next(timeout: .zero) else { return (found.suffix(changeCount).reversed(), true) }
       if change.key != nil { found.append(change) }
     }
-    return found.suffix(changeCount).reversed()
+    return (found.suffix(changeCount).reversed(), false)
   }
+
+  private static let mostChangesLookedAt = 1000
 }

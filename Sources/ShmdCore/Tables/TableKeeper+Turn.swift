@@ -42,9 +42,10 @@ extension TableKeeper {
       }
     } catch {
       // A busy table is no trouble: the next turn comes.
-      if error.code == .timedOut || managed.trouble?.code == error.code { return }
-      let trouble = Trouble(error)
+      if error.code == .timedOut { return }
+      let (known, trouble) = (managed.trouble, Trouble(error))
       managed.trouble = trouble
+      if known?.code == trouble.code { return }
       log.error("table in trouble", metadata: ["table": "\(managed.name)", "problem": "\(trouble.message)"])
     }
   }
@@ -61,7 +62,8 @@ extension TableKeeper {
         return nil
       } catch {
         let trouble = Trouble(error)
-        return trouble.code == waiting.trouble.code ? waiting : wait(for: configuration, trouble)
+        if trouble.code != waiting.trouble.code { return wait(for: configuration, trouble) }
+        return BlockedTable(configuration: configuration, trouble: trouble)
       }
     }
   }
