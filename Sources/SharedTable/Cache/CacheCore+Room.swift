@@ -78,7 +78,7 @@ extension CacheCore {
     guard failure.code == .damaged else { throw failure }
     try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
       var ledger = try CacheLedger.rebuild(self, &tx)
-      try ledger.makeRoom(limit, sparing: 0, &tx)
+      try ledger.makeRoom(limit, sparing: nil, &tx)
       try ledger.store(&tx)
     }
     return try names.withBarrier(of: table, timeout: timeout, body)

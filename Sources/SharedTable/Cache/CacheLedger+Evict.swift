@@ -8,7 +8,7 @@
 /// version is that of its last write. Where the line said less it is told, and the choice made again.
 extension CacheLedger {
   /// Evicts until the cache is within its limit.
-  mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64, _ tx: inout Transaction) throws(TableError) {
+  mutating func makeRoom(_ limit: CacheLimit, sparing hash: UInt64?, _ tx: inout Transaction) throws(TableError) {
     while head.exceeds(limit) { try evict(sparing: hash, &tx) }
   }
 

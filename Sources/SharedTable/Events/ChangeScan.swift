@@ -26,7 +26,7 @@ public struct ChangeScan: Sendable {
   ) {
     let bytes = unsafe prefix.withKeyBytes { unsafe [UInt8]($0) }
     feed = ChangeFeed(table, after: version, .prefix(bytes), durableOnly: durableOnly)
-    self.version = version ?? table.version
+    self.version = version ?? feed.version
   }
 
   /// The next change; nil if there is none yet. Bounded by what the log holds.
