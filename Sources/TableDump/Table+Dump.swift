@@ -28,7 +28,7 @@ extension EntryView {
 extension Transaction {
   /// Hands every record to `body`, as this barrier sees them, in no order. It must not write to this table.
   public func forEachRecord(_ body: (DumpRecord) throws -> Void) throws {
-    try forEachEntry { key, entry in try entry.withRecord(key, body) }
+    try forEach { key, entry in try entry.withRecord(key, body) }
   }
 
   /// Stores a record as it is, until its expiry if it has one.

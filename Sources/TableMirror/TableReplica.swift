@@ -48,10 +48,10 @@ struct TableReplica {
       for (event, expiry) in zip(revision.events, expiries) {
         try unsafe event.key.withKeyBytes { key throws(TableError) in
           let key = try unsafe form.tableKey(key)
-          guard let value = event.value else { return try unsafe tx.removeKey(key) }
+          guard let value = event.value else { return _ = try unsafe tx.take(key) }
           try unsafe value.withKeyBytes { value throws(TableError) in
             try unsafe form.naming(key) { () throws(TableError) in
-              try unsafe tx.put(key, value, type: form.type(of: value), expiry: expiry)
+              try unsafe tx.put(key, value, form.type(of: value), expiry: expiry)
             }
           }
         }
@@ -122,7 +122,7 @@ struct TableReplica {
       }
       try body(&tx)
       try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
-        try unsafe after.withKeyBytes { text throws(TableError) in try unsafe tx.put(key, text, type: .string) }
+        try unsafe after.withKeyBytes { text throws(TableError) in try unsafe tx.put(key, text, .string) }
       }
     }
     (status, text) = (next, after)

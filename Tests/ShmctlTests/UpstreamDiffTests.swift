@@ -30,7 +30,7 @@ import Testing
     try table.open().mirrorBarrier { tx throws(TableError) in
       for (key, value) in pairs + [(Table.Upstream.key, status.text)] {
         try unsafe key.withKeyBytes { key throws(TableError) in
-          try unsafe value.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, type: .string) }
+          try unsafe value.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, .string) }
         }
       }
     }
@@ -68,7 +68,7 @@ import Testing
     try table.open().mirrorBarrier { tx throws(TableError) in
       try unsafe "b".withKeyBytes { key throws(TableError) in
         try unsafe [UInt8]([0xff]).withKeyBytes { value throws(TableError) in
-          try unsafe tx.put(key, value, type: .bytes)
+          try unsafe tx.put(key, value, .bytes)
         }
       }
     }

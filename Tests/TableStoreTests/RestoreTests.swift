@@ -63,7 +63,7 @@ import Testing
         try mirror.mirrorBarrier { tx throws(TableError) in
           for (key, value) in [(Table.Upstream.key, text), ("a", "theirs")] {
             try unsafe key.withKeyBytes { key throws(TableError) in
-              try unsafe value.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, type: .string) }
+              try unsafe value.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, .string) }
             }
           }
         }
@@ -128,7 +128,7 @@ import Testing
         let text = status.text
         try mirror.mirrorBarrier { tx throws(TableError) in
           try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
-            try unsafe text.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, type: .string) }
+            try unsafe text.withKeyBytes { value throws(TableError) in try unsafe tx.put(key, value, .string) }
           }
         }
         let follower = try Follower(mirror, in: directory)

@@ -51,8 +51,9 @@ extension Transaction {
   package var longestValue: Int { table.maximumValueLength }
 
   /// Stores bytes as a value of a given type.
+  /// - Parameter expiry: nanoseconds since 1970; nil: it does not expire.
   package mutating func put(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64?
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64? = nil
   ) throws(TableError) {
     try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
   }
@@ -68,18 +69,17 @@ extension Transaction {
   package mutating func copy(
     _ source: UnsafeRawBufferPointer, to target: UnsafeRawBufferPointer, expiry: UInt64?
   ) throws(TableError) -> Bool {
-    guard unsafe isKey(source), let found = try find(unsafe RawKey(source)) else { return false }
-    // A copy: storing may move, or take, what lies there.
-    let bytes = unsafe [UInt8](found.value)
-    var attributes = found.carriedAttributes
+    guard unsafe isKey(source), case (let bytes, var attributes)? = try carried(unsafe RawKey(source)) else {
+      return false
+    }
     attributes.expiry = expiry.map { max(1, $0) } ?? 0
-    try unsafe bytes.withKeyBytes { bytes throws(TableError) in try unsafe carry(target, bytes, attributes) }
+    try carry(unsafe RawKey(target), bytes, attributes)
     return true
   }
 }
 
 /// Can there be such a key?
-private func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool { 1...65536 ~= bytes.count }
+private func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool { Table.keyLengths ~= bytes.count }
 
 extension SectionScan where Self: ~Copyable & ~Escapable {
   fileprivate func scanStep(

@@ -7,8 +7,9 @@ extension Transaction {
   /// - Throws: as ``set(_:_:expires:)`` does.
   @discardableResult
   public mutating func setExpiration(_ expires: Expiration, of key: some TableKey) throws(TableError) -> Bool {
-    guard let stored = try find(key).map(StoredEntry.init) else { return false }
-    try put(stored, under: key, expiry: expires.nanoseconds(now: now))
+    guard case (let bytes, var attributes)? = try carried(key) else { return false }
+    attributes.expiry = expires.nanoseconds(now: now)
+    try carry(key, bytes, attributes)
     return true
   }
 
@@ -17,40 +18,13 @@ extension Transaction {
   /// - Throws: as ``set(_:_:expires:)`` does; both keys are then as they were.
   @discardableResult
   public mutating func rename(_ key: some TableKey, to target: some TableKey) throws(TableError) -> Bool {
-    guard let stored = try find(key).map(StoredEntry.init) else { return false }
+    guard let (bytes, attributes) = try carried(key) else { return false }
     // Both or neither: whoever catches the error of the second goes on in the barrier.
     try withSavepoint { (tx: inout Transaction) throws(TableError) in
       // Removed first: a key may be renamed to itself.
       try tx.remove(key)
-      try tx.put(stored, under: target, expiry: stored.attributes.expiry)
+      try tx.carry(target, bytes, attributes)
     }
     return true
-  }
-
-  private mutating func put(
-    _ stored: StoredEntry, under key: some TableKey, expiry: UInt64
-  ) throws(TableError) {
-    var attributes = stored.attributes
-    attributes.expiry = expiry
-    do throws(EngineError) {
-      try unsafe key.withKeyBytes { key throws(EngineError) in
-        try unsafe stored.bytes.withKeyBytes { bytes throws(EngineError) in
-          try segment.with { segment throws(EngineError) in try unsafe segment.put(key, bytes, attributes) }
-        }
-      }
-    } catch {
-      throw table.named(error)
-    }
-  }
-}
-
-/// A value with all that is stored beside it, copied out: storing may move, or take, what lies there.
-private struct StoredEntry {
-  let bytes: [UInt8]
-  let attributes: ValueAttributes
-
-  init(_ found: FoundEntry) {
-    bytes = unsafe [UInt8](found.value)
-    attributes = found.carriedAttributes
   }
 }

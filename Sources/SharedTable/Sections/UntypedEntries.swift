@@ -19,6 +19,15 @@ extension Transaction {
     }
   }
 
+  /// The same of bytes that were copied out.
+  package mutating func carry(
+    _ key: some TableKey, _ bytes: [UInt8], _ attributes: ValueAttributes
+  ) throws(TableError) {
+    try unsafe key.withKeyBytes { key throws(TableError) in
+      try unsafe bytes.withKeyBytes { bytes throws(TableError) in try unsafe carry(key, bytes, attributes) }
+    }
+  }
+
   /// Whether the key is present and not expired, as this barrier sees it.
   package func contains(bytes key: UnsafeRawBufferPointer) throws(TableError) -> Bool {
     try unsafe find(RawKey(key)) != nil
@@ -26,19 +35,9 @@ extension Transaction {
 }
 
 extension Transaction {
-  /// A value's bytes and what is stored beside them, as this barrier sees it.
+  /// A copy of a value's bytes and of what is stored beside them, as this barrier sees it: storing may move, or take, what lies there.
   package func carried(_ key: some TableKey) throws(TableError) -> (bytes: [UInt8], attributes: ValueAttributes)? {
     guard let found = try find(key) else { return nil }
     return (unsafe [UInt8](found.value), found.carriedAttributes)
-  }
-}
-
-extension Transaction {
-  /// Visits every entry as this barrier sees it; `body` must not write to this table, and may write to another.
-  package func forEachEntry(_ body: (_ key: RawSpan, _ entry: EntryView) throws -> Void) throws {
-    try visit("") { key, entry in
-      try body(key, entry)
-      return true
-    }
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import SharedMemory
 public import TableEngine
 
 extension Table {
@@ -20,13 +20,10 @@ extension Table {
   /// up.
   /// - Throws: `system`.
   public static func freeBytes() throws(TableError) -> Int? {
-    var status = statvfs()
-    guard unsafe statvfs("/dev/shm", &status) == 0 else {
-      throw TableError(.system, table: "*", "cannot look at /dev/shm; mount a tmpfs there", errno: errno)
+    do throws(SystemError) {
+      return try SharedMemoryRoom()?.freeBytes
+    } catch {
+      throw TableError(.system, table: "*", "cannot look at /dev/shm; mount a tmpfs there", errno: error.errno)
     }
-    // tmpfs mounted with size=0 has no limit and says so with no blocks at all.
-    if status.f_blocks == 0 { return nil }
-    let (bytes, overflow) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
-    return overflow ? nil : Int(clamping: bytes)
   }
 }

@@ -142,7 +142,9 @@ extension TableError {
     case .keyLength(let count):
       self.init(
         count == 0 ? .invalid : .tooLarge, table: table,
-        count == 0 ? "a key needs at least 1 byte" : "the key has \(count) bytes; at most 65536 are allowed")
+        count == 0
+          ? "a key needs at least 1 byte"
+          : "the key has \(count) bytes; at most \(Table.keyLengths.upperBound) are allowed")
     case .valueTooLarge(let count, let maximum):
       self.init(
         .tooLarge, table: table,

@@ -32,33 +32,17 @@ extension Transaction {
       if !found.meta.hasExpiry { return (false, nil) }
       if let earliest, found.expiry >= earliest { return (false, found.expiry) }
     }
-    try unsafe put(key, bytes, type: type)
+    try unsafe put(key, bytes, type)
     return (true, nil)
   }
 
-  /// Stores a value.
-  /// - Parameter expiry: nanoseconds since 1970; nil: it does not expire.
-  package mutating func put(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, type: ValueType, expiry: UInt64? = nil
-  ) throws(TableError) {
-    try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
-  }
-
-  /// Gives a key another expiry, if it is there; its value and type stay.
+  /// Gives a key another expiry, in nanoseconds since 1970, if it is there; else it stays what it is.
   /// - Returns: how many bytes were stored anew for it.
   package mutating func put(expiry: UInt64, of key: [UInt8]) throws(TableError) -> Int {
-    guard let entry = try entry(forKey: key), let type = entry.type else { return 0 }
-    try unsafe key.withKeyBytes { key throws(TableError) in
-      try unsafe entry.bytes.withKeyBytes { bytes throws(TableError) in
-        try unsafe put(key, bytes, type: type, expiry: expiry)
-      }
-    }
-    return key.count + entry.bytes.count
-  }
-
-  /// Removes a key, if it is there.
-  package mutating func removeKey(_ key: UnsafeRawBufferPointer) throws(TableError) {
-    _ = try unsafe remove(bytes: key)
+    guard case (let bytes, var attributes)? = try carried(key) else { return 0 }
+    attributes.expiry = expiry
+    try carry(key, bytes, attributes)
+    return key.count + bytes.count
   }
 
   /// Removes all keys for which `isUnwanted` is true.

@@ -88,7 +88,7 @@ struct Plan {
 
   /// A capacity is a limit and not a claim, and /dev/shm can be enlarged; so more than it has is worth a word only.
   private mutating func compareWithRoom() {
-    guard let total = SharedMemoryRoom.totalBytes else { return }
+    guard let total = (try? SharedMemoryRoom())??.totalBytes else { return }
     let shown = "\(ByteCount(bytes: total))"
     let cure = "give less, or enlarge it: mount -o remount,size=BYTES /dev/shm"
     let tooLarge = configuration.tables.filter { $0.options.capacityBytes > total }
@@ -179,7 +179,7 @@ struct Plan {
     if (try? SharedObject.look(at: Self.controlObject(table.name))) != nil {
       return TableError(.exists, table: table.name, "")
     }
-    guard table.options.preallocate, let free = SharedMemoryRoom.freeBytes, wanted > free else { return nil }
+    guard table.options.preallocate, let free = (try? SharedMemoryRoom())??.freeBytes, wanted > free else { return nil }
     return TableError(
       .full, table: table.name,
       "/dev/shm has room for \(ByteCount(bytes: free)), and 'preallocate' asks for \(Scalars.describe(wanted)); "
