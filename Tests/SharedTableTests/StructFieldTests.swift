@@ -1,4 +1,5 @@
 import Glibc
+import TableTestSupport
 import Testing
 
 @testable import SharedTable
@@ -42,6 +43,25 @@ import Testing
         #expect(try table.get("c") == crossing)
       }
     }
+  }
+
+  struct Nothing: SharedStruct { static let schemaName = "example.nothing" }
+  struct Choiceless: SharedStruct {
+    static let schemaName = "example.choiceless"
+    var only = Lonely.only
+    var none: Void = ()
+    var inner = Nothing()
+  }
+
+  /// In an optimised program too: `around.empty-struct` of the torture program.
+  @Test func aStructOfNoBytesIsAValue() throws {
+    let table = try Table.temporary()
+    try table.set("n", Nothing())
+    try SharedArray<Choiceless>("a", in: table).append(contentsOf: [Choiceless(), Choiceless()])
+    #expect(try table.bytes(forKey: "n") == [])
+    #expect(try table.get("n", as: Nothing.self) != nil)
+    #expect(try SharedArray<Choiceless>("a", in: table).allElements().count == 2)
+    #expect(code { _ = try table.get("n", as: Choiceless.self) } == .typeMismatch)
   }
 
   struct Padded: SharedStruct {

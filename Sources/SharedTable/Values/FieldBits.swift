@@ -45,13 +45,17 @@ private func caseName<T>(_ value: T) -> UnsafePointer<CChar>?
 enum FieldPatterns {
   /// Of all cases.
   static func of<Cases: CaseIterable>(_ type: Cases.Type) -> [[UInt8]] {
-    Cases.allCases.map { value in unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) } }
+    Cases.allCases.map { value in pattern(value) }
   }
 
   /// Of all cases, and of nil.
   static func ofOptional<Cases: CaseIterable>(_ type: Cases.Type) -> [[UInt8]] {
-    (Cases.allCases.map(Optional.some) + [nil]).map { value in
-      unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
+    (Cases.allCases.map(Optional.some) + [nil]).map { value in pattern(value) }
+  }
+
+  private static func pattern<T>(_ value: T) -> [UInt8] {
+    unsafe withUnsafePointer(to: value) { value in
+      unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: MemoryLayout<T>.size))
     }
   }
 

@@ -25,6 +25,7 @@ let aroundGroup = Group(
     Item("around.file-limit", "RLIMIT_FSIZE in the middle of a table", fileLimit),
     Item("around.descriptors", "no descriptor left, at each one that is asked for", noDescriptors),
     Item("around.clock", "a clock set back by a day", clockSetBack),
+    Item("around.empty-struct", "a struct of no bytes, in an optimised program", emptyStruct),
   ])
 
 /// Another process that knows its commands (``Neighbour``).
