@@ -24,6 +24,23 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
     var count: UInt64 = 0
     /// Somebody will tell the last one again.
     var isToBeRepeated = false
+    /// What has changed and was not told yet.
+    var untold: Members = []
+    /// A task tells what is untold.
+    var isTelling = false
+
+    /// By the task that tells; nil: it is done.
+    mutating func nextToTell() -> Members? {
+      defer { untold = [] }
+      isTelling = !untold.isEmpty
+      return isTelling ? untold : nil
+    }
+  }
+
+  struct Members: OptionSet {
+    let rawValue: Int
+    static var value: Self { Self(rawValue: 1) }
+    static var failure: Self { Self(rawValue: 2) }
   }
 
   /// When the last change is told once more. Observation first runs the code that reads, and listens after that: of a change between the two it
@@ -108,24 +125,37 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
   private func tell(_ value: Value) {
     // The one before is let go without the lock: its end may run anything.
     var value = value
-    tell(\.value) { swap(&$0.value, &value) }
+    tell(.value) { swap(&$0.value, &value) }
   }
 
   private func tell(_ failure: TableError) {
-    tell(\.failure) { $0.failure = failure }
+    tell(.failure) { $0.failure = failure }
   }
 
-  private func tell<Member>(
-    _ member: any KeyPath<ObservableValue, Member> & Sendable, _ change: (inout sending State) -> Void
-  ) {
+  private func tell(_ member: Members, _ change: (inout sending State) -> Void) {
     let isRepeated = state.withLock { state in
       change(&state)
       state.count += 1
       defer { state.isToBeRepeated = true }
       return state.isToBeRepeated
     }
-    registrar.withMutation(of: self, keyPath: member) {}
+    announce(member)
     if !isRepeated { repeatLater() }
+  }
+
+  /// Tells of changes, or leaves it to the task that is just telling. Never two at a time: Observation would call an observer once for
+  /// each, though it has asked to be told once. An observer that asks anew whenever it is told would become two, then four, and so on.
+  func announce(_ members: Members) {
+    let tells = state.withLock { state in
+      state.untold.formUnion(members)
+      defer { state.isTelling = true }
+      return !state.isTelling
+    }
+    guard tells else { return }
+    while let members = state.withLock({ $0.nextToTell() }) {
+      if members.contains(.value) { registrar.withMutation(of: self, keyPath: \.value) {} }
+      if members.contains(.failure) { registrar.withMutation(of: self, keyPath: \.failure) {} }
+    }
   }
 
   /// Tells the last change again once none has come for a while; at most one task an object.
@@ -136,13 +166,12 @@ public final class ObservableValue<Value: Sendable>: Observable, Sendable {
         guard let before = self?.state.withLock({ $0.count }) else { return }
         try? await Task.sleep(for: Self.repeatInterval)
         guard let self else { return }
-        let hasFailed = state.withLock { state in
+        let members = state.withLock { state -> Members in
           hasSettled = state.count == before
           if hasSettled { state.isToBeRepeated = false }
-          return state.failure != nil
+          return state.failure == nil ? .value : [.value, .failure]
         }
-        registrar.withMutation(of: self, keyPath: \.value) {}
-        if hasFailed { registrar.withMutation(of: self, keyPath: \.failure) {} }
+        announce(members)
       }
     }
   }

@@ -1,11 +1,12 @@
 import Glibc
 import Observation
 import SharedTable
-import SharedTableObservation
 import Synchronization
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTableObservation
 
 /// A value as an observable object. One that waits for what never comes ends with the test's time.
 @Suite(.timeLimit(.minutes(20))) struct ObservableValueTests {
@@ -28,6 +29,31 @@ import Testing
     _ = withObservationTracking(read) { isTold.store(true, ordering: .releasing) }
     try change()
     try await wait { isTold.load(ordering: .acquiring) }
+  }
+
+  /// Whoever asks to be told once is told once, though two tasks of the object tell at the same time: the one that follows, and the one that
+  /// tells the last change again.
+  @Test func whoAsksOnceIsToldOnce() async throws {
+    try await withTable { table in
+      let object = try ObservableValue(SharedCounter("n", in: table))
+      let (asked, toldTwice) = (Counter(), Counter())
+      @Sendable func ask() {
+        asked.increment()
+        let told = Counter()
+        _ = withObservationTracking {
+          object.value
+        } onChange: {
+          told.increment()
+          if told.value > 1 { toldTwice.increment() }
+          // Else it would not end.
+          if asked.value < 50_000 { ask() }
+        }
+      }
+      ask()
+      let tellers = (0..<2).map { _ in TestThread { for _ in 0..<20_000 { object.announce(.value) } } }
+      for teller in tellers { try teller.join() }
+      #expect(toldTwice.value == 0)
+    }
   }
 
   /// A value that is an object, whose end runs the program's code.
