@@ -11,15 +11,17 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   private struct State: Sendable {
     var phase = Phase.new
     var item: WorkItem<R>?
-    /// What its closure throws from then on is its own.
-    var hasBegun = false
+    /// The thread on which its closure began, which then is part of that thread's section to the end. What the closure throws is its own.
+    var thread: pthread_t?
     /// Why somebody cancelled it who could not wait for it.
     var refusal: TableError?
     var result: Result<R, any Error>?
 
     /// A cancellation by ``SectionOperation/waitUntilFinished()`` says why.
     func verdict(_ result: Result<R, any Error>) -> Result<R, any Error> {
-      guard let refusal, !hasBegun, case .failure(let error) = result, error is CancellationError else { return result }
+      guard let refusal, thread == nil, case .failure(let error) = result, error is CancellationError else {
+        return result
+      }
       return .failure(refusal)
     }
   }
@@ -58,7 +60,7 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     guard isFirst else { return }
     if isCancelled { return finish(.failure(CancellationError())) }
     do throws(TableError) {
-      let item = try submit { [state] in state.withLock { $0.hasBegun = true } }
+      let item = try submit { [state] in state.withLock { $0.thread = pthread_self() } }
       state.withLock { $0.item = item }
       // Cancelled since we looked: then cancel() may not have seen the item.
       if isCancelled { item.cancel() }
@@ -77,16 +79,19 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   /// Blocks until it is finished.
   ///
   /// Inside a section of the same table on this thread it cannot: the operation may be waiting for that very section. If it
-  /// has not begun, it is cancelled then, never runs, and its ``result`` is `wouldDeadlock`. One that has begun is waited for
-  /// no longer than it waits for the table itself, by its timeout.
+  /// has not begun, it is cancelled then, never runs, and its ``result`` is `wouldDeadlock`. One that has begun on another thread is waited for
+  /// no longer than it waits for the table itself, by its timeout. One that has begun on this thread is the section, or shares its barrier,
+  /// and cannot end before it does: it is not waited for.
   public final override func waitUntilFinished() {
     guard !isFinished, let deadlock = queue.deadlock(of: "waiting for an operation") else {
       return super.waitUntilFinished()
     }
-    let item = state.withLock { state in
+    let (item, isPartOfSection) = state.withLock { state in
+      if state.thread == pthread_self() { return (state.item, true) }
       state.refusal = deadlock
-      return state.item
+      return (state.item, false)
     }
+    if isPartOfSection { return }
     super.cancel()
     // Not started yet: whoever starts it finds it cancelled. That may be after this section.
     guard let item, !item.cancel() else { return }

@@ -1,6 +1,7 @@
 import Foundation
 import SharedTable
 import SharedTableOperations
+import Synchronization
 import TestSupport
 import Testing
 
@@ -147,6 +148,33 @@ import Testing
       expectDeadlock(unstarted)
       // What is finished is waited for anywhere.
       try queue.sync { _ in started.waitUntilFinished() }
+    }
+  }
+
+  /// An operation that waits for itself, or for one whose barrier its own shares, goes on.
+  @Test(arguments: Table.Variant.allCases) func whatHasBegunInTheSameSectionIsNotWaitedFor(
+    _ variant: Table.Variant
+  ) throws {
+    try withQueue(variant) { queue throws in
+      let itself = Mutex<BarrierOperation<Int>?>(nil)
+      let before = BarrierOperation(on: queue) { tx in try tx.increment("n") }
+      let operation = BarrierOperation(on: queue) { tx in
+        itself.withLock { $0 }?.waitUntilFinished()
+        before.waitUntilFinished()
+        return try tx.increment("n")
+      }
+      itself.withLock { $0 = operation }
+      // Both wait, and then share a barrier.
+      try queue.sync { _ in
+        before.start()
+        operation.start()
+      }
+      operation.waitUntilFinished()
+      before.waitUntilFinished()
+      #expect(isSuccess(before.result, 1))
+      #expect(isSuccess(operation.result, 2))
+      #expect(!operation.isCancelled)
+      itself.withLock { $0 = nil }
     }
   }
 
