@@ -51,6 +51,35 @@ import Testing
     }
   }
 
+  /// A barrier of keys keeps its changes in memory: the collections are whole there, and the table is full at the commit.
+  @Test(arguments: Table.Variant.allCases) func whatIsTooMuchForTheTableIsNoDamage(_ variant: Table.Variant) throws {
+    let table = try Table.temporary(variant: variant, capacityBytes: 1 << 20)
+    let array = try SharedArray<[UInt8]>("a", in: table)
+    let set = try SharedSet<String>("s", in: table)
+    let name = String(repeating: "x", count: 30_000)
+    let refusal = code {
+      try table.barrier(keys: ["a", "s"]) { tx throws in
+        for index in 0..<60 {
+          try array.append([UInt8](repeating: UInt8(index), count: 30_000), in: &tx)
+          try set.insert("\(name)\(index)", in: &tx)
+        }
+        let last = try array.firstIndex(in: tx) { $0[0] == 59 }
+        let all = try (array.get(at: 59, in: tx)[0], set.count(in: tx))
+        #expect(last == 59 && all == (59, 60))
+        // What is undone counts no more.
+        try? tx.withSavepoint { (tx: inout Transaction) throws in
+          try array.removeAll(in: &tx)
+          try set.removeAll(in: &tx)
+          throw Stop()
+        }
+        #expect(try set.contains("\(name)7", in: tx))
+      }
+    }
+    #expect(refusal == .full)
+    let left = try (array.count, set.count)
+    #expect(left == (0, 0))
+  }
+
   @Test func whoHasLockedAnElementIsWaitedFor() throws {
     try withTable(.rcu) { table throws in
       let hasty = try Table.open(table.name, access: .participant, timeout: .milliseconds(20))

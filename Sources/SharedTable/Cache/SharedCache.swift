@@ -14,7 +14,8 @@ import TableEngine
 /// - Eviction is sampled LRU: hit rates are within a fraction of a percentage point of a true LRU's. Expired elements
 ///   go first.
 /// - In the table its elements lie under `NAME/` and their keys' bytes, where `table.get` and `shmctl` find them. Write
-///   them through the cache only: elements that are stored there by other ways are neither counted nor evicted.
+///   them through the cache only: elements that are stored there by other ways are neither counted nor evicted. The bytes of name and key
+///   together are at most 65,534, as a key's claim needs two more.
 ///
 /// Each handle applies its own limit to its own writes: give all processes the same limit. Keep one handle a process: the handle
 /// remembers the hits. Use it from any thread, task and process; after `fork()` the child opens table and cache again.

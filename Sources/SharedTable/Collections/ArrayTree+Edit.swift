@@ -229,7 +229,7 @@ extension ArrayTree {
     _ child: ArrayInner.Child, _ level: Int, _ nodes: inout [Int], in tx: borrowing Transaction
   ) throws(TableError) {
     nodes.append(child.id)
-    guard nodes.count <= table.capacityBytes / 64 else { throw damaged(child.id) }
+    guard nodes.count <= table.reachableBytes / 64 else { throw damaged(child.id) }
     if level == 0 { return }
     for below in try inner(child, level: level, in: tx).children { try collect(below, level - 1, &nodes, in: tx) }
   }

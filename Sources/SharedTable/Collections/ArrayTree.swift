@@ -256,7 +256,7 @@ final class ArrayTree: Sendable {
       throw outOfBounds(range.lowerBound < 0 ? range.lowerBound : range.upperBound - 1, state.count)
     }
     if range.isEmpty { return }
-    var walk = Walk(range: range, bytesLeft: table.capacityBytes)
+    var walk = Walk(range: range, bytesLeft: table.reachableBytes)
     if range.lowerBound < state.rooted {
       let root = ArrayInner.Child(id: state.root, count: state.rooted)
       guard try unsafe visit(root, state.level, 0, &walk, in: section, body) else { return }
@@ -269,7 +269,7 @@ final class ArrayTree: Sendable {
 
   struct Walk {
     let range: Range<Int>
-    /// Nodes lie side by side in the table: who meets more bytes than it has meets some of them again and again.
+    /// Nodes lie side by side: who meets more bytes than there are meets some of them again and again.
     var bytesLeft: Int
   }
 

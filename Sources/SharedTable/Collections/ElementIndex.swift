@@ -34,8 +34,9 @@ struct ElementIndex: Sendable {
     var isSparse: Bool { pages > 1 && bytes < (pages - 1) * (Self.pageBytes / 2) }
 
     /// Can a barrier have left this? What is not checked here bounds no loop and no memory.
-    func isPossible(capacityBytes: Int) -> Bool {
-      bytes >= ElementPage.byteCount(0) * count && bytes <= capacityBytes && pages > 0
+    func isPossible(in table: Table) -> Bool {
+      bytes >= ElementPage.byteCount(0) * count && pages > 0
+        && (bytes <= table.capacityBytes || bytes <= table.reachableBytes)
         && (pages == 1 || pages - 1 <= bytes / (Self.pageBytes / 2))
     }
 
@@ -58,7 +59,7 @@ struct ElementIndex: Sendable {
   func state(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State? {
     guard let numbers = try place.header(in: section) else { return nil }
     let state = State(count: numbers[0], bytes: numbers[1], pages: numbers[2], seed: numbers[3])
-    guard state.isPossible(capacityBytes: place.table.capacityBytes) else {
+    guard state.isPossible(in: place.table) else {
       throw place.damaged("its header contradicts itself")
     }
     return state

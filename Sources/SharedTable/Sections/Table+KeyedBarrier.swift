@@ -92,3 +92,9 @@ extension Table {
     do throws(EngineError) { _ = try segment.commitKeyedBarrier() } catch { throw named(error) }
   }
 }
+
+extension Table {
+  /// How many bytes of entries a section of this thread meets at most: what the table holds and, in a barrier of some keys, what that has
+  /// changed so far, which lies in its process's memory until the commit. A walk that meets more goes in circles.
+  var reachableBytes: Int { capacityBytes + segment.bufferedBytes }
+}

@@ -12,6 +12,8 @@ final class ChangeBuffer {
   private var order: [[UInt8]] = []
   /// What each change replaced, oldest first: a savepoint is a number of them.
   private var replaced: [(key: [UInt8], entry: BufferedEntry?)] = []
+  /// Of the newest change of each key, with the keys.
+  private(set) var byteCount = 0
 
   init(locked: [[UInt8]], timeoutNanoseconds: UInt64) {
     self.locked = locked
@@ -49,6 +51,7 @@ final class ChangeBuffer {
     let old = changes.updateValue(entry, forKey: key)
     if old == nil { order.append(key) }
     replaced.append((key, old))
+    byteCount += entry.found.meta.byteCount - (old?.found.meta.byteCount ?? 0)
   }
 
   var savepoint: Int { replaced.count }
@@ -57,6 +60,7 @@ final class ChangeBuffer {
     precondition(savepoint <= replaced.count, "a savepoint of another barrier")
     while replaced.count > savepoint {
       let (key, entry) = replaced.removeLast()
+      byteCount += (entry?.found.meta.byteCount ?? 0) - changes[key]!.found.meta.byteCount
       changes[key] = entry
       if entry == nil { order.removeLast() }
     }

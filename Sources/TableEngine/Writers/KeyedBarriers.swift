@@ -132,6 +132,14 @@ struct KeyedBarriers {
     return unsafe Unmanaged<ChangeBuffer>.fromOpaque(record.pointee.changes!).takeUnretainedValue()
   }
 
+  /// How many bytes the entries have that the barrier of some keys has changed; 0 in any other.
+  var bufferedBytes: Int {
+    guard let record = unsafe shm_thread_quick_find(segment.id), let buffer = unsafe Self.buffer(record) else {
+      return 0
+    }
+    return buffer.byteCount
+  }
+
   /// The version that changes of a barrier in flight will have at least.
   private var versionAhead: UInt64 { segment.committed &+ 1 }
 

@@ -29,6 +29,9 @@ extension Segment {
   /// See ``Barriers/abort()``.
   public func abortBarrier() { barriers.abort() }
 
+  /// See ``KeyedBarriers/bufferedBytes``.
+  public var bufferedBytes: Int { keyedBarriers.bufferedBytes }
+
   /// See ``Barriers/put(_:_:_:)``.
   public func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes
