@@ -3,10 +3,13 @@ import Glibc
 /// The entries of a directory, as readdir(3) gives them.
 package enum DirectoryEntry {
   /// - Parameter stream: opendir(3)'s.
-  /// - Returns: the next entry's name; nil behind the last one, and where errno, which the caller has set to 0, says what is wrong.
-  package static func nextName(_ stream: OpaquePointer) -> String? {
-    guard let entry = unsafe readdir(stream) else { return nil }
-    return unsafe name(of: entry)
+  /// - Returns: the next entry's name; nil behind the last one.
+  /// - Throws: what readdir says. Whoever takes an error for the end believes that a file which is there is not.
+  package static func nextName(_ stream: OpaquePointer) throws(SystemError) -> String? {
+    errno = 0
+    if let entry = unsafe readdir(stream) { return unsafe name(of: entry) }
+    if errno != 0 { throw SystemError(call: "readdir", errno: errno) }
+    return nil
   }
 
   /// Reads the name where it lies, and no further than it goes: readdir's buffer may end right behind it. A copy of

@@ -36,12 +36,7 @@ package enum HostFile {
     }
     defer { unsafe closedir(stream) }
     var names: [String] = []
-    while true {
-      errno = 0
-      guard let name = unsafe DirectoryEntry.nextName(stream) else { break }
-      names.append(name)
-    }
-    guard errno == 0 else { throw SystemError(call: "readdir", errno: errno) }
+    while let name = unsafe try DirectoryEntry.nextName(stream) { names.append(name) }
     return names.sorted()
   }
 

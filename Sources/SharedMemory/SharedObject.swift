@@ -52,12 +52,7 @@ public final class SharedObject: Sendable {
     guard let directory = unsafe opendir("/dev/shm") else { throw SystemError(call: "opendir", errno: errno) }
     defer { unsafe closedir(directory) }
     var names: [String] = []
-    while true {
-      errno = 0
-      guard let name = unsafe DirectoryEntry.nextName(directory) else {
-        if errno != 0 { throw SystemError(call: "readdir", errno: errno) }
-        break
-      }
+    while let name = unsafe try DirectoryEntry.nextName(directory) {
       if name.hasPrefix(prefix) && name != "." && name != ".." { names.append(name) }
     }
     return names.sorted()
@@ -170,8 +165,7 @@ extension SharedObject {
 
   /// Claims memory for a range and extends the size if needed; what was there stays.
   ///
-  /// Throws `ENOSPC` when memory is short (`isOutOfSpace`). Keep `count` bounded: a signal undoes the call, and it
-  /// begins anew.
+  /// Throws `ENOSPC` when memory is short (`isOutOfSpace`). Signals are held back from the thread meanwhile, since each would undo the call.
   public func allocate(offset: Int, count: Int) throws(SystemError) {
     guard offset >= 0, count > 0 else { throw SystemError(call: "fallocate", errno: EINVAL) }
     try check("fallocate", shmos_allocate(descriptor, UInt64(offset), UInt64(count)))

@@ -1,4 +1,5 @@
 import CSQLite
+import SharedMemory
 
 /// One table's file: what the table was at the version `applied`.
 ///
@@ -157,6 +158,7 @@ final class Store {
     let earlier = try directory.generations(of: table)
     let generation = (earlier.first ?? 0) + 1
     let path = directory.file(of: table, generation)
+    let isThere = HostFile.exists(path)
     do throws(StoreError) {
       let database = try explaining(path) { () throws(SQLiteError) in try connect(path, create: true, disk) }
       let store = try database.inTransaction { () throws(StoreError) in
@@ -172,7 +174,8 @@ final class Store {
       for generation in earlier { directory.remove(table, generation) }
       return store
     } catch {
-      directory.remove(table, generation)
+      // Another process's if it was there before, or is in use.
+      if !isThere, error.code != .inUse { directory.remove(table, generation) }
       throw error
     }
   }

@@ -83,14 +83,15 @@ public struct StoreDirectory: Sendable, Equatable {
 
   /// The generations of a table's files, the highest first.
   func generations(of table: String) throws(StoreError) -> [UInt64] {
-    guard let stream = unsafe opendir(path) else {
-      if errno == ENOENT { return [] }
+    let names: [String]
+    do throws(SystemError) {
+      names = try HostFile.names(in: path)
+    } catch {
       throw StoreError(
-        .readOnly, path, "cannot be read: \(StoreError.describe(errno)); make the directory readable for shmd")
+        .readOnly, path, "cannot be read: \(StoreError.describe(error.errno)); make the directory readable for shmd")
     }
-    defer { unsafe closedir(stream) }
     var found: [UInt64] = []
-    while let name = unsafe DirectoryEntry.nextName(stream) {
+    for name in names {
       guard name.hasPrefix(table + "."), name.hasSuffix(".sqlite") else { continue }
       let middle = name.dropFirst(table.utf8.count + 1).dropLast(7)
       if let generation = UInt64(middle), "\(generation)" == middle { found.append(generation) }
