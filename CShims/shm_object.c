@@ -66,25 +66,28 @@ int shmos_look(const char *name, shmos_status *out) {
 /*
  * Beyond RLIMIT_FSIZE the kernel does not only fail with EFBIG, it sends the thread SIGXFSZ too, which ends the process
  * unless the program handles or ignores it. So the signal is blocked meanwhile, and discarded if this call caused it.
+ *
+ * So are all others. A signal that is pending has kernels such as 6.1 undo what fallocate has claimed: one that comes every
+ * millisecond, as a profiler's, would undo each attempt at a long range, and it is mostly W's owner who claims.
  */
 typedef struct {
   sigset_t mask;
   bool was_pending;
-} size_signal;
+} held_signals;
 
 static void size_signal_set(sigset_t *set) {
   sigemptyset(set);
   sigaddset(set, SIGXFSZ);
 }
 
-static void block_size_signal(size_signal *s) {
+static void block_signals(held_signals *s) {
   sigset_t set, pending;
-  size_signal_set(&set);
+  sigfillset(&set);
   pthread_sigmask(SIG_BLOCK, &set, &s->mask);
   s->was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
 }
 
-static void restore_size_signal(const size_signal *s, int r) {
+static void restore_signals(const held_signals *s, int r) {
   if (r == -EFBIG && !s->was_pending) {
     sigset_t set;
     const struct timespec at_once = {0};
@@ -96,23 +99,23 @@ static void restore_size_signal(const size_signal *s, int r) {
 
 int shmos_truncate(int fd, uint64_t size) {
   if (size > INT64_MAX) return -EFBIG;
-  size_signal signal;
-  block_size_signal(&signal);
+  held_signals signals;
+  block_signals(&signals);
   int r;
   do r = shm_result(ftruncate(fd, (off_t)size));
   while (r == -EINTR);
-  restore_size_signal(&signal, r);
+  restore_signals(&signals, r);
   return r;
 }
 
 int shmos_allocate(int fd, uint64_t offset, uint64_t count) {
   if (offset > INT64_MAX || count > INT64_MAX) return -EFBIG;
-  size_signal signal;
-  block_size_signal(&signal);
+  held_signals signals;
+  block_signals(&signals);
   int r;
   do r = shm_result(fallocate(fd, 0, (off_t)offset, (off_t)count));
   while (r == -EINTR);
-  restore_size_signal(&signal, r);
+  restore_signals(&signals, r);
   return r;
 }
 

@@ -38,8 +38,8 @@ int shmos_truncate(int fd, uint64_t size);
 /*
  * Claims pages, extending the size if needed: -ENOSPC instead of a later SIGBUS. fallocate(2) and not
  * posix_fallocate(3), which would emulate by writing zero bytes where the file system lacks the call:
- * that races with other processes' stores. Repeats on EINTR, for which the kernel has undone everything:
- * keep `count` bounded.
+ * that races with other processes' stores. Signals wait for its end; what interrupts it all the same, as being
+ * stopped, has the kernel undo everything, and it begins anew.
  */
 int shmos_allocate(int fd, uint64_t offset, uint64_t count);
 /* Gives the pages of a range back; the size stays, and the range reads as zeros. Whoever touches it later claims a page
