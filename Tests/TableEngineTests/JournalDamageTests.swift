@@ -26,4 +26,23 @@ import Testing
     }
     #expect(table.statistics.isDamaged)
   }
+
+  /// Recovery would free a neighbour of what lies between two blocks, and trap at a run of no frames.
+  @Test func aRecordNamesABlockThatCanBe() throws {
+    let table = try Table.temporary()
+    try table.set("a", 1)
+    let state = try #require(table.segment.participant).state
+    let (begin, code) = (state.geometry.unitsOffset, SizeClasses.code(byteCount: 64))
+    let run = SizeClasses.runCode
+    for (offset, code, canBe) in [
+      (begin, code, true), (begin + 64, code, true), (begin + 16, code, false), (begin, run, false),
+      (begin, run + 1, true),
+      (begin + 64, run + 1, false),
+    ] {
+      Transaction(state: state).begin()
+      state.journal.append(.allocate, value: BlockRef(offset: offset, code: code).raw)
+      #expect(JournalCheck(state: state).isRecoverable == canBe, "\(offset - begin), \(code)")
+      state.journal.clear()
+    }
+  }
 }

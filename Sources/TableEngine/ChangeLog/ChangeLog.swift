@@ -108,12 +108,13 @@ struct ChangeLog {
     var tail = tailPosition
     let end = needed &+ Self.pushedOutAhead &- UInt64(truncatingIfNeeded: byteCount)
     let lost = LostPrefixes(data: data)
-    // Ends at the log's end at the latest: a record and what is ahead of it are shorter than the ring.
+    // Ends at the log's end at the latest: a record and what is ahead of it are shorter than the ring. No record is shorter than its header:
+    // past one that a stray store has made so, the owner of W must not stand still.
     repeat {
       let place = place(tail)
       let header = data.loadRelaxed(place &+ Self.header)
       if !Self.isPadding(header) { lost.note(recordAt: place) }
-      tail &+= Self.byteCount(header)
+      tail &+= max(16, Self.byteCount(header))
     } while tail < end
     // PAIR lost-prefix. Other end: LostPrefixes.mayInclude. Release: what was noted before the tail that says that records are lost.
     data.storeRelease(DataLayout.logTailPosition, tail)

@@ -55,7 +55,7 @@ public enum SizeClasses {
   }
 
   /// Whether this can be a size code: a word that was read beside a writer may hold any other.
-  static func isCode(_ code: Int) -> Bool { code >= runCode || (0..<count).contains(code) }
+  static func isCode(_ code: Int) -> Bool { code > runCode || (0..<count).contains(code) }
 
   static func blocksPerSlab(_ sizeClass: Int) -> Int { indexInSlab(slabBytes, sizeClass) }
 

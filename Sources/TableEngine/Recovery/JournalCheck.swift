@@ -96,7 +96,7 @@ struct JournalCheck {
     offset == 0 ? orNone : offsets.mayHoldEntry(at: offset)
   }
 
-  private func isBlock(_ block: BlockRef) -> Bool { offsets.contains(block.offset, code: block.code) }
+  private func isBlock(_ block: BlockRef) -> Bool { offsets.mayHoldBlock(at: block.offset, code: block.code) }
 }
 
 extension Ring {
