@@ -1,6 +1,6 @@
 import CShims
 
-/// What a slot's snapshot and pin words say. Versions stay below 2^62.
+/// What a slot's snapshot and pin words say. Versions stay below 2^61.
 ///
 /// A pending reader announces a bare version, since that is what every single read stores. A reader that has fixed its
 /// snapshot adds `exact`, and a writer that evicts it adds `evicted`.

@@ -19,12 +19,14 @@ struct UnitHints {
     // A unit's bit never stands without its group's, which is set before and cleared after it.
     if ctl.bit(unit, at: base) { return }
     ctl.setBit(unit / 64, at: base + geometry.summaryWords * 8)
+    crashFence()
     ctl.setBit(unit, at: base)
   }
 
   func clear(_ which: Int, _ unit: Int) {
     let base = words(which)
     ctl.clearBit(unit, at: base)
+    crashFence()
     if ctl.loadRelaxed(base + unit / 64 * 8) == 0 { ctl.clearBit(unit / 64, at: base + geometry.summaryWords * 8) }
   }
 

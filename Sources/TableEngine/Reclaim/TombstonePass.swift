@@ -95,7 +95,7 @@ struct TombstonePass {
 
   @inline(__always)
   private func clear(_ place: Int, _ committed: UInt64) -> UInt64 {
-    // PAIR chain-prev. Other end: Lookup.visible. Relaxed would do: it leads nowhere.
+    // PAIR publish-entry. Other end: Lookup.match. Relaxed would do: it leads nowhere.
     state.data.storeRelease(place, BucketWord.deleted)
     return committed &+ 1
   }

@@ -12,6 +12,7 @@ struct CommitPoint {
   /// - Parameter next: one more than `committed`.
   @inline(__always)
   func publish(_ next: UInt64, keyCount: UInt64) {
+    // PAIR key-count. Other end: Segment.keyCount. Before the version whose count it is.
     state.data.storeRelaxed(WriterState.keyCountWord(next), keyCount)
     state.data.storeRelease(DataLayout.committed, next)
   }
