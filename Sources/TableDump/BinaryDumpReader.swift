@@ -5,6 +5,7 @@ import TableEngine
 struct BinaryDumpReader: DumpReading {
   let header: DumpHeader
   private var input: DumpInput
+  private let longestValue: Int
   private let longestBlock: Int
   private var blockIndex: UInt64 = 0
   private var chain: UInt64 = 0
@@ -26,6 +27,7 @@ struct BinaryDumpReader: DumpReading {
       throw DumpProblem(
         .otherFormat, at: .byte(8), "a dump of format \(version); this release reads 1, the one that made it reads it")
     }
+    self.longestValue = longestValue
     longestBlock =
       BinaryForm.blockBytes + BinaryForm.recordHeaderBytes + 16 + Table.keyLengths.upperBound + max(0, longestValue)
     var block: [UInt8] = []
@@ -132,6 +134,9 @@ extension BinaryDumpReader {
     var position = BinaryForm.blockHeaderBytes
     while position < batch.storage.count {
       guard let item = Self.item(batch.storage, &position) else { throw Self.impossible(place) }
+      if item.value.count > longestValue {
+        throw DumpProblem(valueOf: item.value.count, longest: longestValue, at: .byte(place))
+      }
       batch.items.append(item)
     }
     guard batch.items.count == count else { throw Self.impossible(place) }

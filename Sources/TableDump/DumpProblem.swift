@@ -29,6 +29,11 @@ public struct DumpProblem: Error, Equatable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
+  /// A value of more bytes than the table takes.
+  init(valueOf count: Int, longest: Int, at place: Place) {
+    self.init(.tooLarge, at: place, "a value of \(count) bytes; the table takes at most \(longest)")
+  }
+
   /// One sentence.
   public var description: String {
     switch place {

@@ -6,6 +6,7 @@ internal import ToolSupport
 struct JSONDumpReader: DumpReading {
   let header: DumpHeader
   private var input: DumpInput
+  private let longestValue: Int
   private let longestLine: Int
   private var number: UInt64
   private var records: UInt64 = 0
@@ -13,6 +14,7 @@ struct JSONDumpReader: DumpReading {
 
   init(_ input: DumpInput, longestValue: Int) throws {
     var input = input
+    self.longestValue = longestValue
     // Each byte takes up to six, as \u00NN.
     longestLine = 6 * (Table.keyLengths.upperBound + max(0, longestValue)) + 4096
     var number: UInt64 = 0
@@ -47,6 +49,9 @@ struct JSONDumpReader: DumpReading {
       record = try JSONForm.record(fields)
     } catch {
       throw DumpProblem(.damaged, at: .line(number), error.message)
+    }
+    if record.value.count > longestValue {
+      throw DumpProblem(valueOf: record.value.count, longest: longestValue, at: .line(number))
     }
     let start = batch.storage.count
     batch.storage += record.key

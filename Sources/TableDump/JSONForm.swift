@@ -88,7 +88,7 @@ package enum JSONForm {
       return bytes
     }
     guard let value = fields["value"] else { throw Wrong("a record needs 'value' or 'valueBase64'") }
-    type = declared ?? natural(value).rawValue
+    if let declared { type = declared } else { type = try natural(value).rawValue }
     switch (ValueType(rawValue: type), value) {
     case (.string, .string(let text)), (.json, .string(let text)), (.bytes, .string(let text)): return Array(text.utf8)
     case (.json, .container(let text)): return text
@@ -118,12 +118,17 @@ package enum JSONForm {
   }
 
   /// The type of a value that names none.
-  private static func natural(_ value: JSONFields.Value) -> ValueType {
+  private static func natural(_ value: JSONFields.Value) throws(Wrong) -> ValueType {
     switch value {
-    case .bool: .bool
-    case .number(let text): Int(text) != nil ? .integer : .double
-    case .string: .string
-    case .container, .null: .json
+    case .bool: return .bool
+    case .number(let text):
+      if Int(text) != nil { return .integer }
+      guard text.contains(where: { ".eE".contains($0) }) else {
+        throw Wrong("\(text) is more than an integer holds; give it a decimal point, or quotes")
+      }
+      return .double
+    case .string: return .string
+    case .container, .null: return .json
     }
   }
 

@@ -43,6 +43,36 @@ import Testing
     #expect(try problem(Array(wrong.utf8))?.message == "the value is not of the record's type")
   }
 
+  /// In the pass that checks a dump, and not when the records before it are stored.
+  @Test(arguments: [false, true]) func aValueThatIsTooLongIsFound(_ json: Bool) throws {
+    let table = try Table.temporary(capacityBytes: 8 << 20)
+    for index in 0..<3000 { try table.set("small\(index)", index) }
+    try table.set("large", [UInt8](repeating: 7, count: 30_000))
+    let dump = try DumpBytes.of(table, json: json)
+    func problem(_ longest: Int) throws -> DumpProblem? {
+      do {
+        var reader = try DumpReader(longestValue: longest, source: DumpBytes.source(dump))
+        var batch = DumpBatch()
+        while try reader.next(&batch) {}
+        return nil
+      } catch let problem as DumpProblem {
+        return problem
+      }
+    }
+    #expect(try problem(30_000) == nil)
+    #expect(try problem(29_999)?.kind == .tooLarge)
+  }
+
+  @Test func aWholeNumberThatNoIntegerHoldsIsNotRounded() throws {
+    let line =
+      #"{"dump":"shmtable","format":1}"# + "\n" + #"{"key":"a","value":NUMBER}"# + "\n" + #"{"end":true}"# + "\n"
+    for (number, isRead) in [
+      ("9223372036854775807", true), ("9223372036854775808", false), ("9223372036854775808.0", true), ("1e19", true),
+    ] {
+      #expect(try (problem(Array(line.replacing("NUMBER", with: number).utf8)) == nil) == isRead, "\(number)")
+    }
+  }
+
   @Test func everyFlippedBitOfTheBinaryFormIsFound() throws {
     let dump = try small(json: false)
     #expect(try problem(dump) == nil)
