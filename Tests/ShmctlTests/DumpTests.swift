@@ -51,6 +51,32 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["file"])
   }
 
+  @Test func aLinkThatLeadsToNothingYetStays() throws {
+    let table = try TestTable()
+    try Self.fill(table.open(), 10)
+    let file = try Scratch()
+    let link = file.folder.appendingPathComponent("link").path
+    let folder = file.folder.appendingPathComponent("folder").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let links = unsafe [symlink("folder/next", link), symlink("made", folder + "/next")]
+    #expect(links == [0, 0])
+    #expect(try table.run("dump", "-o", link).status == 0)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "folder/next")
+    #expect(try CommandRun(["load", "--dry-run", folder + "/made"]).status == 0)
+  }
+
+  @Test func whatOneTableTakesAndAnotherDoesNotIsRefusedBeforeAnythingIsApplied() throws {
+    let (source, target) = (try TestTable(), try TestTable(Table.Options(capacityBytes: 2 << 20)))
+    try Self.fill(source.open(), 3000)
+    try source.open().set("large", [UInt8](repeating: 7, count: 600_000))
+    for form in [[], ["--json"]] {
+      let dump = try source.run(["dump"] + form).output
+      let run = try target.run("load", input: dump)
+      #expect(run.status == 6 && run.errors.contains("a value of 600000 bytes"), "\(run.status) \(run.errors)")
+      #expect(try target.open().count == 0)
+    }
+  }
+
   @Test(arguments: [false, true])
   func aDumpThatIsKilledLeavesNothing(wasThere: Bool) throws {
     let table = try TestTable(Table.Options(variant: .rwlock, capacityBytes: 4 << 20))

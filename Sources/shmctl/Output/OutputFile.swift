@@ -22,7 +22,7 @@ final class OutputFile {
     let given = path.bytes.map { CChar(bitPattern: $0) } + [0]
     var status = stat()
     let exists = unsafe stat(given, &status) == 0
-    target = exists ? Self.resolved(given) : given
+    target = exists ? Self.resolved(given) : Self.linked(given)
     if let number = Self.descriptor(named: path) {
       // Not opened by that name: a file would be written from its beginning, over what the shell's `>>` keeps.
       isRegular = false
@@ -47,17 +47,27 @@ final class OutputFile {
     guard descriptor >= 0 else { throw Self.failure("create a file beside", path) }
     draft = made.name
     // Before the mode, of which it takes bits away.
-    if exists { _ = fchown(descriptor, status.st_uid, status.st_gid) }
+    if exists, fchown(descriptor, status.st_uid, status.st_gid) != 0 {
+      _ = fchown(descriptor, uid_t.max, status.st_gid)
+    }
     if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
   }
 
-  /// Puts the file under its name, after the disk has it.
+  /// Puts the file under its name, after the disk has it, and returns when the disk has the name too.
   func finish() throws {
     guard isRegular else { return }
     guard fsync(descriptor) == 0, name(), let draft, unsafe rename(draft, target) == 0 else {
       throw Self.failure("write", path)
     }
     self.draft = nil
+    let folder = unsafe open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // Who may write to a directory and not read it cannot sync it.
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    // Some file systems sync no directory, and say so in one way or another.
+    guard fsync(folder) == 0 || errno != EIO else {
+      throw Self.failure("sync the directory of", path)
+    }
   }
 
   /// Gives a file without a name one, since linkat(2) replaces none.
@@ -74,13 +84,16 @@ final class OutputFile {
   /// A file without a name in the target's folder, gone with this process; negative where there can be none: some file systems have
   /// none, and without /proc it could not be named.
   private static func nameless(beside target: [CChar], _ mode: mode_t) -> Int32 {
-    let slash = target.lastIndex(of: CChar(bitPattern: UInt8(ascii: "/")))
-    let folder = slash.map { $0 == 0 ? [target[0]] : Array(target[..<$0]) } ?? [CChar(bitPattern: UInt8(ascii: "."))]
-    let descriptor = unsafe open(folder + [0], openNameless | O_WRONLY | O_CLOEXEC, mode)
+    let descriptor = unsafe open(folder(of: target), openNameless | O_WRONLY | O_CLOEXEC, mode)
     guard descriptor >= 0 else { return -1 }
     if unsafe access(link(to: descriptor), F_OK) == 0 { return descriptor }
     close(descriptor)
     return -1
+  }
+
+  private static func folder(of target: [CChar]) -> [CChar] {
+    let slash = target.lastIndex(of: CChar(bitPattern: UInt8(ascii: "/")))
+    return (slash.map { $0 == 0 ? [target[0]] : Array(target[..<$0]) } ?? [CChar(bitPattern: UInt8(ascii: "."))]) + [0]
   }
 
   /// O_TMPFILE, a macro that the importer does not show.
@@ -124,6 +137,21 @@ final class OutputFile {
     guard let resolved = unsafe realpath(path, nil) else { return path }
     defer { unsafe free(resolved) }
     return unsafe Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
+  }
+
+  /// Where symbolic links lead whose end is not there.
+  private static func linked(_ path: [CChar]) -> [CChar] {
+    var path = path
+    // As many as the kernel follows.
+    for _ in 0..<40 {
+      var link = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = unsafe readlink(path, &link, link.count)
+      guard count > 0, count < link.count else { break }
+      let isAbsolute = link[0] == CChar(bitPattern: UInt8(ascii: "/"))
+      path =
+        (isAbsolute ? [] : folder(of: path).dropLast() + [CChar(bitPattern: UInt8(ascii: "/"))]) + link[..<count] + [0]
+    }
+    return path
   }
 
   private static func failure(_ what: String, _ path: RawArgument) -> Complaint {
