@@ -33,12 +33,15 @@ public struct JSONFields {
       try scanner.expectEnd()
       return
     }
+    var names: Set<String> = []
     repeat {
       let start = scanner.column
       guard case .string(let name) = try scanner.value() else {
         throw Problem(column: start, message: "a member's name is expected here")
       }
-      guard self[name] == nil else { throw Problem(column: start, message: "'\(name.printable)' is there twice") }
+      guard names.insert(name).inserted else {
+        throw Problem(column: start, message: "'\(name.printable)' is there twice")
+      }
       try scanner.expect(":", "a colon")
       members.append((name, try scanner.value()))
     } while scanner.take(",")

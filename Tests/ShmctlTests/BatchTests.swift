@@ -82,6 +82,16 @@ import Testing
     #expect(run.errors.contains("; what stands before it is done"), "\(run.errors)")
   }
 
+  /// Its lines are kept until the last one is there, and input may have no end.
+  @Test func aTransactionOfMoreThanATableHoldsIsRefusedInTime() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 1 << 20))
+    let line = Array("append a \(String(repeating: "x", count: 1100))\n".utf8)
+    let lines = Array(repeatElement(line, count: 60_000).joined())
+    let run = try table.run("transaction", input: lines)
+    #expect(run.status == 5 && run.errors.contains("nothing was changed"), "\(run.status) \(run.errors)")
+    #expect(try table.open().count == 0)
+  }
+
   @Test func aTransactionIsAllOrNothing() throws {
     let table = try TestTable()
     let handle = try table.open()

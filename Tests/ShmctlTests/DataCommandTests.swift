@@ -129,7 +129,22 @@ import Testing
     #expect(try handle.bytes(forKey: "b") == [1, 2, 0xff])
     try handle.set("i", 1)
     #expect(try table.run("append", "i", "2").status == 10)
+    // As a line of others too.
+    for line in [#"append s \xff"#, "append i 2"] {
+      let run = try table.run("batch", input: Array("\(line)\n".utf8))
+      #expect(run.status == 10 && run.errors.contains("line 1: the value of '"), "\(run.errors)")
+    }
+    #expect(try handle.get("s", as: String.self) == "abé")
     #expect(try handle.get("i", as: Int.self) == 1)
+  }
+
+  /// A wait for the disk that fails does not take the old value away.
+  @Test func theOldValueIsPrintedBeforeTheWaitForTheDisk() throws {
+    let table = try TestTable()
+    try table.open().set("k", "old")
+    let run = try table.run("set", "k", "new", "--get", "--sync")
+    #expect(run.status == 11 && run.text == "old", "\(run.status) \(run.text) \(run.errors)")
+    #expect(try table.open().get("k") == "new")
   }
 
   @Test func getdelTakesAKeyOnce() throws {

@@ -27,6 +27,13 @@ import Testing
     }
   }
 
+  @Test func noByteThatATerminalObeysIsLeft() {
+    func escaped(_ text: String) -> String { String(decoding: WordLine.escaped(Array(text.utf8)), as: UTF8.self) }
+    #expect(escaped("\u{9b}2J") == #"\xc2\x9b2J"#)
+    #expect(escaped("a\u{80}\u{9f}") == #"a\xc2\x80\xc2\x9f"#)
+    #expect(escaped("é\u{a0}€") == "é\u{a0}€")
+  }
+
   @Test func noInputOfAnotherFormTrapsItsReader() {
     var random = SeededRandom(seed: 11)
     let seeds = [

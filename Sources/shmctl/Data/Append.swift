@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedTable
+import TableDump
 import ToolSupport
 
 struct Append: TableCommand {
@@ -24,31 +25,14 @@ struct Append: TableCommand {
   func run(on table: Table) throws {
     let more = try ValueSource.bytes(value, for: table)
     let length = try KeyChange(table, force: force).run([key.bytes]) { tx in
-      let old = try tx.entry(forKey: key.bytes)
-      let bytes = (old?.bytes ?? []) + more
-      try tx.set(key.bytes, try joined(bytes, old, table), expires: old?.expiration ?? .never)
-      return bytes.count
+      let record = try OwnedRecord(appending: more, to: tx.record(key.bytes), key.bytes, table: table.name)
+      try tx.store(record)
+      return record.value.count
     }
     guard options.json else { return try StandardOutput.write(line: String(length)) }
     var object = JSONObject()
     object.add("key", bytes: key.bytes)
     object.add("valueBytes", length)
     try StandardOutput.write(object.line)
-  }
-
-  private func joined(_ bytes: [UInt8], _ old: TableEntry?, _ table: Table) throws -> TypedValue {
-    switch old?.type {
-    case .bytes: return .bytes(bytes)
-    case .string where String(validating: bytes, as: UTF8.self) == nil:
-      throw refusal("is a string, and with this behind it no UTF-8 any more; set it anew with --bytes", table)
-    case .string: return try TypedValue(bytes, as: .string)
-    default:
-      if old == nil { return try TypedValue(bytes, as: nil) }
-      throw refusal("is of type \(old?.type?.name ?? "unknown"), which nothing can be added to; set it anew", table)
-    }
-  }
-
-  private func refusal(_ what: String, _ table: Table) -> Complaint {
-    Complaint(.wrongType, table: table.name, "the value of '\(key.shown)' \(what)")
   }
 }

@@ -79,8 +79,10 @@ struct Set: TableCommand {
       options.note(
         table, "key '\(key.shown)' has lost its time to live; --keep-ttl keeps it, --persist says that none is wanted")
     }
-    if sync, outcome.isStored { try table.waitUntilDurable(table.version) }
+    let version = table.version
+    // Before the wait, which may fail: the old value is nowhere else by now.
     try print(outcome)
+    if sync, outcome.isStored { try table.waitUntilDurable(version) }
     if !outcome.isStored { throw ExitStatus.notFound }
   }
 

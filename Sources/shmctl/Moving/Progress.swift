@@ -21,13 +21,22 @@ struct Progress {
   mutating func reached(_ count: UInt64) {
     guard isShown else { return }
     let now = ContinuousClock.now
-    guard now - shown >= .milliseconds(200) else { return }
+    guard now - shown >= .milliseconds(200), Self.isReady else { return }
     shown = now
     isDrawn = true
     // In one row: what is wrapped could not be taken away.
     let line = Self.line(what, count, of: total, after: now - start).prefix(max(8, TerminalSize.of(2).width - 1))
     // Nobody is left to be told if this fails.
     _ = try? Descriptor.writeAll(2, Array("\r\u{1b}[K\(line)".utf8))
+  }
+
+  /// Whether a line goes to the terminal at once: it may be drawn inside a section, for which writers wait. A terminal that was stopped by
+  /// Ctrl-S would block this process, and one that takes nothing from the background (`stty tostop`) would stop it.
+  private static var isReady: Bool {
+    var terminal = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&terminal, 1, 0) == 1, terminal.revents & Int16(POLLOUT) != 0 else { return false }
+    let foreground = tcgetpgrp(2)
+    return foreground < 0 || foreground == getpgrp()
   }
 
   mutating func end() {

@@ -55,11 +55,12 @@ struct Resize: ParsableCommand {
       throw Complaint(
         ExitStatus(error.code), table: table.name, "its copy '\(copyName)' cannot be made: \(error.message)")
     }
+    var isOldOneGone = false
     do {
-      try replace(table, wanted, copy)
+      try replace(table, wanted, copy, &isOldOneGone)
     } catch {
-      // As long as the old one has its name, the copy is of no use.
-      if table.administration.isNamed { try? Table.drop(copyName, trusting: options.trustedOwners()) }
+      // Unless this process has taken the old one's name away, the copy is of no use.
+      if !isOldOneGone { try? Table.drop(copyName, trusting: options.trustedOwners()) }
       throw error
     }
     // The copy belongs to the table's owner, who may be another user than this one.
@@ -106,10 +107,11 @@ struct Resize: ParsableCommand {
   }
 
   /// Fills the copy, and then the new table, while the old one is held.
-  private func replace(_ table: Table, _ wanted: Table.Options, _ copy: Table) throws {
+  private func replace(_ table: Table, _ wanted: Table.Options, _ copy: Table, _ isOldOneGone: inout Bool) throws {
     try table.barrier(timeout: options.timeout.duration) { tx in
       try fill(copy, from: tx)
       try Table.drop(table.name, trusting: options.trustedOwners())
+      isOldOneGone = true
       do {
         try fill(try Table.create(table.name, wanted, timeout: options.timeout.duration), from: tx)
       } catch {

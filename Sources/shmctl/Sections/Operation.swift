@@ -71,7 +71,7 @@ enum Operation {
     case .delete(let key): return try tx.remove(key) ? .done : .unmet
     case .increment(let key, let amount): return .sum(try tx.increment(key, by: amount))
     case .append(let key, let value):
-      try tx.store(try Self.appended(value, to: tx.record(key), key))
+      try tx.store(try OwnedRecord(appending: value, to: tx.record(key), key, table: "*"))
       return .done
     case .expire(let key, let ttl):
       guard let record = try tx.record(key) else { return .unmet }
@@ -91,23 +91,6 @@ enum Operation {
     case .check(let key, let requirement): return try requirement.holds(key, in: tx) ? .done : .unmet
     }
   }
-
-  /// A string stays one as long as it is UTF-8.
-  private static func appended(
-    _ value: [UInt8], to record: OwnedRecord?, _ key: [UInt8]
-  ) throws(TableError) -> OwnedRecord {
-    guard let record else { return OwnedRecord(key: key, plain: value) }
-    guard record.type == .string || record.type == .bytes, !record.isOpaque else {
-      throw TableError(
-        .typeMismatch, table: "*",
-        "a value of type \(record.type?.name ?? "unknown") cannot be appended to; "
-          + "only strings and bytes can")
-    }
-    var longer = OwnedRecord(key: key, plain: record.value + value)
-    if record.type == .bytes { longer = OwnedRecord(key: key, value: record.value + value, type: .bytes) }
-    longer.expiry = record.expiry
-    return longer
-  }
 }
 
 extension Operation.Requirement {
@@ -122,6 +105,29 @@ extension Operation.Requirement {
 }
 
 extension OwnedRecord {
+  /// A record with bytes behind its value; its type and expiry stay.
+  /// - Throws: `typeMismatch` if it is no string and no bytes, or a string that would be none any more.
+  /// - Parameters:
+  ///   - record: nil: there is none yet.
+  ///   - table: for the error.
+  init(appending value: [UInt8], to record: OwnedRecord?, _ key: [UInt8], table: String) throws(TableError) {
+    guard let record else {
+      self.init(key: key, plain: value)
+      return
+    }
+    func refusal(_ what: String) -> TableError {
+      TableError(.typeMismatch, table: table, "the value of '\(String.printableStart(key))' \(what); set it anew")
+    }
+    guard let type = record.type, type == .string || type == .bytes, !record.isOpaque else {
+      throw refusal("is of type \(record.type?.name ?? "unknown"), which nothing can be added to")
+    }
+    self.init(key: key, value: record.value + value, type: type)
+    guard type == .bytes || String(validating: self.value, as: UTF8.self) != nil else {
+      throw refusal("is a string, and with this behind it no UTF-8 any more")
+    }
+    expiry = record.expiry
+  }
+
   /// A string if the bytes are UTF-8, else bytes.
   init(key: [UInt8], plain value: [UInt8]) {
     self.init(key: key, value: value, type: String(validating: value, as: UTF8.self) == nil ? .bytes : .string)

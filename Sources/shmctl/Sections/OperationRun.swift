@@ -129,9 +129,23 @@ struct OperationRun {
 
   private struct Unmet: Error {}
 
+  /// Of lines that are one barrier, also for a small table.
+  private static let leastAtomicBytes = 64 << 20
+  /// About what a line takes in memory besides its own bytes.
+  private static let bytesBesideLine = 64
+
   private func runAtomically(_ lines: inout LineInput, _ name: String, _ tally: inout Tally) throws {
     var all: [Numbered] = []
+    // Input without end must not take the host's memory first.
+    var bytesLeft = max(2 * table.capacityBytes, Self.leastAtomicBytes)
     while let line = try lines.next() {
+      bytesLeft -= line.count + Self.bytesBesideLine
+      guard bytesLeft >= 0 else {
+        throw Complaint(
+          .full, table: table.name,
+          "\(name), line \(lines.number): this is more than one barrier of the table could hold; nothing was changed: use 'batch' without "
+            + "--atomic, or a table of more capacity")
+      }
       if let operation = try parse(line, lines.number, name) {
         all.append(Numbered(line: lines.number, operation: operation))
       }

@@ -104,7 +104,7 @@ enum WordLine {
     if bytes.isEmpty { return Array("\"\"".utf8) }
     var result: [UInt8] = []
     let isText = String(validating: bytes, as: UTF8.self) != nil
-    for byte in bytes {
+    for (index, byte) in bytes.enumerated() {
       switch byte {
       case 0x0a: result += Array("\\n".utf8)
       case 0x0d: result += Array("\\r".utf8)
@@ -113,10 +113,16 @@ enum WordLine {
       case UInt8(ascii: "\\"), UInt8(ascii: "\""): result += [UInt8(ascii: "\\"), byte]
       case UInt8(ascii: "#") where result.isEmpty: result += Array("\\x23".utf8)
       case 0..<0x20, 0x7f: result += Array(String.escaped(byte).utf8)
-      case 0x80... where !isText: result += Array(String.escaped(byte).utf8)
+      case 0x80... where !isText || isControl(bytes, index): result += Array(String.escaped(byte).utf8)
       default: result.append(byte)
       }
     }
     return result
+  }
+
+  /// Is a byte of UTF-8 one of the two of U+0080 to U+009F? Terminals obey those too.
+  private static func isControl(_ bytes: [UInt8], _ index: Int) -> Bool {
+    let first = bytes[index] == 0xc2 ? index : index - 1
+    return first >= 0 && bytes[first] == 0xc2 && (0x80..<0xa0).contains(bytes[first + 1])
   }
 }

@@ -67,11 +67,13 @@ struct EtcdControl {
   func forEachPage(at revision: Int64, _ body: (_ page: EtcdPage, _ last: [UInt8]) -> Void) throws {
     var last = contents.prefix
     var limit = Self.firstLimit
+    var tooLargeLimit = Int.max
     while true {
       // An argument ends at a zero byte: of a key with one, what is before it. Keys that were seen come again then.
       let start = Array(last.prefix { $0 != 0 })
       guard let page = try page(from: start, at: revision, limit: limit) else {
         guard limit > 1 else { throw tooLarge }
+        tooLargeLimit = limit
         limit = max(1, limit / 16)
         continue
       }
@@ -82,7 +84,9 @@ struct EtcdControl {
         last = newest
         limit = page.nextLimit(limit)
       } else {
+        // Only a longer answer leads past the keys that were seen.
         limit *= 4
+        guard limit < tooLargeLimit else { throw tooLarge }
       }
     }
   }
