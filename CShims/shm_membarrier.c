@@ -9,6 +9,5 @@
 
 static int membarrier(int command) { return shm_result((int)syscall(SYS_membarrier, command, 0, 0)); }
 
-int shmos_membarrier_query(void) { return membarrier(MEMBARRIER_CMD_QUERY); }
 int shmos_membarrier_register_global_expedited(void) { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
 int shmos_membarrier_global_expedited(void) { return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }

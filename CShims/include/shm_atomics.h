@@ -42,9 +42,6 @@ static inline __attribute__((always_inline)) uint32_t shm_load32_relaxed(const v
 static inline __attribute__((always_inline)) uint32_t shm_load32_acquire(const void *p) {
   return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
 }
-static inline __attribute__((always_inline)) void shm_store32_release(void *p, uint32_t v) {
-  __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELEASE);
-}
 static inline __attribute__((always_inline)) uint32_t shm_add32_release(void *p, uint32_t v) {
   return __atomic_fetch_add((uint32_t *)p, v, __ATOMIC_RELEASE);
 }

@@ -6,8 +6,6 @@
 
 SHM_NONNULL_BEGIN
 
-/* Bit mask of the supported commands. */
-int shmos_membarrier_query(void);
 /* Makes this process one that shmos_membarrier_global_expedited reaches. Survives fork, not exec. */
 int shmos_membarrier_register_global_expedited(void);
 /* A full fence on every running thread of every registered process; the caller need not be registered. */

@@ -104,7 +104,7 @@ struct Barriers {
 
   /// Opens a transaction on the whole table if that needs no waiting. For callers whose thread must not be held up.
   /// - Returns: false with nothing done if it might have to wait, and inside any section of this table on this thread.
-  /// - Throws: `damaged`, `unlinked`, `forked`.
+  /// - Throws: `unlinked`, `forked`. A damaged table looks busy: the barrier that waits says what it is.
   func beginAtOnce() throws(EngineError) -> Bool {
     try segment.checkWriting()
     let record = try unsafe segment.threadRecord()
