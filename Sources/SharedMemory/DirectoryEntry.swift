@@ -4,7 +4,7 @@ import Glibc
 package enum DirectoryEntry {
   /// - Parameter stream: opendir(3)'s.
   /// - Returns: the next entry's name; nil behind the last one.
-  /// - Throws: what readdir says. Whoever takes an error for the end believes that a file which is there is not.
+  /// - Throws: what readdir says. A caller that took an error for the end would believe that a file which is there is not.
   package static func nextName(_ stream: OpaquePointer) throws(SystemError) -> String? {
     errno = 0
     if let entry = unsafe readdir(stream) { return unsafe name(of: entry) }

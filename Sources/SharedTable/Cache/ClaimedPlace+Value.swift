@@ -64,24 +64,6 @@ extension ClaimedPlace {
     }
   }
 
-  /// The value that is there. Suspends where a read would block its thread: in the rwlock variant, while a barrier runs.
-  nonisolated(nonsending) func presentValue() async throws -> Value? {
-    let deadline = Deadline(table.timeout)
-    var watch: Watch?
-    while true {
-      try Task.checkCancellation()
-      let version = table.version
-      do throws(TableError) {
-        return try find(timeoutNanoseconds: 0)
-      } catch {
-        guard error.isOfLookThatWouldWait, !deadline.isPast else { throw error }
-      }
-      if watch == nil { watch = try Watch(table) }
-      let look: VersionedValue<Value>? = nil
-      try await watch!.waitForNews(after: version, look, deadline: deadline, isolation: #isolation)
-    }
-  }
-
   nonisolated(nonsending) private func released(_ claim: ClaimRecord) async {
     _ = try? await queue.runJob { () throws(TableError) in release(claim) }
   }

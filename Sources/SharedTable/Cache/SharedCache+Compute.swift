@@ -69,9 +69,18 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   func find(timeoutNanoseconds: UInt64) throws(TableError) -> Value? {
     let value = try table.look(key, as: Value.self, timeoutNanoseconds: timeoutNanoseconds).value
-    if value != nil { unsafe key.withUnsafeBytes { unsafe core.noteHit(core.hash($0)) } }
+    if value != nil { noteHit() }
     return value
   }
+
+  /// The value that is there. Suspends where a read would block its thread: in the rwlock variant, while a barrier runs.
+  nonisolated(nonsending) func presentValue() async throws -> Value? {
+    let value = try await table.waitUntil(key, as: Value.self) { _ in true }
+    if value != nil { noteHit() }
+    return value
+  }
+
+  private func noteHit() { unsafe key.withUnsafeBytes { unsafe core.noteHit(core.hash($0)) } }
 
   func find(_ tx: borrowing Transaction) throws(TableError) -> Value? { try tx.get(key) }
 

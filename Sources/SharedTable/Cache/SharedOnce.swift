@@ -55,7 +55,9 @@ public struct SharedOnce<Value: TableValue>: Sendable {
   nonisolated(nonsending) public func value(
     timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    let found = place.table.variant == .rcu ? try current : try await place.presentValue()
+    let (table, key) = (place.table, place.names.headKey)
+    // In the rwlock variant a read would block the task's thread while a barrier runs.
+    let found = table.variant == .rcu ? try current : try await table.waitUntil(key, as: Value.self) { _ in true }
     if let found { return found }
     return try await place.missingValue(timeout: timeout, compute)
   }

@@ -147,20 +147,19 @@ public final class HostExecutor: SerialExecutor {
 
   /// Runs a job without the table, when a barrier of this process that was taken for the executor's isolation has ended.
   func runOutside(_ error: TableError, _ body: () -> Void) {
-    repeat { refused.wrappingAdd(1, ordering: .relaxed) } while !beginOutside(error)
+    while !beginOutside(error) { usleep(1000) }
     runAsOutsider(body)
     isolation.withLock { $0.failure = nil }
   }
 
   private func beginOutside(_ error: TableError) -> Bool {
-    let begins = isolation.withLock { isolation in
+    refused.wrappingAdd(1, ordering: .relaxed)
+    return isolation.withLock { isolation in
       // Ended: committed, or W is another process's or nobody's.
       guard isolation.assumedVersion <= table.version || !table.segment.isWriter(getpid()) else { return false }
       isolation.failure = error
       return true
     }
-    if !begins { usleep(1000) }
-    return begins
   }
 
   private func runAsOutsider(_ body: () -> Void) {

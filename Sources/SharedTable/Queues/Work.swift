@@ -71,7 +71,8 @@ class Work: Submission, @unchecked Sendable {
     progress.bitwiseAnd(~Self.isClaimed, ordering: .releasing)
   }
 
-  /// Once: ends the work with an error, and tells whoever wants to know. It will not run, or what it did could not be committed.
+  /// By the thread that has claimed the work, once: ends it with an error, and tells whoever wants to know. The closure will not run, or what
+  /// it changed could not be committed.
   final func fail(_ error: any Error) {
     setResult(.failure(error))
     tell()
