@@ -132,7 +132,7 @@
 
 /* What writers do when readers keep more than the limbo budget. */
 #define SHM_POLICY_CONSTANTS(C)                                                                                        \
-  C(SHM_POLICY_EVICT, 0)  /* end the snapshots of earlier versions that no pin protects */                               \
+  C(SHM_POLICY_EVICT, 0)  /* end snapshots that no pin protects, the oldest first */                                   \
   C(SHM_POLICY_REFUSE, 1) /* fail */                                                                                   \
   C(SHM_POLICY_WAIT, 2)   /* wait, and fail in the end */
 

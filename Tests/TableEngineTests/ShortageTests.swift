@@ -66,4 +66,20 @@ import Testing
       try process.finish()
     }
   }
+
+  /// Snapshots are ended from the oldest on, and no more of them than have to be.
+  @Test func aYoungerSnapshotIsNotEndedForWhatAnOlderOneKeeps() throws {
+    let options = Table.Options(capacityBytes: 16 << 20, limboBudgetBytes: 1_200_000, stalledReaderPolicy: .evict)
+    try withPoisonedTable(options) { _, table throws in
+      let value = [UInt8](repeating: 1, count: 100_000)
+      for index in 0..<10 { try table.set("key\(index)", value) }
+      let older = try table.snapshot()
+      for index in 0..<10 { try table.set("key\(index)", value) }
+      let younger = try table.snapshot()
+      for index in 0..<4 { try table.set("key\(index)", [2]) }
+      #expect(code { try older.get("key0", as: [UInt8].self) } == .snapshotTooOld)
+      #expect(try younger.get("key0") == value)
+      #expect(try table.check() == [])
+    }
+  }
 }

@@ -65,6 +65,13 @@ final class Allocator: Sendable {
       ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
+  /// Is there a free block of this size code for anybody, or can the table grow by one?
+  func hasRoom(for code: Int) -> Bool {
+    guard SizeClasses.isCode(code) else { return false }
+    do { _ = try find(code: code, for: .anything) } catch { return false }
+    return true
+  }
+
   /// Has later searches look at the block's slab first. A slab of the reserve is not noted: what is found in a noted slab is for
   /// everybody.
   private func noteRecent(_ block: BlockRef) {

@@ -73,8 +73,9 @@ struct Collector {
     let isUnfinished = freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
     let gained = freedInPlace + settled + unlinked > 0
     state.triedSuperseded = gained && (isUnfinished || !sparing) ? state.superseded.head : state.superseded.tail
-    state.triedLimboTail = state.limbo.tail
-    state.triedLimboBytes = state.limbo.bytesPushed
+    let limbo = state.limbo
+    state.triedLimboTail = freed < FreePass.batch ? limbo.tail : limbo.head
+    state.triedLimboBytes = freed < FreePass.batch ? limbo.bytesPushed : limbo.bytesPopped
     return makesVersion || freedInPlace + settled + unlinked + freed > 0
   }
 
@@ -105,19 +106,19 @@ struct Collector {
     if state.variant == .rcu {
       Collector(state: state).collect()
     } else {
-      _ = FreePass(state: state).run(upTo: .max)
+      _ = FreePass(state: state).runWithoutReaders()
     }
   }
 
-  /// Collects until that gains nothing more, or `passes` times.
+  /// Collects until that gains nothing more, or `passes` times, or as long as it `isNeeded`.
   ///
   /// A pass that retains its whole batch is not the end: what follows it may go.
   @discardableResult
-  func collectAll(passes: Int = .max) -> Bool {
+  func collectAll(passes: Int = .max, while isNeeded: () -> Bool = { true }) -> Bool {
     var gained = false
     var idlePasses = (state.superseded.count + state.retained.count) / UnlinkPass.batch + 1
     var left = passes
-    while left > 0 {
+    while left > 0, isNeeded() {
       left -= 1
       let position = state.superseded.head &+ state.retained.head
       if collect() {

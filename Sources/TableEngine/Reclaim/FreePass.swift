@@ -12,25 +12,26 @@ struct FreePass {
   /// - Returns: how many blocks became free.
   func runForRoom() -> Int {
     if state.variant == .rwlock {
-      // Readers are out, so all that limbo holds may be freed. What this transaction unlinked is not there: its undo
-      // may need that until the commit.
-      return run(upTo: .max)
+      // What this transaction unlinked is not in limbo: its undo may need that until the commit.
+      return runWithoutReaders()
     }
     guard state.limbo.count + state.superseded.count > 0, let scan = ReaderScan.take(state) else { return 0 }
     state.raiseReclaimed(scan.committed)
     return InPlacePass(state: state).run(scan) + run(scan)
   }
 
-  /// Frees what no reader of the scan protects. `reclaimed` was raised to the scan's version before.
+  /// Blocks of limbo that one pass frees: bounds what a single write may be made to do.
+  static let batch = 1024
+
+  /// Frees what no reader of the scan protects, at most a batch. `reclaimed` was raised to the scan's version before.
   func run(_ scan: ReaderScan) -> Int {
-    return run(upTo: min(scan.committed, scan.lowestPin))
+    let limbo = state.limbo
+    let stamp = min(scan.committed, scan.lowestPin)
+    return free(limbo, atMost: Self.batch) { limbo.stamp($0) <= stamp }
   }
 
-  /// Frees limbo's records up to the first with a later stamp.
-  func run(upTo stamp: UInt64) -> Int {
-    let limbo = state.limbo
-    return free(limbo, atMost: .max) { limbo.stamp($0) <= stamp }
-  }
+  /// Frees all that limbo holds: in the rwlock variant, where that is what the last transaction unlinked. Readers are kept out.
+  func runWithoutReaders() -> Int { free(state.limbo, atMost: .max) { _ in true } }
 
   /// Frees the blocks of limbo or of *superseded*, from the ring's head on, as long as they may go.
   ///

@@ -38,9 +38,10 @@ struct LimboBudget {
     try reclaim(downTo: budget)
   }
 
+  /// The next writes go on from there: what one of them does is bounded by what the readers let go, not by all that was kept.
   private func reclaim(downTo budget: Int) throws(EngineError) {
-    Collector(state: state).collectAll()
-    if reclaimableBytes > budget { _ = Evictor(state: state).evictIfPolicy() }
+    Collector(state: state).collectAll { reclaimableBytes > budget }
+    if reclaimableBytes > budget { Evictor(state: state).evict { reclaimableBytes > budget } }
     if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
   }
 
@@ -60,18 +61,26 @@ struct LimboBudget {
   /// Has the next barrier make room for a block of this size code, and empty the reserve for replacements.
   func wantRoom(for code: Int) { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(code) &+ 1) }
 
+  /// Passes after which it is asked whether there is room: readers may have let go far more than the write needs.
+  private static let passesForRoom = 64
+
   private func makeRoom() {
     let code = Int(truncatingIfNeeded: roomWanted) &- 1
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
-    Collector(state: state).collectAll()
-    if makeRoom(for: code) { return }
-    if Evictor(state: state).evictIfPolicy() { _ = makeRoom(for: code) }
+    var isMore = true
+    while isMore {
+      isMore = Collector(state: state).collectAll(passes: Self.passesForRoom)
+      if isRoomMade(for: code) { return }
+    }
+    Evictor(state: state).evict { !isRoomMade(for: code) }
   }
 
   /// - Returns: whether there is room now, for the block and for a write's records, or readers keep too little for such a block, so that to end snapshots would
   ///   not help.
-  private func makeRoom(for code: Int) -> Bool {
-    if Compactor(state: state).makeRoom(for: code), Transaction(state: state).canReserve() { return true }
+  private func isRoomMade(for code: Int) -> Bool {
+    // The compactor looks at a part of a large table in each call.
+    let isRoom = Compactor(state: state).makeRoom(for: code) || state.allocator.hasRoom(for: code)
+    if isRoom, Transaction(state: state).canReserve() { return true }
     return reclaimableBytes < SizeClasses.byteCount(code: code)
   }
 

@@ -1,8 +1,8 @@
 /// What happens when a stalled reader keeps more than the limbo budget from being reused. For one that is not stalled yet
 /// (``patienceNanoseconds``) writers wait, at most their timeout.
 public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringConvertible {
-  /// All long snapshots of earlier versions that are not just being read fail with `snapshotTooOld`. An open read section and a get keep what
-  /// they look at: beside those it is as with `refuse`.
+  /// Long snapshots fail with `snapshotTooOld`, the oldest first, until the others keep little enough; none that is just being read. An open
+  /// read section and a get keep what they look at: beside those it is as with `refuse`.
   case evict = 0
   /// Writes fail with `full`, naming the reader.
   case refuse = 1

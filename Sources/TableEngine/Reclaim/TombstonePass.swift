@@ -52,26 +52,31 @@ struct TombstonePass {
     let (ctl, cut) = (state.ctl, state.chainsCutAt)
     let first = superseded.position(start)
     let end = first &+ Int(truncatingIfNeeded: stop &- start) &* SupersededRing.recordBytes
+    func counter(_ position: Int) -> UInt64 {
+      start &+ UInt64(truncatingIfNeeded: (position &- first) / SupersededRing.recordBytes)
+    }
     var position = first
     var count = 0
     while position != end {
       if ctl.loadRelaxed(position &+ SupersededRing.stamp) == SupersededRing.unsettled {
         let block = BlockRef(raw: ctl.loadRelaxed(position &+ SupersededRing.block))
         if state.data.loadRelaxed(block.offset &+ Entry.version) > cut { break }
-        settle(block, at: position, committed)
+        settle(block, recordedAt: counter(position), position, committed)
         count &+= 1
       }
       position &+= SupersededRing.recordBytes
     }
     state.work.versionsScanned &+= count
-    return (start &+ UInt64(truncatingIfNeeded: (position &- first) / SupersededRing.recordBytes), count)
+    return (counter(position), count)
   }
 
   @inline(__always)
-  private func settle(_ block: BlockRef, at position: Int, _ committed: UInt64) {
+  private func settle(
+    _ block: BlockRef, recordedAt counter: @autoclosure () -> UInt64, _ position: Int, _ committed: UInt64
+  ) {
     let hint = TombstoneHint(raw: superseded.ctl.loadRelaxed(position &+ SupersededRing.newer))
     guard let place = state.lookup.word(of: block.offset, at: hint) else {
-      return noteSettled(settleFurther(block, committed), at: position)
+      return noteSettled(settleFurther(block, recordedAt: counter(), committed), at: position)
     }
     noteSettled(clear(place, committed), at: position)
   }
@@ -85,8 +90,8 @@ struct TombstonePass {
   /// A tombstone that was superseded, or whose bucket word lies elsewhere by now.
   /// - Returns: the version after which its block may go.
   @inline(never)
-  private func settleFurther(_ block: BlockRef, _ committed: UInt64) -> UInt64 {
-    switch state.neighbour(of: block) {
+  private func settleFurther(_ block: BlockRef, recordedAt counter: UInt64, _ committed: UInt64) -> UInt64 {
+    switch state.neighbour(of: block, recordedAt: counter) {
     case .word(let location): clear(location.place, committed)
     case .newer(let newer): state.data.loadRelaxed(newer &+ Entry.version)
     case .none: committed &+ 1

@@ -109,10 +109,12 @@ struct UnlinkPass {
     let block = superseded.block(counter)
     let stamp = superseded.stamp(counter)
     if stamp == SupersededRing.unsettled {
-      return reconsider(block, stamp: versionNamed(by: counter), isTombstone: true)
+      return reconsider(block, stamp: versionNamed(by: counter), isTombstone: true, recordedAt: counter)
     }
     if stamp <= state.chainsCutAt { return retireCutOff(block) }
-    if SupersededRing.isTombstone(newer) { return reconsider(block, stamp: stamp, isTombstone: false) }
+    if SupersededRing.isTombstone(newer) {
+      return reconsider(block, stamp: stamp, isTombstone: false, recordedAt: counter)
+    }
     return unlinkOrRetain(block, stamp: stamp, isTombstone: false, newer: Int(newer))
   }
 
@@ -126,8 +128,11 @@ struct UnlinkPass {
   }
 
   /// A tombstone, or what was retained.
-  private mutating func reconsider(_ block: BlockRef, stamp: UInt64, isTombstone: Bool) -> Int {
-    switch state.neighbour(of: block) {
+  /// - Parameter counter: of its record in *superseded*, if that is where it was found.
+  private mutating func reconsider(
+    _ block: BlockRef, stamp: UInt64, isTombstone: Bool, recordedAt counter: UInt64? = nil
+  ) -> Int {
+    switch state.neighbour(of: block, recordedAt: counter) {
     case .word(let location): return unlinkOrRetainHead(block, stamp: stamp, location)
     case .newer(let newer): return unlinkOrRetain(block, stamp: stamp, isTombstone: isTombstone, newer: newer)
     case .none: return retireCutOff(block)

@@ -157,7 +157,7 @@ struct Barriers {
     let version = state.version
     if segment.variant == .rwlock {
       // Readers are still out: what the transaction superseded is free at once.
-      _ = FreePass(state: state).run(upTo: .max)
+      _ = FreePass(state: state).runWithoutReaders()
       TableExclusion(participant: participant).leave()
     } else if _slowPath(Collector(state: state).isDue) {
       Collector(state: state).collect(sparing: true)
