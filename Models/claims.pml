@@ -4,7 +4,8 @@
  * PLAIN ones everything. Each does so ROUNDS times. Looking at each slot, and every store, is a step of its own.
  * A thread may die anywhere (CRASHES): W and the slot's mutex are robust, and who sleeps then, or is about to, ends its
  * slice once.
- * One that waits may give up (QUITS).
+ * One that waits may give up (QUITS), or be put aside by another that waits for it (ASIDE), if nothing that is held is in its way:
+ * it may be stopped. It takes its place again when it comes.
  * Asserted: of those inside at a time no two meet; nobody is granted a claim while an older one that meets it waits
  * and lives; and, as the absence of invalid end states, that nobody sleeps on while nothing is in the way.
  * A store that passes a later load of the same thread is that load done first. Every other -D is an injected bug: README.md.
@@ -35,6 +36,14 @@ byte owner = NOBODY, state[N], stamp[N], mask[N], stamps, event, crashes = CRASH
 bool hint, sleepers;
 bool dead[N], asleep[N], due[N];
 byte inside[N];                                  /* the mask of who is inside; for the assertions */
+
+/* No key lock that is held meets that of slot s. */
+#define OTHERS_FREE(s, j) ((j)==(s) || state[j]!=HELD || !MEET(mask[j], mask[s]))
+#if N==2
+#define FREE(s) (OTHERS_FREE(s,0) && OTHERS_FREE(s,1))
+#else
+#define FREE(s) (OTHERS_FREE(s,0) && OTHERS_FREE(s,1) && OTHERS_FREE(s,2))
+#endif
 
 #define EACH(what) i = 0; do :: i<N -> what; i++ :: else -> break od; i = 0
 #define DIE if :: atomic { crashes>0 -> crashes--; dead[me] = 1; inside[me] = 0; \
@@ -68,7 +77,15 @@ inline look() {
 #ifdef DEAD_STAY
            isInWay = 1; break
 #else
-           atomic { if :: dead[slot] -> state[slot] = NONE; slot++ :: else -> isInWay = 1; break fi }
+           atomic {
+             if
+             :: dead[slot] -> state[slot] = NONE; slot++
+             :: !dead[slot] -> isInWay = 1; break
+#ifdef ASIDE
+             :: !dead[slot] && word==WAITING && state[slot]==WAITING && mystamp!=0 && FREE(slot) ->
+                state[slot] = NONE; slot++
+#endif
+             fi }
 #endif
         :: else -> slot++
         fi
@@ -121,6 +138,7 @@ again:
   :: isInWay ->
      if
      :: mystamp==0 -> take_stamp(); state[me] = WAITING
+     :: mystamp!=0 && state[me]==NONE -> hint = 1; state[me] = WAITING
      :: else -> skip
      fi;
      DIE;
@@ -157,7 +175,14 @@ again:
   seen = 0; isAny = 0;
   if
   :: claims ->
-     if :: mystamp==0 -> take_stamp() :: else -> skip fi;
+     if
+     :: mystamp==0 -> take_stamp()
+#ifndef ASIDE_WITHOUT_HINT
+     :: mystamp!=0 -> hint = 1
+#else
+     :: else -> skip
+#endif
+     fi;
      DIE;
      atomic {
        EACH(if :: i!=me && !dead[i] && state[i]==WAITING && MEET(mask[i], mine) && i<KEYED -> assert(stamp[i]>mystamp)

@@ -21,6 +21,10 @@ import SharedMemory
 /// no thread starves. No thread ever waits while it holds a key lock, so the key locks of one table cannot make a
 /// circle of waits.
 ///
+/// A waiter may be stopped, and would then keep younger ones from its keys. So a waiter that does not come for
+/// ``patienceNanoseconds``, though no held key lock is in its way, is put aside by one that waits for it: its state is none. When it
+/// comes it takes its place again, with the stamp that it had.
+///
 /// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
 /// owner of W writes, unless it is the owner's. `Models/claims.pml` checks that, and that no sleeper is forgotten.
 struct KeyLocks {
@@ -29,6 +33,8 @@ struct KeyLocks {
 
   /// How long to sleep at most before looking for dead threads: a dead thread wakes no waiter.
   private static let sliceNanoseconds: UInt64 = 20_000_000
+  /// For how long others wait for a waiter that could go on: as long as a thread that may have lost its processor is given elsewhere.
+  private static let patienceNanoseconds: UInt64 = 100_000_000
 
   // MARK: - State
 
@@ -53,6 +59,8 @@ struct KeyLocks {
     fileprivate var seen: UInt32 = 0
     /// The slot that was in the way at the last look, to be named in an error.
     fileprivate(set) var obstacle: Int?
+    /// The stamp of a waiter that was in the way although it could have gone on, and since when.
+    fileprivate var idle: (stamp: UInt64, since: UInt64)?
 
     init(slot: Int, keys: LockedKeys, isToHold: Bool) {
       self.slot = slot
@@ -95,6 +103,7 @@ struct KeyLocks {
       // sleeper, or we find the key lock gone.
       shm_fence_seqcst()
       request.obstacle = obstacle(to: request)
+      while let waiter = request.obstacle, putAside(waiter, for: &request) { request.obstacle = obstacle(to: request) }
     }
     guard request.obstacle == nil else { return false }
     if request.isToHold {
@@ -121,6 +130,10 @@ struct KeyLocks {
       request.stamp = nextStamp()
       request.keys.store(ctl, slot: request.slot)
       ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
+    } else if ctl.loadRelaxed(state(request.slot)) == State.none {
+      // It was put aside. Its keys are still in its slot.
+      ctl.storeRelaxed(ControlLayout.claims, 1)
+      ctl.storeRelease(state(request.slot), State.waiting(request.stamp))
     }
     // The event's value is loaded before the mark that we sleep is stored. In the other order, a thread that releases
     // its key lock in between would clear our mark and advance the event. We would then sleep on the new value, and
@@ -134,7 +147,33 @@ struct KeyLocks {
       request.stamp = nextStamp()
       request.keys.store(ctl, slot: request.slot)
     }
+    // Anew, for a waiter that was put aside: meanwhile there may have been no key lock at all.
+    ctl.storeRelaxed(ControlLayout.claims, 1)
     ctl.storeRelease(state(request.slot), State.held(request.stamp))
+  }
+
+  /// Puts a waiter aside that has not come for long enough though it could.
+  /// - Returns: whether it did.
+  private func putAside(_ waiter: Int, for request: inout Request) -> Bool {
+    let word = ctl.loadAcquire(state(waiter))
+    guard word != State.none, !State.isHeld(word), request.stamp != 0, mayGoOn(waiter) else {
+      request.idle = nil
+      return false
+    }
+    let now = HostClock.monotonicNanoseconds
+    guard let idle = request.idle, idle.stamp == State.stamp(word) else {
+      request.idle = (State.stamp(word), now)
+      return false
+    }
+    guard now &- idle.since >= Self.patienceNanoseconds else { return false }
+    request.idle = nil
+    // The waiter may give up at this moment.
+    return ctl.compareAndSwap(state(waiter), expected: word, desired: State.none)
+  }
+
+  /// Is no held key lock in this waiter's way? By one that waits itself, so that there is a key lock for the hint to stand for.
+  private func mayGoOn(_ waiter: Int) -> Bool {
+    obstacle(to: Request(slot: waiter, keys: LockedKeys(ctl, slot: waiter), isToHold: false)) == nil
   }
 
   private func nextStamp() -> UInt64 {
@@ -151,12 +190,10 @@ struct KeyLocks {
       // PAIR key-lock-release. Other end: KeyLocks.release. Acquire: an owner of W that finds a key lock gone sees what
       // its section did; else it could supersede an entry that the section still reads.
       let word = ctl.loadAcquire(state(slot))
-      if word == State.none { continue }
+      // A dead thread's key lock, even one that is not in the way, would have each later writer look here.
+      if word == State.none || slots.clearIfDead(slot) { continue }
       isAny = true
-      guard isInTheWay(word, of: request), LockedKeys(ctl, slot: slot).meets(request.keys),
-        !slots.clearIfDead(slot)
-      else { continue }
-      return slot
+      if isInTheWay(word, of: request), LockedKeys(ctl, slot: slot).meets(request.keys) { return slot }
     }
     if !isAny { ctl.storeRelaxed(ControlLayout.claims, 0) }
     return nil
