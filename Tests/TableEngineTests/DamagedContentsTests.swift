@@ -53,6 +53,21 @@ import Testing
     }
   }
 
+  /// What it keeps of each sub-table must not pile up until the bytes that it met are as many as the table has.
+  @Test func anObserverFindsACircleOfSubTablesAtOnce() throws {
+    try withTable(capacityBytes: 64 << 20) { table, name throws in
+      for index in 0..<100 { try table.set("key \(index)", index) }
+      let words = try Words("shmtable.\(name).data")
+      let observer = try Table.open(name, access: .observer)
+      let subTable = Int(DirectoryWord(words[DataLayout.root]).offset)
+      words[subTable + SubTable.link] = UInt64(subTable)
+      for place in 0..<1024 { words[DataLayout.root + place * 8] |= DirectoryWord.deep }
+      let damage = error { try observer.read { view in try view.forEach { _, _ in } } }
+      #expect(damage?.code == .damaged)
+      #expect(damage?.message.contains("sub-tables' links") == true, "\(String(describing: damage))")
+    }
+  }
+
   /// An observer's record of a thread is its section's: an opening that comes to no section leaves none.
   @Test func anObserverThatFindsTheTableBusyLeavesNothingInTheThread() throws {
     try withTable(.rwlock) { table, name throws in
