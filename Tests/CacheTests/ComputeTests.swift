@@ -87,6 +87,42 @@ import Testing
     }
   }
 
+  /// Each look by a task that does not wait meets a barrier: its thread has no place in the queue for the table.
+  @Test func awaitedValuesHaveTheirTurnBesideBarriersThatFollowEachOther() async throws {
+    try await withTable(.rwlock) { made async throws in
+      let table = try Table.open(made.name, timeout: .seconds(20))
+      let cache = try StringCache("c", in: table, limit: .entries(100))
+      try await cache.set("k", "v")
+      let once = try SharedOnce<String>("once", in: table)
+      #expect(try await once.value { "made" } == "made")
+      let writer = try cacheWorker(table)
+      let version = table.version
+      try writer.ask("barriers-for-ever 20", expecting: "in")
+      while table.version < version + 2 { await Task.yield() }
+      for _ in 0..<3 {
+        #expect(try await cache.value(forKey: "k") { "computed" } == "v")
+        #expect(try await once.value { "another" } == "made")
+      }
+      try writer.killAndWait()
+    }
+  }
+
+  @Test(arguments: Table.Variant.allCases) func aCancelledTaskHasAValueThatIsThere(_ variant: Table.Variant)
+    async throws
+  {
+    try await withTable(variant) { table async throws in
+      let cache = try StringCache("c", in: table, limit: .entries(100))
+      try await cache.set("k", "v")
+      let once = try SharedOnce<String>("once", in: table)
+      #expect(try await once.value { "made" } == "made")
+      let task = Task {
+        withUnsafeCurrentTask { unsafe $0!.cancel() }
+        return [try await cache.value(forKey: "k") { "computed" }, try await once.value { "another" }]
+      }
+      #expect(try await task.value == ["v", "made"])
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aWaiterTakesOverWhenTheComputingProcessDies(
     _ variant: Table.Variant
   ) throws {

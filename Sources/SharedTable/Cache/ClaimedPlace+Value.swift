@@ -76,7 +76,7 @@ extension ClaimedPlace {
     while true {
       try Task.checkCancellation()
       let version = table.version
-      switch try lookAtOnce(other) {
+      switch try await look(other) {
       case .present(let value): return value
       case .gone: return nil
       case .computing: break

@@ -96,14 +96,29 @@ extension ClaimedPlace {
     return .computing
   }
 
-  /// The same where no thread may be blocked. If a look would have to wait, nothing has come about yet.
-  func lookAtOnce(_ claim: ClaimRecord) throws(TableError) -> ClaimState<Value> {
+  /// The value that is there, for tasks.
+  nonisolated(nonsending) func presentValue() async throws -> Value? {
+    try await looking { timeout throws(TableError) in try find(timeoutNanoseconds: timeout) }
+  }
+
+  /// The same as ``look(_:timeoutNanoseconds:)``, for tasks.
+  nonisolated(nonsending) func look(_ claim: ClaimRecord) async throws -> ClaimState<Value> {
+    try await looking { timeout throws(TableError) in try look(claim, timeoutNanoseconds: timeout) }
+  }
+
+  /// What `body` sees, for tasks: it gets how long it may block its thread. In the rwlock variant a barrier may be in its way. Then it
+  /// waits on a thread of the queue, which has its turn before a next barrier: a task that looked again after each barrier would come too
+  /// late beside a writer whose barriers follow each other.
+  nonisolated(nonsending) private func looking<R: Sendable>(
+    _ body: @escaping @Sendable (_ timeoutNanoseconds: UInt64) throws(TableError) -> R
+  ) async throws -> R {
     do throws(TableError) {
-      return try look(claim, timeoutNanoseconds: 0)
+      return try body(0)
     } catch {
       guard error.isOfLookThatWouldWait else { throw error }
-      return .computing
     }
+    let timeout = table.timeoutNanoseconds
+    return try await queue.runJob { () throws(TableError) in try body(timeout) }
   }
 
   func timedOut(_ claim: ClaimRecord) -> TableError {

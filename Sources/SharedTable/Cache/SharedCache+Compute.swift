@@ -32,9 +32,9 @@ extension SharedCache {
     try place(key, cost, expires).missingValue(timeout: timeout, compute)
   }
 
-  /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
-  /// 100 ms, if the task is cancelled while another computes. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs are
-  /// barriers: ask for the value in a `@concurrent` function.
+  /// The same for async code: suspends, and keeps no thread of the task's waiting. Ends early with `CancellationError`, within some
+  /// 100 ms, if the task is cancelled while another computes; in the rwlock variant when a barrier that is in the way has
+  /// ended. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs are barriers: ask for the value in a `@concurrent` function.
   nonisolated(nonsending) public func value(
     forKey key: Key, cost: Int? = nil, expires: Expiration? = nil, timeout: Duration? = nil,
     orInsert compute: nonisolated(nonsending) () async throws -> Value
@@ -69,13 +69,6 @@ struct CachePlace<Value: TableValue>: ClaimedPlace {
 
   func find(timeoutNanoseconds: UInt64) throws(TableError) -> Value? {
     let value = try table.look(key, as: Value.self, timeoutNanoseconds: timeoutNanoseconds).value
-    if value != nil { noteHit() }
-    return value
-  }
-
-  /// The value that is there. Suspends where a read would block its thread: in the rwlock variant, while a barrier runs.
-  nonisolated(nonsending) func presentValue() async throws -> Value? {
-    let value = try await table.waitUntil(key, as: Value.self) { _ in true }
     if value != nil { noteHit() }
     return value
   }

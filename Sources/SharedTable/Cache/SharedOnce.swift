@@ -49,15 +49,14 @@ public struct SharedOnce<Value: TableValue>: Sendable {
     try place.missingValue(timeout: timeout, compute)
   }
 
-  /// The same for async code: suspends, and keeps no thread waiting. Ends early with `CancellationError`, within some
-  /// 100 ms, if the task is cancelled while another makes the value. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs
-  /// are barriers: ask for the value in a `@concurrent` function.
+  /// The same for async code: suspends, and keeps no thread of the task's waiting. Ends early with `CancellationError`, within some
+  /// 100 ms, if the task is cancelled while another makes the value; in the rwlock variant when a barrier that is in the way
+  /// has ended. A ``HostActor`` over the same table gets `wouldDeadlock`, as its jobs are barriers: ask for the value in a `@concurrent` function.
   nonisolated(nonsending) public func value(
     timeout: Duration? = nil, _ compute: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    let (table, key) = (place.table, place.names.headKey)
-    // In the rwlock variant a read would block the task's thread while a barrier runs.
-    let found = table.variant == .rcu ? try current : try await table.waitUntil(key, as: Value.self) { _ in true }
+    let place = place
+    let found = place.table.variant == .rcu ? try current : try await place.presentValue()
     if let found { return found }
     return try await place.missingValue(timeout: timeout, compute)
   }

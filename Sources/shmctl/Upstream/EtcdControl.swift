@@ -81,7 +81,7 @@ struct EtcdControl {
       if !page.hasMore { return }
       guard let newest = page.pairs.last?.key else { throw strange("promises more keys and gives none") }
       if last.lexicographicallyPrecedes(newest) {
-        last = newest
+        (last, tooLargeLimit) = (newest, .max)
         limit = page.nextLimit(limit)
       } else {
         // Only a longer answer leads past the keys that were seen.
