@@ -60,6 +60,15 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
+  /// May the next attempt succeed, with nobody's doing? After the disk has failed it is made with a new file.
+  var mayEndByTryingAgain: Bool {
+    switch code {
+    case .inputOutput, .overtaken: true
+    case .table: tableError?.code == .timedOut || tableError?.code == .busy
+    default: false
+    }
+  }
+
   /// What a message advises where contents are not to be believed.
   static let moveAway =
     "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty"

@@ -56,7 +56,12 @@ public final class StoreKeeper: Sendable {
     }
   }
 
-  public var status: StoreStatus { state.withLock { $0.status } }
+  public var status: StoreStatus {
+    var (status, mode) = state.withLock { ($0.status, $0.mode) }
+    status.interval = mode.interval
+    (status.durable, status.version) = (table.durableVersion, table.version)
+    return status
+  }
 
   /// What the thread goes by.
   public var mode: StoreMode {
@@ -93,9 +98,9 @@ public final class StoreKeeper: Sendable {
     while true {
       let seen = alarm.event.value
       let (mode, stops) = state.withLock { ($0.mode, $0.stops) }
-      let pause = stops ? loop.finish() : loop.step(mode)
+      let pause = stops ? loop.finish() : loop.step(mode) { status in state.withLock { $0.status = status } }
       tell(&loop)
-      if stops { break }
+      if stops, pause == .none { break }
       rest(pause, seen)
     }
     loop.close()

@@ -14,13 +14,13 @@ struct StoreLoop {
 
   private let table: Table
   private let directory: StoreDirectory
+  private let disk: String?
   private var follower: Follower?
+  /// Why nothing can be stored just now, and since when something waits.
   private(set) var status = StoreStatus()
   private var events: [StoreKeeper.Event] = []
   /// nil: nothing was stored yet, and the first time is at once, so that a disk that refuses says so before an interval has passed.
   private var lastSync: UInt64?
-  /// Since when there is something that is not on the disk; nil: nothing.
-  private var waitingSince: UInt64?
   private var retryAt: UInt64 = 0
   private var retryPause: UInt64 = 0
 
@@ -28,14 +28,21 @@ struct StoreLoop {
   private static let longestPause: UInt64 = 500_000_000
   private static let longestRetryPause: UInt64 = 30_000_000_000
   private static let shortestRetryPause: UInt64 = 250_000_000
+  /// How long the last sync is tried for, where a later attempt may succeed.
+  private static let longestEnd: UInt64 = 10_000_000_000
+  /// When it is given up.
+  private var end: UInt64?
 
-  init(_ table: Table, _ directory: StoreDirectory) {
+  /// - Parameter disk: as in ``Follower/init(_:in:disk:)``.
+  init(_ table: Table, _ directory: StoreDirectory, disk: String? = nil) {
     self.table = table
     self.directory = directory
+    self.disk = disk
   }
 
   /// Does what is due.
-  mutating func step(_ mode: StoreMode) -> Pause {
+  /// - Parameter publish: called before the disk is waited for, which may take any time.
+  mutating func step(_ mode: StoreMode, publish: (StoreStatus) -> Void = { _ in }) -> Pause {
     let now = HostClock.monotonicNanoseconds
     do throws(StoreError) {
       if now < retryAt {
@@ -45,10 +52,11 @@ struct StoreLoop {
       }
       let follower = try following()
       let hasChanges = try follower.collect()
-      if !hasChanges { waitingSince = nil } else if waitingSince == nil { waitingSince = now }
+      if !hasChanges { status.waitingSince = nil } else if status.waitingSince == nil { status.waitingSince = now }
+      publish(status)
       if hasChanges, now >= nextSync(mode, now) || status.error != nil {
         try follower.sync()
-        (lastSync, waitingSince) = (now, nil)
+        (lastSync, status.waitingSince) = (now, nil)
         // Where something changes all the time no step finds nothing to store.
         _ = try follower.tidy()
         recover()
@@ -68,15 +76,21 @@ struct StoreLoop {
     }
   }
 
-  /// A last look, and a last sync if there is anything to store.
+  /// A last look, and a last sync if there is anything to store. Where that fails and the next attempt may succeed, as with a new file
+  /// after the disk has failed, there are more, for ten seconds.
+  /// - Returns: none when it is over; else it is to be called again after the pause.
   mutating func finish() -> Pause {
+    let now = HostClock.monotonicNanoseconds
+    let end = self.end ?? now &+ Self.longestEnd
+    self.end = end
     do throws(StoreError) {
       let follower = try following()
       try follower.sync()
       recover()
-      waitingSince = nil
+      status.waitingSince = nil
     } catch {
-      fail(error, HostClock.monotonicNanoseconds)
+      fail(error, now)
+      if error.mayEndByTryingAgain, now < end { return .time(Self.shortestRetryPause) }
     }
     note()
     return .none
@@ -96,20 +110,15 @@ struct StoreLoop {
 
   private mutating func following() throws(StoreError) -> Follower {
     if let follower { return follower }
-    let follower = try Follower(table, in: directory)
+    let follower = try Follower(table, in: directory, disk: disk)
     self.follower = follower
     return follower
   }
 
-  private func interval(_ mode: StoreMode) -> UInt64 {
-    switch mode {
-    case .everyBarrier: 0
-    case .relaxed(let interval): interval.clampedNanoseconds
-    }
-  }
-
   /// When the next sync is due, if there is anything to store.
-  private func nextSync(_ mode: StoreMode, _ now: UInt64) -> UInt64 { lastSync.map { $0 + interval(mode) } ?? now }
+  private func nextSync(_ mode: StoreMode, _ now: UInt64) -> UInt64 {
+    lastSync.map { $0 + mode.interval.clampedNanoseconds } ?? now
+  }
 
   /// While there are changes, the log is read every few milliseconds, the more often the shorter it is: by then a writer that
   /// does nothing but write has filled a part of it.
@@ -120,9 +129,6 @@ struct StoreLoop {
   }
 
   private mutating func note() {
-    status.durable = table.durableVersion
-    status.version = table.version
-    status.lag = .nanoseconds(waitingSince.map { Int64(clamping: HostClock.monotonicNanoseconds &- $0) } ?? 0)
     for event in follower?.takeEvents() ?? [] {
       switch event {
       case .compared: events.append(.compared)
@@ -139,7 +145,7 @@ struct StoreLoop {
   private mutating func fail(_ error: StoreError, _ now: UInt64) {
     if status.error?.code != error.code { events.append(.failed(error)) }
     status.error = error
-    if waitingSince == nil { waitingSince = now }
+    if status.waitingSince == nil { status.waitingSince = now }
     try? table.segment.setKeeping(.failed)
     // A disk that failed is asked for a new file at once, the first time.
     retryPause = retryPause == 0 ? Self.shortestRetryPause : min(Self.longestRetryPause, retryPause * 2)

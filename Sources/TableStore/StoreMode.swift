@@ -4,4 +4,12 @@ public enum StoreMode: Sendable, Equatable {
   case everyBarrier
   /// So long after the time before, all that changed since.
   case relaxed(Duration)
+
+  /// For how long a change may be in memory alone; and as long as the disk takes.
+  var interval: Duration {
+    switch self {
+    case .everyBarrier: .zero
+    case .relaxed(let interval): interval
+    }
+  }
 }

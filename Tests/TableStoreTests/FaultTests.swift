@@ -2,10 +2,11 @@ import CFaultyDisk
 import Glibc
 import SharedTable
 import TableEngine
-import TableStore
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import TableStore
 
 /// How much is tried: a little in `make unit`; more where the environment asks for it (`make store-faults-bounded`, `store-faults`).
 enum Length {
@@ -181,6 +182,29 @@ enum Length {
           let back = try #require(try rebooted(name, from: directory))
           #expect(try back.get("a", as: Int.self) == 12 && back.get("b", as: Int.self) == 12, "at \(at)")
         }
+      }
+    }
+  }
+
+  /// A daemon that stops has no later step that would write the new file.
+  @Test func aDiskThatFailsAtTheLastSyncIsAskedForANewFile() throws {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        var loop = StoreLoop(table, directory, disk: "faulty")
+        _ = loop.step(.relaxed(.seconds(3600)))
+        try table.set("key", "last")
+        _ = loop.step(.relaxed(.seconds(3600)))
+        #expect(table.durableVersion < table.version)
+        faulty_disk_plan(FAULTY_DISK_FAIL, 1)
+        #expect(loop.finish() != .none)
+        #expect(loop.status.error?.code == .inputOutput)
+        #expect(loop.finish() == .none)
+        #expect(table.durableVersion == table.version)
+        loop.close()
+        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
       }
     }
   }

@@ -1,3 +1,4 @@
+import SharedMemory
 import SharedTable
 import TestSupport
 import Testing
@@ -27,6 +28,35 @@ import Testing
       }
     }
   }
+  /// The disk may not answer for any time: what waits for it is said before.
+  @Test func whatWaitsIsSaidBeforeTheDiskIsAsked() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name)
+        var loop = StoreLoop(table, directory)
+        var waited: [Bool] = []
+        for _ in 0..<2 {
+          try table.set("a", 1)
+          _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
+          _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
+        }
+        #expect(waited == [true, false, true, false])
+        loop.close()
+      }
+    }
+  }
+
+  @Test func whatIsNotDueYetIsNotOverdue() {
+    var status = StoreStatus()
+    #expect(status.lag == .zero && status.overdue == .zero)
+    status.waitingSince = HostClock.monotonicNanoseconds - 30_000_000_000
+    #expect(status.lag >= .seconds(30) && status.overdue >= .seconds(30))
+    status.interval = .seconds(20)
+    #expect(status.overdue >= .seconds(10) && status.overdue <= status.lag - .seconds(20))
+    status.interval = .seconds(60 * 60)
+    #expect(status.lag >= .seconds(30) && status.overdue == .zero)
+  }
+
   /// However long the interval and however short the host is up: whether the disk takes a store is known at the start.
   @Test func aStoreIsMadeAtOnce() throws {
     try withTableName { name in

@@ -111,7 +111,7 @@ public final class Stores: Sendable {
   var troubles: [String] {
     statuses.compactMap { name, status in
       if let error = status.error { return "'\(name)' is not stored: \(error)" }
-      return status.lag > Self.longLag ? "'\(name)' is stored late" : nil
+      return status.overdue > Self.longLag ? "'\(name)' is stored late" : nil
     }
   }
 

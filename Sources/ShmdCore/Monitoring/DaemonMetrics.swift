@@ -76,13 +76,16 @@ enum DaemonMetrics {
   private static func stores(_ sample: HostSample) -> [MetricFamily] {
     var lag = MetricFamily(
       "shmd_store_lag_seconds", .gauge, "For how long there has been something that is not on the disk.")
+    var overdue = MetricFamily(
+      "shmd_store_overdue_seconds", .gauge, "By how much that is longer than the table's durability has it.")
     var behind = MetricFamily("shmd_store_behind_commits", .gauge, "Commits that are not on the disk.")
     var failing = MetricFamily("shmd_store_failing", .gauge, "1 while nothing can be stored.")
     for (table, status) in sample.stores {
       lag.add([("table", table)], nanoseconds: status.lag.clampedNanoseconds)
+      overdue.add([("table", table)], nanoseconds: status.overdue.clampedNanoseconds)
       behind.add([("table", table)], status.version > status.durable ? status.version - status.durable : 0)
       failing.add([("table", table)], status.error == nil ? 0 : 1)
     }
-    return [lag, behind, failing]
+    return [lag, overdue, behind, failing]
   }
 }
