@@ -59,6 +59,22 @@ in_guest runuser -u member -- shmctl set greeting hello || fail "a member of the
 ! in_guest runuser -u stranger -- shmctl get greeting >/dev/null 2>&1 || fail "a stranger can read"
 ok "members of the group read and write, strangers do neither"
 
+in_guest groupadd web
+in_guest usermod --append --groups web shmd
+in_guest systemctl restart shmd
+in_guest sh -c 'printf "  - {name: pages, capacity: 2MiB, group: web}\n" >> /etc/shmd.yaml'
+in_guest systemctl reload shmd
+rights=$(in_guest stat -c '%U:%G %a' /dev/shm/shmtable.pages.data)
+[ "$rights" = "shmd:web 660" ] || fail "a table of another group belongs to $rights"
+in_guest sed -i '/name: pages/s/group: web/group: shmd/' /etc/shmd.yaml
+in_guest systemctl reload shmd
+rights=$(in_guest stat -c '%U:%G %a' /dev/shm/shmtable.pages.data)
+[ "$rights" = "shmd:shmd 660" ] || fail "a table that was given back belongs to $rights"
+in_guest sed -i '/name: pages/d' /etc/shmd.yaml
+in_guest systemctl reload shmd
+in_guest runuser -u member -- shmctl drop pages 2>/dev/null || in_guest shmctl drop pages
+ok "a table is given to a group of which shmd is a member, and back"
+
 said() { in_guest journalctl -u "$1" -o cat --no-pager | grep "$2" >/dev/null; }
 # A client of the library, which knows nothing of the daemon.
 in_guest systemd-run --quiet --unit=writer --uid=member /usr/bin/shmd-test-worker default

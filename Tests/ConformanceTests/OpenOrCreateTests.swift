@@ -162,6 +162,22 @@ import Testing
     }
   }
 
+  /// While a table's group changes it is its owner's alone: where the system refuses the change, its users must not stay out.
+  @Test(.enabled(if: geteuid() == 0, "needs root to become somebody else"))
+  func aGroupThatIsRefusedLeavesTheRightsAsTheyWere() throws {
+    try withTableName { (name: String) throws -> Void in
+      let owner = try WorkerProcess("table-worker")
+      try owner.ask("become 65534", expecting: "ok")
+      try owner.ask("open-or-create \(name) rcu", expecting: "rcu")
+      let objects = try ["ctl", "data"].map { try SharedObject.open(name: "shmtable.\(name).\($0)", writable: true) }
+      for object in objects { try object.setMode(0o660) }
+      try owner.ask("set-group 0", expecting: "error notPermitted")
+      #expect(try objects.map { try $0.status().mode & 0o777 } == [0o660, 0o660])
+      #expect(try objects.map { try $0.status().owner } == [65534, 65534])
+      try owner.finish()
+    }
+  }
+
   @Test(.enabled(if: geteuid() == 0, "needs root to become somebody else"))
   func withoutRightsItIsNotPermittedAndWithReadRightsObserved() throws {
     try withTable(.rcu) { table throws in

@@ -203,8 +203,9 @@ struct Plan {
       refusals.append(
         problem(
           table, .upstream,
-          "\(difference); it stays as it is. To make it anew, empty, run: systemctl reload shmd && shmctl drop \(table.name) && "
-            + "systemctl reload shmd"
+          "\(difference); it stays as it is. To make it anew, "
+            + (table.durability.mode == nil ? "empty" : "with what its store holds")
+            + ", run: systemctl reload shmd && shmctl drop \(table.name) && systemctl reload shmd"
         ))
     }
     let unit = Geometry.unitBytes

@@ -54,6 +54,8 @@ extension TableKeeper {
   private func takeFreedNames(_ beat: @Sendable () -> Void) {
     blocked = blocked.compactMap { waiting in
       let configuration = waiting.configuration
+      // An object that is half made is waited for, and there may be many.
+      defer { beat() }
       do throws(TableError) {
         var found = try attachOther(configuration)
         try found?.adjust(to: configuration, log)

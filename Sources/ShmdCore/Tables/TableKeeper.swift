@@ -61,7 +61,11 @@ public actor TableKeeper {
         try next[index].adjust(to: next[index].configuration, log)
       } catch {
         // The plan looked for every reason there is: what remains is a change on the host in between.
-        log.error("table not adjusted", metadata: ["table": "\(next[index].name)", "problem": "\(error.message)"])
+        let wanted = next[index].configuration
+        log.error("table not adjusted", metadata: ["table": "\(wanted.name)", "problem": "\(error.message)"])
+        next[index].refusedChanges.append(
+          Problem(
+            file: wanted.file, line: wanted.line(.name), "table '\(wanted.name)' is not adjusted: \(error.message)"))
       }
     }
     for old in tables where !configuration.tables.contains(where: { $0.name == old.name }) {

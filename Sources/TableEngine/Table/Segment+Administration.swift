@@ -82,7 +82,7 @@ extension Segment {
   /// Sets the rights of both objects; the control object's follow from the data object's as at creation.
   ///
   /// Processes that have the table open keep it. While owner or group change hands, only the owner has any rights.
-  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses.
+  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses; then the rights are what they were.
   public func setRights(_ rights: Rights) throws(EngineError) {
     let participant = try requireParticipant()
     let options = SegmentOptions(mode: rights.mode)
@@ -96,7 +96,17 @@ extension Segment {
       }
       for (object, mode) in objects { try object.setMode(mode) }
     } catch {
+      restoreRights(current, participant)
       throw EngineError(opening: error)
+    }
+  }
+
+  /// As far as the system lets it: a table that stayed with its owner's rights alone would keep its users out.
+  private func restoreRights(_ rights: Rights, _ participant: Participant) {
+    let controlMode = SegmentOptions(mode: rights.mode).controlMode
+    for (object, mode) in [(participant.object, controlMode), (dataObject, rights.mode)] {
+      try? object.setOwner(rights.owner, group: rights.group)
+      try? object.setMode(mode)
     }
   }
 

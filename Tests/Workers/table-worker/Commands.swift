@@ -161,6 +161,11 @@ func answer(_ words: [String]) throws -> String {
     try table.barrier { tx in try inside(&tx) }
     try table.set(words[1], words[2])
     return "ok"
+  case "set-group":
+    var rights = try table.administration.rights()
+    rights.group = UInt32(words[1])!
+    try table.administration.setRights(rights)
+    return "ok"
   case "barriers-for-ever":
     say("in")
     while true {
