@@ -12,7 +12,7 @@ final class ChangeRelay: Sendable {
 
   private struct State {
     var source: TableChangeSource?
-    /// It was to begin, and there was no table.
+    /// It was to begin, and there was no table, or none that can be followed.
     var isWaiting = false
   }
 
@@ -35,11 +35,13 @@ final class ChangeRelay: Sendable {
       }
       made.setCancelHandler { [weak self, weak broker, database] error in
         // Whatever was in a table that is gone, clients must not go on with.
-        guard let self, let broker, error != nil else { return }
-        self.state.withLock { $0.source = nil }
+        guard let self, let broker, let error else { return }
+        // Any other error comes again as soon as it is tried: the clock asks again, once a second.
+        let isGone = error.code == .unlinked
+        self.state.withLock { $0 = State(isWaiting: !isGone) }
         broker.tell(.missed(1), of: database)
         database.refresh()
-        self.start(broker)
+        if isGone { self.start(broker) }
       }
       made.activate()
       defer { state = State(source: made) }
@@ -48,7 +50,7 @@ final class ChangeRelay: Sendable {
     if hasMissed { broker.tell(.missed(1), of: database) }
   }
 
-  /// It was to begin, and there was no table.
+  /// It was to begin, and there was no table, or none that can be followed.
   var isWaiting: Bool { state.withLock { $0.isWaiting } }
 
   /// Once what the log has now is read: the source hands that out in one run of the queue.

@@ -234,7 +234,14 @@ extension Session {
   func flushAll(_ request: Request, _ patience: Duration) throws {
     try KeyWrites.checkFlush(request)
     if patience > .zero {
-      try flush(server.databases[flushedTables], patience)
+      let database = server.databases[flushedTables]
+      do {
+        try flush(database, patience)
+      } catch let error as TableError where error.code == .unlinked {
+        // Made anew by somebody since this server looked last: the tables before it are empty already.
+        database.refresh()
+        try flush(database, patience)
+      }
       flushedTables += 1
       if flushedTables == server.databases.count { return reply.ok() }
     }

@@ -8,11 +8,14 @@ struct RunningDaemon {
   enum Outcome: Equatable {
     case accepted
     case refused
-    /// It has ended, or takes longer than anybody waits.
+    /// It has ended, or has not begun in time, or takes longer than systemd waits.
     case unknown
   }
 
+  /// For how long a reload is waited for that has not begun.
   private static let patienceNanoseconds: UInt64 = 30_000_000_000
+  /// For how long one may take, as the unit's `TimeoutStartSec` has it: a durable table comes back in it, or a store is moved.
+  private static let longestReloadNanoseconds: UInt64 = 15 * 60 * 1_000_000_000
 
   let directory: String
   let pid: Int32
@@ -31,12 +34,17 @@ struct RunningDaemon {
   /// Has it read its configuration, and waits until it has.
   func reload() throws(SystemError) -> Outcome {
     guard kill(pid, SIGHUP) == 0 else { throw SystemError(call: "kill", errno: errno) }
-    let end = HostClock.monotonicNanoseconds + Self.patienceNanoseconds
-    while HostClock.monotonicNanoseconds < end {
-      if let outcome = Self.outcome(InstanceLock.state(in: directory), before: before) { return outcome }
+    let start = HostClock.monotonicNanoseconds
+    while true {
+      let state = InstanceLock.state(in: directory)
+      if let outcome = Self.outcome(state, before: before) { return outcome }
+      let hasBegun = (state?.reloads.begun ?? 0) > before.reloads.begun
+      let patience = hasBegun ? Self.longestReloadNanoseconds : Self.patienceNanoseconds
+      guard HostClock.monotonicNanoseconds &- start < patience, HostProcess.name(of: pid) == "shmd" else {
+        return .unknown
+      }
       usleep(5000)
     }
-    return .unknown
   }
 
   /// What the first reload came to that began after the file said `before`; nil: it has not ended. One that had begun by then may have
