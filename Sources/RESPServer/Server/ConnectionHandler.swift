@@ -10,7 +10,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias OutboundOut = ByteBuffer
 
   /// Messages of channels that a client has not read yet: more of them end its connection.
-  private static let mostUnread = 32 << 20
+  static let mostUnread = 32 << 20
 
   private let session: Session
   private let server: ServerState
@@ -185,15 +185,15 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   // MARK: - What was not asked for
 
-  func deliver(_ push: ClientRecord.Push) {
+  func deliver(_ pushes: [ClientRecord.Push]) {
     guard let context, !isEnding else { return }
-    if isInLane {
-      held.append(push)
-      unread += push.byteCount
-      if unread > Self.mostUnread { context.close(promise: nil) }
-    } else {
-      send(push, context)
+    guard isInLane else {
+      for push in pushes { send(push, context) }
+      return context.flush()
     }
+    held += pushes
+    unread += pushes.reduce(0) { $0 + $1.byteCount }
+    if unread > Self.mostUnread { context.close(promise: nil) }
   }
 
   private func sendHeld() {
@@ -204,8 +204,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
       unread -= push.byteCount
       if let context, !isEnding { send(push, context) }
     }
+    context?.flush()
   }
 
+  /// Writes it; the caller flushes.
   private func send(_ push: ClientRecord.Push, _ context: ChannelHandlerContext) {
     let (client, version) = (session.client, session.client.current.version)
     guard version == 3 || session.server.broker.isExpected(push, by: client) else { return }
@@ -214,7 +216,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     unread += count
     guard unread <= Self.mostUnread else { return context.close(promise: nil) }
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in bound.value.unread -= count }
+    context.write(wrapOutboundOut(bytes)).whenComplete { _ in bound.value.unread -= count }
   }
 
   func disconnect() { context?.close(promise: nil) }
@@ -222,7 +224,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
 extension ClientRecord.Push {
   /// About how much it takes.
-  fileprivate var byteCount: Int {
+  var byteCount: Int {
     switch self {
     case .message(let channel, let message): channel.count + message.count + 64
     case .patternMessage(let pattern, let channel, let message): pattern.count + channel.count + message.count + 64

@@ -122,12 +122,19 @@ public final class RESPServer: Sendable {
         return address.port.map { "\(address.ipAddress ?? "?"):\($0)" } ?? "\(state.options.socket ?? ""):0"
       }
       let loop = channel.eventLoop
+      let outbox = Outbox(limit: ConnectionHandler.mostUnread)
       let holder = HandlerHolder()
       let bound = NIOLoopBound(holder, eventLoop: loop)
       let client = ClientRecord(
         id: id, address: written(channel.remoteAddress), localAddress: written(channel.localAddress), peer: peer,
         access: rules.map { ClientAccess($0, peer, tables: state.databases.map(\.name)) },
-        send: { push in loop.execute { bound.value.handler?.deliver(push) } },
+        send: { push in
+          switch outbox.add(push) {
+          case .nothing: break
+          case .call: loop.execute { bound.value.handler?.deliver(outbox.take()) }
+          case .disconnect: loop.execute { bound.value.handler?.disconnect() }
+          }
+        },
         disconnect: { loop.execute { bound.value.handler?.disconnect() } })
       if let refusal = ConnectionRefusal(of: peer, state) { return try refusal.tell(channel) }
       guard state.enter(client) else { return try ConnectionRefusal.tooMany.tell(channel) }
