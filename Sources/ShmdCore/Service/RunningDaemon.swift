@@ -38,7 +38,8 @@ struct RunningDaemon {
     while true {
       let state = InstanceLock.state(in: directory)
       if let outcome = Self.outcome(state, before: before) { return outcome }
-      let hasBegun = (state?.reloads.begun ?? 0) > before.reloads.begun
+      // Ours, or one behind which ours will begin.
+      let hasBegun = state.map { $0.reloads.begun > $0.reloads.ended } ?? false
       let patience = hasBegun ? Self.longestReloadNanoseconds : Self.patienceNanoseconds
       guard HostClock.monotonicNanoseconds &- start < patience, HostProcess.name(of: pid) == "shmd" else {
         return .unknown

@@ -102,9 +102,15 @@ struct Collector {
   }
 
   /// Frees what may be freed, in either variant; in the rwlock variant with readers kept out.
+  ///
+  /// What was just moved lies behind all else in limbo, so this goes on after a full batch.
   static func reclaim(_ state: WriterState) {
     if state.variant == .rcu {
-      Collector(state: state).collect()
+      var head: UInt64
+      repeat {
+        head = state.limbo.head
+        Collector(state: state).collect()
+      } while state.limbo.head &- head >= UInt64(FreePass.batch)
     } else {
       _ = FreePass(state: state).runWithoutReaders()
     }

@@ -5,35 +5,40 @@ struct Evictor {
 
   /// Ends snapshots, the oldest first, and reclaims what they kept, as long as that `isNeeded`; none unless it is the table's policy.
   ///
-  /// Each step ends as many as all before it and one more, since a step may take long: a thousand snapshots are ended in ten.
+  /// Each step ends twice as many as the one before, since a step may take long: a thousand snapshots are ended in ten. A
+  /// snapshot that begins meanwhile stays. It keeps nothing, and threads that begin one whenever theirs is ended would keep this from ending.
   func evict(while isNeeded: () -> Bool) {
     guard StalledReaderPolicy(state.ctl) == .evict else { return }
+    let newest = state.committed
     var count = 1
     while true {
-      let snapshots = evictableVersions
+      let snapshots = evictableVersions(before: newest)
       if snapshots.isEmpty { return }
-      evictSnapshots(upTo: snapshots[min(count, snapshots.count) - 1])
+      evictSnapshots(before: snapshots[min(count, snapshots.count) - 1] + 1)
       Collector(state: state).collectAll()
       guard isNeeded() else { return }
-      count *= 2
+      count = min(count * 2, state.slots.highWater)
     }
   }
 
+  /// Ends all snapshots of earlier versions.
+  func evictAll() { evictSnapshots(before: state.committed) }
+
   /// The versions of the snapshots that may be ended, the oldest first.
-  private var evictableVersions: [UInt64] {
-    (0..<state.slots.highWater).compactMap { evictable($0).map { $0 & SlotWord.versionMask } }.sorted()
+  private func evictableVersions(before version: UInt64) -> [UInt64] {
+    (0..<state.slots.highWater).compactMap { evictable($0, before: version) }.map { $0 & SlotWord.versionMask }.sorted()
   }
 
-  /// Marks the snapshots up to this version as evicted that no live pin protects; their owners' next operations fail with
+  /// Marks the snapshots before this version as evicted that their slots do not pin; their owners' next operations fail with
   /// `snapshotTooOld`.
   ///
   /// PAIR evict-snapshot. Other end: LongSnapshot.beginRead. The compare-and-swap and the HEAVY of the next scan
   /// order the mark before our look at pins: an operation that began before it is seen by its pin, one that begins
   /// after it sees the mark.
-  func evictSnapshots(upTo version: UInt64 = .max) {
+  private func evictSnapshots(before version: UInt64) {
     let ctl = state.ctl
     for index in 0..<state.slots.highWater {
-      guard let snapshot = evictable(index), snapshot & SlotWord.versionMask <= version else { continue }
+      guard let snapshot = evictable(index, before: version) else { continue }
       if ctl.compareAndSwap(snapshotWord(index), expected: snapshot, desired: SlotWord.evicted | snapshot) {
         ctl.storeRelaxed(ControlLayout.evictionCount, ctl.loadRelaxed(ControlLayout.evictionCount) &+ 1)
       }
@@ -42,11 +47,11 @@ struct Evictor {
 
   private func snapshotWord(_ slot: Int) -> Int { state.slots.offset(slot) + SlotLayout.snapshot }
 
-  /// The slot's snapshot, if it is of an earlier version and no read that uses it is on its way.
-  private func evictable(_ slot: Int) -> UInt64? {
+  /// The slot's snapshot, if it is of an earlier version and not that of an open section, which its slot pins.
+  private func evictable(_ slot: Int, before version: UInt64) -> UInt64? {
     let snapshot = state.ctl.loadAcquire(snapshotWord(slot))
     let isInUse = state.ctl.loadAcquire(state.slots.offset(slot) + SlotLayout.pin) != SlotWord.idle
-    guard SlotWord.isExact(snapshot), snapshot & SlotWord.versionMask < state.committed, !isInUse else { return nil }
+    guard SlotWord.isExact(snapshot), snapshot & SlotWord.versionMask < version, !isInUse else { return nil }
     return snapshot
   }
 }

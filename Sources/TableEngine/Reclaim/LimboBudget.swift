@@ -38,7 +38,7 @@ struct LimboBudget {
     try reclaim(downTo: budget)
   }
 
-  /// The next writes go on from there: what one of them does is bounded by what the readers let go, not by all that was kept.
+  /// Reclaims no more than is too much: the next writes go on from there.
   private func reclaim(downTo budget: Int) throws(EngineError) {
     Collector(state: state).collectAll { reclaimableBytes > budget }
     if reclaimableBytes > budget { Evictor(state: state).evict { reclaimableBytes > budget } }
@@ -61,17 +61,11 @@ struct LimboBudget {
   /// Has the next barrier make room for a block of this size code, and empty the reserve for replacements.
   func wantRoom(for code: Int) { ctl.storeRelaxed(ControlLayout.roomWanted, UInt64(code) &+ 1) }
 
-  /// Passes after which it is asked whether there is room: readers may have let go far more than the write needs.
-  private static let passesForRoom = 64
-
   private func makeRoom() {
     let code = Int(truncatingIfNeeded: roomWanted) &- 1
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
-    var isMore = true
-    while isMore {
-      isMore = Collector(state: state).collectAll(passes: Self.passesForRoom)
-      if isRoomMade(for: code) { return }
-    }
+    Collector(state: state).collectAll()
+    if isRoomMade(for: code) { return }
     Evictor(state: state).evict { !isRoomMade(for: code) }
   }
 

@@ -1,7 +1,7 @@
 /// What happens when a stalled reader keeps more than the limbo budget from being reused. For one that is not stalled yet
 /// (``patienceNanoseconds``) writers wait, at most their timeout.
 public enum StalledReaderPolicy: UInt64, Sendable, CaseIterable, LosslessStringConvertible {
-  /// Long snapshots fail with `snapshotTooOld`, the oldest first, until the others keep little enough; none that is just being read. An open
+  /// Long snapshots fail with `snapshotTooOld`, the oldest first, until the others keep little enough; a read that has begun goes on. An open
   /// read section and a get keep what they look at: beside those it is as with `refuse`.
   case evict = 0
   /// Writes fail with `full`, naming the reader.

@@ -108,7 +108,7 @@ public struct Repairer {
     let slots = state.slots
     while true {
       // Each time: one that was being taken had a pin at the last look, and is not ended beside that.
-      Evictor(state: state).evictSnapshots()
+      Evictor(state: state).evictAll()
       guard let scan = ReaderScan.take(state) else {
         throw .notPermitted("this process may not order other processes' reads (membarrier)")
       }

@@ -22,7 +22,7 @@ import SharedMemory
 /// circle of waits.
 ///
 /// A waiter may be stopped, and would then keep younger ones from its keys. So a waiter that does not come for
-/// ``patienceNanoseconds``, though no held key lock is in its way, is put aside by one that waits for it: its state is none. When it
+/// ``patienceNanoseconds``, though nothing is in its way, is put aside by one that waits behind it: its state is none. When it
 /// comes it takes its place again, with the stamp that it had.
 ///
 /// Invariant: of two key locks that meet, and whose threads live, at most one is held; none is held that meets what the
@@ -59,7 +59,7 @@ struct KeyLocks {
     fileprivate var seen: UInt32 = 0
     /// The slot that was in the way at the last look, to be named in an error.
     fileprivate(set) var obstacle: Int?
-    /// The stamp of a waiter that was in the way although it could have gone on, and since when.
+    /// The stamp of the waiter that is waited for although it could go on, and since when.
     fileprivate var idle: (stamp: UInt64, since: UInt64)?
 
     init(slot: Int, keys: LockedKeys, isToHold: Bool) {
@@ -103,7 +103,7 @@ struct KeyLocks {
       // sleeper, or we find the key lock gone.
       shm_fence_seqcst()
       request.obstacle = obstacle(to: request)
-      while let waiter = request.obstacle, putAside(waiter, for: &request) { request.obstacle = obstacle(to: request) }
+      while request.obstacle != nil, putAside(&request) { request.obstacle = obstacle(to: request) }
     }
     guard request.obstacle == nil else { return false }
     if request.isToHold {
@@ -152,11 +152,10 @@ struct KeyLocks {
     ctl.storeRelease(state(request.slot), State.held(request.stamp))
   }
 
-  /// Puts a waiter aside that has not come for long enough though it could.
+  /// Puts the waiter aside for which the request waits, if that has not come for long enough though it could.
   /// - Returns: whether it did.
-  private func putAside(_ waiter: Int, for request: inout Request) -> Bool {
-    let word = ctl.loadAcquire(state(waiter))
-    guard word != State.none, !State.isHeld(word), request.stamp != 0, mayGoOn(waiter) else {
+  private func putAside(_ request: inout Request) -> Bool {
+    guard request.stamp != 0, let (waiter, word) = firstInLine(before: request) else {
       request.idle = nil
       return false
     }
@@ -171,9 +170,20 @@ struct KeyLocks {
     return ctl.compareAndSwap(state(waiter), expected: word, desired: State.none)
   }
 
-  /// Is no held key lock in this waiter's way? By one that waits itself, so that there is a key lock for the hint to stand for.
-  private func mayGoOn(_ waiter: Int) -> Bool {
-    obstacle(to: Request(slot: waiter, keys: LockedKeys(ctl, slot: waiter), isToHold: false)) == nil
+  /// The waiter for which the request waits, itself or by way of others, and for which nothing is in the way; nil if that is a key lock that is
+  /// held. Each is older than the one before, so the walk ends.
+  private func firstInLine(before request: Request) -> (slot: Int, word: UInt64)? {
+    var first: (slot: Int, word: UInt64)?
+    var next = request.obstacle
+    while let slot = next {
+      let word = ctl.loadAcquire(state(slot))
+      guard word != State.none, !State.isHeld(word) else { return nil }
+      first = (slot, word)
+      var waiter = Request(slot: slot, keys: LockedKeys(ctl, slot: slot), isToHold: true)
+      waiter.stamp = State.stamp(word)
+      next = obstacle(to: waiter)
+    }
+    return first
   }
 
   private func nextStamp() -> UInt64 {
