@@ -54,6 +54,34 @@ import Testing
     }
   }
 
+  /// Only the first in line can be one that does not come: it keeps those behind it, though they live.
+  @Test(arguments: [false, true]) func ofWaitersInALineTheFirstIsPutAside(stopped: Bool) throws {
+    try withTable(.rcu) { table in
+      let keyLocks = try keyLocks(table)
+      let (holder, first, second) = (try worker(table), try worker(table), try worker(table))
+      try holder.ask("keyed x", expecting: "in")
+      for (waiter, keys) in [(first, "x,a"), (second, "a,b")] {
+        try waiter.send("keyed \(keys)")
+        try waiter.waitUntilAsleep(in: .futex)
+      }
+      #expect((0..<keyLocks.slots.highWater).count(where: keyLocks.isWaiting) == 2)
+      if stopped {
+        for waiter in [first, second] { stop(waiter) }
+        try holder.ask("commit", expecting: "ok")
+        try table.barrier(keys: ["b"], timeout: .seconds(60)) { tx in try tx.set("b", 1) }
+      } else {
+        #expect(code { try table.barrier(keys: ["b"], timeout: .milliseconds(300)) { _ in } } == .timedOut)
+        try holder.ask("commit", expecting: "ok")
+      }
+      for waiter in [first, second] {
+        waiter.kill(SIGCONT)
+        try waiter.expectLine("in")
+        try waiter.ask("commit", expecting: "ok")
+      }
+      for process in [holder, first, second] { try process.finish() }
+    }
+  }
+
   /// Else all writers would go the long way until another thread takes the slot.
   @Test func aDeadHoldersKeyLockIsClearedByAWriterOfAnotherKey() throws {
     try withTable(.rcu) { table in
