@@ -9,8 +9,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// Messages of channels that a client has not read yet: more of them end its connection.
+  /// Bytes that a client did not ask for and has not read yet: more of them end its connection. As many may wait in its ``Outbox``.
   static let mostUnread = 32 << 20
+  /// Bytes of such that one write takes, about.
+  private static let writtenAtOnce = 64 << 10
 
   private let session: Session
   private let server: ServerState
@@ -187,10 +189,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func deliver(_ pushes: [ClientRecord.Push]) {
     guard let context, !isEnding else { return }
-    guard isInLane else {
-      for push in pushes { send(push, context) }
-      return context.flush()
-    }
+    guard isInLane else { return send(pushes, context) }
     held += pushes
     unread += pushes.reduce(0) { $0 + $1.byteCount }
     if unread > Self.mostUnread { context.close(promise: nil) }
@@ -200,23 +199,37 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard !held.isEmpty else { return }
     let pushes = held
     held = []
-    for push in pushes {
-      unread -= push.byteCount
-      if let context, !isEnding { send(push, context) }
-    }
-    context?.flush()
+    unread -= pushes.reduce(0) { $0 + $1.byteCount }
+    if let context, !isEnding { send(pushes, context) }
   }
 
-  /// Writes it; the caller flushes.
-  private func send(_ push: ClientRecord.Push, _ context: ChannelHandlerContext) {
+  /// Many in a write: one that the socket does not take at once costs several times what a short message does.
+  private func send(_ pushes: [ClientRecord.Push], _ context: ChannelHandlerContext) {
     let (client, version) = (session.client, session.client.current.version)
-    guard version == 3 || session.server.broker.isExpected(push, by: client) else { return }
-    let bytes = push.encoded(version: version)
+    var reply = Reply()
+    reply.version = version
+    for push in pushes where version == 3 || session.server.broker.isExpected(push, by: client) {
+      push.encode(into: &reply)
+      guard reply.count >= Self.writtenAtOnce else { continue }
+      guard write(reply.buffer, context) else { return }
+      reply = Reply()
+      reply.version = version
+    }
+    if reply.count == 0 || write(reply.buffer, context) { context.flush() }
+  }
+
+  /// Without a flush.
+  /// - Returns: false if the client leaves too much unread: then its connection is ended.
+  private func write(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
     let count = bytes.readableBytes
     unread += count
-    guard unread <= Self.mostUnread else { return context.close(promise: nil) }
+    guard unread <= Self.mostUnread else {
+      context.close(promise: nil)
+      return false
+    }
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     context.write(wrapOutboundOut(bytes)).whenComplete { _ in bound.value.unread -= count }
+    return true
   }
 
   func disconnect() { context?.close(promise: nil) }
@@ -233,9 +246,7 @@ extension ClientRecord.Push {
     }
   }
 
-  func encoded(version: Int) -> ByteBuffer {
-    var reply = Reply()
-    reply.version = version
+  func encode(into reply: inout Reply) {
     switch self {
     case .message(let channel, let message):
       reply.push(3)
@@ -262,7 +273,6 @@ extension ClientRecord.Push {
       reply.bulk("tracking-redir-broken")
       reply.integer(id)
     }
-    return reply.buffer
   }
 }
 

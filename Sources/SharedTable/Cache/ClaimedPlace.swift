@@ -107,17 +107,17 @@ extension ClaimedPlace {
   }
 
   /// What `body` sees, for tasks: it gets how long it may block its thread. In the rwlock variant a barrier may be in its way. Then it
-  /// runs in a read of the queue, whose thread has its turn before a next barrier: a task that looked again after each barrier would come
+  /// waits on a thread of the queue, which has its turn before a next barrier: a task that looked again after each barrier would come
   /// too late beside a writer whose barriers follow each other.
   nonisolated(nonsending) private func looking<R: Sendable>(
-    _ body: @Sendable (_ timeoutNanoseconds: UInt64) throws(TableError) -> R
+    _ body: @escaping @Sendable (_ timeoutNanoseconds: UInt64) throws(TableError) -> R
   ) async throws -> R {
     do throws(TableError) {
       return try body(0)
     } catch {
       guard error.isOfLookThatWouldWait else { throw error }
     }
-    return try await queue.read { _ in try body(0) }
+    return try await queue.runReadJob(body)
   }
 
   func timedOut(_ claim: ClaimRecord) -> TableError {

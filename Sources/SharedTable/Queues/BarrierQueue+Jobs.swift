@@ -30,6 +30,18 @@ extension BarrierQueue {
     return try await job.value()
   }
 
+  /// The same in a read's place, beside other reads.
+  /// - Parameter body: gets how long it may wait for the table; the time in the queue counts.
+  func runReadJob<R: Sendable>(
+    _ body: @escaping @Sendable (_ timeoutNanoseconds: UInt64) throws(TableError) -> R
+  ) async throws -> R {
+    try checkAsynchrony()
+    let deadline = Deadline(table.timeoutNanoseconds)
+    let job = Job(self, .read, resultOf: { WorkValue.of(try body(deadline.leftNanoseconds)) })
+    submitPatiently(job)
+    return try await job.value()
+  }
+
   /// Blocks until everything that was submitted before has ended.
   /// - Throws: `timedOut`; `wouldDeadlock` inside a section of the table, unless there is nothing to wait for; `forked`.
   func waitUntilEmpty(timeout: Duration?) throws(TableError) {

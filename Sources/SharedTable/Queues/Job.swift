@@ -3,21 +3,23 @@ typealias Announcement = @Sendable () -> Void
 
 /// Asynchronous work that opens its own sections of the table, or none: what the library does for itself.
 ///
-/// It has a barrier's place in the order, and so is alone in its queue. It shares no barrier of the table with others:
+/// It has a barrier's place in the order, and so is alone in its queue, or a read's. It shares no section of the table with others:
 /// it may need several of them, one after the other.
 final class Job: Work, @unchecked Sendable {
   // Sendable because nothing in it changes.
   private let body: @Sendable (Job) -> Announcement
 
   /// - Parameter body: does the work, and gives what tells of its end.
-  init(_ queue: BarrierQueue, _ body: @escaping @Sendable (Job) -> Announcement) {
+  init(_ queue: BarrierQueue, _ kind: Kind = .barrier, _ body: @escaping @Sendable (Job) -> Announcement) {
     self.body = body
-    super.init(.barrier, queue, nil)
+    super.init(kind, queue, nil)
   }
 
   /// A job whose result somebody waits for.
-  convenience init(_ queue: BarrierQueue, resultOf body: @escaping @Sendable () throws -> WorkValue?) {
-    self.init(queue) { job in
+  convenience init(
+    _ queue: BarrierQueue, _ kind: Kind = .barrier, resultOf body: @escaping @Sendable () throws -> WorkValue?
+  ) {
+    self.init(queue, kind) { job in
       guard job.claim() else { return {} }
       job.setResult(Result { try body() })
       return { job.tell() }
@@ -30,6 +32,7 @@ final class Job: Work, @unchecked Sendable {
       defer { queue.endIfForked() }
       return body(self)
     }
-    queue.endTurn({ $0.finishBarrier() }, telling: announce)
+    let isBarrier = kind == .barrier
+    queue.endTurn({ isBarrier ? $0.finishBarrier() : $0.finishRead() }, telling: announce)
   }
 }

@@ -34,13 +34,13 @@ struct RunningDaemon {
   /// Has it read its configuration, and waits until it has.
   func reload() throws(SystemError) -> Outcome {
     guard kill(pid, SIGHUP) == 0 else { throw SystemError(call: "kill", errno: errno) }
-    let start = HostClock.monotonicNanoseconds
+    var (start, seen) = (HostClock.monotonicNanoseconds, before.reloads)
     while true {
       let state = InstanceLock.state(in: directory)
+      if let reloads = state?.reloads, reloads != seen { (start, seen) = (HostClock.monotonicNanoseconds, reloads) }
       if let outcome = Self.outcome(state, before: before) { return outcome }
       // Ours, or one behind which ours will begin.
-      let hasBegun = state.map { $0.reloads.begun > $0.reloads.ended } ?? false
-      let patience = hasBegun ? Self.longestReloadNanoseconds : Self.patienceNanoseconds
+      let patience = seen.begun > seen.ended ? Self.longestReloadNanoseconds : Self.patienceNanoseconds
       guard HostClock.monotonicNanoseconds &- start < patience, HostProcess.name(of: pid) == "shmd" else {
         return .unknown
       }

@@ -30,7 +30,7 @@ struct Compactor {
     let frames = code < SizeClasses.runCode ? Geometry.framesPerSuperframe : code - SizeClasses.runCode
     guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return false }
     // First: a merged sub-table would take some of the room that is made.
-    mergeSubTables(units)
+    if mergeSubTables(units) > 0 { reclaim() }
     emptyReserve(units)
     var bytesLeft = (1 << 20) + 2 * frames * SizeClasses.frameBytes
     var waitsLeft = Self.waitsPerCall
@@ -63,14 +63,16 @@ struct Compactor {
   /// Merges sparse sub-tables: index memory comes back, and so do the frames that they lie in.
   /// - Returns: how many pairs were merged.
   @discardableResult
-  func mergeSubTables() -> Int { mergeSubTables(nextUnits()) }
+  func mergeSubTables() -> Int {
+    let merged = mergeSubTables(nextUnits())
+    // Nobody waits for the room: a single pass, since readers may have let go far more than this.
+    if merged > 0 { Collector.reclaim(state, passes: 1) }
+    return merged
+  }
 
-  @discardableResult
   private func mergeSubTables(_ units: Range<Int>) -> Int {
     var merger = Merger(state, Vacancies(state.allocator, units: units))
-    let merged = merger.run()
-    if merged > 0 { reclaim() }
-    return merged
+    return merger.run()
   }
 
   /// The units to look at: all of them, or in a large table the next ones each time.

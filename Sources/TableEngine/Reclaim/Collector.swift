@@ -104,13 +104,15 @@ struct Collector {
   /// Frees what may be freed, in either variant; in the rwlock variant with readers kept out.
   ///
   /// What was just moved lies behind all else in limbo, so this goes on after a full batch.
-  static func reclaim(_ state: WriterState) {
+  /// - Parameter passes: the most of them, in the RCU variant.
+  static func reclaim(_ state: WriterState, passes: Int = .max) {
     if state.variant == .rcu {
-      var head: UInt64
+      var (left, head) = (passes, UInt64(0))
       repeat {
         head = state.limbo.head
         Collector(state: state).collect()
-      } while state.limbo.head &- head >= UInt64(FreePass.batch)
+        left -= 1
+      } while left > 0 && state.limbo.head &- head >= UInt64(FreePass.batch)
     } else {
       _ = FreePass(state: state).runWithoutReaders()
     }

@@ -56,7 +56,7 @@ public struct IdleMaintenance {
         throw error
       }
       defer { exclusion.leave() }
-      Collector.reclaim(participant.state)
+      Collector.reclaim(participant.state, passes: 1)
       let observers = ObserverLock(
         data: segment.dataObject, name: segment.isPrivate ? nil : ObjectName.data(segment.name))
       return Shrinker(state: participant.state, observers: observers).run(usedBytes: usedBytes)

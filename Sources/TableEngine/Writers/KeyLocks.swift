@@ -171,7 +171,8 @@ struct KeyLocks {
   }
 
   /// The waiter for which the request waits, itself or by way of others, and for which nothing is in the way; nil if that is a key lock that is
-  /// held. Each is older than the one before, so the walk ends.
+  /// held. Each is older than the one before, so the walk ends. One that wants to write at once waits for holders alone; here it counts as one
+  /// that waits for older waiters, too, and so is put aside after them.
   private func firstInLine(before request: Request) -> (slot: Int, word: UInt64)? {
     var first: (slot: Int, word: UInt64)?
     var next = request.obstacle
