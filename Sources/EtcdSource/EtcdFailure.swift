@@ -41,7 +41,9 @@
       let words = "\(peer): \(error.message)"
       switch error.code {
       case .invalidArgument where error.isAboutToken: return .away(words)
-      // Too many keys, too large, no room: said before anything is changed.
+      // No room in its database. A member looks twice, and says the same when it has carried the transaction out meanwhile.
+      case .resourceExhausted where error.message.contains("space exceeded"): return .unsure(words)
+      // Too many keys, too large, too many requests: said before anything is changed.
       case .invalidArgument, .resourceExhausted, .failedPrecondition, .outOfRange, .unimplemented:
         return .refused(words)
       case .permissionDenied, .unauthenticated: return .notPermitted(words)
