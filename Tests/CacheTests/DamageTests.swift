@@ -85,6 +85,26 @@ import Testing
     }
   }
 
+  /// A ledger that is made anew counts bytes where the elements were stored at a cost of their own: it evicts most of them, for which
+  /// a full table has no room in one barrier.
+  @Test func aLedgerIsMadeAnewInAFullTable() throws {
+    try withTable(.rcu, capacityBytes: 3 << 20) { table throws in
+      let cache = try StringCache("c", in: table, limit: .bytes(12_000))
+      for index in 0..<10_000 { try cache.set("k\(index)", "v", cost: 1) }
+      var filled = 0
+      while error({ try table.set("filled/\(filled)", [UInt8](repeating: 1, count: 10_000)) }) == nil { filled += 1 }
+      // Room for the ledger's pages, and not for the tombstones of most elements, too.
+      for index in 0..<45 { try table.remove("filled/\(index)") }
+      let magic: [UInt64] = [0x0165_6863_6163_6873]
+      try table.barrier { tx throws in try magic.withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) } }
+      #expect(error { _ = try cache.count }?.code == .damaged)
+      try cache.set("n", "w", cost: 1)
+      #expect(try cache["n"] == "w")
+      #expect(try cache.count < 3000)
+      #expect(try problems(table) == [])
+    }
+  }
+
   @Test func whatIsNoCacheIsLeftAlone() throws {
     try withTable(.rcu) { table throws in
       for value in ["hello", "", "somewhat longer than the words of a head, by the look of it, is this one here"] {

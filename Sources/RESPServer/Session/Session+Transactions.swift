@@ -99,6 +99,8 @@ extension Session {
     }
     let goesOn: Bool
     do {
+      // Before any look at a table: one that has to wait would go to the table's lane, and this request would stay there.
+      if patience == .zero, !queue.onlyReads, isForwarded { throw NeedsLane(lane: database.forwarding) }
       goesOn = try holdsElsewhere(patience) && run(queue, patience)
     } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
       // Still to be carried out, by the lane.

@@ -76,12 +76,23 @@ extension CacheCore {
     after failure: TableError, _ timeout: Duration?, _ body: (inout Transaction) throws(TableError) -> R
   ) throws(TableError) -> R {
     guard failure.code == .damaged else { throw failure }
-    try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger.rebuild(self, &tx)
-      try ledger.makeRoom(limit, sparing: nil, &tx)
-      try ledger.store(&tx)
+    do throws(TableError) {
+      try rebuildLedger(timeout, makesRoom: true)
+    } catch {
+      guard error.mayFitAfterReclaiming else { throw error }
+      // Elements may count far more than when they were stored, and each that is evicted takes room until the barrier has ended. A
+      // ledger above its limit has the next write make room, in portions that fit.
+      try rebuildLedger(timeout, makesRoom: false)
     }
     return try names.withBarrier(of: table, timeout: timeout, body)
+  }
+
+  private func rebuildLedger(_ timeout: Duration?, makesRoom: Bool) throws(TableError) {
+    try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
+      var ledger = try CacheLedger.rebuild(self, &tx)
+      if makesRoom { try ledger.makeRoom(limit, sparing: nil, &tx) }
+      try ledger.store(&tx)
+    }
   }
 
   /// Evicts some elements in a barrier of its own.

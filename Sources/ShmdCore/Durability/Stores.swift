@@ -12,6 +12,8 @@ public final class Stores: Sendable {
   private struct State {
     var directory = StoreDirectory(Configuration.defaultStoreDirectory)
     var keepers: [String: StoreKeeper] = [:]
+    /// Why tables have no keeper that should have one: tried again with each turn.
+    var unkept: [String: StoreError] = [:]
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
     /// be had is tried for each turn, and reading a large store to its damaged row, or until /dev/shm is full, takes seconds.
     var unreadable: [String: (error: TableError, until: ContinuousClock.Instant)] = [:]
@@ -73,6 +75,9 @@ public final class Stores: Sendable {
     }
     // Also of a table that an earlier daemon stored.
     for (configuration, table) in tables where configuration.durability.mode == nil { table.noteNotStored() }
+    state.withLock { state in
+      state.unkept = state.unkept.filter { name, _ in durable.contains { $0.table.name == name } }
+    }
     for (configuration, table) in durable { keep(table, configuration.durability.mode!, directory) }
   }
 
@@ -85,9 +90,10 @@ public final class Stores: Sendable {
     let log = log
     do throws(StoreError) {
       let keeper = try StoreKeeper(table, mode, in: directory) { Self.say($0, name, log) }
-      state.withLock { $0.keepers[name] = keeper }
+      state.withLock { ($0.keepers[name], $0.unkept[name]) = (keeper, nil) }
     } catch {
-      log.error("table not stored", metadata: ["table": "\(name)", "problem": "\(error)"])
+      let isKnown = state.withLock { $0.unkept.updateValue(error, forKey: name) != nil }
+      if !isKnown { log.error("table not stored", metadata: ["table": "\(name)", "problem": "\(error)"]) }
     }
   }
 
@@ -109,10 +115,12 @@ public final class Stores: Sendable {
 
   /// What is wrong just now, for the status line.
   var troubles: [String] {
-    statuses.compactMap { name, status in
-      if let error = status.error { return "'\(name)' is not stored: \(error)" }
-      return status.overdue > Self.longLag ? "'\(name)' is stored late" : nil
-    }
+    let unkept = state.withLock { $0.unkept }.sorted { $0.key < $1.key }
+    return unkept.map { "'\($0.key)' is not stored: \($0.value)" }
+      + statuses.compactMap { name, status in
+        if let error = status.error { return "'\(name)' is not stored: \(error)" }
+        return status.overdue > Self.longLag ? "'\(name)' is stored late" : nil
+      }
   }
 
   /// A last sync of all, side by side; returns when they are over.
