@@ -22,6 +22,8 @@ import Testing
       try holder.ask("keyed a,b", expecting: "in")
       try waiter.send("keyed a")
       waitUntilOneWaits(keyLocks)
+      // Not before: until then it may own W, which nobody takes from a stopped process.
+      try waiter.waitUntilAsleep(in: .futex)
       stop(waiter)
       try holder.ask("commit", expecting: "ok")
       for _ in 0..<3 { try table.barrier(keys: ["a", "c"], timeout: .seconds(60)) { tx in try tx.set("a", 1) } }
