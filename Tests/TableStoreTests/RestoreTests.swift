@@ -82,7 +82,6 @@ import Testing
         try own.set(Table.Upstream.key, "mine")
         try store(own)
         #expect(try #require(try rebooted(name, from: directory)).get(Table.Upstream.key, as: String.self) == "mine")
-        try own.remove(Table.Upstream.key)
       }
     }
   }
