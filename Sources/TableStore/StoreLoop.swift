@@ -90,7 +90,7 @@ struct StoreLoop {
       status.waitingSince = nil
     } catch {
       fail(error, now)
-      if error.mayEndByTryingAgain, now < end { return .time(Self.shortestRetryPause) }
+      return error.mayEndByTryingAgain && now < end ? .time(Self.shortestRetryPause) : .none
     }
     note()
     return .none

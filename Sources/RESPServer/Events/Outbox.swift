@@ -5,7 +5,7 @@ import Synchronization
 /// Any thread adds, and has the connection's thread called once for all that is there by then. A publisher may be much faster than that
 /// thread: one EXEC with many PUBLISH, or the changes of a busy table. So what waits here is bounded, as what waits for the client is.
 final class Outbox: Sendable {
-  /// What whoever has added something has to do.
+  /// What a publisher has to do when it has added something.
   enum Duty {
     case nothing
     /// Have the connection's thread ``take()``.

@@ -71,8 +71,8 @@ class Work: Submission, @unchecked Sendable {
     progress.bitwiseAnd(~Self.isClaimed, ordering: .releasing)
   }
 
-  /// By the thread that has claimed the work, once: ends it with an error, and tells whoever wants to know. The closure will not run, or what
-  /// it changed could not be committed.
+  /// Ends the work with an error, and tells its observers: the closure will not run, or what it changed could not be committed. Called once,
+  /// by the thread that has claimed the work.
   final func fail(_ error: any Error) {
     setResult(.failure(error))
     tell()

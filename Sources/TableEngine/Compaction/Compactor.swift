@@ -65,7 +65,7 @@ struct Compactor {
   @discardableResult
   func mergeSubTables() -> Int {
     let merged = mergeSubTables(nextUnits())
-    // Nobody waits for the room: a single pass, since readers may have let go far more than this.
+    // No writer waits for this room, but one may wait for W. So this is a single pass: readers may have let go of far more.
     if merged > 0 { Collector.reclaim(state, passes: 1) }
     return merged
   }

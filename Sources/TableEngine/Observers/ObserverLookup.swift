@@ -216,7 +216,8 @@ struct ObserverLookup {
     // See Segment.scan.
     let isPartial = !ScanCursor.isBeginning(position, depth: directory.bits)
     var subTable = directory.offset
-    var (steps, anchor) = (0, subTable)
+    // What the caller keeps of each step would fill its memory long before the bytes that were met are as many as the table has.
+    var circle = CircleDetector()
     while subTable != 0 {
       try enter(subTable, deep: directory.isDeep)
       scannedSubTableBytes += SubTable.byteCount
@@ -228,12 +229,9 @@ struct ObserverLookup {
         }
         body(entry, meta)
       }
-      // Every step to a power of two is remembered: a cycle comes back to it. What the caller keeps of each step would fill its memory
-      // long before the bytes that were met are as many as the table has.
-      steps += 1
-      if steps & (steps - 1) == 0 { anchor = subTable }
-      subTable = directory.isDeep ? next(subTable) : 0
-      if subTable == anchor { throw Inconsistent(what: "its sub-tables' links lead in circles") }
+      let next = directory.isDeep ? next(subTable) : 0
+      if circle.closes(from: subTable, to: next) { throw Inconsistent(what: "its sub-tables' links lead in circles") }
+      subTable = next
     }
     scannedBytes += metBytes
     if scannedSubTableBytes > limit || scannedBytes / (SubTable.maximumDepth + 1) > limit {

@@ -24,16 +24,12 @@ extension TableSalvage {
     var entry = newest.entry
     var kept: Whole? = newest
     // Versions above `committed` are a barrier's that never ended: back to what was before it.
-    var steps = 0
-    var anchor = entry
+    var circle = CircleDetector()
     while data.loadRelaxed(entry + Entry.version) > committed {
-      steps += 1
-      // Every step to a power of two is remembered: a cycle comes back to it.
-      if steps & (steps - 1) == 0 { anchor = entry }
-      entry = Int(truncatingIfNeeded: data.loadRelaxed(entry + Entry.prev))
-      if entry == 0, variant == .rcu { return .nothing }
-      if entry == anchor { return .lost("its versions form a circle") }
-      kept = inspect(entry).flatMap { $0.hash == newest.hash && isSameKey($0, newest) ? $0 : nil }
+      let older = Int(truncatingIfNeeded: data.loadRelaxed(entry + Entry.prev))
+      if older == 0, variant == .rcu { return .nothing }
+      if circle.closes(from: entry, to: older) { return .lost("its versions form a circle") }
+      kept = inspect(older).flatMap { $0.hash == newest.hash && isSameKey($0, newest) ? $0 : nil }
       guard let kept else { return .lost("changed by a barrier that never ended; its last value is not to be found") }
       entry = kept.entry
     }

@@ -61,7 +61,7 @@ final class OutputFile {
     }
     self.draft = nil
     let folder = unsafe open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A user who may write to a directory, and not read it, cannot sync it.
+    // The command's user may have the right to write to the directory and not to read it. Then the command cannot sync it.
     guard folder >= 0 else { return }
     defer { close(folder) }
     // Some file systems sync no directory, and say so in one way or another.
