@@ -8,18 +8,30 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   // Sendable because what changes is in `state`, and Foundation's own part says so.
   private enum Phase { case new, executing, finished }
 
+  /// A thread, and which of its sections. A barrier is left when it is committed, and its operation may wait for readers after that.
+  private struct Place: Equatable {
+    var thread: pthread_t
+    var barrierVersion: UInt64?
+
+    /// Of the calling thread.
+    init(on queue: BarrierQueue) {
+      thread = pthread_self()
+      barrierVersion = queue.versionOfOwnBarrier
+    }
+  }
+
   private struct State: Sendable {
     var phase = Phase.new
     var item: WorkItem<R>?
-    /// The thread on which its closure began, which then is part of that thread's section to the end. What the closure throws is its own.
-    var thread: pthread_t?
+    /// Where its closure began last. From then on, what the closure throws is its own.
+    var place: Place?
     /// Why somebody cancelled it who could not wait for it.
     var refusal: TableError?
     var result: Result<R, any Error>?
 
     /// A cancellation by ``SectionOperation/waitUntilFinished()`` says why.
     func verdict(_ result: Result<R, any Error>) -> Result<R, any Error> {
-      guard let refusal, thread == nil, case .failure(let error) = result, error is CancellationError else {
+      guard let refusal, place == nil, case .failure(let error) = result, error is CancellationError else {
         return result
       }
       return .failure(refusal)
@@ -60,7 +72,10 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     guard isFirst else { return }
     if isCancelled { return finish(.failure(CancellationError())) }
     do throws(TableError) {
-      let item = try submit { [state] in state.withLock { $0.thread = pthread_self() } }
+      let item = try submit { [state, queue] in
+        let place = Place(on: queue)
+        state.withLock { $0.place = place }
+      }
       state.withLock { $0.item = item }
       // Cancelled since we looked: then cancel() may not have seen the item.
       if isCancelled { item.cancel() }
@@ -80,14 +95,15 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   ///
   /// Inside a section of the same table on this thread it cannot: the operation may be waiting for that very section. If it
   /// has not begun, it is cancelled then, never runs, and its ``result`` is `wouldDeadlock`. One that has begun on another thread is waited for
-  /// no longer than it waits for the table itself, by its timeout. One that has begun on this thread is the section, or shares its barrier,
-  /// and cannot end before it does: it is not waited for.
+  /// no longer than it waits for the table itself, by its timeout; so is one whose barrier is committed, and which waits for readers. One
+  /// that is the section, or shares its barrier, cannot end before it does: it is not waited for.
   public final override func waitUntilFinished() {
     guard !isFinished, let deadlock = queue.deadlock(of: "waiting for an operation") else {
       return super.waitUntilFinished()
     }
+    let place = Place(on: queue)
     let (item, isPartOfSection) = state.withLock { state in
-      if state.thread == pthread_self() { return (state.item, true) }
+      if state.place == place { return (state.item, true) }
       state.refusal = deadlock
       return (state.item, false)
     }

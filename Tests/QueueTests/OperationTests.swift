@@ -178,6 +178,49 @@ import Testing
     }
   }
 
+  /// Two wait for a reader, the second of them without a thread. Then a section on the thread that ran it waits for it.
+  @Test func oneWhoseBarrierIsCommittedIsWaitedForOnItsThreadToo() throws {
+    try withQueue(.rcu) { queue throws in
+      let (inside, leave) = (Door(), Door())
+      let reader = TestThread {
+        try queue.table.read { _ in
+          inside.open()
+          leave.wait()
+        }
+      }
+      inside.wait()
+      let first = BarrierOperation<Void>(on: queue, flags: .barrierWaitingForReaders) { _ in }
+      let thread = Mutex<pthread_t?>(nil)
+      let second = BarrierOperation<Void>(on: queue, flags: .barrierWaitingForReaders) { _ in
+        thread.withLock { $0 = pthread_self() }
+      }
+      first.start()
+      second.start()
+      let isReturned = Atomic(false)
+      let isOnThread = Mutex<Bool?>(false)
+      for _ in 0..<10_000 where isOnThread.withLock({ $0 }) == false {
+        isOnThread.withLock { $0 = nil }
+        try queue.async { _ in
+          let isHere = thread.withLock { $0 } == pthread_self()
+          isOnThread.withLock { $0 = isHere }
+          guard isHere else { return }
+          second.waitUntilFinished()
+          #expect(second.isFinished)
+          isReturned.store(true, ordering: .releasing)
+        }
+        waitUntil { isOnThread.withLock { $0 } != nil }
+      }
+      #expect(isOnThread.withLock { $0 } == true)
+      waitUntil { second.isCancelled || isReturned.load(ordering: .acquiring) }
+      leave.open()
+      try reader.join()
+      first.waitUntilFinished()
+      second.waitUntilFinished()
+      try queue.flush()
+      #expect(isReturned.load(ordering: .acquiring) == true)
+    }
+  }
+
   @Test func whatItsClosureThrowsIsItsResultWhoeverWaitedInASection() throws {
     try withQueue(.rcu) { queue throws in
       let (inside, leave) = (Door(), Door())

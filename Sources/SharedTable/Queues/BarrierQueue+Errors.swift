@@ -30,6 +30,12 @@ extension BarrierQueue {
     return wouldDeadlock(what)
   }
 
+  /// The version that the calling thread's barrier of the whole table will commit; nil outside one. No two barriers commit the same.
+  package var versionOfOwnBarrier: UInt64? {
+    guard table.isUsable, table.segment.isInWholeBarrier else { return nil }
+    return table.segment.versionInBarrier
+  }
+
   func wouldDeadlock(_ what: String) -> TableError {
     let outer = table.segment.threadSection == .barrier ? "barrier" : "read section"
     return error(
