@@ -37,8 +37,9 @@ if [ -n "$missing" ]; then
   fi
   echo "setup: installing$missing"
   install="env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends$missing"
-  # Old package lists name files that are gone: refresh them and try once more.
-  $root $install </dev/null >/dev/null || { $root apt-get update -qq </dev/null; $root $install </dev/null >/dev/null; }
+  # A new machine has no package lists, and old lists name files that are gone: apt-get's refusal is not shown, the
+  # lists are refreshed, and what it says to the second try is shown.
+  $root $install </dev/null >/dev/null 2>&1 || { $root apt-get update -qq </dev/null; $root $install </dev/null >/dev/null; }
 fi
 
 if ! version=$(swift --version 2>/dev/null </dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1) \
