@@ -255,7 +255,10 @@ struct shm_writer_area {
    * low half. Left by the dead: then a writer that finds it due waits 2 ms and takes its place */
   uint64_t foremost_waiter;
   uint64_t most_turns_waited; /* under W: the most turns of others that a thread waited for before it had W */
-  uint64_t unused1[2];
+  /* Under W: the tail of *superseded* and garbage_bytes as the last reclaiming pass left them: only what comes after counts
+   * towards the next pass. A death between the two stores makes that pass come earlier or later, once */
+  uint64_t tried_superseded;
+  uint64_t tried_garbage_bytes;
 
   struct shm_journal_header journal;
   struct shm_ring limbo;

@@ -110,7 +110,7 @@
 #define SHM_RING_CONSTANTS(C)                                                                                          \
   C(SHM_RING_TOMBSTONE, 1) /* in the offset of an entry: it is a tombstone */                                          \
   C(SHM_RING_UNSETTLED_BIT, 62) /* the stamp of a tombstone while it is not known when its block may go */             \
-  C(SHM_RING_INITIAL_RECORDS, 2048)
+  C(SHM_RING_INITIAL_RECORDS, 4096)
 
 /* What a slot's words say. */
 #define SHM_SLOT_CONSTANTS(C)                                                                                          \

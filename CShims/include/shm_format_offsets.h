@@ -47,8 +47,9 @@
   F(s, unused1)
 #define SHM_WRITER_AREA_FIELDS(F, s)                                                                                   \
   F(s, mutex) F(s, writer_slot) F(s, writer_since) F(s, barriers_unwaited) F(s, turns) F(s, foremost_waiter)           \
-  F(s, most_turns_waited) F(s, unused1) F(s, journal) F(s, limbo) F(s, superseded) F(s, retained) F(s, units)          \
-  F(s, retained_signature) F(s, chains_cut_at) F(s, recovery_count) F(s, journal_allocated) F(s, slots_high_water)     \
+  F(s, most_turns_waited) F(s, tried_superseded) F(s, tried_garbage_bytes) F(s, journal) F(s, limbo) F(s, superseded)  \
+  F(s, retained) F(s, units) F(s, retained_signature) F(s, chains_cut_at) F(s, recovery_count)                         \
+  F(s, journal_allocated) F(s, slots_high_water)                                                                       \
   F(s, garbage_bytes) F(s, retained_rescan_end) F(s, room_wanted) F(s, recyclable_up_to) F(s, key_locks)               \
   F(s, key_lock_stamp) F(s, key_lock_event) F(s, key_lock_sleepers) F(s, eviction_count) F(s, unfinished)              \
   F(s, awaited_version) F(s, unused3) F(s, barrier_waits) F(s, label_version) F(s, label_hash)                         \

@@ -41,12 +41,12 @@ import Testing
       try stranger.ask("get k", expecting: "v")
       try stranger.ask("open \(name) participant", expecting: "error notPermitted")
       if variant == .rcu { _ = try stranger.ask("read") }
-      for round in 0..<1000 { try table.set("k", "\(round)") }
+      for round in 0..<3000 { try table.set("k", "\(round)") }
       if variant == .rcu {
         try stranger.ask("get k", expecting: "error snapshotTooOld")
         try stranger.ask("end", expecting: "ok")
       }
-      try stranger.ask("get k", expecting: "999")
+      try stranger.ask("get k", expecting: "2999")
     }
   }
 

@@ -45,7 +45,7 @@ import Testing
     let options = Table.Options(
       capacityBytes: 16 << 20, limboBudgetBytes: 1 << 30, stalledReaderPolicy: end == .evicted ? .evict : .refuse)
     try withPoisonedTable(options) { _, table throws in
-      for index in 0..<3_000 { try table.set("key\(index)", "old") }
+      for index in 0..<10_000 { try table.set("key\(index)", "old") }
       for index in 0..<3_000 { try table.set("more\(index)", "old") }
       for index in 0..<3_000 { try table.remove("more\(index)") }
       while try table.administration.maintain() == true {}
@@ -53,7 +53,7 @@ import Testing
       var snapshot: Snapshot? = try table.snapshot()
       let process = try worker(table)
       try process.ask("limit-files \(participant.object.status().size)", expecting: "ok")
-      for index in 0..<3_000 {
+      for index in 0..<10_000 {
         let answer = try process.ask("set key\(index) new")
         if answer == "ok" { continue }
         try #require(end == .released && snapshot != nil && answer.hasPrefix("error full"), "key\(index): \(answer)")

@@ -46,6 +46,8 @@ public enum ControlLayout {
   public static let claimEvent = writer + shm_writer_area_key_lock_event_offset
   public static let claimSleepers = writer + shm_writer_area_key_lock_sleepers_offset
   public static let evictionCount = writer + shm_writer_area_eviction_count_offset
+  static let triedSuperseded = writer + shm_writer_area_tried_superseded_offset
+  static let triedGarbageBytes = writer + shm_writer_area_tried_garbage_bytes_offset
   static let unfinished = writer + shm_writer_area_unfinished_offset
   public static let awaitedVersion = writer + shm_writer_area_awaited_version_offset
   public static let barrierWaits = writer + shm_writer_area_barrier_waits_offset

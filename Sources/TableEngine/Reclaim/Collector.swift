@@ -20,13 +20,18 @@
 struct Collector {
   let state: WriterState
 
-  /// Versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them. It interrupts the other
-  /// processes' processors, which takes as long as thirty writes.
-  static let threshold = 512
-  /// The same, when all that is kept comes to ``thresholdBytes``.
-  static let thresholdOfLarge = 128
-  /// Bytes in limbo that make reclaiming due whatever their number: old sub-tables are few and large.
-  static let thresholdBytes = 128 << 10
+  /// Versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them. It interrupts each processor that runs
+  /// another process of the table, which takes as long as thirty to a hundred writes.
+  static let threshold = 1024
+  /// The same, if they come to ``bytesDue(_:)``; or if a reader stands in the way. An ``UnlinkPass`` looks at twice as many: so passes
+  /// come to what lies behind the versions that the reader keeps.
+  static let thresholdOfFew = 128
+
+  /// Bytes that make reclaiming due: of superseded versions that are fewer, and of limbo whatever their number, for old sub-tables are few and
+  /// large. A 64th of a small table; a quarter of ``sparedBytes``, because what lies between two passes may be kept for two more.
+  static func bytesDue(_ geometry: Geometry) -> UInt64 {
+    UInt64(min(sparedBytes / 4, max(64 << 10, geometry.capacityBytes / 64)))
+  }
 
   /// As long as no more than this is kept, a pass after a commit leaves what it finds free to the next writes
   /// (``Recycler``). Beyond it, the pass frees the blocks, so that others than these writes can have them.
@@ -34,16 +39,18 @@ struct Collector {
 
   @inline(__always)
   var isDue: Bool {
-    let superseded = state.superseded.tail &- state.triedSuperseded
-    if superseded >= UInt64(Self.thresholdOfLarge) {
-      if superseded >= UInt64(Self.threshold) { return true }
-      if LimboBudget(state: state).garbageBytes >= UInt64(Self.thresholdBytes) { return true }
+    let superseded = state.superseded.tail &- state.ctl.loadRelaxed(ControlLayout.triedSuperseded)
+    if superseded >= UInt64(Self.thresholdOfFew) {
+      if superseded >= UInt64(Self.threshold) || state.isHeldBack { return true }
+      let bytes =
+        state.ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.ctl.loadRelaxed(ControlLayout.triedGarbageBytes)
+      if bytes >= state.reclaimBytesDue { return true }
     }
     // Nothing was unlinked since: nearly always.
     let limbo = state.limbo.tail &- state.triedLimboTail
     if limbo == 0 { return false }
     return limbo >= UInt64(Self.threshold)
-      || state.limbo.bytesPushed &- state.triedLimboBytes >= UInt64(Self.thresholdBytes)
+      || state.limbo.bytesPushed &- state.triedLimboBytes >= state.reclaimBytesDue
   }
 
   /// Looks at the readers once, and unlinks and frees what none of them stands in the way of.
@@ -67,12 +74,19 @@ struct Collector {
     // the write after that may be the one that finds no room.
     let makesVersion = !sparing && waitsForVersion
     if makesVersion { CommitPoint(state: state).publishTick() }
-    let unlinked = sparing && Recycler(state: state).hasStock ? 0 : unlinkIfHeldBack(scan)
+    state.isHeldBack = !(sparing && Recycler(state: state).hasStock) && (state.retained.count > 0 || isHeldBack(scan))
+    var unlinkPass = UnlinkPass(state, scan)
+    let unlinked = state.isHeldBack ? unlinkPass.run() : 0
     let freed = FreePass(state: state).run(scan)
     // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
     let isUnfinished = freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
     let gained = freedInPlace + settled + unlinked > 0
-    state.triedSuperseded = gained && (isUnfinished || !sparing) ? state.superseded.head : state.superseded.tail
+    let isAllTried = !gained || !isUnfinished && sparing
+    state.ctl.storeRelaxed(
+      ControlLayout.triedSuperseded, isAllTried ? state.superseded.tail : state.superseded.head)
+    state.ctl.storeRelaxed(
+      ControlLayout.triedGarbageBytes,
+      isAllTried ? state.ctl.loadRelaxed(ControlLayout.garbageBytes) : state.superseded.bytesPopped)
     let limbo = state.limbo
     state.triedLimboTail = freed < FreePass.batch ? limbo.tail : limbo.head
     state.triedLimboBytes = freed < FreePass.batch ? limbo.bytesPushed : limbo.bytesPopped
@@ -84,13 +98,6 @@ struct Collector {
   private var waitsForVersion: Bool {
     let superseded = state.superseded
     return superseded.count > 0 && superseded.stamp(superseded.head) == state.committed &+ 1
-  }
-
-  /// - Returns: how many versions were unlinked.
-  private func unlinkIfHeldBack(_ scan: ReaderScan) -> Int {
-    guard state.retained.count > 0 || isHeldBack(scan) else { return 0 }
-    var pass = UnlinkPass(state, scan)
-    return pass.run()
   }
 
   /// Does a reader keep the oldest superseded version? No reader keeps a tombstone that ``waitsForVersion``.

@@ -21,8 +21,8 @@
 struct TombstonePass {
   let state: WriterState
 
-  /// Records looked at in one pass: bounds what a single write may be made to do.
-  static let batch = 1024
+  /// Records looked at in one pass: bounds what a single write may be made to do. As many as come between two passes.
+  static let batch = Collector.threshold
 
   private var superseded: Ring { state.superseded }
 

@@ -21,6 +21,8 @@ struct ControlRebuild {
       ring.clear()
     }
     state.ctl.storeRelaxed(ControlLayout.garbageBytes, 0)
+    state.ctl.storeRelaxed(ControlLayout.triedSuperseded, 0)
+    state.ctl.storeRelaxed(ControlLayout.triedGarbageBytes, 0)
     // Every chain has one entry now, and its `prev` is 0.
     state.ctl.storeRelaxed(ControlLayout.chainsCutAt, 0)
     state.ctl.storeRelaxed(ControlLayout.recyclableUpTo, 0)

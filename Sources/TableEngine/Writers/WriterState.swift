@@ -22,6 +22,8 @@ final class WriterState: @unchecked Sendable {
   private let supersededRegion: Int
   private let retainedRegion: Int
   private let logBytes: Int
+  /// ``Collector/bytesDue(_:)`` of this table: each commit compares with it.
+  let reclaimBytesDue: UInt64
   let work = WorkCounters()
 
   /// The version that the transaction in flight will commit as.
@@ -52,8 +54,8 @@ final class WriterState: @unchecked Sendable {
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
   var triedLimboBytes: UInt64 = 0
-  /// Records of *superseded* from this position on count towards the next pass: what lies before it was looked at.
-  var triedSuperseded: UInt64 = 0
+  /// The last pass found that a reader keeps superseded versions: see ``Collector/thresholdOfFew``.
+  var isHeldBack = false
   /// Up to which position of *superseded* there is no tombstone left to settle, as far as this process knows.
   var settledUpTo: UInt64 = 0
   /// The size code of the block that was last sought in vain: the next barrier makes room for it. 0, the least, if what
@@ -82,6 +84,7 @@ final class WriterState: @unchecked Sendable {
     supersededRegion = geometry.supersededOffset
     retainedRegion = geometry.retainedOffset
     logBytes = geometry.logBytes
+    reclaimBytesDue = Collector.bytesDue(geometry)
     allocator = Allocator(ctl: ctl, geometry: geometry, backing: backing, data: data, work: work)
   }
 

@@ -18,7 +18,7 @@ extension Scene {
   /// One key more of a table that others have left: two commits that reclaim have to come before a tombstone's block may be taken. The
   /// values are of one size, so that most of their slabs have room already.
   mutating func removingAfterRemovals() throws -> () throws -> Void {
-    var keys = Array(stride(from: 4000, to: 9600, by: 7))
+    var keys = Array(stride(from: 4000, to: 9600, by: 2))
     for key in keys { try set(key, round: 20) }
     let work = table.segment.work!
     let before = work.blocksRecycled
@@ -38,7 +38,7 @@ extension Scene {
   private mutating func overwriteUntilBlocksAreTaken() throws {
     let work = table.segment.work!
     let before = work.blocksRecycled
-    for round in 0..<2000 where work.blocksRecycled < before + 10 {
+    for round in 0..<6000 where work.blocksRecycled < before + 10 {
       try set(20 + round % 7 % 3, round: round % 100)
     }
     guard work.blocksRecycled >= before + 10 else { throw Unavailable("no put takes a block of what was superseded") }

@@ -7,18 +7,19 @@ import TableEngine
 extension Scene {
   /// A barrier that needs more room in the rings than they have left: they double.
   mutating func doublingRings() throws -> () throws -> Void {
-    for index in 0..<2200 { try setSmall(index, round: 0) }
-    // What comes after these records lies around the rings' ends: doubling moves it.
+    for index in 0..<4400 { try setSmall(index, round: 0) }
+    // The records that are kept come after these: so some of them get another place when the rings double.
     for _ in 1..<ImageOperation.rings.snapshots {
       ct_mark(Marker.snapshot, 0)
-      for index in 0..<1200 { try setSmall(index, round: 0) }
+      for index in 0..<75 { try setSmall(index, round: 0) }
+      while try table.administration.maintain() == true {}
     }
     ct_mark(Marker.snapshot, 0)
     while try table.administration.maintain() == true {}
     let control = WatchedTable(table.name).control
     var count = 0
     while Self.roomInRings(control) > 2 * Self.putsToDouble {
-      guard count < 2200 else { throw Unavailable("the rings do not fill") }
+      guard count < 4400 else { throw Unavailable("the rings do not fill") }
       try setSmall(count, round: 1)
       count += 1
     }
