@@ -25,7 +25,7 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     var item: WorkItem<R>?
     /// Where its closure began last. From then on, what the closure throws is its own.
     var place: Place?
-    /// Why somebody cancelled it who could not wait for it.
+    /// Why somebody cancelled it, before it began, who could not wait for it. It does not begin after that.
     var refusal: TableError?
     var result: Result<R, any Error>?
 
@@ -42,7 +42,7 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
   public let queue: BarrierQueue
   /// Given what the section's closure calls first.
   fileprivate typealias Submission =
-    @Sendable (_ begins: @escaping @Sendable () -> Void) throws(TableError) -> WorkItem<R>
+    @Sendable (_ begins: @escaping @Sendable () throws(TableError) -> Void) throws(TableError) -> WorkItem<R>
   private let submit: Submission
   private let state = Locked(State())
 
@@ -72,9 +72,13 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
     guard isFirst else { return }
     if isCancelled { return finish(.failure(CancellationError())) }
     do throws(TableError) {
-      let item = try submit { [state, queue] in
+      let item = try submit { [state, queue] () throws(TableError) in
         let place = Place(on: queue)
-        state.withLock { $0.place = place }
+        let refusal = state.withLock { state in
+          if state.refusal == nil || state.place != nil { state.place = place }
+          return state.place == nil ? state.refusal : nil
+        }
+        if let refusal { throw refusal }
       }
       state.withLock { $0.item = item }
       // Cancelled since we looked: then cancel() may not have seen the item.
@@ -102,16 +106,15 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
       return super.waitUntilFinished()
     }
     let place = Place(on: queue)
-    let (item, isPartOfSection) = state.withLock { state in
-      if state.place == place { return (state.item, true) }
-      state.refusal = deadlock
-      return (state.item, false)
+    let (item, begun) = state.withLock { state in
+      if state.place == nil { state.refusal = deadlock }
+      return (state.item, state.place)
     }
-    if isPartOfSection { return }
+    if begun == place { return }
     super.cancel()
-    // Not started yet: whoever starts it finds it cancelled. That may be after this section.
-    guard let item, !item.cancel() else { return }
-    super.waitUntilFinished()
+    guard begun == nil else { return super.waitUntilFinished() }
+    // Whoever starts it finds it cancelled; or it has just been submitted, and is refused as it begins. That may be after this section.
+    item?.cancel()
   }
 
   private func finish(_ result: Result<R, any Error>) {
@@ -143,7 +146,7 @@ public final class ReadOperation<R: Sendable>: SectionOperation<R>, @unchecked S
   ) {
     super.init(on: queue) { begins throws(TableError) in
       try queue.async(timeout: timeout) { view throws in
-        begins()
+        try begins()
         return try body(view)
       }
     }
@@ -167,7 +170,7 @@ public final class BarrierOperation<R: Sendable>: SectionOperation<R>, @unchecke
   ) {
     super.init(on: queue) { begins throws(TableError) in
       try queue.async(flags: flags, timeout: timeout) { tx throws in
-        begins()
+        try begins()
         return try body(&tx)
       }
     }
