@@ -201,13 +201,17 @@ extension CacheCore {
     }
   }
 
+  /// By each of the barriers that empty a cache which one barrier cannot empty.
+  private static let removedAtOnce = 256
+
   func removeAll(timeout: Duration?) throws(TableError) {
     do throws(TableError) {
       try removeAllAtOnce(timeout)
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
-      // More than one barrier takes: in several, each of them whole.
-      while try evictSome(256, timeout: timeout) > 0 {}
+      // More than one barrier takes: in several, each of them whole. One that removes fewer has seen the cache empty. Others may store
+      // elements between two of these barriers, so to go on until one removes none might never end.
+      while try evictSome(Self.removedAtOnce, timeout: timeout) >= Self.removedAtOnce {}
       try removeAllAtOnce(timeout)
     }
   }

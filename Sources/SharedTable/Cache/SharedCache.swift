@@ -123,7 +123,8 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   ///   - expires: nil = by the cache's time to live.
   ///   - condition: what must hold of the key for it to happen.
   ///   - key: the element's.
-  ///   - timeout: for the wait; nil = the table's.
+  ///   - timeout: for each of its waits: for the handle's submitted writes, for the table, and for the table again if it had to make
+  ///     room first; nil = the table's.
   ///   - value: what to store.
   /// - Returns: whether the condition held and the value was stored.
   /// - Throws: `tooLarge` if it costs more than the whole cache may; `full` if nothing is left to evict;
