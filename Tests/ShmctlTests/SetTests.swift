@@ -136,6 +136,36 @@ import Testing
     #expect(try CommandRun(shell: "stat -c '%u %g %a' \(file.path)").text == "\(stranger) \(stranger) 640\n")
   }
 
+  /// In a directory where everybody may make files, somebody else's file would get the value and stay that user's.
+  @Test func aStrangersFileInASharedDirectoryIsNotReplaced() throws {
+    guard let stranger else { return }
+    let table = try TestTable()
+    try table.open().set("k", "value")
+    let folder = try Scratch()
+    let file = folder.file("laid")
+    try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+    try FileManager.default.setAttributes([.ownerAccountID: stranger], ofItemAtPath: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: folder.file(""))
+    let refused = try table.run("get", "k", "-o", file)
+    #expect(refused.status == 11 && refused.errors.contains("belongs to user \(stranger)"), "\(refused.errors)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
+    // The directory's owner may have put its own files there.
+    try FileManager.default.setAttributes([.ownerAccountID: stranger], ofItemAtPath: folder.file(""))
+    #expect(try table.run("get", "k", "-o", file).status == 0)
+  }
+
+  /// Of links that the kernel does not follow this is the one that can be had everywhere.
+  @Test func aLinkThatLeadsNowhereIsNotFollowedByHand() throws {
+    let table = try TestTable()
+    try table.open().set("k", "value")
+    let folder = try Scratch()
+    let link = folder.file("loop")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "loop")
+    let run = try table.run("get", "k", "-o", link)
+    #expect(run.status == 11 && run.errors.contains("cannot open"), "\(run.errors)")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "loop")
+  }
+
   @Test func whatAKilledProcessOfTheSameNumberLeftIsNotInTheWay() throws {
     let table = try TestTable()
     try table.open().set("k", "value")

@@ -22,6 +22,7 @@ final class OutputFile {
     let given = path.bytes.map { CChar(bitPattern: $0) } + [0]
     var status = stat()
     let exists = unsafe stat(given, &status) == 0
+    let reason = exists ? 0 : errno
     target = exists ? Self.resolved(given) : Self.linked(given)
     if let number = Self.descriptor(named: path) {
       // Not opened by that name: a file would be written from its beginning, over what the shell's `>>` keeps.
@@ -29,6 +30,11 @@ final class OutputFile {
       descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
       guard descriptor >= 0 else { throw Self.failure("open", path) }
       return
+    }
+    // A link that the kernel does not follow, as a stranger's in /tmp, is not followed by hand either.
+    guard exists || reason == ENOENT else {
+      errno = reason
+      throw Self.failure("open", path)
     }
     // What lies there is the system's, though some of it calls itself a regular file.
     if exists, path.bytes.starts(with: "/proc/".utf8) || status.st_mode & S_IFMT != S_IFREG {
@@ -38,6 +44,12 @@ final class OutputFile {
       return
     }
     isRegular = true
+    if exists, Self.isLaid(by: status.st_uid, target) {
+      throw Complaint(
+        .failure,
+        "'\(path.shown)' belongs to user \(status.st_uid), in a directory where everybody may make files; name another file, or remove it first"
+      )
+    }
     // A kernel before 6.0 may forget the umask when this process makes a file without a name. And once the file is another user's, this
     // process may not link it.
     let mayBeNameless = exists ? status.st_uid == geteuid() : mode & 0o077 == 0
@@ -51,6 +63,14 @@ final class OutputFile {
       _ = fchown(descriptor, uid_t.max, status.st_gid)
     }
     if exists, fchmod(descriptor, status.st_mode & 0o777) != 0 { throw Self.failure("keep the mode of", path) }
+  }
+
+  /// May another user have put this file there for us to fill? It would keep that user's owner and mode. As fs.protected_regular has it for
+  /// open(2) (proc(5)): in a sticky directory that others may write, a file that is neither ours nor the directory's owner's.
+  private static func isLaid(by owner: uid_t, _ target: [CChar]) -> Bool {
+    var status = stat()
+    guard owner != geteuid(), unsafe stat(folder(of: target), &status) == 0 else { return false }
+    return owner != status.st_uid && status.st_mode & S_ISVTX != 0 && status.st_mode & 0o022 != 0
   }
 
   /// Puts the file under its name, after the disk has it, and returns when the disk has the name too.
