@@ -78,7 +78,7 @@ struct StatusCard {
     if let waits = statistics.barrierWaits {
       let waited = waits.byLogarithm.reduce(0, &+)
       let total = waited &+ waits.none
-      facts.append(("had to wait", total == 0 ? "none" : "\(waited * 100 / total) %"))
+      facts.append(("had to wait", total == 0 ? "none" : "\(Int(Double(waited) * 100 / Double(total))) %"))
     }
     if let limbo = statistics.limboBytes { facts.append(("limbo", Quantity.bytes(limbo))) }
     if sample.figures.oldestReaderNanoseconds > 0 {

@@ -260,7 +260,8 @@ struct Plan {
     }
     if let wanted = table.options.group, wanted != group, !Accounts.isMember(of: wanted) {
       complain(
-        table, .group, "this daemon is no member of group \(wanted), so it cannot give it a table; make it one")
+        table, .group,
+        "this daemon is no member of group \(wanted), so it cannot give it a table; make it one, and restart it")
     }
   }
 }
