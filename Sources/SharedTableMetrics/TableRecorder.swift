@@ -11,7 +11,7 @@
   /// ```
   /// The figures are the table's, not the process's: every process that records a table says the same. The table counts them
   /// anyway; they are looked at here, and no read or barrier does anything for it. The names are those of `shmctl stat --prometheus`, with
-  /// the table's name as a dimension.
+  /// the table's name as a dimension; but there the waits are a histogram, and participants are counted by command.
   ///
   /// Meters: `sharedtable_keys`, `_capacity_bytes`, `_claimed_bytes`, `_huge_bytes`, `_used_bytes`, `_limbo_bytes`, `_limbo_budget_bytes`,
   /// `_free_bytes` with the dimension `kind` (unclaimed, superframes, frames, slabs), `_barrier_held_seconds`, `_barrier_most_turns_waited`,

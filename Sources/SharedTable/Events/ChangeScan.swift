@@ -20,7 +20,8 @@ public struct ChangeScan: Sendable {
   ///   - version: everything committed after it; nil = after this call; 0 = all that the log still has, behind a
   ///     ``TableChange/missed(_:)`` if it lost something.
   ///   - prefix: what the keys begin with; empty: all keys.
-  ///   - durableOnly: a change is told once it is on the disk: wait for the next by `waitUntilDurable(scan.version + 1)`.
+  ///   - durableOnly: a change is told once it is on the disk. Wait for the next by `waitForCommit(after: scan.version)`, and then by
+  ///     `waitUntilDurable(scan.version + 1)`: alone, that one throws `notDurable` if nobody commits before its timeout.
   public init(
     of table: Table, after version: UInt64? = nil, prefix: some TableKey = "", durableOnly: Bool = false
   ) {
