@@ -78,11 +78,7 @@ struct Del: TableCommand {
     for start in stride(from: 0, to: keys.count, by: Self.keysInABarrier) {
       let part = [[UInt8]](keys[start..<min(start + Self.keysInABarrier, keys.count)])
       count += try KeyChange(table, force: force).run(part) { tx in
-        // Elements that came after the list was made go with their header too.
-        try part.count { key in
-          if force { try removeElements(of: key, &tx) }
-          return try tx.remove(key)
-        }
+        try part.count { try tx.remove($0) }
       }
     }
     if options.json { try printCount(count) }
