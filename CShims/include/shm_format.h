@@ -255,8 +255,9 @@ struct shm_writer_area {
    * low half. Left by the dead: then a writer that finds it due waits 2 ms and takes its place */
   uint64_t foremost_waiter;
   uint64_t most_turns_waited; /* under W: the most turns of others that a thread waited for before it had W */
-  /* Under W: the tail of *superseded* and garbage_bytes as the last reclaiming pass left them: only what comes after counts
-   * towards the next pass. A death between the two stores makes that pass come earlier or later, once */
+  /* Under W: from which position of *superseded*, and from which garbage_bytes, records count towards the next reclaiming pass. The last
+   * pass stores where they end; or where they begin, if it left some that it could have freed. A death between the two
+   * stores makes the next pass come earlier or later, once */
   uint64_t tried_superseded;
   uint64_t tried_garbage_bytes;
 

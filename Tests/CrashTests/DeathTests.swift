@@ -46,7 +46,7 @@ import Testing
         try reader.killAndWait()
         try table.set("k", "old")
       }
-      for index in 0..<1000 { try table.set("k\(index % 100)", index) }
+      for index in 0..<3000 { try table.set("k\(index % 100)", index) }
       while try table.administration.maintain() == true {}
       #expect((table.segment.statistics.limboBytes ?? 0) < 64 << 10, "the dead keep nothing from being reused")
     }
@@ -57,7 +57,7 @@ import Testing
       for index in 0..<1000 { try table.set("k\(index)", "old") }
       let holder = try worker(table)
       _ = try holder.ask("snapshot")
-      for index in 0..<1000 { try table.set("k\(index)", "new") }
+      for index in 0..<3000 { try table.set("k\(index % 1000)", "new") }
       try holder.ask("snapshot-get k7", expecting: "old")
       #expect((table.segment.statistics.limboBytes ?? 0) > 30_000)
       try holder.killAndWait()

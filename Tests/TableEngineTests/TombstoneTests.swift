@@ -58,6 +58,36 @@ import Testing
     }
   }
 
+  /// In a full file system the rings cannot grow: passes have to keep up with removals, however many a barrier makes.
+  @Test(arguments: [1, 150, 300]) func removalsDoNotMakeTheRingsGrow(byBarriersOf count: Int) throws {
+    try Self.withState { table, state in
+      for index in 0..<14_000 { try table.set("key\(index)", index) }
+      for start in stride(from: 0, to: 14_000, by: count) {
+        try table.barrier { (tx: inout SharedTable.Transaction) throws in
+          for index in start..<min(start + count, 14_000) { try tx.remove("key\(index)") }
+        }
+      }
+      #expect(state.superseded.mask == UInt64(Ring.initialRecords - 1))
+    }
+  }
+
+  /// One process makes the pass that the other's removals made due, too.
+  @Test func removalsOfTwoProcessesInTurnDoNotMakeTheRingsGrow() throws {
+    try withTable(.rcu) { table throws in
+      let state = try #require(table.segment.participant).state
+      for index in 0..<15_000 { try table.set("key\(index)", index) }
+      let other = try worker(table)
+      // Not one each: then the same process would make all passes.
+      for index in stride(from: 0, to: 15_000, by: 3) {
+        try table.remove("key\(index)")
+        try table.remove("key\(index + 1)")
+        try other.ask("remove key\(index + 2)", expecting: "ok")
+      }
+      try other.finish()
+      #expect(state.superseded.mask == UInt64(Ring.initialRecords - 1))
+    }
+  }
+
   /// The version after which a tombstone's block may go is at most the next one. No number of passes waits for a later one, which
   /// only damage can have left.
   @Test(arguments: [1_000, -1]) func aStampThatCannotBeIsFoundAndHoldsNobodyUp(after offset: Int) throws {

@@ -23,12 +23,15 @@ struct Collector {
   /// Versions that must have piled up before a commit reclaims: HEAVY's cost is shared among them. It interrupts each processor that runs
   /// another process of the table, which takes as long as thirty to a hundred writes.
   static let threshold = 1024
-  /// The same, if they come to ``bytesDue(_:)``; or if a reader stands in the way. An ``UnlinkPass`` looks at twice as many: so passes
-  /// come to what lies behind the versions that the reader keeps.
-  static let thresholdOfFew = 128
+  /// The same, if this process's last pass found a reader in the way. As many as an ``UnlinkPass`` looks at: so passes come to what lies
+  /// behind the versions that the reader keeps.
+  static let thresholdHeldBack = UnlinkPass.batch
+  /// The same, if they come to ``bytesDue(_:)``.
+  static let thresholdOfLarge = 128
 
   /// Bytes that make reclaiming due: of superseded versions that are fewer, and of limbo whatever their number, for old sub-tables are few and
-  /// large. A 64th of a small table; a quarter of ``sparedBytes``, because what lies between two passes may be kept for two more.
+  /// large. A quarter of ``sparedBytes``, because what lies between two passes may be kept for two more. In a table of less than 16 MiB a 64th of
+  /// it, but no less than 64 KiB.
   static func bytesDue(_ geometry: Geometry) -> UInt64 {
     UInt64(min(sparedBytes / 4, max(64 << 10, geometry.capacityBytes / 64)))
   }
@@ -40,8 +43,8 @@ struct Collector {
   @inline(__always)
   var isDue: Bool {
     let superseded = state.superseded.tail &- state.ctl.loadRelaxed(ControlLayout.triedSuperseded)
-    if superseded >= UInt64(Self.thresholdOfFew) {
-      if superseded >= UInt64(Self.threshold) || state.isHeldBack { return true }
+    if superseded >= UInt64(Self.thresholdOfLarge) {
+      if superseded >= UInt64(state.isHeldBack ? Self.thresholdHeldBack : Self.threshold) { return true }
       let bytes =
         state.ctl.loadRelaxed(ControlLayout.garbageBytes) &- state.ctl.loadRelaxed(ControlLayout.triedGarbageBytes)
       if bytes >= state.reclaimBytesDue { return true }
@@ -67,7 +70,7 @@ struct Collector {
     let sparing = sparing && LimboBudget(state: state).garbageBytes <= UInt64(Self.sparedBytes)
     let inPlace = InPlacePass(state: state)
     inPlace.raiseCut(scan)
-    let settled = TombstonePass(state: state).run(scan)
+    let (settled, hasMoreToSettle) = TombstonePass(state: state).run(scan)
     let freedInPlace = inPlace.run(scan, sparing: sparing)
     // A settled tombstone may be freed once there is a version above the scan's. A pass that spares nothing makes one,
     // an empty one; any other leaves that to the next write. The tombstone may have been settled by an earlier pass:
@@ -79,7 +82,7 @@ struct Collector {
     let unlinked = state.isHeldBack ? unlinkPass.run() : 0
     let freed = FreePass(state: state).run(scan)
     // What a stalled reader holds back is not tried again until as much has come on top; nor is what was spared.
-    let isUnfinished = freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
+    let isUnfinished = hasMoreToSettle || freedInPlace >= InPlacePass.batch || unlinked >= UnlinkPass.batch
     let gained = freedInPlace + settled + unlinked > 0
     let isAllTried = !gained || !isUnfinished && sparing
     state.ctl.storeRelaxed(

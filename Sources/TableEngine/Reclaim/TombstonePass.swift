@@ -21,13 +21,14 @@
 struct TombstonePass {
   let state: WriterState
 
-  /// Records looked at in one pass: bounds what a single write may be made to do. As many as come between two passes.
-  static let batch = Collector.threshold
+  /// Records looked at in one pass: bounds what a single write may be made to do. More than come between two passes, for what other
+  /// processes' passes settled is looked at again: this process knows only how far its own came.
+  static let batch = 4 * Collector.threshold
 
   private var superseded: Ring { state.superseded }
 
-  /// - Returns: how many tombstones were settled.
-  func run(_ scan: ReaderScan) -> Int {
+  /// - Returns: how many tombstones were settled, and whether the pass ended at its bound.
+  func run(_ scan: ReaderScan) -> (settled: Int, isUnfinished: Bool) {
     let (head, tail) = (superseded.head, superseded.tail)
     // A repair begins the ring anew, at lower positions.
     let start = state.settledUpTo > tail ? head : max(head, state.settledUpTo)
@@ -42,10 +43,10 @@ struct TombstonePass {
       if reached < stop { break }
     }
     state.settledUpTo = counter
-    return settled
+    return (settled, counter == end && end < tail)
   }
 
-  /// Records that lie side by side: every superseded version passes here once, so a look at one is little more than a load.
+  /// Records that lie side by side: a look at one is little more than a load.
   /// - Returns: the counter that was reached, and how many tombstones were settled. If it is short of `stop`, there
   ///   lies a tombstone that is above the cut: some reader may be at an older version.
   private func settle(_ start: UInt64, _ stop: UInt64, _ committed: UInt64) -> (reached: UInt64, count: Int) {

@@ -54,7 +54,7 @@ final class WriterState: @unchecked Sendable {
   /// Limbo's tail and bytes at the last attempt to free from it.
   var triedLimboTail: UInt64 = 0
   var triedLimboBytes: UInt64 = 0
-  /// The last pass found that a reader keeps superseded versions: see ``Collector/thresholdOfFew``.
+  /// This process's last pass found that a reader keeps superseded versions: see ``Collector/thresholdHeldBack``.
   var isHeldBack = false
   /// Up to which position of *superseded* there is no tombstone left to settle, as far as this process knows.
   var settledUpTo: UInt64 = 0

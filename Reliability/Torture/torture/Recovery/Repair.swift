@@ -65,7 +65,7 @@ enum Repair {
   private static func fill(_ table: Table, _ keys: Int, _ generator: inout SplitMix) throws {
     try table.barrier { tx in for index in 0..<keys { try tx.set(key(index), value(index)) } }
     // Superseded versions, tombstones and limbo as in a table that lives.
-    for _ in 0..<20 {
+    for _ in 0..<60 {
       try table.barrier { tx in
         for _ in 0..<30 {
           let index = generator.below(keys)
