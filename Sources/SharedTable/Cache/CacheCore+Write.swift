@@ -210,7 +210,7 @@ extension CacheCore {
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
       // More than one barrier takes: in several, each of them whole. One that removes fewer has seen the cache empty. Others may store
-      // elements between two of these barriers, so to go on until one removes none might never end.
+      // elements between two of these barriers: to go on until one removes none ended only if they stored nothing for a moment.
       while try evictSome(Self.removedAtOnce, timeout: timeout) >= Self.removedAtOnce {}
       try removeAllAtOnce(timeout)
     }

@@ -77,8 +77,9 @@ struct StatusCard {
     ]
     if let waits = statistics.barrierWaits {
       let waited = waits.byLogarithm.reduce(0, &+)
-      let total = waited &+ waits.none
-      facts.append(("had to wait", total == 0 ? "none" : "\(Int(Double(waited) * 100 / Double(total))) %"))
+      // As floating point: a damaged table's counters may be anything.
+      let total = Double(waited) + Double(waits.none)
+      facts.append(("had to wait", total == 0 ? "none" : "\(Int(Double(waited) * 100 / total)) %"))
     }
     if let limbo = statistics.limboBytes { facts.append(("limbo", Quantity.bytes(limbo))) }
     if sample.figures.oldestReaderNanoseconds > 0 {

@@ -47,7 +47,7 @@ final class OutputFile {
     if exists, Self.isLaid(by: status.st_uid, target) {
       throw Complaint(
         .failure,
-        "'\(path.shown)' belongs to user \(status.st_uid), in a directory where everybody may make files; name another file, or remove it first"
+        "'\(path.shown)' belongs to user \(status.st_uid), in a directory where others may make files; name another file, or remove it first"
       )
     }
     // A kernel before 6.0 may forget the umask when this process makes a file without a name. And once the file is another user's, this
