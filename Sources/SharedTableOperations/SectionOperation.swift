@@ -31,7 +31,7 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
 
     /// A cancellation by ``SectionOperation/waitUntilFinished()`` says why.
     func verdict(_ result: Result<R, any Error>) -> Result<R, any Error> {
-      guard let refusal, place == nil, case .failure(let error) = result, error is CancellationError else {
+      guard let refusal, case .failure(let error) = result, error is CancellationError else {
         return result
       }
       return .failure(refusal)
@@ -75,8 +75,8 @@ public class SectionOperation<R: Sendable>: Operation, @unchecked Sendable {
       let item = try submit { [state, queue] () throws(TableError) in
         let place = Place(on: queue)
         let refusal = state.withLock { state in
-          if state.refusal == nil || state.place != nil { state.place = place }
-          return state.place == nil ? state.refusal : nil
+          if state.refusal == nil { state.place = place }
+          return state.refusal
         }
         if let refusal { throw refusal }
       }

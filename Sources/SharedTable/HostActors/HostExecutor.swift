@@ -91,10 +91,7 @@ public final class HostExecutor: SerialExecutor {
   /// `assumeIsolated` ends the program, and the next writer undoes its barrier.
   public func isIsolatingCurrentContext() -> Bool? {
     if isOutsider { return true }
-    return queue.segment.with { segment in
-      guard segment.isOfThisProcess, segment.isInWholeBarrier else { return false }
-      return assumeIsolation(inBarrier: segment.versionInBarrier)
-    }
+    return queue.versionOfOwnBarrier.map(assumeIsolation(inBarrier:)) ?? false
   }
 
   /// No job begins without the table then before this barrier has ended.

@@ -32,8 +32,7 @@ extension BarrierQueue {
 
   /// The version that the calling thread's barrier of the whole table will commit; nil outside one. No two barriers commit the same.
   package var versionOfOwnBarrier: UInt64? {
-    guard table.isUsable, table.segment.isInWholeBarrier else { return nil }
-    return table.segment.versionInBarrier
+    segment.with { $0.isOfThisProcess && $0.isInWholeBarrier ? $0.versionInBarrier : nil }
   }
 
   func wouldDeadlock(_ what: String) -> TableError {

@@ -60,7 +60,7 @@ enum StatusPage {
 
   private static func summary(_ sample: HostSample) -> String {
     let counters = sample.counters
-    let used = sample.tables.reduce(0) { $0.addingReportingOverflow($1.statistics.claimedBytes).partialValue }
+    let used = sample.tables.reduce(0) { $0 &+ $1.statistics.claimedBytes }
     let rate = sample.tables.reduce(0) { $0 + sample.history.commitRate(of: $1.name) }
     let processes = Set(sample.tables.flatMap { $0.figures.processes.map(\.pid) }).count
     let figures: [(String, String)] = [

@@ -22,7 +22,7 @@ final class WriterState: @unchecked Sendable {
   private let supersededRegion: Int
   private let retainedRegion: Int
   private let logBytes: Int
-  /// ``Collector/bytesDue(_:)`` of this table: each commit compares with it.
+  /// ``Collector/bytesDue(_:)`` of this table, for commits to compare with.
   let reclaimBytesDue: UInt64
   let work = WorkCounters()
 
