@@ -24,7 +24,7 @@ public struct Transaction: ~Copyable, ~Escapable {
   /// Stores a value. Never waits.
   /// - Throws: `full` (this change did not happen; the barrier's earlier changes stand, and commit unless the closure throws),
   ///   `tooLarge`, `invalid` (a key of no bytes, or none of this barrier's).
-  @inlinable
+  @inlinable @inline(__always)
   public mutating func set<T: TableValue>(
     _ key: some TableKey, _ value: T, expires: Expiration = .never
   ) throws(TableError) {

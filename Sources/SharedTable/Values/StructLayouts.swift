@@ -34,6 +34,7 @@ enum StructLayouts {
   }
 
   /// Not counted: layouts stay. To count one costs more than to look at a struct's bits.
+  @inline(__always)
   private static func recentLayout(_ type: ObjectIdentifier) -> Unmanaged<StructLayout>? {
     // PAIR struct-layouts. Other end: StructLayouts.find. Acquire: what the layout says was stored before.
     let word = unsafe shm_load_acquire(recent.word(of: type))

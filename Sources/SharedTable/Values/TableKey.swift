@@ -12,22 +12,18 @@ extension TableKey {
 }
 
 extension String: TableKey {
-  @inlinable
+  /// Without a copy of the string, which would count a reference.
+  @inlinable @inline(__always)
   public func withKeyBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    var copy = self
-    return try unsafe copy.withUTF8Typed(body)
-  }
-
-  @inlinable
-  mutating func withUTF8Typed<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let result: Result<R, E> = withUTF8 { utf8 in
+    let result: Result<R, E>? = unsafe utf8.withContiguousStorageIfAvailable { utf8 in
       do throws(E) {
         return .success(try unsafe body(UnsafeRawBufferPointer(utf8)))
       } catch {
         return .failure(error)
       }
     }
-    return try result.get()
+    // On Linux all strings are stored as UTF-8.
+    return try result!.get()
   }
 }
 
