@@ -78,6 +78,27 @@ struct Layers {
     return sum
   }
 
+  @inline(never)
+  private func runOnWhole(_ operation: Operation) throws -> Int {
+    var sum = 0
+    switch operation {
+    case .arrayWalk: return try array.allElements().reduce(0, +)
+    case .setWalk:
+      try set.forEach { _ in sum += 1 }
+      return sum
+    case .dictionaryWalk:
+      for _ in keys { sum += try few.allElements().count / 10 }
+      return sum
+    default:
+      let other = try SharedDictionary<String, Int>("other", in: table)
+      for _ in keys {
+        for key in keys.prefix(10) { try other.set(key, 1) }
+        try other.removeAll()
+      }
+      return keys.count
+    }
+  }
+
   private func runOnAll(_ operation: Operation, _ round: Int) throws -> Int {
     var sum = 0
     switch operation {
@@ -109,14 +130,7 @@ struct Layers {
     case .dictionarySet:
       for key in keys { try dictionary.set(key, 1) }
       sum = keys.count
-    case .dictionaryWalk: for _ in keys { sum += try few.allElements().count / 10 }
-    case .dictionaryEmpty:
-      let other = try SharedDictionary<String, Int>("other", in: table)
-      for _ in keys {
-        for key in keys.prefix(10) { try other.set(key, 1) }
-        try other.removeAll()
-      }
-      sum = keys.count
+    case .arrayWalk, .setWalk, .dictionaryWalk, .dictionaryEmpty: sum = try runOnWhole(operation)
     default: for key in keys { sum += try table.get(key, as: Int.self) ?? 0 }
     }
     return sum

@@ -35,6 +35,10 @@ enum Operation: String, CaseIterable {
   case guardedRead = "guarded-read"
   /// An element of an array with 400 of them.
   case arrayElement = "array-element"
+  /// A copy of an array of 400, counted for each element.
+  case arrayWalk = "array-walk"
+  /// A visit of a set of 400, beside ten thousand other keys, counted for each element.
+  case setWalk = "set-walk"
   /// One element more, in a barrier of its own.
   case arrayAppend = "array-append"
   /// An element of an array gets a new value, in a barrier of its own.
@@ -70,7 +74,7 @@ enum Operation: String, CaseIterable {
     case .getParticipant, .getObserver, .getRWLock, .getMirrored: 100_000
     case .sectionOfOne, .sectionOfTen, .set, .setOfHundred: 20_000
     case .getTyped, .getStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring, .cacheHitOrCompute,
-      .sharedRead, .onceRead, .guardedRead, .arrayElement:
+      .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayWalk, .setWalk:
       100_000
     case .setStruct, .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier, .hostRun: 20_000
     case .arrayAppend, .cacheSetNew: 6_000

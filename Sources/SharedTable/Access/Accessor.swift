@@ -60,6 +60,7 @@ public struct Accessor<Output>: TableAccessor {
   /// Of an accessor that changes one value and is no composition: the value's key.
   let key: [UInt8]?
 
+  @usableFromInline
   init(_ scope: AccessScope, key: [UInt8]? = nil, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
     self.scope = scope
     self.key = key
@@ -76,6 +77,7 @@ public struct Accessor<Output>: TableAccessor {
 }
 
 /// The table that an accessor's parts belong to, as far as that is known before it runs.
+@usableFromInline
 enum AccessScope: Sendable {
   case one(Table)
   /// Parts of two tables: no section can hold both, so running it is an error.

@@ -58,7 +58,7 @@ public struct Guarded<Value: TableValue>: Sendable {
   /// The value is written back once, when the whole accessor has run; if any part of it throws, it is not written. Its expiry
   /// stays.
   /// - Parameter body: runs in a barrier, at each run of the accessor: keep it short, and do not use the table in it.
-  @_disfavoredOverload
+  @_disfavoredOverload @inlinable
   public func accessor<Output>(
     _ body: @escaping @Sendable (inout Value) throws -> Output
   ) -> Accessor<Output> {

@@ -4,14 +4,17 @@ import TableEngine
 ///
 /// Each value is read once and, if a part may have changed it, written back once. In between its copy is here, so that later
 /// parts see what earlier ones did. Nobody outside sees the copies, and with them neither a view nor a transaction.
+///
+/// What is generic here is inlinable, as in ``ElementIndex``: it is compiled where a function is lifted, for the value's type.
+@usableFromInline
 final class WorkingCopies {
   /// The handle the section was opened on. Values name their keys by other handles, perhaps.
-  private let table: Table
+  @usableFromInline let table: Table
   /// Nil in a barrier.
   private let section: ReadSection?
-  private var cells: [[UInt8]: any AccessCell] = [:]
+  @usableFromInline var cells: [[UInt8]: any AccessCell] = [:]
   /// Keys in the order of their first touch: that of writing back, so that equal runs write equal logs.
-  private var touched: [[UInt8]] = []
+  @usableFromInline var touched: [[UInt8]] = []
 
   init(_ table: Table, section: ReadSection?) {
     self.table = table
@@ -21,10 +24,12 @@ final class WorkingCopies {
   /// - Throws: `wrongTable` for a part that is of another table.
   func admit(_ scope: AccessScope) throws(TableError) { _ = try scope.table(table) }
 
+  @inlinable
   func read<Value, Output>(_ guarded: Guarded<Value>, _ body: (Value) throws -> Output) throws -> Output {
     try body(cell(guarded).value ?? guarded.defaultValue)
   }
 
+  @inlinable
   func change<Value, Output>(_ guarded: Guarded<Value>, _ body: (inout Value) throws -> Output) throws -> Output {
     let cell = try cell(guarded)
     // Taken out meanwhile: with a second reference to it, an array would be copied at its first change.
@@ -39,7 +44,8 @@ final class WorkingCopies {
     for key in touched { try cells[key]?.writeBack(table) }
   }
 
-  private func cell<Value>(_ guarded: Guarded<Value>) throws(TableError) -> TypedCell<Value> {
+  @inlinable
+  func cell<Value>(_ guarded: Guarded<Value>) throws(TableError) -> TypedCell<Value> {
     if let known = cells[guarded.key] {
       if let cell = known as? TypedCell<Value> { return cell }
       // Touched as another type before: the table decides whether its bytes are a value of this one.
@@ -55,7 +61,8 @@ final class WorkingCopies {
     return cell
   }
 
-  private func find(_ key: [UInt8]) throws(TableError) -> FoundEntry? {
+  @usableFromInline
+  func find(_ key: [UInt8]) throws(TableError) -> FoundEntry? {
     let table = table
     guard let section else {
       let transaction = Transaction(table)
@@ -67,28 +74,33 @@ final class WorkingCopies {
 }
 
 /// A touched value, whatever its type.
-private protocol AccessCell: AnyObject {
+@usableFromInline
+protocol AccessCell: AnyObject {
   func writeBack(_ table: Table) throws(TableError)
 }
 
-private final class TypedCell<Value: TableValue>: AccessCell {
-  private let key: [UInt8]
-  private let expires: Expiration
+@usableFromInline
+final class TypedCell<Value: TableValue>: AccessCell {
+  @usableFromInline let key: [UInt8]
+  @usableFromInline let expires: Expiration
   /// Nil: the table has none.
-  var value: Value?
-  var isChanged = false
+  @usableFromInline var value: Value?
+  @usableFromInline var isChanged = false
 
+  @inlinable
   init(_ key: [UInt8], _ value: Value?, expires: Expiration) {
     self.key = key
     self.value = value
     self.expires = expires
   }
 
+  @inlinable
   func take() -> Value? {
     defer { value = nil }
     return value
   }
 
+  @inlinable
   func writeBack(_ table: Table) throws(TableError) {
     guard isChanged, let value else { return }
     var transaction = Transaction(table)

@@ -190,6 +190,7 @@ extension CacheCore {
   }
 
   /// - Returns: whether the element was there.
+  @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, timeout: Duration?) throws(TableError) -> Bool {
     let hash = unsafe table.segment.hash(key)
     let claimKey = unsafe names.claim(ofElement: key)

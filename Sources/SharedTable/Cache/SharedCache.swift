@@ -90,6 +90,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// The version of a key's value, for `if: .version(…)`; nil if it is absent or expired. Counts as no use. Waits and throws as the
   /// subscript, but no `typeMismatch`.
+  @inlinable
   public func version(forKey key: Key) throws(TableError) -> UInt64? {
     try core.awaitWrites()
     return try unsafe withElementKey(key) { bytes throws(TableError) in
@@ -190,7 +191,7 @@ public final class SharedCache<Key: SharedKey, Value: TableValue>: Sendable {
   /// Waits as `set(_:_:cost:expires:if:timeout:)` does.
   /// - Returns: whether it was there and had not expired.
   /// - Throws: `typeMismatch` if something else has the cache's name; what a barrier throws.
-  @discardableResult
+  @discardableResult @inlinable
   public func remove(_ key: Key, timeout: Duration? = nil) throws(TableError) -> Bool {
     try core.awaitWrites(timeout)
     return try unsafe withElementKey(key) { bytes throws(TableError) in

@@ -1,22 +1,27 @@
 import TableEngine
 
 /// A run of encoded elements: a leaf that is being changed, or what is to be inserted into one.
-struct ArrayLeaf {
+@usableFromInline
+struct ArrayLeaf: Sendable {
   /// Where each element ends in `data`.
   private(set) var ends: [Int] = []
   /// The elements, each followed by zeros up to where the next one may begin.
   private(set) var data: [UInt8] = []
   let alignment: Int
 
-  var count: Int { ends.count }
+  @usableFromInline var count: Int { ends.count }
 
+  @usableFromInline
   init(alignment: Int) { self.alignment = alignment }
 
   /// Elements for an array.
   /// - Throws: what an element throws that cannot be written; `tooLarge`.
+  @inlinable
   init<Element: TableValue>(_ elements: some Sequence<Element>, for tree: ArrayTree) throws(TableError) {
-    alignment = Self.alignment(of: Element.self)
-    for element in elements { try append(element, for: tree) }
+    self.init(alignment: tree.alignment)
+    for element in elements {
+      try unsafe element.withTableBytes { bytes throws(TableError) in try unsafe append(bytes, for: tree) }
+    }
   }
 
   /// One element.
@@ -59,11 +64,10 @@ struct ArrayLeaf {
 
   // MARK: - Changes
 
-  private mutating func append<Element: TableValue>(_ element: Element, for tree: ArrayTree) throws(TableError) {
-    try unsafe element.withTableBytes { bytes throws(TableError) in
-      try tree.checkLength(bytes.count)
-      unsafe append(bytes)
-    }
+  @usableFromInline
+  mutating func append(_ bytes: UnsafeRawBufferPointer, for tree: ArrayTree) throws(TableError) {
+    try tree.checkLength(bytes.count)
+    unsafe append(bytes)
   }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -19,6 +19,7 @@ extension ArrayTree {
   ///
   /// Touches the tail; or the nodes from the root to one leaf, and on each level at most two neighbours; further ones only
   /// for what `run` fills.
+  @usableFromInline
   func replace(_ range: Range<Int>, with run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
     let before = try state(in: tx)
     var edit = Edit(state: before)
@@ -205,6 +206,7 @@ extension ArrayTree {
   }
 
   /// Removes all nodes and the header: the name is free for another type.
+  @usableFromInline
   func removeAll(in tx: inout Transaction) throws(TableError) {
     var nodes: [Int] = []
     do throws(TableError) {

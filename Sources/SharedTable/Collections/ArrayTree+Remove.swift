@@ -4,6 +4,7 @@
 /// use again before it commits: to remove most of a large array would take many times the array's own room.
 extension ArrayTree {
   /// Removes the elements at `indices`, which ascend and are there.
+  @usableFromInline
   func remove<Indices: BidirectionalCollection<Int>>(
     _ indices: Indices, in tx: inout Transaction
   ) throws(TableError) where Indices.SubSequence == Indices {

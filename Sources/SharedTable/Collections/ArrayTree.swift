@@ -11,12 +11,12 @@ import TableEngine
 @usableFromInline
 final class ArrayTree: Sendable {
   let table: Table
-  let place: CollectionPlace
+  @usableFromInline let place: CollectionPlace
   /// Of the place's name, which owns it.
   private let prefix: KeptBytes
   let limits: ArrayNode.Limits
   /// Of an element.
-  let alignment: Int
+  @usableFromInline let alignment: Int
   /// Of nodes. Here it is read without a look whether its fingerprint has been computed.
   let nodeForm = StoredForm(of: ArrayNodeBytes.self)
   /// In direct barriers.
@@ -53,7 +53,7 @@ final class ArrayTree: Sendable {
     var tailCount = 0
 
     /// Of all elements.
-    var count: Int { rooted + tailCount }
+    @usableFromInline var count: Int { rooted + tailCount }
 
     var header: CollectionHeader.Numbers { [rooted, root, level, next, tail] }
 
@@ -64,6 +64,7 @@ final class ArrayTree: Sendable {
     }
   }
 
+  @usableFromInline
   func state(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State {
     var state = try stateOfHeader(in: section)
     if state.tail > 0 { state.tailCount = try withNode(state.tail, 0, in: section) { node in node.count } }
@@ -71,7 +72,7 @@ final class ArrayTree: Sendable {
   }
 
   /// The same without the number of elements in the tail: one look-up.
-  @inline(__always)
+  @usableFromInline @inline(__always)
   func stateOfHeader(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> State {
     try state(place.header(in: section))
   }
@@ -110,7 +111,7 @@ final class ArrayTree: Sendable {
   @inline(never)
   private var contradiction: TableError { place.damaged("its header contradicts itself") }
 
-  @inline(never)
+  @usableFromInline @inline(never)
   func outOfBounds(_ index: Int, _ count: Int) -> TableError {
     TableError(
       .outOfBounds, table: table.name,
@@ -118,7 +119,7 @@ final class ArrayTree: Sendable {
         + "look at the count and use the index in one section")
   }
 
-  @inline(never)
+  @usableFromInline @inline(never)
   func negativeCount(_ count: Int) -> TableError {
     TableError(
       .outOfBounds, table: table.name, "array '\(place.name.text)' cannot remove \(count) elements; give 0 or more")
@@ -203,6 +204,7 @@ final class ArrayTree: Sendable {
 
   /// Calls `body` with the bytes of one element, where they lie; it says whether they are one. As many look-ups as the
   /// tree has levels, or the one of the tail, and no node copied. Needs of the state what the header says.
+  @usableFromInline
   func withElement(
     at index: Int, _ state: State, inSection section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (UnsafeRawBufferPointer) -> Bool
@@ -248,6 +250,7 @@ final class ArrayTree: Sendable {
   }
 
   /// Visits the bytes of the elements of a range in order, until `body` returns false; nil if they are no element.
+  @usableFromInline
   func forEach(
     _ range: Range<Int>, _ state: State, in section: borrowing some (TableSection & ~Copyable & ~Escapable),
     _ body: (Int, UnsafeRawBufferPointer) throws -> Bool?

@@ -104,6 +104,12 @@ final class CollectionPlace: Sendable {
         + "or replace or remove it with that")
   }
 
+  /// The same of an element's key.
+  @usableFromInline @inline(never)
+  func foreignKey(_ bytes: UnsafeRawBufferPointer) -> TableError {
+    foreign("key '\(unsafe String.printableStart(bytes))'")
+  }
+
   func setHeader(_ numbers: CollectionHeader.Numbers, in tx: inout Transaction) throws(TableError) {
     try name.withOwnKey { key throws(TableError) in try tx.set(key, CollectionHeader(signature, numbers)) }
   }

@@ -11,8 +11,12 @@ import TableEngine
 /// An element is *listed* once, in the page that its key's hash says, and the header's count is that of listed elements: all
 /// changes of both are in the barrier that stores or removes the element. What is stored or removed by way of the table's own API
 /// changes neither: a listed key without a value is passed over, a value without a listing is not found here.
+@usableFromInline
 struct ElementIndex: Sendable {
   let place: CollectionPlace
+
+  @usableFromInline
+  init(place: CollectionPlace) { self.place = place }
 
   /// The header's numbers.
   struct State: Equatable {
@@ -65,6 +69,12 @@ struct ElementIndex: Sendable {
     return state
   }
 
+  /// Of listed elements.
+  @usableFromInline
+  func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
+    try state(in: section)?.count ?? 0
+  }
+
   /// - Throws: `damaged`.
   func page(
     _ number: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
@@ -82,16 +92,32 @@ struct ElementIndex: Sendable {
     place.name.prefix.array + [CollectionKeys.reserved] + Array(String(number).utf8)
   }
 
-  /// Visits the keys of listed elements until `body` returns false.
-  func forEachKey(
+  /// Visits the listed elements that are there, each with the bytes of its own key, until `body` returns false.
+  ///
+  /// know asks the runtime about them for each element, which takes many times as long.
+  @usableFromInline
+  func forEachElement(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable),
-    _ body: (UnsafeRawBufferPointer) throws -> Bool
+    _ body: (UnsafeRawBufferPointer, EntryView) throws -> Bool
   ) throws {
     guard let state = try state(in: section) else { return }
     for number in 0..<state.pages {
       let page = try page(number, in: section)
-      guard try unsafe page.forEach(body) else { return }
+      let goesOn = try unsafe page.forEach { bytes in
+        let found = try unsafe place.name.withKey(bytes: bytes) { key throws(TableError) in
+          try unsafe key.withKeyBytes { key throws(TableError) in try unsafe section.found(RawKey(key)) }
+        }
+        guard let found else { return true }
+        return try unsafe body(bytes, EntryView(found))
+      }
+      if !goesOn { return }
     }
+  }
+
+  /// The beginning of a barrier's changes.
+  @usableFromInline
+  func edit(in tx: borrowing Transaction) throws(TableError) -> ElementIndexEdit {
+    ElementIndexEdit(self, try state(in: tx))
   }
 
   /// Removes all listed elements, the index and the header: the name is free for another type.
@@ -111,13 +137,16 @@ struct ElementIndex: Sendable {
   }
 }
 
-/// One barrier's changes of the index: pages are read once and written once, at the end.
+/// One barrier's changes of the index and of elements: pages are read once and written once, at the end.
+@usableFromInline
 struct ElementIndexEdit {
-  let index: ElementIndex
-  private(set) var state: ElementIndex.State
+  private let index: ElementIndex
+  private var state: ElementIndex.State
   private var pages: [Int: ElementPage] = [:]
-  /// Pages that lie in the table and were not made anew: others may have been left behind by a header that was removed.
-  private let isNew: Bool
+  /// The collection has no header. Pages may have been left behind by one that was removed.
+  @usableFromInline let isNew: Bool
+  /// A listing was added or removed.
+  private var isChanged = false
 
   init(_ index: ElementIndex, _ state: ElementIndex.State?) {
     self.index = index
@@ -126,12 +155,38 @@ struct ElementIndexEdit {
     if isNew { pages[0] = ElementPage(isChanged: true) }
   }
 
-  /// - Returns: false if it was listed.
-  @discardableResult
-  mutating func list(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) -> Bool {
+  /// Stores an element, and lists it if it was not there.
+  @usableFromInline
+  mutating func set(
+    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, in tx: inout Transaction
+  ) throws(TableError) {
+    let wasThere = try unsafe index.place.name.withKey(bytes: key) { stored throws(TableError) in
+      try unsafe stored.withKeyBytes { stored throws(TableError) in
+        let wasThere = try unsafe tx.contains(RawKey(stored))
+        try unsafe tx.store(stored, bytes, form, .never)
+        return wasThere
+      }
+    }
+    if isNew || !wasThere { try unsafe list(key, in: tx) }
+  }
+
+  /// Removes an element and its listing.
+  /// - Returns: whether it was there.
+  @usableFromInline
+  mutating func remove(_ key: UnsafeRawBufferPointer, in tx: inout Transaction) throws(TableError) -> Bool {
+    let wasThere = try unsafe index.place.name.withKey(bytes: key) { stored throws(TableError) in
+      try unsafe stored.withKeyBytes { stored throws(TableError) in try unsafe tx.remove(bytes: stored) }
+    }
+    try unsafe unlist(key, in: tx)
+    return wasThere
+  }
+
+  /// Unless it is listed.
+  mutating func list(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) {
     let number = unsafe state.page(of: key)
     var page = try page(number, in: tx)
-    if unsafe page.contains(key) { return false }
+    if unsafe page.contains(key) { return }
+    isChanged = true
     unsafe page.append(key)
     pages[number] = page
     state.count += 1
@@ -140,26 +195,26 @@ struct ElementIndexEdit {
     for _ in 0...ElementPage.byteCount(key.count) / ElementIndex.State.pageBytes where state.isCrowded {
       try split(in: tx)
     }
-    return true
   }
 
-  /// - Returns: whether it was listed.
-  @discardableResult
-  mutating func unlist(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) -> Bool {
+  /// If it is listed.
+  private mutating func unlist(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) {
     let number = unsafe state.page(of: key)
     var page = try page(number, in: tx)
-    guard unsafe page.remove(key) else { return false }
+    guard unsafe page.remove(key) else { return }
+    isChanged = true
     pages[number] = page
     state.count = max(0, state.count - 1)
     state.bytes = max(0, state.bytes - ElementPage.byteCount(key.count))
     for _ in 0...ElementPage.byteCount(key.count) / (ElementIndex.State.pageBytes / 2) where state.isSparse {
       try join(in: tx)
     }
-    return true
   }
 
-  /// Writes what has changed, the header too.
+  /// Writes what has changed of the index, the header too.
+  @usableFromInline
   func store(in tx: inout Transaction) throws(TableError) {
+    if !isChanged { return }
     for (number, page) in pages where page.isChanged {
       let key = index.key(ofPage: number)
       if page.isEmpty { try tx.remove(key) } else { try tx.set(key, page) }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A page of an ``ElementIndex``: the keys of some elements, in no order.
 ///
 /// ```
@@ -70,7 +72,12 @@ struct ElementPage: TableValue {
   private func offset(of key: UnsafeRawBufferPointer) -> Int? {
     var offset = 0
     let isAbsent = unsafe forEach { other in
-      if unsafe other.elementsEqual(key) { return false }
+      // No `elementsEqual`, which compares byte by byte.
+      if unsafe other.count == key.count
+        && memcmp(other.baseAddress!, key.baseAddress ?? other.baseAddress!, key.count) == 0
+      {
+        return false
+      }
       offset += Self.byteCount(other.count)
       return true
     }

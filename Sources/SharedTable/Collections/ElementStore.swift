@@ -10,7 +10,7 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   /// Of the place's name, which owns it.
   @usableFromInline let prefix: KeptBytes
 
-  private var index: ElementIndex { ElementIndex(place: place) }
+  @inlinable var index: ElementIndex { ElementIndex(place: place) }
 
   init(_ name: String, _ table: Table, signature: String) throws(TableError) {
     self.table = table
@@ -29,8 +29,9 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
     }
   }
 
+  @inlinable
   func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
-    try index.state(in: section)?.count ?? 0
+    try index.count(in: section)
   }
 
   @inlinable
@@ -71,28 +72,17 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// Visits each element until `body` returns false.
+  @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, EntryView) throws -> Bool
   ) throws {
-    try unsafe index.forEachKey(in: section) { bytes in
-      guard let key = unsafe Key(keyBytes: bytes) else {
-        throw place.foreign("key '\(unsafe String.printableStart(bytes))'")
-      }
-      // `withEntry` passes on only its own kind of error.
-      var failure: (any Error)?
-      let goesOn = try unsafe place.name.withKey(bytes: bytes) { stored throws(TableError) in
-        try section.withEntry(stored) { entry in
-          do { return try body(key, entry) } catch {
-            failure = error
-            return false
-          }
-        }
-      }
-      if let failure { throw failure }
-      return goesOn ?? true
+    try unsafe index.forEachElement(in: section) { bytes, entry in
+      guard let key = unsafe Key(keyBytes: bytes) else { throw unsafe place.foreignKey(bytes) }
+      return try body(key, entry)
     }
   }
 
+  @inlinable
   func value(_ entry: EntryView, _ key: Key) throws(TableError) -> Value {
     switch decode(entry.found, as: Value.self) {
     case .success(let value): return value
@@ -130,42 +120,40 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// Stores some elements, and lists those that were not there.
+  @inlinable
   func set(_ elements: some Sequence<(key: Key, value: Value)>, in tx: inout Transaction) throws(TableError) {
-    let state = try index.state(in: tx)
+    var edit = try index.edit(in: tx)
     try tx.withSavepoint { tx throws(TableError) in
-      var edit = ElementIndexEdit(index, state)
-      var isAny = false
       for (key, value) in elements {
-        let isNew = try withKey(key) { key throws(TableError) in
-          let wasThere = try tx.contains(key)
-          try tx.set(key, value)
-          return state == nil || !wasThere
+        try unsafe key.withElementKey { key throws(TableError) in
+          try unsafe value.withTableBytes { bytes throws(TableError) in
+            try unsafe edit.set(key, bytes, StoredForm(of: Value.self), in: &tx)
+          }
         }
-        guard isNew else { continue }
-        isAny = true
-        try unsafe key.withElementKey { key throws(TableError) in _ = try unsafe edit.list(key, in: tx) }
       }
-      if isAny { try edit.store(in: &tx) }
+      try edit.store(in: &tx)
     }
   }
 
   /// - Returns: how many of the keys were there.
-  @discardableResult
+  @discardableResult @inlinable
   func remove(_ keys: some Sequence<Key>, in tx: inout Transaction) throws(TableError) -> Int {
-    guard let state = try index.state(in: tx) else { return 0 }
+    var edit = try index.edit(in: tx)
+    if edit.isNew { return 0 }
     var removed = 0
     try tx.withSavepoint { tx throws(TableError) in
-      var edit = ElementIndexEdit(index, state)
       for key in keys {
-        if try withKey(key, { key throws(TableError) in try tx.remove(key) }) { removed += 1 }
-        try unsafe key.withElementKey { key throws(TableError) in _ = try unsafe edit.unlist(key, in: tx) }
+        try unsafe key.withElementKey { key throws(TableError) in
+          if try unsafe edit.remove(key, in: &tx) { removed += 1 }
+        }
       }
-      if edit.state != state { try edit.store(in: &tx) }
+      try edit.store(in: &tx)
     }
     return removed
   }
 
   /// Removes all elements and the header: the name is free for another type.
+  @usableFromInline
   func removeAll(in tx: inout Transaction) throws(TableError) {
     do throws(TableError) {
       try index.removeAll(in: &tx)

@@ -6,6 +6,7 @@ extension SharedDictionary {
   ///   - timeout: for the wait for the section; nil = the table's.
   ///   - predicate: called in the section until it returns true.
   /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
+  @inlinable
   public func first(
     timeout: Duration? = nil, where predicate: (Key, Value) throws -> Bool
   ) throws -> (key: Key, value: Value)? {
@@ -13,6 +14,7 @@ extension SharedDictionary {
   }
 
   /// The same in a section; in a barrier, `predicate` must not write.
+  @inlinable
   public func first(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Key, Value) throws -> Bool
   ) throws -> (key: Key, value: Value)? {
@@ -25,6 +27,7 @@ extension SharedDictionary {
   }
 
   /// At most so many elements of one snapshot: which, and in what order, is not defined. Looks no further then.
+  @inlinable
   public func prefix(_ maxLength: Int) throws -> [(key: Key, value: Value)] {
     guard maxLength > 0 else { return [] }
     return try table.withSection { view in
@@ -38,6 +41,7 @@ extension SharedDictionary {
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.
+  @inlinable
   public func contains(timeout: Duration? = nil, where predicate: (Key, Value) throws -> Bool) throws -> Bool {
     try first(timeout: timeout, where: predicate) != nil
   }
@@ -49,12 +53,14 @@ extension SharedDictionary {
   /// - Returns: how many they were.
   /// - Throws: what `predicate` and `remove(_:timeout:)` throw.
   @discardableResult
+  @inlinable
   public func removeAll(timeout: Duration? = nil, where predicate: (Key, Value) throws -> Bool) throws -> Int {
     try store.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }
 
   /// The same as part of a barrier; `predicate` must not write.
   @discardableResult
+  @inlinable
   public func removeAll(in tx: inout Transaction, where predicate: (Key, Value) throws -> Bool) throws -> Int {
     var keys: [Key] = []
     try forEach(in: tx) { key, value in
@@ -70,11 +76,13 @@ extension SharedSet {
   ///   - timeout: for the wait for the section; nil = the table's.
   ///   - predicate: called in the section until it returns true.
   /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
+  @inlinable
   public func first(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Element? {
     try table.read(timeout: timeout) { view in try first(in: view, where: predicate) }
   }
 
   /// The same in a section; in a barrier, `predicate` must not write.
+  @inlinable
   public func first(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
   ) throws -> Element? {
@@ -87,6 +95,7 @@ extension SharedSet {
   }
 
   /// At most so many elements of one snapshot: which, and in what order, is not defined. Looks no further then.
+  @inlinable
   public func prefix(_ maxLength: Int) throws -> [Element] {
     guard maxLength > 0 else { return [] }
     return try table.withSection { view in
@@ -100,6 +109,7 @@ extension SharedSet {
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.
+  @inlinable
   public func contains(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Bool {
     try first(timeout: timeout, where: predicate) != nil
   }
@@ -111,12 +121,14 @@ extension SharedSet {
   /// - Returns: how many they were.
   /// - Throws: what `predicate` and `subtract(_:timeout:)` throw.
   @discardableResult
+  @inlinable
   public func removeAll(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int {
     try store.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }
 
   /// The same as part of a barrier; `predicate` must not write.
   @discardableResult
+  @inlinable
   public func removeAll(in tx: inout Transaction, where predicate: (Element) throws -> Bool) throws -> Int {
     var elements: [Element] = []
     try forEach(in: tx) { element in
@@ -132,6 +144,7 @@ extension SharedArray {
   ///   - timeout: for the wait for the section; nil = the table's.
   ///   - predicate: called in the section, in order, until it returns true.
   /// - Throws: what `predicate` and ``forEach(timeout:_:)`` throw.
+  @inlinable
   public func first(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Element? {
     var first: Element?
     try table.read(timeout: timeout) { view in
@@ -145,11 +158,13 @@ extension SharedArray {
 
   /// The index of the first element for which `predicate` holds, in one snapshot; nil if there is none. Another barrier may move the
   /// element at once: to change it, find it and change it in one barrier, by the form with `in:`.
+  @inlinable
   public func firstIndex(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int? {
     try table.read(timeout: timeout) { view in try firstIndex(in: view, where: predicate) }
   }
 
   /// The same in a section; in a barrier, `predicate` must not write.
+  @inlinable
   public func firstIndex(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), where predicate: (Element) throws -> Bool
   ) throws -> Int? {
@@ -162,6 +177,7 @@ extension SharedArray {
   }
 
   /// Whether `predicate` holds for an element, in one snapshot.
+  @inlinable
   public func contains(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Bool {
     try firstIndex(timeout: timeout, where: predicate) != nil
   }
@@ -173,12 +189,14 @@ extension SharedArray {
   /// - Returns: how many they were.
   /// - Throws: what `predicate` and `remove(at:timeout:)` throw.
   @discardableResult
+  @inlinable
   public func removeAll(timeout: Duration? = nil, where predicate: (Element) throws -> Bool) throws -> Int {
     try tree.place.barrier(timeout) { tx in try removeAll(in: &tx, where: predicate) }
   }
 
   /// The same as part of a barrier; `predicate` must not write.
   @discardableResult
+  @inlinable
   public func removeAll(in tx: inout Transaction, where predicate: (Element) throws -> Bool) throws -> Int {
     var indices: [Int] = []
     try forEach(in: tx) { index, element in

@@ -14,6 +14,7 @@ extension SharedArray {
   }
 
   /// Appends many elements in one barrier: cheaper than one by one, and all of them or none.
+  @inlinable
   public func append(contentsOf elements: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
     // Encoded before the barrier, which holds up the others.
     let run = try ArrayLeaf(elements, for: tree)
@@ -21,10 +22,12 @@ extension SharedArray {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func append(contentsOf elements: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try append(try ArrayLeaf(elements, for: tree), in: &tx)
   }
 
+  @inlinable
   func append(_ run: ArrayLeaf, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
     if run.count > 0 { try tree.replace(count..<count, with: run, in: &tx) }
@@ -32,11 +35,13 @@ extension SharedArray {
 
   /// Inserts an element before the one at an index; the count is an index here too.
   /// - Throws: `outOfBounds`.
+  @inlinable
   public func insert(_ element: Element, at index: Int, timeout: Duration? = nil) throws(TableError) {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try insert(element, at: index, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func insert(_ element: Element, at index: Int, in tx: inout Transaction) throws(TableError) {
     let count = try count(in: tx)
     guard index >= 0, index <= count else { throw tree.outOfBounds(index, count) }
@@ -63,6 +68,7 @@ extension SharedArray {
   /// `body` runs alone on the host: keep it short. If it throws, nothing changes.
   /// - Throws: `outOfBounds`.
   @discardableResult
+  @inlinable
   public func mutate<R>(
     at index: Int, timeout: Duration? = nil, _ body: (inout Element) throws -> R
   ) throws -> R {
@@ -71,6 +77,7 @@ extension SharedArray {
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func mutate<R>(
     at index: Int, in tx: inout Transaction, _ body: (inout Element) throws -> R
   ) throws -> R {
@@ -83,35 +90,41 @@ extension SharedArray {
   /// Removes the element at an index and returns it.
   /// - Throws: `outOfBounds`.
   @discardableResult
+  @inlinable
   public func remove(at index: Int, timeout: Duration? = nil) throws(TableError) -> Element {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try remove(at: index, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func remove(at index: Int, in tx: inout Transaction) throws(TableError) -> Element {
     let element = try get(at: index, in: tx)
-    try tree.replace(index..<index + 1, with: ArrayLeaf(alignment: ArrayLeaf.alignment(of: Element.self)), in: &tx)
+    try tree.replace(index..<index + 1, with: ArrayLeaf(alignment: tree.alignment), in: &tx)
     return element
   }
 
   /// Removes the first element and returns it; nil if there is none.
+  @inlinable
   public func popFirst(timeout: Duration? = nil) throws(TableError) -> Element? {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try popFirst(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func popFirst(in tx: inout Transaction) throws(TableError) -> Element? {
     try count(in: tx) == 0 ? nil : remove(at: 0, in: &tx)
   }
 
   /// Removes the first elements, so many, in one barrier: cheaper than one by one.
   /// - Throws: `outOfBounds` if there are fewer, or the number is negative; then none is removed.
+  @inlinable
   public func removeFirst(_ count: Int, timeout: Duration? = nil) throws(TableError) {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try removeFirst(count, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func removeFirst(_ count: Int, in tx: inout Transaction) throws(TableError) {
     let all = try self.count(in: tx)
     guard count >= 0 else { throw tree.negativeCount(count) }
@@ -120,21 +133,25 @@ extension SharedArray {
   }
 
   /// Removes the last element and returns it; nil if there is none.
+  @inlinable
   public func popLast(timeout: Duration? = nil) throws(TableError) -> Element? {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try popLast(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func popLast(in tx: inout Transaction) throws(TableError) -> Element? {
     let count = try count(in: tx)
     return count == 0 ? nil : try remove(at: count - 1, in: &tx)
   }
 
   /// Removes all elements in one barrier, and the array's type: the name is free.
+  @inlinable
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try tree.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func removeAll(in tx: inout Transaction) throws(TableError) { try tree.removeAll(in: &tx) }
 }

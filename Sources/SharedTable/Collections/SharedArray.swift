@@ -41,7 +41,9 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// The number of elements. It is stored, so this is two look-ups.
   public var count: Int {
-    get throws(TableError) { try table.withSection(timeout: nil) { view throws(TableError) in try count(in: view) } }
+    @inlinable get throws(TableError) {
+      try table.withSection(timeout: nil) { view throws(TableError) in try count(in: view) }
+    }
   }
 
   /// The same in a section.
@@ -51,7 +53,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// Whether there are no elements, as of the newest committed version.
   public var isEmpty: Bool {
-    get throws(TableError) { try count == 0 }
+    @inlinable get throws(TableError) { try count == 0 }
   }
 
   /// The element at an index as of now.
@@ -71,6 +73,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// The element at an index in a section.
   /// - Throws: `outOfBounds`.
+  @inlinable
   public func get(
     at index: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> Element {
@@ -83,11 +86,11 @@ public struct SharedArray<Element: TableValue>: Sendable {
   }
 
   /// The first element as of now; nil if there is none.
-  public var first: Element? { get throws { try prefix(1).first } }
+  @inlinable public var first: Element? { get throws { try prefix(1).first } }
 
   /// The last element as of now; nil if there is none.
   public var last: Element? {
-    get throws {
+    @inlinable get throws {
       try table.withSection { view in
         let elements = try Elements(tree, view)
         return elements.isEmpty ? nil : try elements[elements.count - 1]
@@ -98,11 +101,13 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// Visits the elements of one snapshot in order, with their indices.
   ///
   /// Looks at the array's nodes only. Writers of the rwlock variant wait meanwhile.
+  @inlinable
   public func forEach(timeout: Duration? = nil, _ body: (_ index: Int, Element) throws -> Void) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
 
   /// Visits the elements in a section, in order; in a barrier, `body` must not write.
+  @inlinable
   public func forEach(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Void
   ) throws {
@@ -113,6 +118,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   }
 
   /// The same until `body` returns false.
+  @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (_ index: Int, Element) throws -> Bool
   ) throws {
@@ -123,11 +129,13 @@ public struct SharedArray<Element: TableValue>: Sendable {
   }
 
   /// A copy of all elements of one snapshot.
+  @inlinable
   public func allElements() throws -> [Element] {
     try table.withSection { view in try Elements(tree, view).allElements() }
   }
 
   /// A copy of the first elements of one snapshot, at most so many.
+  @inlinable
   public func prefix(_ maxLength: Int) throws -> [Element] {
     try table.withSection { view in
       let elements = try Elements(tree, view)
@@ -137,6 +145,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
   /// A copy of the elements of a range, of one snapshot.
   /// - Throws: `outOfBounds` unless all of them are there.
+  @inlinable
   public func elements(at range: Range<Int>) throws -> [Element] {
     try table.withSection { view in try Elements(tree, view).elements(at: range) }
   }
@@ -144,6 +153,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// Runs `body` on the array in one snapshot: its count, and the elements that go with it.
   ///
   /// Waits and throws as ``Table/read(timeout:_:)`` does, and throws what `body` throws.
+  @inlinable
   public func read<R>(timeout: Duration? = nil, _ body: (borrowing Elements) throws -> R) throws -> R {
     try table.read(timeout: timeout) { view in try body(Elements(tree, view)) }
   }
@@ -154,7 +164,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
     @usableFromInline let view: ReadView
     @usableFromInline let state: ArrayTree.State
 
-    @_lifetime(copy view)
+    @inlinable @_lifetime(copy view)
     init(_ tree: ArrayTree, _ view: borrowing ReadView) throws(TableError) {
       self.tree = tree
       self.view = copy view
@@ -162,9 +172,9 @@ public struct SharedArray<Element: TableValue>: Sendable {
     }
 
     /// How many elements the array has in this snapshot.
-    public var count: Int { state.count }
+    @inlinable public var count: Int { state.count }
     /// Whether there are none in this snapshot.
-    public var isEmpty: Bool { state.count == 0 }
+    @inlinable public var isEmpty: Bool { state.count == 0 }
 
     /// The element at an index, counted from 0.
     /// - Throws: `outOfBounds`.
@@ -181,6 +191,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
     }
 
     /// Visits the elements in order.
+    @inlinable
     public func forEach(_ body: (_ index: Int, Element) throws -> Void) throws {
       try unsafe tree.forEach(0..<state.count, state, in: view) { index, bytes in
         guard let element = unsafe Element(tableBytes: bytes) else { return nil }
@@ -191,6 +202,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
 
     /// A copy of the elements of a range.
     /// - Throws: `outOfBounds` unless all of them are there.
+    @inlinable
     public func elements(at range: Range<Int>) throws -> [Element] {
       var elements: [Element] = []
       try unsafe tree.forEach(range, state, in: view) { _, bytes in
@@ -202,6 +214,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
     }
 
     /// A copy of all elements.
+    @inlinable
     public func allElements() throws -> [Element] { try elements(at: 0..<state.count) }
   }
 }

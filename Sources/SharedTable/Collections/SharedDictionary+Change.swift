@@ -29,6 +29,7 @@ extension SharedDictionary {
 
   /// Stores a value and returns the one before; nil if there was none.
   @discardableResult
+  @inlinable
   public func updateValue(_ value: Value, forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Value? {
     try store.place.withBarrier(timeout) { tx throws(TableError) in
       try updateValue(value, forKey: key, in: &tx)
@@ -37,6 +38,7 @@ extension SharedDictionary {
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func updateValue(_ value: Value, forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
     let old = try get(key, in: tx)
     try set(key, value, in: &tx)
@@ -45,12 +47,14 @@ extension SharedDictionary {
 
   /// Removes a key and returns its value; nil if there was none.
   @discardableResult
+  @inlinable
   public func removeValue(forKey key: Key, timeout: Duration? = nil) throws(TableError) -> Value? {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeValue(forKey: key, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func removeValue(forKey key: Key, in tx: inout Transaction) throws(TableError) -> Value? {
     let old = try get(key, in: tx)
     try store.remove(CollectionOfOne(key), in: &tx)
@@ -60,6 +64,7 @@ extension SharedDictionary {
   /// Removes some keys in one barrier.
   /// - Returns: how many were there.
   @discardableResult
+  @inlinable
   public func remove(_ keys: some Sequence<Key>, timeout: Duration? = nil) throws(TableError) -> Int {
     // A sequence may end with its first pass, and the barrier may be tried again.
     let keys = Array(keys)
@@ -70,6 +75,7 @@ extension SharedDictionary {
   ///
   /// `body` runs alone on the host: keep it short. If it throws, nothing changes.
   @discardableResult
+  @inlinable
   public func mutate<R>(
     _ key: Key, default defaultValue: @autoclosure () -> Value, timeout: Duration? = nil,
     _ body: (inout Value) throws -> R
@@ -79,6 +85,7 @@ extension SharedDictionary {
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func mutate<R>(
     _ key: Key, default defaultValue: @autoclosure () -> Value, in tx: inout Transaction,
     _ body: (inout Value) throws -> R
@@ -91,6 +98,7 @@ extension SharedDictionary {
 
   /// Changes a value in place, in one barrier: nil is an absent one, and setting nil removes it.
   @discardableResult
+  @inlinable
   public func mutate<R>(
     _ key: Key, timeout: Duration? = nil, _ body: (inout Value?) throws -> R
   ) throws -> R {
@@ -99,6 +107,7 @@ extension SharedDictionary {
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func mutate<R>(_ key: Key, in tx: inout Transaction, _ body: (inout Value?) throws -> R) throws -> R {
     var value = try get(key, in: tx)
     let result = try body(&value)
@@ -114,6 +123,7 @@ extension SharedDictionary {
   ///     stays. Called inside the barrier.
   ///   - elements: what to put in.
   ///   - timeout: for the wait; nil = the table's.
+  @inlinable
   public func merge(
     _ elements: some Sequence<(Key, Value)>, timeout: Duration? = nil,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
@@ -124,6 +134,7 @@ extension SharedDictionary {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func merge(
     _ elements: some Sequence<(Key, Value)>, in tx: inout Transaction,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
@@ -141,6 +152,7 @@ extension SharedDictionary {
   }
 
   /// Stores a Swift dictionary's elements in one barrier; ``merge(_:timeout:uniquingKeysWith:)`` says the rest.
+  @inlinable
   public func merge(
     _ elements: [Key: Value], timeout: Duration? = nil,
     uniquingKeysWith combine: ((_ current: Value, _ new: Value) throws -> Value)? = nil
@@ -149,10 +161,12 @@ extension SharedDictionary {
   }
 
   /// Removes all elements in one barrier, and the dictionary's type: the name is free.
+  @inlinable
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

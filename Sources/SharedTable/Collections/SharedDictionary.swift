@@ -1,3 +1,5 @@
+public import TableEngine
+
 /// A dictionary that all processes share: all instances of one name are the same dictionary.
 ///
 /// ```swift
@@ -64,22 +66,24 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// The number of elements. It is stored, so this is one look-up.
   public var count: Int {
-    get throws(TableError) {
+    @inlinable get throws(TableError) {
       try table.withSection(timeout: nil) { view throws(TableError) in try store.count(in: view) }
     }
   }
 
   /// The same in a section.
+  @inlinable
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try store.count(in: section)
   }
 
   /// Whether there are no elements, as of the newest committed version.
   public var isEmpty: Bool {
-    get throws(TableError) { try count == 0 }
+    @inlinable get throws(TableError) { try count == 0 }
   }
 
   /// The version of a key's value, for `if: .version(…)`; nil if there is none.
+  @inlinable
   public func version(forKey key: Key) throws(TableError) -> UInt64? {
     try store.withKey(key) { key throws(TableError) in try table.withEntry(key) { $0.version } }
   }
@@ -87,11 +91,13 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   /// Visits the elements of one snapshot, in no particular order.
   ///
   /// Its work grows with the dictionary, not with the table. Writers of the rwlock variant wait meanwhile.
+  @inlinable
   public func forEach(timeout: Duration? = nil, _ body: (Key, Value) throws -> Void) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
 
   /// Visits the elements in a section; in a barrier, `body` must not write.
+  @inlinable
   public func forEach(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, Value) throws -> Void
   ) throws {
@@ -102,6 +108,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// The same until `body` returns false.
+  @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Key, Value) throws -> Bool
   ) throws {
@@ -109,6 +116,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// The keys of one snapshot.
+  @inlinable
   public func keys() throws -> [Key] {
     try table.withSection { view in
       var keys: [Key] = []
@@ -121,6 +129,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
   }
 
   /// The values of one snapshot.
+  @inlinable
   public func values() throws -> [Value] {
     try table.withSection { view in
       var values: [Value] = []
@@ -131,6 +140,7 @@ public struct SharedDictionary<Key: SharedKey, Value: TableValue>: Sendable {
 
   /// A copy of one snapshot. Of several keys that Swift takes for equal texts (``SharedKey``) it has one, with the value of any of them;
   /// ``keys()`` and ``forEach(timeout:_:)`` have all.
+  @inlinable
   public func allElements() throws -> [Key: Value] {
     try table.withSection { view in
       var elements: [Key: Value] = [:]

@@ -38,27 +38,30 @@ public struct SharedSet<Element: SharedKey>: Sendable {
 
   /// The number of elements. It is stored, so this is one look-up.
   public var count: Int {
-    get throws(TableError) {
+    @inlinable get throws(TableError) {
       try table.withSection(timeout: nil) { view throws(TableError) in try store.count(in: view) }
     }
   }
 
   /// The same in a section.
+  @inlinable
   public func count(in section: borrowing some (TableSection & ~Copyable & ~Escapable)) throws(TableError) -> Int {
     try store.count(in: section)
   }
 
   /// Whether there are no elements, as of the newest committed version.
   public var isEmpty: Bool {
-    get throws(TableError) { try count == 0 }
+    @inlinable get throws(TableError) { try count == 0 }
   }
 
   /// Visits the elements of one snapshot, in no particular order.
+  @inlinable
   public func forEach(timeout: Duration? = nil, _ body: (Element) throws -> Void) throws {
     try table.read(timeout: timeout) { view in try forEach(in: view, body) }
   }
 
   /// Visits the elements in a section; in a barrier, `body` must not write.
+  @inlinable
   public func forEach(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Element) throws -> Void
   ) throws {
@@ -69,6 +72,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// The same until `body` returns false.
+  @inlinable
   func visit(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable), _ body: (Element) throws -> Bool
   ) throws {
@@ -76,6 +80,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// A copy of one snapshot. Of several texts that Swift takes for equal (``SharedKey``) it has one; ``forEach(timeout:_:)`` has all.
+  @inlinable
   public func allElements() throws -> Set<Element> {
     try table.withSection { view in
       var elements: Set<Element> = []
@@ -85,9 +90,11 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// The elements of both. A copy.
+  @inlinable
   public func union(_ other: Set<Element>) throws -> Set<Element> { try allElements().union(other) }
 
   /// The elements that are in both, in one snapshot: one look-up for each of `other`.
+  @inlinable
   public func intersection(_ other: Set<Element>) throws(TableError) -> Set<Element> {
     try table.withSection(timeout: nil) { view throws(TableError) in
       var elements: Set<Element> = []
@@ -97,6 +104,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// The elements that are not in `other`. A copy.
+  @inlinable
   public func subtracting(_ other: Set<Element>) throws -> Set<Element> {
     try table.withSection { view in
       var elements: Set<Element> = []
@@ -108,6 +116,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// Whether the element is in `other` by its bytes, as this set compares: Swift takes several texts for equal (``SharedKey``).
+  @inlinable
   static func isElement(_ element: Element, of other: Set<Element>) -> Bool {
     guard let index = other.firstIndex(of: element) else { return false }
     return unsafe element.withElementKey { ours in
@@ -116,6 +125,7 @@ public struct SharedSet<Element: SharedKey>: Sendable {
   }
 
   /// Whether all elements of `other` are in this set, in one snapshot.
+  @inlinable
   public func isSuperset(of other: Set<Element>) throws(TableError) -> Bool {
     try intersection(other).count == other.count
   }
@@ -127,12 +137,14 @@ extension SharedSet {
   /// Puts an element in.
   /// - Returns: whether the element was not there before.
   @discardableResult
+  @inlinable
   public func insert(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try insert(element, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func insert(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
     _ = try store.count(in: tx)
     if try store.contains(element, in: tx) { return false }
@@ -142,17 +154,20 @@ extension SharedSet {
   /// Takes an element out.
   /// - Returns: whether the element was there.
   @discardableResult
+  @inlinable
   public func remove(_ element: Element, timeout: Duration? = nil) throws(TableError) -> Bool {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try remove(element, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func remove(_ element: Element, in tx: inout Transaction) throws(TableError) -> Bool {
     try store.remove(CollectionOfOne(element), in: &tx) > 0
   }
 
   /// Inserts all of `other` in one barrier.
+  @inlinable
   public func formUnion(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
     // A sequence may end with its first pass, and the barrier may be tried again.
     let other = Array(other)
@@ -160,11 +175,13 @@ extension SharedSet {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func formUnion(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try store.set(other.lazy.map { (key: $0, value: true) }, in: &tx)
   }
 
   /// Removes all of `other` in one barrier.
+  @inlinable
   public func subtract(_ other: some Sequence<Element>, timeout: Duration? = nil) throws(TableError) {
     // As for a union.
     let other = Array(other)
@@ -172,20 +189,24 @@ extension SharedSet {
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func subtract(_ other: some Sequence<Element>, in tx: inout Transaction) throws(TableError) {
     try store.remove(other, in: &tx)
   }
 
   /// Removes the elements that are not in `other`, in one barrier.
+  @inlinable
   public func formIntersection(_ other: Set<Element>, timeout: Duration? = nil) throws {
     try removeAll(timeout: timeout) { element in !Self.isElement(element, of: other) }
   }
 
   /// Removes all elements in one barrier, and the set's type: the name is free.
+  @inlinable
   public func removeAll(timeout: Duration? = nil) throws(TableError) {
     try store.place.withBarrier(timeout) { tx throws(TableError) in try removeAll(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func removeAll(in tx: inout Transaction) throws(TableError) { try store.removeAll(in: &tx) }
 }

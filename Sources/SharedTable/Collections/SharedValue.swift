@@ -49,6 +49,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
 
   /// Replaces the value, whatever it is by now; the new one does not expire. To change it depending on what it is, use
   /// `mutate(timeout:_:)`.
+  @inlinable
   public func set(_ value: Value, timeout: Duration? = nil) throws(TableError) {
     try withBarrier(timeout) { tx throws(TableError) in try set(value, in: &tx) }
   }
@@ -64,12 +65,14 @@ public struct SharedValue<Value: TableValue>: Sendable {
   /// Forgets the value: from then on it is the default.
   /// - Returns: whether one was stored.
   @discardableResult
+  @inlinable
   public func remove(timeout: Duration? = nil) throws(TableError) -> Bool {
     try withBarrier(timeout) { tx throws(TableError) in try remove(in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func remove(in tx: inout Transaction) throws(TableError) -> Bool {
     try checkType(in: tx)
     return try tx.remove(name)
@@ -118,6 +121,7 @@ extension SharedValue {
   /// `body` runs alone on the host: keep it short. If it throws, the value stays.
   /// - Returns: what `body` returns.
   @discardableResult
+  @inlinable
   public func mutate<R>(timeout: Duration? = nil, _ body: (inout Value) throws -> R) throws -> R {
     try unsafe name.withKeyBytes { key in
       try unsafe table.beginBarrier(timeout, reach: .key(key))
@@ -137,11 +141,13 @@ extension SharedValue {
   }
 
   /// Replaces the value and returns the one before, in one barrier.
+  @inlinable
   public func exchange(_ value: Value, timeout: Duration? = nil) throws(TableError) -> Value {
     try withBarrier(timeout) { tx throws(TableError) in try exchange(value, in: &tx) }
   }
 
   /// The same as part of a barrier; throws what the transaction throws.
+  @inlinable
   public func exchange(_ value: Value, in tx: inout Transaction) throws(TableError) -> Value {
     let (original, expires) = try look(in: tx)
     try tx.set(name, value, expires: expires)
@@ -151,6 +157,7 @@ extension SharedValue {
   /// Replaces the value if it equals `expected`, in one barrier.
   /// - Returns: whether it did, and the value that was found.
   @discardableResult
+  @inlinable
   public func compareExchange(
     expected: Value, desired: Value, timeout: Duration? = nil
   ) throws(TableError) -> (exchanged: Bool, original: Value) where Value: Equatable {
@@ -161,6 +168,7 @@ extension SharedValue {
 
   /// The same as part of a barrier; throws what the transaction throws.
   @discardableResult
+  @inlinable
   public func compareExchange(
     expected: Value, desired: Value, in tx: inout Transaction
   ) throws(TableError) -> (exchanged: Bool, original: Value) where Value: Equatable {
@@ -176,6 +184,7 @@ extension SharedValue where Value: FixedWidthInteger {
   /// Adds to the value in one barrier and returns the sum.
   /// - Throws: `invalid` if the sum does not fit; the value stays then.
   @discardableResult
+  @inlinable
   public func increment(by amount: Value = 1, timeout: Duration? = nil) throws(TableError) -> Value {
     try withBarrier(timeout) { tx throws(TableError) in try increment(by: amount, in: &tx) }
   }
@@ -187,9 +196,11 @@ extension SharedValue where Value: FixedWidthInteger {
   }
 
   /// Adds in one barrier: `try $hits += 1`.
+  @inlinable
   public static func += (value: Self, amount: Value) throws(TableError) { try value.increment(by: amount) }
 
   /// Subtracts in one barrier.
+  @inlinable
   public static func -= (value: Self, amount: Value) throws(TableError) {
     try value.withBarrier { tx throws(TableError) in try value.decrement(by: amount, in: &tx) }
   }
@@ -221,11 +232,13 @@ extension SharedValue {
 
 extension SharedValue where Value: FloatingPoint {
   /// Adds in one barrier.
+  @inlinable
   public static func += (value: Self, amount: Value) throws(TableError) {
     try value.withBarrier { tx throws(TableError) in try value.compute(in: &tx) { $0 + amount } }
   }
 
   /// Subtracts in one barrier.
+  @inlinable
   public static func -= (value: Self, amount: Value) throws(TableError) {
     try value.withBarrier { tx throws(TableError) in try value.compute(in: &tx) { $0 - amount } }
   }
@@ -233,6 +246,7 @@ extension SharedValue where Value: FloatingPoint {
 
 extension SharedValue where Value: RangeReplaceableCollection {
   /// Appends in one barrier.
+  @inlinable
   public static func += (value: Self, tail: some Sequence<Value.Element>) throws(TableError) {
     // A sequence may end with its first pass, and the barrier may be tried again.
     let tail = Value(tail)
@@ -242,6 +256,7 @@ extension SharedValue where Value: RangeReplaceableCollection {
 
 extension SharedValue {
   /// Stores what `body` makes of the value.
+  @inlinable
   func compute(in tx: inout Transaction, _ body: (Value) -> Value) throws(TableError) {
     let (value, expires) = try look(in: tx)
     try tx.set(name, body(value), expires: expires)

@@ -80,6 +80,7 @@ extension Table {
 
   /// A copy of a value with its version, type and expiry, whatever its type; nil if absent or expired. Waits and throws as
   /// ``get(_:as:)->T?``, but no `typeMismatch`.
+  @inlinable
   public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? {
     try withEntry(key) { found in TableEntry(found) }
   }

@@ -120,7 +120,7 @@ extension Table {
   ///
   /// Blocks and throws as `barrier(timeout:_:)` does, and waits for barriers of whatever keys.
   /// - Returns: how many were there.
-  @discardableResult
+  @discardableResult @inlinable
   public func remove(_ keys: [some TableKey], timeout: Duration? = nil) throws(TableError) -> Int {
     try withBarrier(timeout: timeout) { tx throws(TableError) in try tx.remove(keys) }
   }
@@ -130,18 +130,22 @@ extension Table {
   ///
   /// Blocks and throws as `set(_:_:expires:if:timeout:)`; `typeMismatch` and `invalid` as
   /// ``Transaction/increment(_:by:)``.
-  @discardableResult
+  @discardableResult @inlinable
   public func increment(_ key: some TableKey, by amount: Int = 1, timeout: Duration? = nil) throws(TableError) -> Int {
-    try unsafe key.withKeyBytes { bytes throws(TableError) in
-      try unsafe withBarrier(timeout: timeout, reach: .key(bytes)) { tx throws(TableError) in
-        try tx.increment(key, by: amount)
-      }
+    try unsafe key.withKeyBytes { key throws(TableError) in try unsafe increment(RawKey(key), amount, timeout) }
+  }
+
+  @usableFromInline
+  func increment(_ key: RawKey, _ amount: Int, _ timeout: Duration?) throws(TableError) -> Int {
+    try unsafe withBarrier(timeout: timeout, reach: .key(key.bytes)) { tx throws(TableError) in
+      try tx.increment(key, amount)
     }
   }
 }
 
 extension Transaction {
   /// - Returns: how many were there.
+  @inlinable
   mutating func remove(_ keys: [some TableKey]) throws(TableError) -> Int {
     var removed = 0
     for key in keys where try remove(key) { removed += 1 }
@@ -161,7 +165,7 @@ extension Transaction {
   }
 
   @usableFromInline
-  func holds(_ condition: Table.Condition, _ key: some TableKey) throws(TableError) -> Bool {
+  func holds(_ condition: Table.Condition, _ key: RawKey) throws(TableError) -> Bool {
     switch condition {
     case .always: true
     case .absent: try !contains(key)

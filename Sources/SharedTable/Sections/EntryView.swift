@@ -23,6 +23,7 @@ public struct EntryView: ~Escapable {
   public var expiry: UInt64? { found.meta.hasExpiry ? found.expiry : nil }
 
   /// The value as a type; nil if it is of another.
+  @inlinable
   public func value<T: TableValue>(as type: T.Type = T.self) -> T? {
     switch decode(found, as: type) {
     case .success(let value): value

@@ -51,6 +51,7 @@ public struct ReadView: ~Escapable {
 
   /// A copy of a value with its version, type and expiry; nil if absent or expired. Never waits.
   /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
+  @inlinable
   public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
   /// Whether the key is present and not expired. Never waits.

@@ -49,6 +49,7 @@ extension Table {
   }
 
   /// The same for a body that throws other errors too.
+  @inlinable
   func withSection<R>(timeout: Duration? = nil, _ body: (borrowing ReadView) throws -> R) throws -> R {
     let result = try withSection(timeout: timeout) { view throws(TableError) -> Result<R, any Error> in
       do {

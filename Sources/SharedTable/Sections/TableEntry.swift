@@ -11,6 +11,7 @@ public struct TableEntry: Sendable, Equatable {
   /// Nanoseconds since 1970; nil for never.
   public let expiry: UInt64?
 
+  @usableFromInline
   init(_ found: FoundEntry) {
     bytes = unsafe [UInt8](found.value)
     type = ValueType(rawValue: found.meta.type)

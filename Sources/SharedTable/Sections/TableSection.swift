@@ -36,9 +36,9 @@ extension TableSection where Self: ~Copyable & ~Escapable {
 
 extension ReadView: TableSection {
   /// Calls `body` with what lies under a key, in place; nil if absent or expired.
-  @inline(__always)
-  public func withEntry<R>(
-    _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
+  @inlinable @_specialize(where Key == RawKey, R == FoundEntry)
+  public func withEntry<Key: TableKey, R>(
+    _ key: Key, _ body: (borrowing EntryView) throws(TableError) -> R
   ) throws(TableError) -> R? {
     guard let found = try find(key) else { return nil }
     return try body(EntryView(found))
@@ -47,9 +47,9 @@ extension ReadView: TableSection {
 
 extension Transaction: TableSection {
   /// Calls `body` with what lies under a key as this barrier sees it, in place; nil if absent or expired.
-  @inline(__always)
-  public func withEntry<R>(
-    _ key: some TableKey, _ body: (borrowing EntryView) throws(TableError) -> R
+  @inlinable @_specialize(where Key == RawKey, R == FoundEntry)
+  public func withEntry<Key: TableKey, R>(
+    _ key: Key, _ body: (borrowing EntryView) throws(TableError) -> R
   ) throws(TableError) -> R? {
     guard let found = try find(key) else { return nil }
     return try body(EntryView(found))

@@ -123,6 +123,7 @@ public struct Transaction: ~Copyable, ~Escapable {
 
   /// A copy of a value with its version, type and expiry, as this barrier sees it; nil if absent or expired.
   /// - Throws: as ``get(_:as:)``, but no `typeMismatch`.
+  @inlinable
   public func entry(forKey key: some TableKey) throws(TableError) -> TableEntry? { try find(key).map(TableEntry.init) }
 
   /// Whether the key is present and not expired, as this barrier sees it.
@@ -134,8 +135,13 @@ public struct Transaction: ~Copyable, ~Escapable {
   ///
   /// A string of decimal digits (with sign) becomes an integer: what `shmctl set` stored can be counted on.
   /// - Throws: `typeMismatch` for anything else, `invalid` on overflow; what ``set(_:_:expires:)`` throws. Nothing changed then.
-  @discardableResult
+  @discardableResult @inlinable
   public mutating func increment(_ key: some TableKey, by amount: Int = 1) throws(TableError) -> Int {
+    try unsafe key.withKeyBytes { key throws(TableError) in try unsafe increment(RawKey(key), amount) }
+  }
+
+  @usableFromInline
+  mutating func increment(_ key: RawKey, _ amount: Int) throws(TableError) -> Int {
     let found = try entry(forKey: key)
     let (sum, overflow) = try integer(found, key).addingReportingOverflow(amount)
     if overflow {
@@ -147,7 +153,7 @@ public struct Transaction: ~Copyable, ~Escapable {
     return sum
   }
 
-  private func integer(_ entry: TableEntry?, _ key: some TableKey) throws(TableError) -> Int {
+  private func integer(_ entry: TableEntry?, _ key: RawKey) throws(TableError) -> Int {
     guard let entry else { return 0 }
     if entry.type == .integer, let value = unsafe entry.bytes.withUnsafeBytes({ unsafe Int(tableBytes: $0) }) {
       return value
