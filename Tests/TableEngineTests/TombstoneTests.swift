@@ -88,6 +88,37 @@ import Testing
     }
   }
 
+  /// A full table's tombstones lie in the reserve. Values of their size that come later take the places of what was removed, but none of
+  /// the reserve: what lies there stays, until a full table could not remove a key.
+  @Test func noValueTakesATombstonesPlaceInTheReserve() throws {
+    let table = try Table.temporary(capacityBytes: 4 << 20)
+    let state = try #require(table.segment.participant).state
+    let key = { (index: Int) in "key-\(10_000_000 + index)" }
+    var next = 0
+    let fill = {
+      while code({ try table.set(key(next), next) }) == nil { next += 1 }
+    }
+    fill()
+    var tombstones = 0
+    for start in stride(from: 0, to: 10_000, by: 1_000) {
+      try table.barrier { (tx: inout SharedTable.Transaction) throws in
+        for index in start..<start + 1_000 { #expect(try tx.remove(key(index))) }
+      }
+      let ring = state.superseded
+      tombstones += (ring.head..<ring.tail).count { ring.block($0) > state.allocator.reserveStart }
+      fill()
+    }
+    #expect(tombstones > 1_000)
+    let base = unsafe UnsafeRawPointer(state.data.pointer(0))
+    try table.read { view in
+      try view.forEach { key, entry in
+        let offset = unsafe entry.found.entry - base
+        #expect(BlockRef(offset: offset, code: 0) < state.allocator.reserveStart)
+      }
+    }
+    #expect(try table.check() == [])
+  }
+
   /// The version after which a tombstone's block may go is at most the next one. No number of passes waits for a later one, which
   /// only damage can have left.
   @Test(arguments: [1_000, -1]) func aStampThatCannotBeIsFoundAndHoldsNobodyUp(after offset: Int) throws {

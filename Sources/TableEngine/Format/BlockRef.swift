@@ -4,7 +4,7 @@ import CShims
 ///
 /// Codes below 64 are size classes; 64 + n is a run of n frames.
 @frozen @usableFromInline
-struct BlockRef: Equatable {
+struct BlockRef: Comparable {
   @usableFromInline let raw: UInt64
 
   @inlinable @inline(__always)
@@ -16,6 +16,10 @@ struct BlockRef: Equatable {
   @inlinable @inline(__always) var offset: Int { Int(raw >> UInt64(SHM_BLOCK_CODE_BITS)) << 4 }
   @inlinable @inline(__always) var code: Int { Int(truncatingIfNeeded: raw) & Self.codeMask }
   var byteCount: Int { SizeClasses.byteCount(code: code) }
+
+  /// By where they lie.
+  @inlinable @inline(__always)
+  static func < (one: BlockRef, other: BlockRef) -> Bool { one.raw < other.raw }
 
   @usableFromInline static let codeMask = (1 << SHM_BLOCK_CODE_BITS) - 1
 

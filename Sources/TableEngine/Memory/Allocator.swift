@@ -82,6 +82,11 @@ final class Allocator: Sendable {
   /// Where the reserve begins; counted over all units.
   private var firstReservedSuperframe: Int { unitCount &* Geometry.superframesPerUnit &- Self.reservedSuperframes }
 
+  /// The least block that the reserve can have.
+  var reserveStart: BlockRef {
+    BlockRef(offset: geometry.unitsOffset &+ firstReservedSuperframe &* SizeClasses.slabBytes, code: 0)
+  }
+
   /// The superframes of a unit that a search may look at, as bits.
   func usableSuperframes(_ unit: Int, _ purpose: Purpose) -> UInt64 {
     if unit != unitCount - 1 { return .max }

@@ -46,17 +46,19 @@ struct Recycler {
     fileprivate let bytesPopped: UInt64
   }
 
-  /// The ring's first block, if it is of this size code: the caller's as soon as the journal names it and ``take(_:)`` was called.
-  /// Only blocks in slabs.
+  /// The ring's first block for a value, if it is of this size code: the caller's as soon as the journal names it and ``take(_:)``
+  /// was called. Only blocks in slabs, and none of the reserve: tombstones lie there, and a value that took one's place would
+  /// never leave it, so that in the end a full table could not remove a key.
   @inline(__always)
   func find(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
     let head = superseded.head
     guard let block = first(head) else { return nil }
-    return block.code == code ? found(block, head) : findFurther(block, head, code, detours: Self.detours)
+    return block.code == code && _fastPath(block < state.reserveStart)
+      ? found(block, head) : findFurther(block, head, code, sparingReserve: true, detours: Self.detours)
   }
 
-  /// The same for a tombstone. At the head lies the value that an earlier removal superseded, and behind it nearly always that
+  /// The same for a tombstone, which may take a block of the reserve. At the head lies the value that an earlier removal superseded, and behind it nearly always that
   /// one's tombstone. Both are looked at before the value's block is made free.
   @inline(__always)
   func findForTombstone(code: Int) -> Find? {
@@ -66,7 +68,7 @@ struct Recycler {
     if block.code == code { return found(block, head) }
     guard let next = self.block(head &+ 1, mask, tail: tail, upTo: upTo), next.code == code,
       let release = FreePass(state: state).quickRelease(of: block)
-    else { return findFurther(block, head, code, detours: Self.detours) }
+    else { return findFurther(block, head, code, sparingReserve: false, detours: Self.detours) }
     let bytesPopped = FreePass(state: state).freeFirst(head, block, release)
     state.journal.save(JournalLayout.supersededHeadAfter, head &+ 1)
     return found(next, head &+ 1, bytesPopped: bytesPopped)
@@ -84,15 +86,17 @@ struct Recycler {
     return Find(block: block, head: head &+ 1, bytesPopped: bytesPopped)
   }
 
-  /// Makes the ring's first block free, which is of another size, and the one behind it if need be.
+  /// Makes the ring's first block free, which does not fit, and the one behind it if need be.
   @inline(never)
-  private func findFurther(_ other: BlockRef, _ otherHead: UInt64, _ code: Int, detours: Int) -> Find? {
+  private func findFurther(
+    _ other: BlockRef, _ otherHead: UInt64, _ code: Int, sparingReserve: Bool, detours: Int
+  ) -> Find? {
     FreePass(state: state).freeFirst(otherHead, other)
     let head = otherHead &+ 1
     state.journal.save(JournalLayout.supersededHeadAfter, head)
     guard let block = first(head) else { return nil }
-    if block.code == code { return found(block, head) }
-    return detours > 1 ? findFurther(block, head, code, detours: detours &- 1) : nil
+    if block.code == code, !sparingReserve || block < state.reserveStart { return found(block, head) }
+    return detours > 1 ? findFurther(block, head, code, sparingReserve: sparingReserve, detours: detours &- 1) : nil
   }
 
   /// Moves the ring's head past the found block, which the journal names by now.

@@ -43,6 +43,7 @@ struct Transaction {
     journal.save(JournalLayout.supersededHeadAfter, supersededHead)
     journal.save(JournalLayout.retainedTail, retainedTail)
     journal.save(JournalLayout.retainedHeadAfter, retained.head)
+    state.reserveStart = state.allocator.reserveStart
     state.recordsWithRoom = recordsWithRoom(
       limbo: limboTail &- limbo.head, superseded: superseded.tail &- supersededHead,
       retained: retainedTail &- retained.head)
@@ -364,10 +365,11 @@ struct Transaction {
     let superseded = state.superseded.count &+ pending &* 2
     try state.limbo.reserve(superseded &+ state.retained.count, state.backing)
     let mask = state.superseded.mask
+    // What lies behind the tail does not move with the ring: the commit writes it again. Also if the ring grew and still has no room.
+    defer { if state.superseded.mask != mask { state.keyRecords = WriterState.noKeyRecords } }
     try state.superseded.reserve(pending &* 2, state.backing)
-    // What lies behind the tail does not move with the ring: the commit writes it again.
-    if state.superseded.mask != mask { state.keyRecords = WriterState.noKeyRecords }
     try state.retained.reserve(superseded, state.backing)
+    state.reserveStart = state.allocator.reserveStart
     state.recordsWithRoom = recordsWithRoom(
       limbo: UInt64(state.limbo.count), superseded: UInt64(state.superseded.count),
       retained: UInt64(state.retained.count))
