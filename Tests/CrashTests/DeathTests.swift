@@ -195,6 +195,30 @@ import Testing
     }
   }
 
+  /// The announcement that keeps memory from reuse is the parent's, and ends with the parent's section.
+  @Test(arguments: Table.Variant.allCases) func aChildForkedInAReadSectionReadsNothing(
+    _ variant: Table.Variant
+  ) throws {
+    try withTable(variant) { table throws in
+      try table.set("k", 7)
+      try SharedDictionary<String, Int>("dictionary", in: table).set("one", 1)
+      try worker(table).ask("read-fork-section k", expecting: "child error forked, parent 7")
+      try worker(table, "observer").ask("read-fork-section k", expecting: "child error forked, parent 7")
+    }
+  }
+
+  /// The end of the child's read must not end the parent's.
+  @Test func aChildForkedInAValuesInitialiserLeavesTheParentItsMemory() throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 16 << 20, limboBudgetBytes: 8 << 20)) { _, table throws in
+      try table.set("k", [UInt8](repeating: 1, count: 200))
+      let parent = try worker(table)
+      try parent.ask("read-fork-decoding k", expecting: "in")
+      for _ in 0..<5_000 { try table.set("k", [UInt8](repeating: 2, count: 200)) }
+      while try table.administration.maintain() == true {}
+      try parent.ask("go on", expecting: "same")
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func aChildForkedInABarrierCannotWriteIntoIt(
     _ variant: Table.Variant
   ) throws {

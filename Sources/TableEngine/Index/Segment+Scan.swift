@@ -8,9 +8,11 @@ extension Segment {
   /// behind it counts. Such a one is met while a split stores its directory words or undo takes them back, or when the
   /// writer died between two of them.
   /// - Parameter body: runs on each entry, expired ones left out; returns false to stop early (the cursor moves on).
+  /// - Throws: for an observer `snapshotTooOld` and `damaged`; `forked` in a child that was forked in the section.
   public func scan(
     _ cursor: inout ScanCursor, _ section: ReadSection, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
+    guard isOfThisProcess else { throw .forked }
     if access == .observer {
       // An observer's section has one.
       return try section.observation!.scan(&cursor) { found in !isPresent(found) { clock } || body(found) }

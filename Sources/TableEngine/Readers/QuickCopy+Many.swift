@@ -21,11 +21,13 @@ extension Segment {
     lengths: UnsafeMutablePointer<Int>, _ clock: ExpiryClock
   ) -> Bool {
     guard readsDirectly, let slot = unsafe quickSlot(keyLength) else { return false }
-    unsafe shm_thread_home(id).pointee.now = SectionTime.notYetRead
+    let record = unsafe shm_thread_home(id)
     let snapshot = unsafe announce(slot, fenced: fenced)
+    // The clock may be the program's, and read the table.
+    unsafe enter(record, snapshot, now: SectionTime.notYetRead)
     unsafe copyBatch(
       keys, keyLength: keyLength, count: count, snapshot: snapshot, to: target, stride: stride, lengths: lengths, clock)
-    unsafe shm_store_release(slot, SlotWord.idle)
+    unsafe leave(record, slot)
     return true
   }
 

@@ -21,8 +21,7 @@ extension Segment {
     let snapshot = unsafe announce(slot, fenced: false)
     unsafe enter(record, snapshot, now: SectionTime.notYetRead)
     let result = unsafe readAnnounced(key, keyLength, hash: hash, snapshot: snapshot, type, body)
-    unsafe record.pointee.readDepth = 0
-    unsafe shm_store_release(slot, SlotWord.idle)
+    unsafe leave(record, slot)
     return result
   }
 
@@ -31,13 +30,13 @@ extension Segment {
   ///
   /// Announces nothing. The section has done so: until it ends, no process reuses the value or takes its versions
   /// apart.
-  /// - Returns: as above, with nil where ``find(_:_:_:)`` must decide, for observers always.
+  /// - Returns: as above, with nil where ``find(_:_:_:)`` must decide, for observers and in a child that was forked in the section always.
   @inlinable @inline(__always)
   public func readQuickly<R>(
     _ key: UnsafeRawPointer, _ keyLength: Int, in section: ReadSection, type: UInt8?,
     _ body: (UnsafeRawBufferPointer) -> R?
   ) -> R?? {
-    guard section.isInPlace, Entry.isKeyLength(keyLength) else { return nil }
+    guard section.isInPlace, isOfThisProcess, Entry.isKeyLength(keyLength) else { return nil }
     let hash = unsafe shm_hash(key, keyLength, hashSeed)
     return unsafe readAnnounced(key, keyLength, hash: hash, snapshot: section.snapshot, type, body)
   }
@@ -51,6 +50,15 @@ extension Segment {
     unsafe record.pointee.readDepth = 1
     unsafe record.pointee.snapshot = snapshot
     unsafe record.pointee.now = now
+  }
+
+  /// Ends what ``enter(_:_:now:)`` began. Not in a child that was forked meanwhile, by a value's initialiser: the slot is the parent's, which
+  /// still reads.
+  @inlinable @inline(__always)
+  func leave(_ record: UnsafeMutablePointer<shm_thread_record>, _ slot: UnsafeMutableRawPointer) {
+    guard _fastPath(isOfThisProcess) else { return }
+    unsafe record.pointee.readDepth = 0
+    unsafe shm_store_release(slot, SlotWord.idle)
   }
 
   /// Between the announcement and its end. The pairs are those of ``Lookup``.

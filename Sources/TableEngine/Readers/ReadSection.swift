@@ -28,8 +28,7 @@ extension Segment {
       let found = unsafe FoundEntry(entry: UnsafeRawPointer(data.pointer(entry)), meta: meta)
       if !meta.isTombstone, !meta.hasExpiry || isLive(found, clock) { result = body(found) }
     }
-    unsafe record.pointee.readDepth = 0
-    unsafe shm_store_release(slot, SlotWord.idle)
+    unsafe leave(record, slot)
     return result
   }
 
@@ -184,24 +183,28 @@ extension Segment {
   }
 
   /// The value of a key in the section's snapshot; nil if absent or expired.
-  /// - Throws: for an observer, `snapshotTooOld` once the snapshot's versions may have been reused, `damaged`.
+  /// - Throws: for an observer, `snapshotTooOld` once the snapshot's versions may have been reused, `damaged`; `forked`.
   public func find(
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: ExpiryClock
   ) throws(EngineError) -> FoundEntry? {
     if let found = unsafe findInPlace(key, section, { clock }) { return found }
+    guard isOfThisProcess else { throw .forked }
     try unsafe check(key: key)
     // A participant's look has ended above.
     return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0) { clock } ? $0 : nil }
   }
 
-  /// The same where nothing can go wrong: for a participant, and a key of a length that keys have.
+  /// The same where nothing can go wrong: for a participant, and a key of a length that keys have. Not in a child that was forked in the
+  /// section: the parent's announcement ends with the parent's section, and what the child sees would be reused.
   /// - Returns: `.some(nil)` if the key is absent or expired; nil in other cases, which are left to ``find(_:_:_:)``.
   /// - Parameter clock: called only if the value has an expiry: to copy a clock counts a reference.
   @inlinable @inline(__always)
   public func findInPlace(
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: () -> ExpiryClock
   ) -> FoundEntry?? {
-    guard section.isInPlace, let start = key.baseAddress, Entry.isKeyLength(key.count) else { return nil }
+    guard section.isInPlace, isOfThisProcess, let start = key.baseAddress, Entry.isKeyLength(key.count) else {
+      return nil
+    }
     let hash = unsafe shm_hash(start, key.count, hashSeed)
     let lookup = Lookup(data: data)
     let entry = lookup.visible(

@@ -209,6 +209,7 @@ func answer(_ words: [String]) throws -> String {
     segment.data.storeRelaxed(Int(words[1])!, 0)
     return "stored"
   case let word where word.hasPrefix("access-"): return try accessAnswer(words)
+  case let word where word.hasPrefix("read-fork-"): return try forkReadAnswer(words)
   case let word where word.hasPrefix("scan-"): return try scanAnswer(words)
   default:
     return try answerEvents(words) ?? queueAnswer(words) ?? collectionAnswer(words) ?? letGoAnswer(words)
