@@ -41,4 +41,27 @@ import Testing
     #expect(code { try snapshot.get("key 1", as: Int.self) } == .snapshotTooOld)
     #expect(try table.check() == [])
   }
+
+  /// What it gives up is gone before it waits for the readers: watchers and the table's store are told so, also if it gives up waiting.
+  @Test func oneThatReadersKeepFromItsEndTellsTheWatchers() throws {
+    try withTable(.rcu) { table throws in
+      for index in 0..<100 { try table.set("key \(index)", index) }
+      let state = try #require(table.segment.participant).state
+      let subTable = DirectoryWord(state.data.loadRelaxed(DataLayout.root)).offset
+      let words = stride(from: subTable, to: subTable + SubTable.bucketCount * 64, by: 8).filter { word in
+        BucketWord.offset(state.data.loadRelaxed(word)) != 0
+      }
+      // One key's word leads to another key's entry.
+      state.data.storeRelaxed(words[0], state.data.loadRelaxed(words[1]))
+      let reader = try worker(table)
+      try #require(try reader.ask("read").hasPrefix("in"))
+      let log = state.log.endPosition
+      #expect(throws: EngineError.self) { try Repairer(table.segment).run(timeoutNanoseconds: 50_000_000) }
+      #expect(state.log.endPosition > log)
+      try table.set("key 200", 200)
+      try reader.ask("end", expecting: "ok")
+      #expect(try Repairer(table.segment).run(timeoutNanoseconds: 20_000_000_000).isRepaired)
+      #expect(try table.check() == [])
+    }
+  }
 }

@@ -8,7 +8,7 @@ struct ControlRebuild {
     try fillVacancies(salvage.vacancies)
   }
 
-  /// Journal, rings, allocator, log: as of a table in which nothing is superseded.
+  /// Journal, rings, allocator: as of a table in which nothing is superseded.
   ///
   /// Sizes go from one that is possible to another. Whoever opens the table checks them: if a death here left others, nobody could
   /// open it, and so nobody could repair it.
@@ -30,8 +30,6 @@ struct ControlRebuild {
     state.ctl.storeRelaxed(ControlLayout.retainedSignature, 0)
     state.ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     try state.allocator.rebuild(salvage.map)
-    // Also where it is whole: it has no record of the keys that were given up, nor of one that an older version took the place of.
-    state.log.restart(after: state.committed)
   }
 
   /// An empty sub-table for each part of the index that was lost.
@@ -43,19 +41,5 @@ struct ControlRebuild {
       let word = DirectoryWord(subTable: block.offset, depth: vacancy.depth)
       for index in 0..<vacancy.count { state.data.storeRelease(vacancy.offset + index * 8, word.raw) }
     }
-  }
-}
-
-extension ChangeLog {
-  /// Forgets everything: a watcher finds that it missed what came before, also one that had read all of it, for keys may have
-  /// been lost without a record.
-  fileprivate func restart(after committed: UInt64) {
-    LostPrefixes(data: data).noteAll(committed + 1)
-    let possible = 0..<ChangeLog.positionLimit / 2
-    let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
-    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
-    data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)
-    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal + 1)
-    data.storeRelease(DataLayout.logEndPosition, (end + UInt64(byteCount)) & ~15)
   }
 }

@@ -80,6 +80,8 @@ public struct Repairer {
     // I4: nothing uncommitted is left that this version would make visible.
     CommitPoint(state: state).publish(state.committed &+ 1, keyCount: UInt64(salvage.keyCount))
     data.storeRelease(DataLayout.reclaimed, state.committed)
+    // Whatever comes of this repair: a watcher, and who keeps the table's store, must look for what is gone by now.
+    state.log.restart(after: state.committed)
     shm_fence_release()
     if state.variant == .rcu {
       do throws(EngineError) {
@@ -134,5 +136,19 @@ extension Slots {
       _ = ctl.compareAndSwap(ControlLayout.slotsHighWater, expected: mark, desired: UInt64(count))
     }
     for index in (highWater..<count).reversed() where isHeld(index) { return raiseHighWater(index + 1) }
+  }
+}
+
+extension ChangeLog {
+  /// Forgets everything, also where it is whole: it has no record of the keys that a repair gives up, nor of one that an older version
+  /// takes the place of. A watcher finds that it missed what came before, also one that had read all of it.
+  fileprivate func restart(after committed: UInt64) {
+    LostPrefixes(data: data).noteAll(committed + 1)
+    let possible = 0..<ChangeLog.positionLimit / 2
+    let end = [endPosition, tailPosition].filter(possible.contains).max() ?? 0
+    let ordinal = possible.contains(endOrdinal) ? endOrdinal : 0
+    data.storeRelease(DataLayout.logTailPosition, (end + UInt64(byteCount)) & ~15)
+    data.storeRelaxed(DataLayout.logEndOrdinal, ordinal + 1)
+    data.storeRelease(DataLayout.logEndPosition, (end + UInt64(byteCount)) & ~15)
   }
 }
