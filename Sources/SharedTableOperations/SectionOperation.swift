@@ -163,7 +163,9 @@ public final class BarrierOperation<R: Sendable>: SectionOperation<R>, @unchecke
   ///   - flags: `.barrier`, and what else it waits for.
   ///   - timeout: as in ``BarrierQueue/async(flags:timeout:_:)-(BarrierFlags,_,(Transaction)->R)``.
   ///   - body: runs alone on the whole host, on one of the queue's threads; the transaction is valid until it returns. What it returns or
-  ///     throws is the operation's ``SectionOperation/result``; when that is there, its changes are visible on the whole host.
+  ///     throws is the operation's ``SectionOperation/result``; when that is there, its changes are visible on the whole host. If it finds no
+  ///     room in the table (`full`) in a barrier with others, it is undone and run once more, alone: it must have no effects outside the
+  ///     transaction.
   public init(
     on queue: BarrierQueue, flags: BarrierFlags = .barrier, timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R

@@ -36,6 +36,30 @@ extension Visits {
     }
   }
 
+  /// What stands before it in a barrier may take the room that it needs. It waits for a barrier of its own, since it changes the actor's own
+  /// properties too.
+  @Test func oneThatFindsNoRoomAmongOthersIsNotRunTwice() async throws {
+    let table = try Table.temporary(capacityBytes: 2 << 20)
+    let visits = try Visits(table)
+    let queue = visits.hostExecutor.queue
+    let big = String(repeating: "x", count: 500_000)
+    try await visits.visit()
+    for key in ["one", "two"] { try await table.set(key, big) }
+    queue.suspend()
+    try queue.async(flags: .barrier) { tx in try tx.set("one", big) }
+    let run = Task {
+      try await visits.hostRun { visits in
+        try visits.visit()
+        try visits.hostTransaction { tx in try tx.set("two", big) }
+      }
+    }
+    waitUntil { visits.hostExecutor.waitingCount == 2 }
+    queue.resume()
+    try await run.value
+    #expect(await visits.calls == 2)
+    #expect(try table.get("visits") == 2)
+  }
+
   @Test func runsOnTheCallersThreadIfNothingIsInItsWay() async throws {
     try await withTable(.rcu) { table async throws in
       let visits = try Visits(table)

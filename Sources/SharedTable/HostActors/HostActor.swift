@@ -84,7 +84,8 @@ extension HostActor {
     timeout: Duration? = nil, _ body: @Sendable (isolated Self) throws -> R
   ) async throws -> R {
     let executor = hostExecutor
-    return try await executor.queue.barrier(timeout: timeout ?? executor.timeout) { _ in
+    // Run again, it would change the actor's own properties twice.
+    return try await executor.queue.barrier(timeout: timeout ?? executor.timeout, runsOnce: true) { _ in
       // The executor's jobs are barriers of that queue, too, and those without the table run in its turns: so none runs beside this one.
       try unsafe IsolatedCall { actor, body in try body(actor) }(self, body)
     }

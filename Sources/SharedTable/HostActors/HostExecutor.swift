@@ -10,7 +10,7 @@ public final class HostExecutor: SerialExecutor {
   public let table: Table
   @usableFromInline let timeout: Duration?
   /// Each job is a barrier of it.
-  @usableFromInline let queue: BarrierQueue
+  @usableFromInline package let queue: BarrierQueue
   private let isolation = Locked(Isolation())
   /// The thread that runs a job without the table; 0 if none does. Who finds its own number has stored it itself, so relaxed is
   /// enough.

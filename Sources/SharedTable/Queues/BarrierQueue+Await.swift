@@ -33,7 +33,8 @@ extension BarrierQueue {
   /// In the RCU variant, when nothing runs in the queue and nobody on the host holds or awaits the table or a key of it, the
   /// closure runs at once on the task's thread: nothing there waits. Else on one of the queue's threads. While the queue is
   /// full this suspends, and has its place in the order from the moment when there is room. When it returns, every section
-  /// that begins anywhere on the host sees the changes (G4).
+  /// that begins anywhere on the host sees the changes (G4). A closure that finds no room in the table (`full`) in a barrier with others is
+  /// undone and run once more, alone: it must have no effects outside the transaction.
   /// - Parameters:
   ///   - waitingForReaders: whether it returns only when no read section is left that began before its commit, as
   ///     `Table.barrier(waitingForReaders:timeout:_:)` does.
@@ -41,10 +42,19 @@ extension BarrierQueue {
   ///     the turn, cancel the task.
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` and `Table.barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled
-  ///   before the closure began. What has begun runs to its end, is committed and gives its result.
+  ///   before the closure began, or ran again. What has begun else runs to its end, is committed and gives its result.
   @inlinable
   nonisolated(nonsending) public func barrier<R: Sendable>(
     waitingForReaders: Bool = false, timeout: Duration? = nil,
+    _ body: @Sendable (inout Transaction) throws -> R
+  ) async throws -> R {
+    try await barrier(waitingForReaders: waitingForReaders, timeout: timeout, runsOnce: false, body)
+  }
+
+  /// - Parameter runsOnce: `body` is never undone and run again.
+  @inlinable
+  nonisolated(nonsending) func barrier<R: Sendable>(
+    waitingForReaders: Bool = false, timeout: Duration?, runsOnce: Bool,
     _ body: @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
@@ -55,7 +65,9 @@ extension BarrierQueue {
     // Nearly every call ran above. Only here another thread may call the closure, so it is lent; a parameter that escapes would cost each
     // call an object in memory.
     return try await withoutActuallyEscaping(body) { body in
-      let work = LentBarrier(self, timeout, waitsForReaders: waitingForReaders) { tx in WorkValue.of(try body(&tx)) }
+      let work = LentBarrier(self, timeout, waitsForReaders: waitingForReaders, runsOnce: runsOnce) { tx in
+        WorkValue.of(try body(&tx))
+      }
       defer { work.giveBack() }
       return try await perform(work)
     }

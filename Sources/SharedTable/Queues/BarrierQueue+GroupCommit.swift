@@ -45,7 +45,8 @@ extension BarrierQueue {
     var cancelled = SubmissionList()
     /// The next ones, taken out of the queue and not begun.
     var next = SubmissionList()
-    /// A barrier that threw `full`, and may find room without the others of this group. The queue has it lead a group of its next turn.
+    /// A barrier that threw `full` and may find room without the others of this group, or that was not begun among them, since it must not run
+    /// again. The queue has it lead a group of its next turn.
     var postponed: BarrierWork?
     /// The last of them waits for the readers of before this version, until this deadline: its own.
     var waiting: ReaderWaits.Wait?
@@ -137,6 +138,10 @@ extension BarrierQueue {
   private func runPart(
     _ work: BarrierWork, _ tx: inout Transaction, isFirst: Bool, _ version: UInt64, _ group: inout Group
   ) -> Bool {
+    if work.runsOnce && !isFirst {
+      group.postponed = work
+      return false
+    }
     guard work.claim() else {
       group.cancelled.append(work)
       return false

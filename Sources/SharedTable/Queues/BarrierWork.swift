@@ -9,12 +9,16 @@ class BarrierWork: Work, @unchecked Sendable {
     set { turnDeadlineInstant = newValue?.instant ?? 0 }
   }
 
+  /// It may touch more than the table, so it must not be undone and run again: it has a barrier to itself, or is the first of its group.
+  final let runsOnce: Bool
+
   /// What it may change.
   var reach: OwnedReach { .table }
 
   // Inlined, or each class between this one and its object would count the queue once more.
   @inline(__always)
-  init(_ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool = false) {
+  init(_ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool = false, runsOnce: Bool = false) {
+    self.runsOnce = runsOnce
     super.init(.barrier, queue, timeout, isBarrierWork: true, waitsForReaders: waitsForReaders)
   }
 

@@ -9,19 +9,20 @@ final class LentBarrier: BarrierWork, @unchecked Sendable {
 
   @usableFromInline
   convenience init(
-    _ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool,
+    _ queue: BarrierQueue, _ timeout: Duration?, waitsForReaders: Bool, runsOnce: Bool,
     _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) {
-    self.init(queue, timeout, .table, waitsForReaders: waitsForReaders, body)
+    self.init(queue, timeout, .table, waitsForReaders: waitsForReaders, runsOnce: runsOnce, body)
   }
 
   init(
     _ queue: BarrierQueue, _ timeout: Duration?, _ reach: OwnedReach, waitsForReaders: Bool = false,
+    runsOnce: Bool = false,
     _ body: @escaping @Sendable (inout Transaction) throws -> WorkValue?
   ) {
     self.body = body
     ownReach = reach
-    super.init(queue, timeout, waitsForReaders: waitsForReaders)
+    super.init(queue, timeout, waitsForReaders: waitsForReaders, runsOnce: runsOnce)
   }
 
   override var reach: OwnedReach { ownReach }
