@@ -86,7 +86,8 @@
 #define SHM_KEEPING_CONSTANTS(C)                                                                                       \
   C(SHM_KEEPING_NONE, 0)   /* nobody ever kept a store of the table */                                                 \
   C(SHM_KEEPING_KEPT, 1)   /* a store follows it, or did so when its keeper ended */                                   \
-  C(SHM_KEEPING_FAILED, 2) /* the keeper lives and cannot store */
+  C(SHM_KEEPING_FAILED, 2) /* the keeper lives and cannot store */                                                      \
+  C(SHM_KEEPING_BROKEN, 3) /* the same, and what its file holds on the disk nobody knows: the next one writes another */
 
 /*
  * The journal's records, what an undo does and what a commit does. (V: the transaction's version.)

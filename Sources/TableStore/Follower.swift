@@ -28,6 +28,8 @@ public final class Follower {
   private var pendingBytes = 0
   /// The log was read as far as this version.
   private(set) var covered: UInt64 = 0
+  /// What the store holds has not been synced since it was opened.
+  private var mustProve = false
   /// What lies under the store's name is not known yet.
   private var mustFindStore = false
   /// What the log told is not all: the store must be compared with the table.
@@ -51,8 +53,11 @@ public final class Follower {
     self.disk = disk
     cursor = ChangeCursor(after: 0)
     try directory.prepare()
+    // The file of a keeper before this one whose sync failed is left as it is: ``sync()`` writes another.
+    if segment.keeping == .broken { return }
     try findStore()
-    try tell(.kept)
+    // Unless that has found the file's disk failing.
+    if segment.keeping != .broken { try tell(.kept) }
   }
 
   /// Opens the table's newest file, if it has one, and goes on from there.
@@ -64,9 +69,24 @@ public final class Follower {
       cursor = ChangeCursor(after: store.applied)
       forgetAllPending()
       mustCompare = false
-      try publish(store.applied)
+      try prove(store)
     }
     mustFindStore = false
+  }
+
+  /// Says that what the file holds is durable, once it is on the disk: whoever wrote it may have been killed before the sync, and what is read
+  /// of it comes from the system's memory.
+  private func prove(_ store: Store) throws(StoreError) {
+    mustProve = true
+    do throws(StoreError) {
+      try store.bind(to: store.uuid, applied: store.applied)
+    } catch {
+      // The next commit proves as much.
+      if error.code == .noSpace { return }
+      giveUp(after: error)
+      return
+    }
+    try publish(store.applied)
   }
 
   private func check(_ store: Store) throws(StoreError) {
@@ -146,19 +166,23 @@ public final class Follower {
 
   /// Says that the table is not stored, and leaves a file that proves nothing any more: the next sync writes another.
   private func giveUp(after error: StoreError) {
-    if error.code == .inputOutput || error.code == .damaged {
+    let isBroken = error.code == .inputOutput || error.code == .damaged
+    if isBroken {
       // What a failed sync has left on the disk nobody knows: not a byte of it is relied upon, or written, again.
       store?.close(isBroken: true)
       store = nil
     }
-    try? tell(.failed)
+    try? tell(isBroken || segment.keeping == .broken ? .broken : .failed)
   }
 
   private func storeChanges() throws(StoreError) {
     try leaveMovedStore()
     try collect()
     guard let store, !mustCompare else { return try compare() }
-    guard !pending.isEmpty else { return try publish(covered) }
+    guard !pending.isEmpty else {
+      if mustProve { try store.bind(to: store.uuid, applied: store.applied) }
+      return try publish(covered)
+    }
     guard let (entries, version) = try copyPending() else { return try compare() }
     try store.append(entries, applied: version)
     forgetPending(upTo: version)
@@ -229,7 +253,9 @@ public final class Follower {
 
   func note(_ event: Event) { events.append(event) }
 
+  /// After a commit with a sync.
   func publish(_ version: UInt64) throws(StoreError) {
+    mustProve = false
     try reading { () throws(EngineError) in try segment.publishDurable(version) }
   }
 

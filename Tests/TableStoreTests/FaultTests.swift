@@ -186,6 +186,54 @@ enum Length {
     }
   }
 
+  /// What a killed keeper has written may be in the system's memory alone: the next one syncs it before it says that it is durable.
+  @Test func whatAKilledKeeperDidNotSyncIsSyncedBeforeItIsCalledDurable() throws {
+    faulty_disk_register()
+    for at in stride(from: 3, to: 60, by: Length.stride) {
+      try withTableName { name in
+        try withDirectory { directory in
+          let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+          _ = try WorkerProcess.run("store-worker", [name, directory.path, "\(at)", "12"], timeoutSeconds: 60)
+          let durable = table.durableVersion
+          faulty_disk_plan(FAULTY_DISK_FAIL, 1)
+          _ = storeError { try Follower(table, in: directory, disk: "faulty").close() }
+          #expect(table.durableVersion == durable, "killed at \(at)")
+          faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        }
+      }
+    }
+  }
+
+  /// A file whose sync failed is not trusted by the next keeper either: the system takes what it could not write for written.
+  @Test(arguments: 1...3 as ClosedRange<UInt64>) func theKeeperAfterOneWhoseSyncFailedWritesANewFile(at: UInt64) throws
+  {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        let first = try Follower(table, in: directory, disk: "faulty")
+        try first.sync()
+        try table.set("key", "last")
+        faulty_disk_plan(FAULTY_DISK_FAIL, at)
+        #expect(storeError { try first.sync() }?.code == .inputOutput)
+        #expect(table.segment.keeping == .broken)
+        first.close()
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        let durable = table.durableVersion
+        let second = try Follower(table, in: directory, disk: "faulty")
+        #expect(table.durableVersion == durable && durable < table.version)
+        #expect(table.segment.keeping == .broken)
+        try second.sync()
+        #expect(second.takeEvents() == [.newFile])
+        #expect(table.durableVersion == table.version)
+        #expect(table.segment.keeping == .kept)
+        second.close()
+        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
+      }
+    }
+  }
+
   /// A daemon that stops has no later step that would write the new file.
   @Test func aDiskThatFailsAtTheLastSyncIsAskedForANewFile() throws {
     faulty_disk_register()

@@ -196,7 +196,7 @@ import Testing
         try second.sync()
         let error = storeError { while try second.tidy() {} }
         #expect(error?.code == .damaged)
-        #expect(table.segment.keeping == .failed)
+        #expect(table.segment.keeping == .broken)
         try second.sync()
         #expect(second.takeEvents() == [.newFile])
         #expect(table.segment.keeping == .kept)

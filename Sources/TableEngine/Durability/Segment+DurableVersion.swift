@@ -30,7 +30,7 @@ extension Segment {
     if durable >= version { return true }
     switch keeping {
     case .none: throw .notDurable(.noStore)
-    case .failed: throw .notDurable(.failed)
+    case .failed, .broken: throw .notDurable(.failed)
     case .kept: return false
     }
   }
