@@ -108,6 +108,14 @@ struct JSONDumpReader: DumpReading {
     guard let format = fields.unsigned("format"), format == JSONForm.version else {
       throw DumpProblem(.otherFormat, at: .line(1), "a dump of another format; this release reads 1")
     }
+    for name in fields.names where !JSONForm.headerNames.contains(name) {
+      throw DumpProblem(.damaged, at: .line(1), "'\(name.printable)' is no part of a dump's first line; leave it out")
+    }
+    // One that is lost would be all keys to whoever replaces what the dump is of.
+    let isOfPart = fields["prefix"] != nil || fields["prefixBase64"] != nil
+    guard !isOfPart || fields.bytes("prefix") != nil else {
+      throw DumpProblem(.damaged, at: .line(1), "'prefix' is a text, or 'prefixBase64' base64, and not both")
+    }
     let variant: Table.Variant = fields.string("variant") == "rwlock" ? .rwlock : .rcu
     // What people write by hand needs none of these.
     return DumpHeader(

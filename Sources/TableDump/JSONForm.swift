@@ -62,6 +62,10 @@ package enum JSONForm {
     return (key, value, attributes, try number(fields, "version", 0))
   }
 
+  static let headerNames: Swift.Set<String> = [
+    "dump", "format", "table", "variant", "capacityBytes", "version", "takenNanoseconds", "keyCount", "prefix",
+    "prefixBase64",
+  ]
   package static let names: Swift.Set<String> = [
     "key", "keyBase64", "type", "value", "valueBase64", "expiryNanoseconds", "fingerprint", "alignmentShift", "version",
   ]

@@ -22,6 +22,18 @@ import Testing
     }
   }
 
+  /// A prefix that is lost would be all keys.
+  @Test(arguments: [
+    #""prefx":"user:""#, #""prefix":null"#, #""prefix":7"#, #""prefixBase64":"%""#,
+    #""prefix":"user:","prefixBase64":"dXNlcjo=""#,
+  ])
+  func aFirstLineWithoutAClearPrefixIsRefused(_ member: String) throws {
+    let line = "{\"dump\":\"shmtable\",\"format\":1,\(member)}\n{\"end\":true}\n"
+    let found = try #require(try problem(Array(line.utf8)))
+    #expect(found.kind == .damaged && found.message.contains("prefx") || found.message.contains("prefixBase64"))
+    #expect(try problem(Array(line.replacing(member, with: #""prefix":"user:""#).utf8)) == nil)
+  }
+
   @Test func anyJSONIsAValueOfTypeJSON() throws {
     let lines = """
       {"dump":"shmtable","format":1}
