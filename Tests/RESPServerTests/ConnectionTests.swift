@@ -182,6 +182,16 @@ struct ConnectionTests {
     }
   }
 
+  @Test func settingsAreAskedForByAFewPatterns() async throws {
+    try await withServer { _, client throws in
+      func ask(_ count: Int) throws -> String {
+        try client.call((["CONFIG", "GET"] + Array(repeating: "sav?", count: count)).map { Array($0.utf8) })
+      }
+      #expect(try ask(64).contains("save"))
+      #expect(try ask(65) == "-ERR CONFIG GET takes at most 64 patterns")
+    }
+  }
+
   @Test func settingsAreNamedInPairs() async throws {
     try await withServer { _, client throws in
       #expect(try client.call("CONFIG", "SET", "save", "", "timeout") == "-ERR syntax error")

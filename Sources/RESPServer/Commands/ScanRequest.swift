@@ -14,6 +14,8 @@ struct ScanRequest {
   init(_ request: Request) throws(CommandError) {
     guard let cursor = request[1].unsigned else { throw CommandError("ERR invalid cursor") }
     self.cursor = cursor
+    // Of several only the last counts; a long one takes some milliseconds to prepare.
+    var match: Int?
     var index = 2
     while index < request.count {
       guard index + 1 < request.count else { throw .syntax }
@@ -23,7 +25,7 @@ struct ScanRequest {
         guard number >= 1 else { throw .syntax }
         count = number
       } else if request[index].isWord("MATCH") {
-        pattern = Glob(value.array, longest: Table.keyLengths.upperBound)
+        match = index + 1
       } else if request[index].isWord("TYPE") {
         type = value.lowercased
       } else {
@@ -31,6 +33,7 @@ struct ScanRequest {
       }
       index += 2
     }
+    pattern = match.map { Glob(request[$0].array, longest: Table.keyLengths.upperBound) }
   }
 
   func answer<S: Section & ~Copyable & ~Escapable>(

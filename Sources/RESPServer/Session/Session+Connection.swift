@@ -146,8 +146,14 @@ extension Session {
     reply.ok()
   }
 
+  private static let mostPatterns = 64
+
   private func config(_ request: Request) throws(CommandError) {
     if request[1].isWord("GET") {
+      // Patterns take memory, and more of them than there are names ask for nothing more.
+      guard request.count - 2 <= Self.mostPatterns else {
+        throw CommandError("ERR CONFIG GET takes at most \(Self.mostPatterns) patterns")
+      }
       let patterns = (2..<request.count).map { Glob(Array(request[$0].lowercased.utf8), longest: 64) }
       let values = server.configuration.values(server.options, tables: server.databases.count).filter { value in
         patterns.contains { $0.matches(Array(value.name.utf8)) }
