@@ -141,6 +141,17 @@ import Testing
     try monitored.stop()
   }
 
+  /// Looking takes a twentieth of the table thread at most, and whatever a look took, there is another within a minute.
+  @Test func thePauseBetweenLooksIsBounded() {
+    var sample = HostSample()
+    for (took, pause) in [(0, 1), (1_000_000_000, 20), (30_000_000_000, 60)] as [(UInt64, UInt64)] {
+      sample.tookNanoseconds = took
+      #expect(MonitoringService.pause(after: sample) == pause * 1_000_000_000)
+    }
+    sample.tookNanoseconds = .max
+    #expect(MonitoringService.pause(after: sample) == 60_000_000_000)
+  }
+
   @Test func healthFollowsABlockedTable() throws {
     let fixture = try DaemonFixture()
     let (good, taken) = (fixture.tableName(), fixture.tableName())

@@ -11,7 +11,7 @@ struct HealthReport: Sendable {
     var reasons: [String] = []
     let silence = now > sample.takenNanoseconds ? now - sample.takenNanoseconds : 0
     // It grows with the tables: a thousand large ones take their time.
-    if silence > Self.longestSilenceNanoseconds + 40 * sample.tookNanoseconds {
+    if silence > Self.longestSilenceNanoseconds + 2 * MonitoringService.pause(after: sample) {
       reasons.append("the table thread has not answered for \(silence / 1_000_000_000) s")
     }
     reasons += sample.blocked.map { "table '\($0.table)' cannot be had: \($0.problem)" }

@@ -8,7 +8,7 @@ struct HostSample: Sendable {
   /// Of the monotonic clock, and of the day.
   var takenNanoseconds = HostClock.monotonicNanoseconds
   var wallNanoseconds = HostClock.realtimeNanoseconds
-  /// How long the table thread was busy with it, at most: it does other things in between.
+  /// How long the table thread was busy with it. That the thread first had other things to do does not count.
   var tookNanoseconds: UInt64 = 0
   var tables: [TableSample] = []
   var blocked: [BlockedSample] = []

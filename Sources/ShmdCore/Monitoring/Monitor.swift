@@ -23,11 +23,12 @@ final class Monitor: Sendable {
 
   /// Looks at all tables, one at a time.
   func take(from keeper: TableKeeper) async {
-    let start = HostClock.monotonicNanoseconds
     let last = sample
     var next = HostSample(number: last.number + 1, history: last.history)
     for name in await keeper.names {
-      if let table = await keeper.sample(of: name) { next.tables.append(table) }
+      let look = await keeper.sample(of: name)
+      if let table = look.table { next.tables.append(table) }
+      next.tookNanoseconds += look.nanoseconds
     }
     next.blocked = await keeper.blockedTables
     next.stores = keeper.stores.statuses
@@ -37,7 +38,6 @@ final class Monitor: Sendable {
     next.counters = keeper.counters.values
     next.takenNanoseconds = HostClock.monotonicNanoseconds
     next.wallNanoseconds = HostClock.realtimeNanoseconds
-    next.tookNanoseconds = next.takenNanoseconds - start
     next.history.add(next.tables, at: next.takenNanoseconds)
     let result = next
     state.withLock { $0 = State(sample: result) }

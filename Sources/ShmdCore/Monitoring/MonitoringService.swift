@@ -14,9 +14,15 @@ struct MonitoringService: Service {
   let log: Logger
 
   /// From the end of one sample to the begin of the next: a second, and twenty times what the last one took, so that looking
-  /// never takes more than a twentieth of the table thread.
-  private static let leastPauseNanoseconds: UInt64 = 1_000_000_000
+  /// takes no more than a twentieth of the table thread. But no more than a minute: a process that was stopped while it looked would not
+  /// look for as long.
+  private static let pauseNanoseconds: ClosedRange<UInt64> = 1_000_000_000...60_000_000_000
   private static let pauseFactor: UInt64 = 20
+
+  static func pause(after sample: HostSample) -> UInt64 {
+    let (pause, overflow) = pauseFactor.multipliedReportingOverflow(by: sample.tookNanoseconds)
+    return min(max(pauseNanoseconds.lowerBound, overflow ? .max : pause), pauseNanoseconds.upperBound)
+  }
 
   func run() async throws {
     let monitor = Monitor(startup)
@@ -56,7 +62,7 @@ struct MonitoringService: Service {
 
   private func sample(_ monitor: Monitor) async {
     while !Task.isCancelled, !Task.isShuttingDownGracefully {
-      let pause = max(Self.leastPauseNanoseconds, Self.pauseFactor * monitor.sample.tookNanoseconds)
+      let pause = Self.pause(after: monitor.sample)
       // Ends early when the daemon is to stop, and that is all an error can mean here.
       await cancelWhenGracefulShutdown { try? await Task.sleep(for: .nanoseconds(Int64(clamping: pause))) }
       await monitor.take(from: keeper)

@@ -1,3 +1,4 @@
+import SharedMemory
 import SharedTable
 import TableMetrics
 
@@ -9,7 +10,14 @@ extension TableKeeper {
   /// A sample of one table; nil if it is not in care (any more).
   ///
   /// It takes what `shmctl stat` takes: no lock of the writers'.
-  func sample(of name: String) -> TableSample? {
+  /// - Returns: also for how long the table thread was busy with it.
+  func sample(of name: String) -> (table: TableSample?, nanoseconds: UInt64) {
+    let start = HostClock.monotonicNanoseconds
+    let table = look(at: name)
+    return (table, HostClock.monotonicNanoseconds - start)
+  }
+
+  private func look(at name: String) -> TableSample? {
     guard let managed = tables.first(where: { $0.name == name }) else { return nil }
     let durable = managed.configuration.durability == .none ? nil : managed.table.durableVersion
     return TableSample(
