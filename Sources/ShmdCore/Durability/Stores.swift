@@ -32,6 +32,9 @@ public final class Stores: Sendable {
     }
   }
 
+  /// What a store's rows may be refused for: there are too many, or one is too large or damaged.
+  private static let codesOfRows: Set<TableError.Code> = [.full, .tooLarge, .invalid, .damaged]
+
   /// A durable table that is to be made, from its store.
   ///
   /// A store that could not be read, or did not fit, is not looked at again for a minute: the error of then is thrown.
@@ -52,8 +55,8 @@ public final class Stores: Sendable {
       log.notice("table restored from its store", metadata: ["table": "\(table.name)", "keys": "\(table.count)"])
       return table
     } catch {
-      // What else the table stands against is told before a row is read.
-      if let error = error.tableError, error.code != .full { throw error }
+      // What stands against the table without a row read is looked at again at once.
+      if let error = error.tableError, !Self.codesOfRows.contains(error.code) { throw error }
       let failure = error.tableError ?? TableError(.system, table: configuration.name, "its store: \(error)")
       let until = ContinuousClock.now + Self.pauseAfterFailure
       state.withLock { $0.unreadable[configuration.name] = (failure, until) }

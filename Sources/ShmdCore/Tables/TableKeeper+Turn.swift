@@ -75,8 +75,8 @@ extension TableKeeper {
   /// Someone outside removed or replaced one of the table's names.
   private func restore(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
     let configuration = managed.configuration
-    // Said at the first turn, and not at each until a stranger lets go of the name.
-    if managed.trouble?.code != .foreign {
+    // Said at the first turn, and not at each until it can be made again.
+    if managed.trouble == nil {
       log.warning(
         "table's name is gone: removed outside, who has it open keeps what was in it",
         metadata: ["table": "\(managed.name)"])
