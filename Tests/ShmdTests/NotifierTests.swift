@@ -11,6 +11,22 @@ import Testing
     #expect(!Notifier(socket: "/" + String(repeating: "x", count: 200)).send("READY=1"))
   }
 
+  /// A manager that is busy for a moment has no room for READY: it would end the daemon after the unit's time for a start.
+  @Test func readyIsSaidAgainUntilTheManagerHasIt() throws {
+    let socket = try NotifySocket("@shmd-test-\(getpid())-busy")
+    let notifier = Notifier(socket: socket.address)
+    let status = StatusLine(notifier, Settings(try ConfigurationReader.parse("tables: []\n", file: "f")), Startup())
+    let report = KeeperReport(tableCount: 1, troubles: [])
+    while notifier.send("WATCHDOG=1") {}
+    status.update(report, isReady: true)
+    #expect(!socket.hasCome("READY=1"))
+    status.update(report)
+    #expect(socket.hasCome("READY=1"), "\(socket.messages.suffix(2))")
+    let count = socket.messages.count
+    status.update(report)
+    #expect(!socket.hasCome("none") && socket.messages.count == count)
+  }
+
   @Test func anAbstractSocketIsReached() throws {
     let socket = try NotifySocket("@shmd-test-\(getpid())-abstract")
     #expect(Notifier(socket: socket.address).send("READY=1", "STATUS=fine"))

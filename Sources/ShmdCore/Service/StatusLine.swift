@@ -1,12 +1,18 @@
 import Synchronization
 import ToolSupport
 
-/// The line that `systemctl status` shows: sent when it has become another, and with each READY.
+/// The line that `systemctl status` shows: sent when it has become another, and with each READY. What the manager had no room for is sent
+/// again with the next one: without READY it would end a healthy daemon after the unit's TimeoutStartSec.
 final class StatusLine: Sendable {
   private let notifier: Notifier
   private let settings: Settings
   private let startup: Startup
-  private let last = Mutex("")
+  private let state = Mutex(State())
+
+  private struct State {
+    var last = ""
+    var isReadyUntold = false
+  }
 
   init(_ notifier: Notifier, _ settings: Settings, _ startup: Startup) {
     self.notifier = notifier
@@ -19,9 +25,12 @@ final class StatusLine: Sendable {
     let parts = [settings.status(report)] + startup.unserved
     let status = "STATUS=\(parts.joined(separator: "; "))".printable
     // Sent under the lock, which costs no wait, so that what the manager has last is what is remembered.
-    last.withLock { last in
-      if isReady { notifier.send("READY=1", status) } else if last != status { notifier.send(status) }
-      last = status
+    state.withLock { state in
+      let tellsReady = isReady || state.isReadyUntold
+      guard tellsReady || state.last != status else { return }
+      let isSent = tellsReady ? notifier.send("READY=1", status) : notifier.send(status)
+      state.isReadyUntold = tellsReady && !isSent
+      state.last = isSent ? status : ""
     }
   }
 }
