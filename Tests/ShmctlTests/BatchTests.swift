@@ -101,6 +101,10 @@ import Testing
     // The same again: the condition is not met any more.
     let unmet = try table.run("transaction", input: Array(good.utf8))
     #expect(unmet.status == 1 && unmet.errors.contains("line 1: ") && unmet.errors.contains("nothing was changed"))
+    #expect(unmet.text.isEmpty)
+    let object = try table.run(
+      "transaction", "--json", input: Array(#"{"op":"set","key":"a","value":"x","if":"absent"}"#.utf8))
+    #expect(object.status == 1 && object.text == "{\"table\":\"\(table.name)\",\"done\":0,\"unmet\":1}\n", "\(object)")
     for bad in ["incr b 1\nincr a x\n", "incr b 1\ndel nothing\n", "incr b 1\nset s text\nincr s\n"] {
       #expect(try table.run("batch", "--atomic", input: Array(bad.utf8)).status != 0)
     }

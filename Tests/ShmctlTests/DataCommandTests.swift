@@ -182,6 +182,14 @@ import Testing
       try FileManager.default.removeItem(atPath: String(path))
     }
     #expect(try handle.get("k", as: Int.self) == 7)
+    let late = try CommandRun(
+      ["-t", table.name, "edit", "k", "--json"],
+      environment: [
+        "EDITOR": "\(CommandRun.path) -t \(table.name) set k 8 --int; echo 9 >", "VISUAL": "", "TMPDIR": "/tmp",
+      ])
+    #expect(late.status == 1 && late.text == "{\"key\":\"k\",\"stored\":false}\n", "\(late)")
+    let path = try #require(late.errors.firstMatch(of: /kept in (\S+)/)?.output.1)
+    try FileManager.default.removeItem(atPath: String(path))
   }
 
   @Test func editLeavesNothingOnADiskThatIsFull() throws {

@@ -65,6 +65,7 @@ struct Edit: TableCommand {
       StandardError.write("your text is kept in \(draft.path)")
       throw error
     }
+    if options.json { try printResult(isStored: false) }
     options.note(table, "key '\(key.shown)' was changed meanwhile; your text is kept in \(draft.path)")
     throw ExitStatus.notFound
   }

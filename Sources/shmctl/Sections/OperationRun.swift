@@ -158,6 +158,7 @@ struct OperationRun {
       options.note(
         table,
         "\(name), line \(all[failed].line): the key is not there or the condition is not met; nothing was changed")
+      if options.json { try report(Tally(done: 0, unmet: 1)) }
       throw ExitStatus.notFound
     } catch let error as TableError {
       guard failed < all.count else { throw error }
