@@ -87,7 +87,7 @@
   C(SHM_KEEPING_NONE, 0)   /* nobody ever kept a store of the table */                                                 \
   C(SHM_KEEPING_KEPT, 1)   /* a store follows it, or did so when its keeper ended */                                   \
   C(SHM_KEEPING_FAILED, 2) /* the keeper lives and cannot store */                                                      \
-  C(SHM_KEEPING_BROKEN, 3) /* the same, and what its file holds on the disk nobody knows: the next one writes another */
+  C(SHM_KEEPING_BROKEN, 3) /* the same, and its file is not trusted: until a new one is written, by whatever keeper */
 
 /*
  * The journal's records, what an undo does and what a commit does. (V: the transaction's version.)

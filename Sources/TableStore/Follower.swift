@@ -53,18 +53,20 @@ public final class Follower {
     self.disk = disk
     cursor = ChangeCursor(after: 0)
     try directory.prepare()
-    // The file of a keeper before this one whose sync failed is left as it is: ``sync()`` writes another.
-    if segment.keeping == .broken { return }
     try findStore()
-    // Unless that has found the file's disk failing.
     if segment.keeping != .broken { try tell(.kept) }
   }
 
-  /// Opens the table's newest file, if it has one, and goes on from there.
+  /// Opens the table's newest file, if it has one, and goes on from there. Not from one that is broken: ``sync()`` writes another.
   private func findStore() throws(StoreError) {
     mustFindStore = true
-    if let store = try Store.open(table.name, in: directory, disk: disk) {
+    if let store = try openStore() {
       try check(store)
+      if segment.keeping == .broken {
+        store.close(isBroken: true)
+        mustFindStore = false
+        return
+      }
       self.store = store
       cursor = ChangeCursor(after: store.applied)
       forgetAllPending()
@@ -72,6 +74,17 @@ public final class Follower {
       try prove(store)
     }
     mustFindStore = false
+  }
+
+  /// - Returns: nil if there is none, or one that is broken and cannot be read.
+  private func openStore() throws(StoreError) -> Store? {
+    let isBroken = segment.keeping == .broken
+    do throws(StoreError) {
+      return try Store.open(table.name, in: directory, disk: disk, removingOthers: !isBroken)
+    } catch {
+      if isBroken, error.code == .inputOutput || error.code == .damaged { return nil }
+      throw error
+    }
   }
 
   /// Says that what the file holds is durable, once it is on the disk: whoever wrote it may have been killed before the sync, and what is read
@@ -84,7 +97,7 @@ public final class Follower {
       // The next commit proves as much.
       if error.code == .noSpace { return }
       giveUp(after: error)
-      return
+      throw error
     }
     try publish(store.applied)
   }
@@ -167,12 +180,14 @@ public final class Follower {
   /// Says that the table is not stored, and leaves a file that proves nothing any more: the next sync writes another.
   private func giveUp(after error: StoreError) {
     let isBroken = error.code == .inputOutput || error.code == .damaged
+    // Of a file that was put there meanwhile, and could not be opened, nothing is relied upon so far.
+    let wasOpen = store != nil
     if isBroken {
       // What a failed sync has left on the disk nobody knows: not a byte of it is relied upon, or written, again.
       store?.close(isBroken: true)
       store = nil
     }
-    try? tell(isBroken || segment.keeping == .broken ? .broken : .failed)
+    try? tell(isBroken && wasOpen || segment.keeping == .broken ? .broken : .failed)
   }
 
   private func storeChanges() throws(StoreError) {
@@ -253,7 +268,7 @@ public final class Follower {
 
   func note(_ event: Event) { events.append(event) }
 
-  /// After a commit with a sync.
+  /// What the store holds is synced, and no key changed between its version and this one.
   func publish(_ version: UInt64) throws(StoreError) {
     mustProve = false
     try reading { () throws(EngineError) in try segment.publishDurable(version) }

@@ -85,10 +85,12 @@ final class Store {
 
   // MARK: - Opening
 
-  /// Opens the newest whole file of a table; removes what a store that was never finished left, and files before it.
+  /// Opens the newest whole file of a table; removes, if it may, what a store that was never finished left, and files before it.
   /// - Returns: nil if the table has no store.
   /// - Throws: `older` if the newest file cannot have been made after the one before; both stay then.
-  static func open(_ table: String, in directory: StoreDirectory, disk: String? = nil) throws(StoreError) -> Store? {
+  static func open(
+    _ table: String, in directory: StoreDirectory, disk: String? = nil, removingOthers: Bool = true
+  ) throws(StoreError) -> Store? {
     var store: Store?
     for generation in try directory.generations(of: table) {
       let path = directory.file(of: table, generation)
@@ -97,7 +99,7 @@ final class Store {
       } else {
         store = try open(path, generation, disk)
       }
-      if store?.generation != generation { directory.remove(table, generation) }
+      if removingOthers, store?.generation != generation { directory.remove(table, generation) }
     }
     return store
   }

@@ -146,7 +146,8 @@ struct StoreLoop {
     if status.error?.code != error.code { events.append(.failed(error)) }
     status.error = error
     if status.waitingSince == nil { status.waitingSince = now }
-    try? table.segment.setKeeping(.failed)
+    // The follower may have said more.
+    if table.segment.keeping != .broken { try? table.segment.setKeeping(.failed) }
     // A disk that failed is asked for a new file at once, the first time.
     retryPause = retryPause == 0 ? Self.shortestRetryPause : min(Self.longestRetryPause, retryPause * 2)
     retryAt = now &+ (error.code == .inputOutput && retryPause == Self.shortestRetryPause ? 0 : retryPause)

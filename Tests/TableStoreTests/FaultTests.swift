@@ -234,6 +234,52 @@ enum Length {
     }
   }
 
+  /// Also by way of the daemon's steps, and however it ends.
+  @Test func aStepWhoseSyncFailedLeavesItNotedInTheTable() throws {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        var loop = StoreLoop(table, directory, disk: "faulty")
+        _ = loop.step(.everyBarrier)
+        try table.set("key", "last")
+        faulty_disk_plan(FAULTY_DISK_FAIL, 1)
+        _ = loop.step(.everyBarrier)
+        #expect(loop.status.error?.code == .inputOutput)
+        #expect(table.segment.keeping == .broken)
+        loop.close()
+        table.noteNotStored()
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        var next = StoreLoop(table, directory, disk: "faulty")
+        _ = next.step(.everyBarrier)
+        #expect(names(in: directory.path).first == "\(name).2.sqlite")
+        #expect(table.segment.keeping == .kept && table.durableVersion == table.version)
+        next.close()
+        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
+      }
+    }
+  }
+
+  /// The new file takes the place of the broken one, and of no other table's.
+  @Test func anotherTablesStoreIsLeftAloneAlsoAfterAFailedSync() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let other = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try other.set("key", "other")
+        let first = try Follower(other, in: directory)
+        try first.sync()
+        first.close()
+        removeObjects(ofTable: name)
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.segment.setKeeping(.broken)
+        #expect(storeError { _ = try Follower(table, in: directory) }?.code == .otherTable)
+        removeObjects(ofTable: name)
+        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "other")
+      }
+    }
+  }
+
   /// A daemon that stops has no later step that would write the new file.
   @Test func aDiskThatFailsAtTheLastSyncIsAskedForANewFile() throws {
     faulty_disk_register()
