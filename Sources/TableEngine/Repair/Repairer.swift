@@ -95,6 +95,8 @@ public struct Repairer {
     }
     for (offset, word) in salvage.lateStores { data.storeRelease(offset, word) }
     try ControlRebuild(state: state).run(salvage)
+    // Once more: the keys of a part of the index that was lost may have been found until now.
+    state.log.restart(after: state.committed)
     state.bumpSequence()
     if let problem = TableCheck(segment, participant).run().first {
       throw .damaged("repair did not cure it: \(problem)")
