@@ -76,7 +76,8 @@ extension TableKeeper {
   private func restore(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
     let configuration = managed.configuration
     // Said at the first turn, and not at each until it can be made again.
-    if managed.trouble == nil {
+    if !managed.isLossTold {
+      managed.isLossTold = true
       log.warning(
         "table's name is gone: removed outside, who has it open keeps what was in it",
         metadata: ["table": "\(managed.name)"])
