@@ -94,7 +94,8 @@ struct ElementIndex: Sendable {
 
   /// Visits the listed elements that are there, each with the bytes of its own key, until `body` returns false.
   ///
-  /// know asks the runtime about them for each element, which takes many times as long.
+  /// Shows elements as bytes: code that handles values of a type which the compiler does not know asks the runtime about it for each element,
+  /// which takes many times as long.
   @usableFromInline
   func forEachElement(
     in section: borrowing some (TableSection & ~Copyable & ~Escapable),

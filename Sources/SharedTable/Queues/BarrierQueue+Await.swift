@@ -42,7 +42,7 @@ extension BarrierQueue {
   ///     the turn, cancel the task.
   ///   - body: gets the transaction, which is valid until it returns.
   /// - Throws: what `body` and `Table.barrier(timeout:_:)` throw; `CancellationError` if the task was cancelled
-  ///   before the closure began, or ran again. What has begun else runs to its end, is committed and gives its result.
+  ///   before the closure began, or before it was run again. Otherwise what has begun runs to its end, is committed and gives its result.
   @inlinable
   nonisolated(nonsending) public func barrier<R: Sendable>(
     waitingForReaders: Bool = false, timeout: Duration? = nil,

@@ -14,8 +14,8 @@ struct MonitoringService: Service {
   let log: Logger
 
   /// From the end of one sample to the begin of the next: a second, and twenty times what the last one took, so that looking
-  /// takes no more than a twentieth of the table thread. But no more than a minute: a process that was stopped while it looked would not
-  /// look for as long.
+  /// takes no more than a twentieth of the table thread. At most a minute: if the process was stopped within a sample, that time counts as
+  /// the sample's.
   private static let pauseNanoseconds: ClosedRange<UInt64> = 1_000_000_000...60_000_000_000
   private static let pauseFactor: UInt64 = 20
 

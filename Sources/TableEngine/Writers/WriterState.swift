@@ -47,8 +47,8 @@ final class WriterState: @unchecked Sendable {
   var sizeBeforeGrowth = 0
   /// How many records the transaction in flight may have without asking for room.
   var recordsWithRoom = 0
-  /// Where the reserve of the table began when ``recordsWithRoom`` was counted. It may begin further behind by now, never before that:
-  /// whoever takes units away has a turn of W of its own.
+  /// Where the reserve of the table began when ``recordsWithRoom`` was counted. It may begin further behind by now, never before that: if
+  /// another process takes units away, it has a turn of W in between, and the shrinker of this one calls ``forgetRoom()``.
   var reserveStart = BlockRef(raw: 0)
   /// The number of the turn of W behind the one in which a transaction of this process last changed keys alone. If this
   /// process has W in that turn, nobody else has had it in between: the positions that the journal saved, and
