@@ -34,6 +34,9 @@ extension TableSection where Self: ~Copyable & ~Escapable {
   func found(_ key: RawKey) throws(TableError) -> FoundEntry? { try withEntry(key) { entry in entry.found } }
 }
 
+// `withEntry` is compiled for `found` beforehand: collections come to it through the protocol, and its general form asks the runtime for the
+// types in it at each call.
+
 extension ReadView: TableSection {
   /// Calls `body` with what lies under a key, in place; nil if absent or expired.
   @inlinable @_specialize(where Key == RawKey, R == FoundEntry)
