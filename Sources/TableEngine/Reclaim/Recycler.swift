@@ -55,11 +55,11 @@ struct Recycler {
     let head = superseded.head
     guard let block = first(head) else { return nil }
     return block.code == code && _fastPath(block < state.reserveStart)
-      ? found(block, head) : findFurther(block, head, code, sparingReserve: true, detours: Self.detours)
+      ? found(block, head) : findFurther(block, head, code, before: state.reserveStart, detours: Self.detours)
   }
 
-  /// The same for a tombstone, which may take a block of the reserve. At the head lies the value that an earlier removal superseded, and behind it nearly always that
-  /// one's tombstone. Both are looked at before the value's block is made free.
+  /// The same for a tombstone, which may take a block of the reserve. At the head lies the value that an earlier removal superseded, and
+  /// behind it nearly always that one's tombstone. Both are looked at before the value's block is made free.
   @inline(__always)
   func findForTombstone(code: Int) -> Find? {
     guard code < SizeClasses.runCode else { return nil }
@@ -68,7 +68,7 @@ struct Recycler {
     if block.code == code { return found(block, head) }
     guard let next = self.block(head &+ 1, mask, tail: tail, upTo: upTo), next.code == code,
       let release = FreePass(state: state).quickRelease(of: block)
-    else { return findFurther(block, head, code, sparingReserve: false, detours: Self.detours) }
+    else { return findFurther(block, head, code, before: BlockRef(raw: .max), detours: Self.detours) }
     let bytesPopped = FreePass(state: state).freeFirst(head, block, release)
     state.journal.save(JournalLayout.supersededHeadAfter, head &+ 1)
     return found(next, head &+ 1, bytesPopped: bytesPopped)
@@ -87,16 +87,17 @@ struct Recycler {
   }
 
   /// Makes the ring's first block free, which does not fit, and the one behind it if need be.
+  /// - Parameter end: behind which no block fits.
   @inline(never)
   private func findFurther(
-    _ other: BlockRef, _ otherHead: UInt64, _ code: Int, sparingReserve: Bool, detours: Int
+    _ other: BlockRef, _ otherHead: UInt64, _ code: Int, before end: BlockRef, detours: Int
   ) -> Find? {
     FreePass(state: state).freeFirst(otherHead, other)
     let head = otherHead &+ 1
     state.journal.save(JournalLayout.supersededHeadAfter, head)
     guard let block = first(head) else { return nil }
-    if block.code == code, !sparingReserve || block < state.reserveStart { return found(block, head) }
-    return detours > 1 ? findFurther(block, head, code, sparingReserve: sparingReserve, detours: detours &- 1) : nil
+    if block.code == code, block < end { return found(block, head) }
+    return detours > 1 ? findFurther(block, head, code, before: end, detours: detours &- 1) : nil
   }
 
   /// Moves the ring's head past the found block, which the journal names by now.

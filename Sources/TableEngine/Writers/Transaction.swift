@@ -43,8 +43,7 @@ struct Transaction {
     journal.save(JournalLayout.supersededHeadAfter, supersededHead)
     journal.save(JournalLayout.retainedTail, retainedTail)
     journal.save(JournalLayout.retainedHeadAfter, retained.head)
-    state.reserveStart = state.allocator.reserveStart
-    state.recordsWithRoom = recordsWithRoom(
+    countRoom(
       limbo: limboTail &- limbo.head, superseded: superseded.tail &- supersededHead,
       retained: retainedTail &- retained.head)
   }
@@ -369,8 +368,7 @@ struct Transaction {
     defer { if state.superseded.mask != mask { state.keyRecords = WriterState.noKeyRecords } }
     try state.superseded.reserve(pending &* 2, state.backing)
     try state.retained.reserve(superseded, state.backing)
-    state.reserveStart = state.allocator.reserveStart
-    state.recordsWithRoom = recordsWithRoom(
+    countRoom(
       limbo: UInt64(state.limbo.count), superseded: UInt64(state.superseded.count),
       retained: UInt64(state.retained.count))
   }
@@ -383,15 +381,16 @@ struct Transaction {
     return true
   }
 
-  /// How many records the journal may have with the room that there is, if the rings hold so many. While a transaction is open
-  /// they get no fuller: a free pass inside it only takes from them.
+  /// How many records the journal may have with the room that there is, if the rings hold so many, and where the reserve begins. While a
+  /// transaction is open the rings get no fuller: a free pass inside it only takes from them.
   @inline(__always)
-  private func recordsWithRoom(limbo: UInt64, superseded: UInt64, retained: UInt64) -> Int {
+  private func countRoom(limbo: UInt64, superseded: UInt64, retained: UInt64) {
     let kept = Int64(truncatingIfNeeded: superseded &+ retained)
     let inLimbo = Int64(truncatingIfNeeded: state.limbo.mask &- limbo) &- kept
     let inSuperseded = Int64(truncatingIfNeeded: state.superseded.mask &- superseded)
     let inRetained = Int64(truncatingIfNeeded: state.retained.mask) &- kept
     let inRings = min(inLimbo, inSuperseded, inRetained) >> 1
-    return min(Int(truncatingIfNeeded: inRings), journal.recordsWithPages)
+    state.recordsWithRoom = min(Int(truncatingIfNeeded: inRings), journal.recordsWithPages)
+    state.reserveStart = state.allocator.reserveStart
   }
 }
