@@ -62,18 +62,17 @@ public final class Follower {
     mustFindStore = true
     if let store = try openStore() {
       try check(store)
-      if segment.keeping == .broken {
-        store.close(isBroken: true)
-        mustFindStore = false
-        return
-      }
-      self.store = store
-      cursor = ChangeCursor(after: store.applied)
-      forgetAllPending()
-      mustCompare = false
-      try prove(store)
+      if segment.keeping == .broken { store.close(isBroken: true) } else { try goOn(from: store) }
     }
     mustFindStore = false
+  }
+
+  private func goOn(from store: Store) throws(StoreError) {
+    self.store = store
+    cursor = ChangeCursor(after: store.applied)
+    forgetAllPending()
+    mustCompare = false
+    try prove(store)
   }
 
   /// - Returns: nil if there is none, or one that is broken and cannot be read.
@@ -92,7 +91,7 @@ public final class Follower {
   private func prove(_ store: Store) throws(StoreError) {
     mustProve = true
     do throws(StoreError) {
-      try store.bind(to: store.uuid, applied: store.applied)
+      try store.commitAgain()
     } catch {
       // The next commit proves as much.
       if error.code == .noSpace { return }
@@ -195,7 +194,7 @@ public final class Follower {
     try collect()
     guard let store, !mustCompare else { return try compare() }
     guard !pending.isEmpty else {
-      if mustProve { try store.bind(to: store.uuid, applied: store.applied) }
+      if mustProve { try store.commitAgain() }
       return try publish(covered)
     }
     guard let (entries, version) = try copyPending() else { return try compare() }

@@ -212,6 +212,9 @@ final class Store {
     self.applied = applied
   }
 
+  /// Says the same once more, for the sync: then all that was committed before is on the disk.
+  func commitAgain() throws(StoreError) { try bind(to: uuid, applied: applied) }
+
   /// Says what kind of table it is. In a transaction of the caller's. A file of an earlier release does not say it.
   func note(isOfMirror: Bool) throws(StoreError) {
     try explaining(path) { () throws(SQLiteError) in

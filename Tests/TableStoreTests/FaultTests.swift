@@ -21,6 +21,20 @@ enum Length {
 
 /// What a disk that fails, fills up or loses power leaves of a store. One after the other: the disk is the process's.
 @Suite(.serialized) struct FaultTests {
+  /// A table, and a directory on a disk that works until a plan says otherwise.
+  private func withTableAndDisk(
+    capacityBytes: Int = 4 << 20, _ body: (String, Table, StoreDirectory) throws -> Void
+  ) throws {
+    faulty_disk_register()
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: capacityBytes))
+        faulty_disk_plan(FAULTY_DISK_NONE, 0)
+        try body(name, table, directory)
+      }
+    }
+  }
+
   /// The table at each version, and which of them were said to be durable after how many operations of the disk.
   struct History {
     var states: [UInt64: [String: Int]] = [:]
@@ -207,57 +221,47 @@ enum Length {
   /// A file whose sync failed is not trusted by the next keeper either: the system takes what it could not write for written.
   @Test(arguments: 1...3 as ClosedRange<UInt64>) func theKeeperAfterOneWhoseSyncFailedWritesANewFile(at: UInt64) throws
   {
-    faulty_disk_register()
-    try withTableName { name in
-      try withDirectory { directory in
-        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        let first = try Follower(table, in: directory, disk: "faulty")
-        try first.sync()
-        try table.set("key", "last")
-        faulty_disk_plan(FAULTY_DISK_FAIL, at)
-        #expect(storeError { try first.sync() }?.code == .inputOutput)
-        #expect(table.segment.keeping == .broken)
-        first.close()
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        let durable = table.durableVersion
-        let second = try Follower(table, in: directory, disk: "faulty")
-        #expect(table.durableVersion == durable && durable < table.version)
-        #expect(table.segment.keeping == .broken)
-        try second.sync()
-        #expect(second.takeEvents() == [.newFile])
-        #expect(table.durableVersion == table.version)
-        #expect(table.segment.keeping == .kept)
-        second.close()
-        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
-      }
+    try withTableAndDisk { name, table, directory in
+      let first = try Follower(table, in: directory, disk: "faulty")
+      try first.sync()
+      try table.set("key", "last")
+      faulty_disk_plan(FAULTY_DISK_FAIL, at)
+      #expect(storeError { try first.sync() }?.code == .inputOutput)
+      #expect(table.segment.keeping == .broken)
+      first.close()
+      faulty_disk_plan(FAULTY_DISK_NONE, 0)
+      let durable = table.durableVersion
+      let second = try Follower(table, in: directory, disk: "faulty")
+      #expect(table.durableVersion == durable && durable < table.version)
+      #expect(table.segment.keeping == .broken)
+      try second.sync()
+      #expect(second.takeEvents() == [.newFile])
+      #expect(table.durableVersion == table.version)
+      #expect(table.segment.keeping == .kept)
+      second.close()
+      #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
     }
   }
 
   /// Also by way of the daemon's steps, and however it ends.
   @Test func aStepWhoseSyncFailedLeavesItNotedInTheTable() throws {
-    faulty_disk_register()
-    try withTableName { name in
-      try withDirectory { directory in
-        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        var loop = StoreLoop(table, directory, disk: "faulty")
-        _ = loop.step(.everyBarrier)
-        try table.set("key", "last")
-        faulty_disk_plan(FAULTY_DISK_FAIL, 1)
-        _ = loop.step(.everyBarrier)
-        #expect(loop.status.error?.code == .inputOutput)
-        #expect(table.segment.keeping == .broken)
-        loop.close()
-        table.noteNotStored()
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        var next = StoreLoop(table, directory, disk: "faulty")
-        _ = next.step(.everyBarrier)
-        #expect(names(in: directory.path).first == "\(name).2.sqlite")
-        #expect(table.segment.keeping == .kept && table.durableVersion == table.version)
-        next.close()
-        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
-      }
+    try withTableAndDisk { name, table, directory in
+      var loop = StoreLoop(table, directory, disk: "faulty")
+      _ = loop.step(.everyBarrier)
+      try table.set("key", "last")
+      faulty_disk_plan(FAULTY_DISK_FAIL, 1)
+      _ = loop.step(.everyBarrier)
+      #expect(loop.status.error?.code == .inputOutput)
+      #expect(table.segment.keeping == .broken)
+      loop.close()
+      table.noteNotStored()
+      faulty_disk_plan(FAULTY_DISK_NONE, 0)
+      var next = StoreLoop(table, directory, disk: "faulty")
+      _ = next.step(.everyBarrier)
+      #expect(names(in: directory.path).first == "\(name).2.sqlite")
+      #expect(table.segment.keeping == .kept && table.durableVersion == table.version)
+      next.close()
+      #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
     }
   }
 
@@ -282,52 +286,42 @@ enum Length {
 
   /// A daemon that stops has no later step that would write the new file.
   @Test func aDiskThatFailsAtTheLastSyncIsAskedForANewFile() throws {
-    faulty_disk_register()
-    try withTableName { name in
-      try withDirectory { directory in
-        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        var loop = StoreLoop(table, directory, disk: "faulty")
-        _ = loop.step(.relaxed(.seconds(3600)))
-        try table.set("key", "last")
-        _ = loop.step(.relaxed(.seconds(3600)))
-        #expect(table.durableVersion < table.version)
-        faulty_disk_plan(FAULTY_DISK_FAIL, 1)
-        #expect(loop.finish() != .none)
-        #expect(loop.status.error?.code == .inputOutput)
-        #expect(loop.finish() == .none)
-        #expect(table.durableVersion == table.version)
-        loop.close()
-        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
-      }
+    try withTableAndDisk { name, table, directory in
+      var loop = StoreLoop(table, directory, disk: "faulty")
+      _ = loop.step(.relaxed(.seconds(3600)))
+      try table.set("key", "last")
+      _ = loop.step(.relaxed(.seconds(3600)))
+      #expect(table.durableVersion < table.version)
+      faulty_disk_plan(FAULTY_DISK_FAIL, 1)
+      #expect(loop.finish() != .none)
+      #expect(loop.status.error?.code == .inputOutput)
+      #expect(loop.finish() == .none)
+      #expect(table.durableVersion == table.version)
+      loop.close()
+      #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "last")
     }
   }
 
   /// Folding needs room that storing may still have: nobody is told that the store has failed, and it is tried again.
   @Test func aFullDiskForFoldingIsNoFailureOfTheStore() throws {
-    faulty_disk_register()
-    try withTableName { name in
-      try withDirectory { directory in
-        let table = try Table.create(name, .init(capacityBytes: 8 << 20))
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        let follower = try Follower(table, in: directory, disk: "faulty")
+    try withTableAndDisk(capacityBytes: 8 << 20) { name, table, directory in
+      let follower = try Follower(table, in: directory, disk: "faulty")
+      try follower.sync()
+      for number in 0..<17 {
+        try table.set("key", [UInt8](repeating: UInt8(number), count: 1 << 20))
         try follower.sync()
-        for number in 0..<17 {
-          try table.set("key", [UInt8](repeating: UInt8(number), count: 1 << 20))
-          try follower.sync()
-        }
-        faulty_disk_plan(FAULTY_DISK_FULL, 1)
-        while try follower.tidy() {}
-        #expect(table.segment.keeping == .kept)
-        faulty_disk_plan(FAULTY_DISK_NONE, 0)
-        try table.set("key", "short")
-        try follower.sync()
-        var slices = 0
-        while try follower.tidy() { slices += 1 }
-        #expect(slices > 3)
-        follower.close()
-        #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "short")
       }
+      faulty_disk_plan(FAULTY_DISK_FULL, 1)
+      while try follower.tidy() {}
+      #expect(table.segment.keeping == .kept)
+      faulty_disk_plan(FAULTY_DISK_NONE, 0)
+      try table.set("key", "short")
+      try follower.sync()
+      var slices = 0
+      while try follower.tidy() { slices += 1 }
+      #expect(slices > 3)
+      follower.close()
+      #expect(try rebooted(name, from: directory)?.get("key", as: String.self) == "short")
     }
   }
 
