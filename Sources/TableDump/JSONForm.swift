@@ -62,6 +62,7 @@ package enum JSONForm {
     return (key, value, attributes, try number(fields, "version", 0))
   }
 
+  /// The members of a dump's first line, and of a record.
   static let headerNames: Swift.Set<String> = [
     "dump", "format", "table", "variant", "capacityBytes", "version", "takenNanoseconds", "keyCount", "prefix",
     "prefixBase64",

@@ -91,11 +91,9 @@ extension CollectionPlace {
     _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer,
     _ form: StoredForm, in tx: inout Transaction
   ) throws(TableError) {
-    let index = ElementIndex(place: self)
-    let state = try index.state(in: tx)
+    var edit = try ElementIndex(place: self).edit(in: tx)
     try tx.withSavepoint { tx throws(TableError) in
       try unsafe tx.store(stored, bytes, form, .never)
-      var edit = ElementIndexEdit(index, state)
       try unsafe edit.list(key, in: tx)
       try edit.store(in: &tx)
     }

@@ -149,7 +149,7 @@ struct ElementIndexEdit {
   /// A listing was added or removed.
   private var isChanged = false
 
-  init(_ index: ElementIndex, _ state: ElementIndex.State?) {
+  fileprivate init(_ index: ElementIndex, _ state: ElementIndex.State?) {
     self.index = index
     isNew = state == nil
     self.state = state ?? ElementIndex.State(pages: 1, seed: Int.random(in: 0..<1 << 59))
