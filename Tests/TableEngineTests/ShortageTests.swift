@@ -21,6 +21,16 @@ import Testing
     #expect(try table.check() == [])
   }
 
+  /// A transaction asks for room only once it has had so many records: the journal's pages and the rings must have it.
+  @Test func theRoomThatIsCountedIsThere() throws {
+    let table = try Table.temporary(capacityBytes: 16 << 20)
+    let state = try #require(table.segment.participant).state
+    try table.set("key", 1)
+    #expect(state.recordsWithRoom > 0)
+    #expect(state.recordsWithRoom <= state.journal.recordsWithPages)
+    #expect(UInt64(state.recordsWithRoom) * 2 <= state.leastRingMask)
+  }
+
   /// What readers keep is no reason for a shortage that would stay if they kept nothing.
   @Test func aJournalThatCannotGrowIsNoReadersFault() throws {
     let table = try Table.temporary(capacityBytes: 1 << 20)
