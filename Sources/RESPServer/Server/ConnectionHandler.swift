@@ -170,7 +170,12 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
     let watch = wait.watch!
     diskWait = (watch, end)
-    watch.wait(for: .disk(wait.targets[0].version)) { loop.execute(goOn) }
+    do {
+      try watch.wait(for: .disk(wait.targets[0].version)) { loop.execute(goOn) }
+    } catch {
+      // No thread can be started that waits: the command, carried out anew, is told so and answers it.
+      loop.execute(goOn)
+    }
   }
 
   /// The command looks by itself what has come about, and waits again for what has not.

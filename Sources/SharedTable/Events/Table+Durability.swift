@@ -40,7 +40,7 @@ extension Table {
       if deadline.isPast { throw named(.notDurable(.late(durable: segment.durable))) }
       try Task.checkCancellation()
       if watch == nil { watch = try Watch(self) }
-      await watch!.wait(for: .disk(version), deadline: deadline.instant, isolation: #isolation)
+      try await watch!.wait(for: .disk(version), deadline: deadline.instant, isolation: #isolation)
     }
   }
 

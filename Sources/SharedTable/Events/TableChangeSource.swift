@@ -186,7 +186,7 @@ public final class TableChangeSource: Sendable {
     // Weakly: who lets go of a source that waits has no more use for it. And only on the queue, or the watcher's thread might have the last
     // reference, and let go of what the handlers hold.
     let proceed: @Sendable () -> Void = { [weak self] in self?.proceed() }
-    watch.wait(for: goal) { [queue] in queue.async(execute: proceed) }
+    try watch.wait(for: goal) { [queue] in queue.async(execute: proceed) }
     // A cancellation that came before the wait found nothing to end.
     if isCancelled { watch.end() }
   }

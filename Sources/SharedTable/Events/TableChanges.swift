@@ -85,7 +85,7 @@ extension ChangeFeed {
         try Watch.ensureOwn(&watch, of: table)
         // Each job that looked again would be one more commit to look after. So the task leaves the actor, and comes back with a change.
         if table.isCommitted(byJobsOf: actor) { return try await next(&watch, isolation: nil) }
-        await watch!.wait(for: goal, isolation: actor)
+        try await watch!.wait(for: goal, isolation: actor)
       }
     }
     return nil

@@ -72,11 +72,10 @@ final class TableWatcher: Sendable {
       state.waits.updateValue(nil, forKey: state.lastID)
       return (state.lastID, needsThread)
     }
-    if needsThread {
-      do throws(SystemError) { try start() } catch {
-        remove(id)
-        throw error
-      }
+    if needsThread, let error = start() {
+      _ = endWaits(but: id)
+      remove(id)
+      throw error
     }
     return id
   }
@@ -88,7 +87,7 @@ final class TableWatcher: Sendable {
 
   fileprivate func wait(
     _ id: UInt64, _ segment: Segment, for goal: Watch.Goal, deadline: UInt64, _ wake: @escaping @Sendable () -> Void
-  ) {
+  ) throws(SystemError) {
     let wait = Wait(
       segment: segment, goal: goal, deadline: deadline, since: HostClock.monotonicNanoseconds, wake: wake)
     // The replaced wait goes out of the lock: it holds a segment.
@@ -101,8 +100,9 @@ final class TableWatcher: Sendable {
     // Of the parent of this process: the woken thread finds that out.
     guard case .some = replaced else { return wake() }
     control.advance()
-    // The task that came first could not start the thread, so this one tries. If it fails too, `start` has ended this wait.
-    if needsThread { try? start() }
+    // The task that came first could not start the thread, so this one tries. A wait that has ended meanwhile has been woken, and
+    // must not fail besides.
+    if needsThread, let error = start(), endWaits(but: id) { throw error }
   }
 
   fileprivate func end(_ id: UInt64) {
@@ -124,10 +124,8 @@ final class TableWatcher: Sendable {
   }
 
   /// By whoever found that it does not run, and has noted that it does.
-  ///
-  /// If the system gives no thread, the caller ends all waits that other tasks have begun meanwhile: each of these tasks looks at its
-  /// table and waits anew, and by that tries to start the thread once more.
-  private func start() throws(SystemError) {
+  /// - Returns: why the system gives no thread. The caller then calls ``endWaits(but:)``.
+  private func start() -> SystemError? {
     warmUp()
     do throws(SystemError) {
       try unsafe ServiceThread.start { _ in
@@ -135,17 +133,26 @@ final class TableWatcher: Sendable {
         TableWatcher.shared.run()
         return nil
       }
+      return nil
     } catch {
-      // They go out of the lock: each holds a segment.
-      let waits = withState { state in
-        state.isRunning = false
-        let waits = state.waits
-        for id in waits.keys { state.waits.updateValue(nil, forKey: id) }
-        return waits
-      }
-      for wait in waits.values { wait?.wake() }
-      throw error
+      return error
     }
+  }
+
+  /// Notes that no thread runs, and ends all waits that other tasks have begun meanwhile: each of these tasks looks at its table and
+  /// waits anew. By that it tries to start the thread itself, and fails with an error where that is not possible.
+  /// - Parameter own: the caller's watch, which is not woken.
+  /// - Returns: whether `own` was waiting still; if not, it has been woken.
+  private func endWaits(but own: UInt64) -> Bool {
+    // They go out of the lock: each holds a segment.
+    let waits = withState { state in
+      state.isRunning = false
+      let waits = state.waits
+      for id in waits.keys { state.waits.updateValue(nil, forKey: id) }
+      return waits
+    }
+    for (id, wait) in waits where id != own { wait?.wake() }
+    return (waits[own] ?? nil) != nil
   }
 
   /// Once through what the thread does, by who starts it.
@@ -291,15 +298,22 @@ package final class Watch: Sendable {
 
   /// Calls `wake` once: when what is waited for has come, the table is gone, the time is over, or ``end()`` is called. On the
   /// watcher's thread: it must not take long. Only one wait at a time.
-  package func wait(for goal: Goal, deadline: UInt64 = .max, _ wake: @escaping @Sendable () -> Void) {
-    TableWatcher.shared.wait(id, segment, for: goal, deadline: deadline, wake)
+  /// - Throws: `system` if the watcher's thread cannot be started; `wake` is not called then.
+  package func wait(
+    for goal: Goal, deadline: UInt64 = .max, _ wake: @escaping @Sendable () -> Void
+  ) throws(TableError) {
+    do throws(SystemError) {
+      try TableWatcher.shared.wait(id, segment, for: goal, deadline: deadline, wake)
+    } catch {
+      throw TableError(.system(error), table: segment.name)
+    }
   }
 
   /// Ends the wait, if there is one.
   package func end() { TableWatcher.shared.end(id) }
 
   /// The same wait; no commit comes to a table that is gone.
-  /// - Throws: `unlinked`, unless there is a commit that the caller has not seen.
+  /// - Throws: `unlinked`, unless there is a commit that the caller has not seen; `system`.
   func waitForCommit(
     after version: UInt64, deadline: UInt64, isolation: isolated (any Actor)? = #isolation
   ) async throws(TableError) {
@@ -309,21 +323,27 @@ package final class Watch: Sendable {
     } catch {
       throw TableError(error, table: segment.name)
     }
-    await wait(for: .commit(after: version), deadline: deadline, isolation: isolation)
+    try await wait(for: .commit(after: version), deadline: deadline, isolation: isolation)
   }
 
   /// Suspends until what is waited for has come, the table is gone, the time is over, or the task is cancelled.
+  /// - Throws: `system` if the watcher's thread cannot be started.
   func wait(
     for goal: Goal, deadline: UInt64 = .max, isolation: isolated (any Actor)? = #isolation
-  ) async {
-    await withTaskCancellationHandler {
+  ) async throws(TableError) {
+    let failure: TableError? = await withTaskCancellationHandler {
       await unsafe withUnsafeContinuation { continuation in
-        wait(for: goal, deadline: deadline) { unsafe continuation.resume() }
+        do throws(TableError) {
+          try wait(for: goal, deadline: deadline) { unsafe continuation.resume(returning: nil) }
+        } catch {
+          return unsafe continuation.resume(returning: error)
+        }
         // A cancellation that came before the wait found nothing to end.
         if Task.isCancelled { end() }
       }
     } onCancel: {
       end()
     }
+    if let failure { throw failure }
   }
 }

@@ -39,7 +39,7 @@ extension Segment {
     let participant = try requireParticipant()
     guard presence.slot < UInt64(participant.slots.highWater) else { return false }
     let slot = Int(presence.slot)
-    if participant.slots.clearIfDead(slot) { return false }
+    guard participant.slots.isHeld(slot) else { return false }
     // A living thread has the slot, but is it the same? If the slot is being claimed just now, it may still show its
     // last owner's words: a later call finds out.
     let offset = participant.slots.offset(slot)

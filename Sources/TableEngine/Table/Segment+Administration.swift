@@ -125,24 +125,3 @@ extension Segment {
   /// tells who they were. Never waits: one attempt a slot.
   public func clearDeadReaders() throws(EngineError) -> [Holder] { try requireParticipant().slots.clearDead() }
 }
-
-extension Slots {
-  fileprivate func clearDead() -> [Holder] {
-    var dead: [Holder] = []
-    for index in 0..<highWater {
-      let mutex = mutex(index)
-      switch mutex.tryLock() {
-      case .acquired:
-        break
-      case .acquiredOwnerDied:
-        dead.append(holder(index))
-        reap(index)
-        try? mutex.markConsistent()
-      default:
-        continue
-      }
-      try? mutex.unlock()
-    }
-    return dead
-  }
-}

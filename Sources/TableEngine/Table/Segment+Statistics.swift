@@ -93,8 +93,3 @@ extension Segment {
     return ReaderCosts(state: participant.state).bytes(bySlots: held)
   }
 }
-
-extension Slots {
-  /// Whether a living thread holds the slot. A free or dead one is found by taking its mutex for a moment.
-  func isHeld(_ index: Int) -> Bool { !clearIfDead(index) }
-}

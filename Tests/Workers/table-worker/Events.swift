@@ -38,12 +38,12 @@ func answerEvents(_ words: [String]) throws -> String? {
       outcome {
         // The parent's is nobody's here, and lets whoever uses it go on.
         let ended = FutexFlag()
-        watch.wait(for: .commit(after: table.version)) { ended.raise() }
+        try watch.wait(for: .commit(after: table.version)) { ended.raise() }
         ended.wait()
         let again = try Table.open(table.name, access: .participant)
         let flag = FutexFlag()
         let own = try Watch(again)
-        own.wait(for: .commit(after: again.version)) { flag.raise() }
+        try own.wait(for: .commit(after: again.version)) { flag.raise() }
         try again.set("key", "child")
         flag.wait()
         return "\(watcherThreads())"

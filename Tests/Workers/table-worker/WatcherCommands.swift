@@ -13,7 +13,7 @@ func watcherAnswer(_ words: [String]) throws -> String? {
     try inPairs(rounds: Int(words[1])!) {
       guard let watch = try? Watch(table) else { return }
       let flag = FutexFlag()
-      watch.wait(for: .commit(after: 0)) { flag.raise() }
+      try? watch.wait(for: .commit(after: 0)) { flag.raise() }
       flag.wait()
     } before: {
       while watcherThreads() > 0 { sched_yield() }
@@ -21,18 +21,22 @@ func watcherAnswer(_ words: [String]) throws -> String? {
     }
     return "ok"
   // watch-without-threads ROUNDS: two threads begin to watch while no thread can be started. Where one of them is told so and the
-  // other is not, the latter waits once threads can be had.
+  // other is not, the latter is woken by the failure of the other at most, told so when it waits again, and waits once threads can be
+  // had.
   case "watch-without-threads":
     let watches = Mutex<[Watch]>([])
     var restore: (() -> Void)?
     var hasBegun = false
     let isLimited = Atomic(false)
+    let isSpinning = Atomic(false)
     try inPairs(rounds: Int(words[1])!) {
       guard isLimited.load(ordering: .acquiring) else {
         // A thread's first allocation maps more than it keeps: the limit would be as much too high.
         return watches.withLock { $0.reserveCapacity($0.capacity + 1) }
       }
-      if let watch = try? Watch(table) { watches.withLock { $0.append(watch) } }
+      guard let watch = try? Watch(table) else { return }
+      watches.withLock { $0.append(watch) }
+      if waits(by: watch), waits(by: watch) { isSpinning.store(true, ordering: .relaxed) }
     } before: {
       // Once the two threads have theirs, and have done a round.
       if hasBegun, restore == nil {
@@ -43,16 +47,26 @@ func watcherAnswer(_ words: [String]) throws -> String? {
       return watches.withLock { $0.isEmpty }
     }
     restore?()
+    if isSpinning.load(ordering: .relaxed) { return "woken again and again" }
     let lucky = watches.withLock { $0 }
     for watch in lucky {
       let flag = FutexFlag()
-      watch.wait(for: .commit(after: table.version)) { flag.raise() }
+      try watch.wait(for: .commit(after: table.version)) { flag.raise() }
       try table.set("key", "value")
       flag.wait()
     }
     return "\(lucky.count)"
   default: return nil
   }
+}
+
+/// Waits for a commit that does not come.
+/// - Returns: false if it was told that there is no thread to wait.
+private func waits(by watch: Watch) -> Bool {
+  let flag = FutexFlag()
+  guard (try? watch.wait(for: .commit(after: table.version)) { flag.raise() }) != nil else { return false }
+  flag.wait()
+  return true
 }
 
 /// Where two threads meet, round by round.
