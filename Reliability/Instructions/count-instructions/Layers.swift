@@ -12,6 +12,7 @@ struct Layers {
   private let array: SharedArray<Int>
   private let onces: [SharedOnce<Int>]
   private let looks: [ReadAccessor<Int>]
+  private let changes: [Accessor<Void>]
   private let properties: [Property]
   private let keys: [String]
   private let structKeys: [String]
@@ -43,6 +44,7 @@ struct Layers {
     try array.append(contentsOf: keys.map { _ in 1 })
     onces = try keys.map { try SharedOnce("once-\($0)", in: table) }
     looks = keys.map { Guarded("guarded-\($0)", in: table, default: 0).accessor { $0 } }
+    changes = keys.map { Guarded("guarded-\($0)", in: table, default: 0).accessor { $0 += 1 } }
     properties = keys.map { Property(value: Shared(wrappedValue: 0, "shared-\($0)", in: table)) }
     for key in keys {
       try table.set(key, 1)
@@ -99,6 +101,29 @@ struct Layers {
     }
   }
 
+  @inline(never)
+  private func change(_ operation: Operation) throws {
+    switch operation {
+    case .setInsertAndRemove:
+      for key in keys {
+        try set.remove(key)
+        try set.insert(key)
+      }
+    case .dictionarySetAndRemove:
+      for key in keys {
+        try dictionary.removeValue(forKey: key)
+        try dictionary.set(key, 1)
+      }
+    case .cacheSetAndRemove:
+      for key in keys {
+        try cache.remove(key)
+        try cache.set(key, 1)
+      }
+    case .keyedBarrier: for key in keys { try table.barrier(keys: [key]) { tx in try tx.set(key, 1) } }
+    default: for change in changes { try change.accessSync() }
+    }
+  }
+
   private func runOnAll(_ operation: Operation, _ round: Int) throws -> Int {
     var sum = 0
     switch operation {
@@ -131,6 +156,9 @@ struct Layers {
       for key in keys { try dictionary.set(key, 1) }
       sum = keys.count
     case .arrayWalk, .setWalk, .dictionaryWalk, .dictionaryEmpty: sum = try runOnWhole(operation)
+    case .setInsertAndRemove, .dictionarySetAndRemove, .cacheSetAndRemove, .keyedBarrier, .guardedChange:
+      try change(operation)
+      sum = keys.count
     default: for key in keys { sum += try table.get(key, as: Int.self) ?? 0 }
     }
     return sum

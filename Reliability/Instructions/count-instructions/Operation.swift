@@ -53,6 +53,14 @@ enum Operation: String, CaseIterable {
   case dictionaryWalk = "dictionary-walk"
   /// Ten elements more, and emptied again.
   case dictionaryEmpty = "dictionary-fill-and-empty"
+  /// An element is removed and added again, counted for both together.
+  case setInsertAndRemove = "set-insert-and-remove"
+  case dictionarySetAndRemove = "dictionary-set-and-remove"
+  case cacheSetAndRemove = "cache-set-and-remove"
+  /// A key that is there gets a new value in a barrier of this key.
+  case keyedBarrier = "keyed-barrier"
+  /// A value behind an accessor is changed in place.
+  case guardedChange = "guarded-change"
   /// A key that is there gets a new value in an asynchronous barrier of a queue, of which 400 are submitted together.
   case barrierBurst = "barrier-burst"
   /// A key is read in an awaited read of a queue with nothing in its way.
@@ -77,7 +85,9 @@ enum Operation: String, CaseIterable {
       .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayWalk, .setWalk:
       100_000
     case .setStruct, .dictionarySet, .cacheSet, .arraySet, .awaitRead, .awaitBarrier, .hostRun: 20_000
-    case .arrayAppend, .cacheSetNew: 6_000
+    case .arrayAppend, .cacheSetNew, .setInsertAndRemove, .dictionarySetAndRemove, .cacheSetAndRemove, .keyedBarrier,
+      .guardedChange:
+      6_000
     case .dictionaryWalk, .dictionaryEmpty: 400
     case .remove: 5_000
     case .barrierBurst: 8_000

@@ -47,7 +47,8 @@ import TestSupport
     case .setOfHundred: for _ in 0..<times / Self.keyCount { try setInBarriers(each: 100) }
     case .getTyped, .getStruct, .setStruct, .dictionaryGet, .setContains, .cacheHit, .cacheHitExpiring,
       .cacheHitOrCompute, .sharedRead, .onceRead, .guardedRead, .arrayElement, .arrayAppend, .arraySet, .cacheSet,
-      .cacheSetNew, .dictionarySet, .dictionaryWalk, .dictionaryEmpty, .arrayWalk, .setWalk:
+      .cacheSetNew, .dictionarySet, .dictionaryWalk, .dictionaryEmpty, .arrayWalk, .setWalk, .setInsertAndRemove,
+      .dictionarySetAndRemove, .cacheSetAndRemove, .keyedBarrier, .guardedChange:
       try Layers(table).run(operation, times: times)
     case .barrierBurst, .awaitRead, .awaitBarrier, .hostActorCall, .hostRun:
       try Handovers(table).run(operation, times: times)

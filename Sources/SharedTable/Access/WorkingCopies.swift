@@ -12,9 +12,9 @@ final class WorkingCopies {
   @usableFromInline let table: Table
   /// Nil in a barrier.
   private let section: ReadSection?
-  @usableFromInline var cells: [[UInt8]: any AccessCell] = [:]
-  /// Keys in the order of their first touch: that of writing back, so that equal runs write equal logs.
-  @usableFromInline var touched: [[UInt8]] = []
+  /// Of each key, in the order of their first touch: that of writing back, so that equal runs write equal logs. An accessor has few
+  /// parts, and they are looked through.
+  @usableFromInline var cells: [any AccessCell] = []
 
   init(_ table: Table, section: ReadSection?) {
     self.table = table
@@ -41,23 +41,22 @@ final class WorkingCopies {
 
   /// Stores what was changed. At the end of a run that did not throw.
   func writeBack() throws(TableError) {
-    for key in touched { try cells[key]?.writeBack(table) }
+    for cell in cells { try cell.writeBack(table) }
   }
 
   @inlinable
   func cell<Value>(_ guarded: Guarded<Value>) throws(TableError) -> TypedCell<Value> {
-    if let known = cells[guarded.key] {
-      if let cell = known as? TypedCell<Value> { return cell }
+    let place = cells.firstIndex { $0.key == guarded.key }
+    if let place {
+      if let cell = cells[place] as? TypedCell<Value> { return cell }
       // Touched as another type before: the table decides whether its bytes are a value of this one.
-      try known.writeBack(table)
-    } else {
-      touched.append(guarded.key)
+      try cells[place].writeBack(table)
     }
     let found = try find(guarded.key)
     let value = try table.checked(found.map { decode($0, as: Value.self) }, guarded.key)
     let expiry = found.flatMap { $0.meta.hasExpiry ? $0.expiry : nil }
     let cell = TypedCell(guarded.key, value, expires: expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
-    cells[guarded.key] = cell
+    if let place { cells[place] = cell } else { cells.append(cell) }
     return cell
   }
 
@@ -76,6 +75,7 @@ final class WorkingCopies {
 /// A touched value, whatever its type.
 @usableFromInline
 protocol AccessCell: AnyObject {
+  var key: [UInt8] { get }
   func writeBack(_ table: Table) throws(TableError)
 }
 

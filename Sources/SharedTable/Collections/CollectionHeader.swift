@@ -25,12 +25,19 @@ struct CollectionHeader: TableValue {
   }
 
   func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let length = Self.numberBytes + signature.utf8.count
+    try unsafe signature.withKeyBytes { signature throws(E) in try unsafe Self.withBytes(of: numbers, signature, body) }
+  }
+
+  /// Calls `body` with the bytes of a header.
+  static func withBytes<R, E: Error>(
+    of numbers: Numbers, _ signature: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    let length = numberBytes + signature.count
     let result: Result<R, E> = unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { place in
       for index in numbers.indices {
         unsafe place.storeBytes(of: numbers[index], toByteOffset: 8 * index, as: Int.self)
       }
-      unsafe UnsafeMutableRawBufferPointer(rebasing: place[Self.numberBytes..<length]).copyBytes(from: signature.utf8)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: place[numberBytes..<length]).copyMemory(from: signature)
       do throws(E) {
         return .success(try unsafe body(UnsafeRawBufferPointer(rebasing: place[..<length])))
       } catch {

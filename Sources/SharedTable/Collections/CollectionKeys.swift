@@ -10,6 +10,8 @@ final class CollectionKeys: Sendable {
   @usableFromInline let prefix: KeptBytes
   /// The name, in the prefix' memory.
   @usableFromInline let ownKey: KeptBytes
+  /// What the keys of an ``ElementIndex``'s pages begin with. The others lie in its memory.
+  let pagePrefix: KeptBytes
 
   /// - Throws: `invalid` unless the name has 1 to 200 bytes, and no slash, number sign or control character.
   @usableFromInline
@@ -21,11 +23,12 @@ final class CollectionKeys: Sendable {
           + "characters")
     }
     self.text = text
-    prefix = KeptBytes(Array(text.utf8) + [UInt8(ascii: "/")])
+    pagePrefix = KeptBytes(Array(text.utf8) + [UInt8(ascii: "/"), Self.reserved])
+    prefix = pagePrefix.dropLast()
     ownKey = prefix.dropLast()
   }
 
-  deinit { prefix.deallocate() }
+  deinit { pagePrefix.deallocate() }
 
   /// Can it be the name of a value or collection?
   static func isName(_ text: String) -> Bool {
@@ -92,6 +95,12 @@ final class CollectionKeys: Sendable {
   ) throws(TableError) -> R {
     defer { withExtendedLifetime(self) {} }
     return try unsafe prefix.withNumberedKey(number, body)
+  }
+
+  /// Calls `body` with the key of a page of the ``ElementIndex``.
+  func withPageKey<R>(_ number: Int, _ body: (RawKey) throws(TableError) -> R) throws(TableError) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try unsafe pagePrefix.withNumberedKey(number) { key throws(TableError) in try unsafe body(RawKey(key)) }
   }
 }
 

@@ -111,7 +111,13 @@ final class CollectionPlace: Sendable {
   }
 
   func setHeader(_ numbers: CollectionHeader.Numbers, in tx: inout Transaction) throws(TableError) {
-    try name.withOwnKey { key throws(TableError) in try tx.set(key, CollectionHeader(signature, numbers)) }
+    let key = unsafe name.ownKey.bytes
+    defer { withExtendedLifetime(self) {} }
+    try unsafe CollectionHeader.withBytes(of: numbers, signatureBytes.bytes) { bytes throws(TableError) in
+      if try unsafe !tx.replace(key, hash: hash, bytes, headerForm) {
+        try unsafe tx.store(key, bytes, headerForm, .never)
+      }
+    }
   }
 
   /// Removes the header and all that lies behind the name, for a collection that does not know its elements any more. Looks at

@@ -79,17 +79,12 @@ struct ElementIndex: Sendable {
   func page(
     _ number: Int, in section: borrowing some (TableSection & ~Copyable & ~Escapable)
   ) throws(TableError) -> ElementPage {
-    let page = try section.withEntry(key(ofPage: number)) { entry -> ElementPage? in
-      guard entry.hasForm(of: ElementPage.self) else { return nil }
-      return unsafe entry.bytes.withUnsafeBytes { bytes in unsafe ElementPage(tableBytes: bytes) }
+    let found = try place.name.withPageKey(number) { key throws(TableError) in try section.found(key) }
+    guard let found else { return ElementPage() }
+    guard found.hasForm(StoredForm(of: ElementPage.self)), let page = unsafe ElementPage(tableBytes: found.value) else {
+      throw place.damaged("page \(number) of its index cannot be read")
     }
-    guard let page else { return ElementPage() }
-    guard let page else { throw place.damaged("page \(number) of its index cannot be read") }
     return page
-  }
-
-  func key(ofPage number: Int) -> [UInt8] {
-    place.name.prefix.array + [CollectionKeys.reserved] + Array(String(number).utf8)
   }
 
   /// Visits the listed elements that are there, each with the bytes of its own key, until `body` returns false.
@@ -131,7 +126,7 @@ struct ElementIndex: Sendable {
           try unsafe place.name.withKey(bytes: key) { key throws(TableError) in _ = try tx.remove(key) }
           return true
         }
-        try tx.remove(key(ofPage: number))
+        try place.name.withPageKey(number) { key throws(TableError) in _ = try tx.remove(key) }
       }
       try tx.remove(place.name.text)
     }
@@ -143,7 +138,11 @@ struct ElementIndex: Sendable {
 struct ElementIndexEdit {
   private let index: ElementIndex
   private var state: ElementIndex.State
-  private var pages: [Int: ElementPage] = [:]
+  /// The page that was asked for last. It is not among the others: nearly every barrier changes one element, and meets one page.
+  private var page = ElementPage()
+  /// Its number.
+  private var number: Int?
+  private var others: [Int: ElementPage] = [:]
   /// The collection has no header. Pages may have been left behind by one that was removed.
   @usableFromInline let isNew: Bool
   /// A listing was added or removed.
@@ -153,7 +152,10 @@ struct ElementIndexEdit {
     self.index = index
     isNew = state == nil
     self.state = state ?? ElementIndex.State(pages: 1, seed: Int.random(in: 0..<1 << 59))
-    if isNew { pages[0] = ElementPage(isChanged: true) }
+    if isNew {
+      number = 0
+      page = ElementPage(isChanged: true)
+    }
   }
 
   /// Stores an element, and lists it if it was not there.
@@ -184,12 +186,10 @@ struct ElementIndexEdit {
 
   /// Unless it is listed.
   mutating func list(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) {
-    let number = unsafe state.page(of: key)
-    var page = try page(number, in: tx)
+    try unsafe turn(to: state.page(of: key), in: tx)
     if unsafe page.contains(key) { return }
     isChanged = true
     unsafe page.append(key)
-    pages[number] = page
     state.count += 1
     state.bytes += ElementPage.byteCount(key.count)
     // As many as this key can make needed, whatever a wrong header says.
@@ -200,11 +200,9 @@ struct ElementIndexEdit {
 
   /// If it is listed.
   private mutating func unlist(_ key: UnsafeRawBufferPointer, in tx: borrowing Transaction) throws(TableError) {
-    let number = unsafe state.page(of: key)
-    var page = try page(number, in: tx)
+    try unsafe turn(to: state.page(of: key), in: tx)
     guard unsafe page.remove(key) else { return }
     isChanged = true
-    pages[number] = page
     state.count = max(0, state.count - 1)
     state.bytes = max(0, state.bytes - ElementPage.byteCount(key.count))
     for _ in 0...ElementPage.byteCount(key.count) / (ElementIndex.State.pageBytes / 2) where state.isSparse {
@@ -216,42 +214,61 @@ struct ElementIndexEdit {
   @usableFromInline
   func store(in tx: inout Transaction) throws(TableError) {
     if !isChanged { return }
-    for (number, page) in pages where page.isChanged {
-      let key = index.key(ofPage: number)
-      if page.isEmpty { try tx.remove(key) } else { try tx.set(key, page) }
-    }
+    if let number { try store(page, number, in: &tx) }
+    for (number, page) in others { try store(page, number, in: &tx) }
     try index.place.setHeader([state.count, state.bytes, state.pages, state.seed, 0], in: &tx)
   }
 
-  private mutating func page(_ number: Int, in tx: borrowing Transaction) throws(TableError) -> ElementPage {
-    if let page = pages[number] { return page }
-    return try index.page(number, in: tx)
+  private func store(_ page: ElementPage, _ number: Int, in tx: inout Transaction) throws(TableError) {
+    guard page.isChanged else { return }
+    try index.place.name.withPageKey(number) { key throws(TableError) in
+      if page.isEmpty { try tx.remove(key) } else { try tx.set(key, page) }
+    }
+  }
+
+  /// Makes ``page`` that of the number.
+  private mutating func turn(to other: Int, in tx: borrowing Transaction) throws(TableError) {
+    if other == number { return }
+    let next: ElementPage
+    // A dictionary hashes the key before it finds that it is empty.
+    if !others.isEmpty, let known = others.removeValue(forKey: other) {
+      next = known
+    } else {
+      next = try index.page(other, in: tx)
+    }
+    if let number { others[number] = page }
+    (number, page) = (other, next)
   }
 
   /// The page whose turn it is gives those away that the new last page's number takes.
   private mutating func split(in tx: borrowing Transaction) throws(TableError) {
     let from = state.pages - state.round
-    let old = try page(from, in: tx)
+    try turn(to: from, in: tx)
+    let old = page
+    page = ElementPage(isChanged: true)
     state.pages += 1
-    pages[from] = ElementPage(isChanged: true)
-    pages[state.pages - 1] = ElementPage(isChanged: true)
+    others[state.pages - 1] = ElementPage(isChanged: true)
     unsafe old.forEach { key in
-      unsafe pages[state.page(of: key), default: ElementPage()].append(key)
+      let number = unsafe state.page(of: key)
+      if number == from {
+        unsafe page.append(key)
+      } else {
+        unsafe others[number, default: ElementPage()].append(key)
+      }
       return true
     }
   }
 
   /// The last page's elements go back to the one that it was split from.
   private mutating func join(in tx: borrowing Transaction) throws(TableError) {
-    let last = try page(state.pages - 1, in: tx)
+    try turn(to: state.pages - 1, in: tx)
+    let last = page
+    page = ElementPage(isChanged: true)
     state.pages -= 1
-    let to = state.pages - state.round
-    var page = try page(to, in: tx)
+    try turn(to: state.pages - state.round, in: tx)
     unsafe last.forEach { key in
       unsafe page.append(key)
       return true
     }
-    pages[to] = page
-    pages[state.pages] = ElementPage(isChanged: true)
   }
 }

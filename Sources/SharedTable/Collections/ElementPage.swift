@@ -7,6 +7,8 @@ import Glibc
 /// ```
 struct ElementPage: TableValue {
   private var bytes: [UInt8] = []
+  /// So much of a listing is added without another copy of the page.
+  private static var spareBytes: Int { 64 }
   /// Differs from what is stored.
   private(set) var isChanged = false
 
@@ -24,7 +26,8 @@ struct ElementPage: TableValue {
       rest += unsafe Self.byteCount(Int(tableBytes.loadUnaligned(fromByteOffset: rest, as: UInt32.self)))
     }
     guard rest == tableBytes.count else { return nil }
-    bytes = unsafe [UInt8](tableBytes)
+    bytes.reserveCapacity(tableBytes.count + Self.spareBytes)
+    unsafe bytes.append(contentsOf: tableBytes)
   }
 
   func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
@@ -70,17 +73,22 @@ struct ElementPage: TableValue {
   }
 
   private func offset(of key: UnsafeRawBufferPointer) -> Int? {
-    var offset = 0
-    let isAbsent = unsafe forEach { other in
-      // No `elementsEqual`, which compares byte by byte.
-      if unsafe other.count == key.count
-        && memcmp(other.baseAddress!, key.baseAddress ?? other.baseAddress!, key.count) == 0
-      {
-        return false
+    unsafe bytes.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset < bytes.count {
+        let length = unsafe Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        if length == key.count, unsafe Self.isEqual(key, bytes.baseAddress! + offset + 4) { return offset }
+        offset += Self.byteCount(length)
       }
-      offset += Self.byteCount(other.count)
-      return true
+      return nil
     }
-    return isAbsent ? nil : offset
+  }
+
+  /// Whether the key's bytes are there. Most of a program's keys differ in their last byte, which needs no call.
+  @inline(__always)
+  private static func isEqual(_ key: UnsafeRawBufferPointer, _ other: UnsafeRawPointer) -> Bool {
+    guard let last = unsafe key.last else { return true }
+    return unsafe other.load(fromByteOffset: key.count - 1, as: UInt8.self) == last
+      && memcmp(other, key.baseAddress!, key.count) == 0
   }
 }

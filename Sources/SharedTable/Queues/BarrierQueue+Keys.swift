@@ -20,7 +20,7 @@ extension BarrierQueue {
   ) throws -> R {
     let pass = try enterKeyedBarrier(timeout)
     defer { leaveRead(pass) }
-    try beginKeyedBarrier(keys, pass.timeout, forCommit: timeout)
+    try beginKeyedBarrier(keyBytes(of: keys), pass.timeout, forCommit: timeout)
     let result = try table.runInKeyedBarrier(body)
     try commitKeyedBarrier()
     return result
@@ -42,7 +42,7 @@ extension BarrierQueue {
     keys: [some TableKey & Sendable], timeout: Duration? = nil,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) throws(TableError) -> WorkItem<R> {
-    let work = keyedWork(keys, timeout, body)
+    let work = keyedWork(keyBytes(of: keys), timeout, body)
     try submit(work)
     return WorkItem(work, of: self)
   }
@@ -61,11 +61,11 @@ extension BarrierQueue {
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    return try await perform(keyedWork(keys, timeout, body))
+    return try await perform(keyedWork(keyBytes(of: keys), timeout, body))
   }
 
   private func keyedWork<R: Sendable>(
-    _ keys: [some TableKey & Sendable], _ timeout: Duration?,
+    _ keys: [[UInt8]], _ timeout: Duration?,
     _ body: @escaping @Sendable (inout Transaction) throws -> R
   ) -> KeyedWork {
     KeyedWork(
@@ -80,7 +80,7 @@ extension BarrierQueue {
       })
   }
 
-  private func beginKeyedBarrierInTurn(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
+  private func beginKeyedBarrierInTurn(_ keys: [[UInt8]], _ timeout: Duration?) throws(TableError) {
     if try beginKeyedBarrierAtOnce(keys, timeout) { return }
     try whileWaiting { () throws(TableError) in try beginKeyedBarrier(keys, timeout, forCommit: timeout) }
   }
@@ -98,7 +98,7 @@ extension BarrierQueue {
 
   /// - Parameter timeout: for the commit.
   /// - Returns: false with nothing done if it might have to wait.
-  private func beginKeyedBarrierAtOnce(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) -> Bool {
+  private func beginKeyedBarrierAtOnce(_ keys: [[UInt8]], _ timeout: Duration?) throws(TableError) -> Bool {
     do throws(TableError) { return try table.beginKeyedBarrierAtOnce(keys, timeout) } catch { throw labelled(error) }
   }
 
@@ -110,7 +110,7 @@ extension BarrierQueue {
 
   @usableFromInline
   func beginKeyedBarrier(
-    _ keys: [some TableKey], _ timeout: Duration?, forCommit commitTimeout: Duration?
+    _ keys: [[UInt8]], _ timeout: Duration?, forCommit commitTimeout: Duration?
   ) throws(TableError) {
     do throws(TableError) {
       try table.beginKeyedBarrier(keys, timeout, forCommit: commitTimeout)

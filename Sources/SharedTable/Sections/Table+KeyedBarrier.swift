@@ -27,19 +27,15 @@ extension Table {
   public func barrier<R: ~Copyable>(
     keys: [some TableKey], timeout: Duration? = nil, _ body: (inout Transaction) throws -> R
   ) throws -> R {
-    try beginKeyedBarrier(keys, timeout)
+    try beginKeyedBarrier(keyBytes(of: keys), timeout, forCommit: timeout)
     return try runKeyedBarrier(body)
   }
 
   @usableFromInline
-  func beginKeyedBarrier(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) {
-    try beginKeyedBarrier(keys, timeout, forCommit: timeout)
-  }
-
   func beginKeyedBarrier(
-    _ keys: [some TableKey], _ timeout: Duration?, forCommit commitTimeout: Duration?
+    _ keys: [[UInt8]], _ timeout: Duration?, forCommit commitTimeout: Duration?
   ) throws(TableError) {
-    let keys = try bytes(of: keys)
+    try checkNotEmpty(keys)
     do throws(EngineError) {
       try segment.beginKeyedBarrier(
         keys, timeoutNanoseconds: nanoseconds(timeout), commitTimeoutNanoseconds: nanoseconds(commitTimeout))
@@ -51,8 +47,8 @@ extension Table {
   /// The same if that needs no waiting.
   /// - Parameter timeout: for the commit.
   /// - Returns: false with nothing done if it might have to wait.
-  func beginKeyedBarrierAtOnce(_ keys: [some TableKey], _ timeout: Duration?) throws(TableError) -> Bool {
-    let keys = try bytes(of: keys)
+  func beginKeyedBarrierAtOnce(_ keys: [[UInt8]], _ timeout: Duration?) throws(TableError) -> Bool {
+    try checkNotEmpty(keys)
     do throws(EngineError) {
       return try segment.beginKeyedBarrierAtOnce(keys, timeoutNanoseconds: nanoseconds(timeout))
     } catch {
@@ -60,11 +56,10 @@ extension Table {
     }
   }
 
-  private func bytes(of keys: [some TableKey]) throws(TableError) -> [[UInt8]] {
+  private func checkNotEmpty(_ keys: [[UInt8]]) throws(TableError) {
     if keys.isEmpty {
       throw TableError(.invalid, table: name, "a barrier of keys needs at least one key; name one, or use 'barrier'")
     }
-    return keys.map { unsafe $0.withKeyBytes { unsafe [UInt8]($0) } }
   }
 
   /// Runs `body` with what was claimed and closes the barrier: committed, or forgotten if it throws.
@@ -92,6 +87,10 @@ extension Table {
     do throws(EngineError) { _ = try segment.commitKeyedBarrier() } catch { throw named(error) }
   }
 }
+
+/// Compiled in the program: what is generic is not specialised for other modules' types.
+@inlinable
+func keyBytes(of keys: [some TableKey]) -> [[UInt8]] { keys.map { unsafe $0.withKeyBytes { unsafe [UInt8]($0) } } }
 
 extension Table {
   /// How many bytes of entries a section of this thread meets at most: what the table holds and, in a barrier of some keys, what that has

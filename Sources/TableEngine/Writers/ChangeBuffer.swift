@@ -1,4 +1,5 @@
 import CShims
+import Glibc
 
 /// What a barrier of some keys has changed so far: in its process's memory, until it commits.
 ///
@@ -7,13 +8,17 @@ final class ChangeBuffer {
   /// What the barrier may read and change, with all that lies below.
   let locked: [[UInt8]]
   let timeoutNanoseconds: UInt64
-  /// The newest change of each key; the order is that of the first change of each.
-  private var changes: [[UInt8]: BufferedEntry] = [:]
-  private var order: [[UInt8]] = []
+  /// The newest change of each key, in the order in which the keys were first changed.
+  private var changes: [BufferedEntry] = []
+  /// Where in ``changes`` that of each key is. Empty while they are few enough to be looked through.
+  private var places: [[UInt8]: Int] = [:]
   /// What each change replaced, oldest first: a savepoint is a number of them.
-  private var replaced: [(key: [UInt8], entry: BufferedEntry?)] = []
+  private var replaced: [(place: Int, entry: BufferedEntry?)] = []
   /// Of the newest change of each key, with the keys.
   private(set) var byteCount = 0
+
+  /// So many are looked through.
+  private static var few: Int { 16 }
 
   init(locked: [[UInt8]], timeoutNanoseconds: UInt64) {
     self.locked = locked
@@ -31,7 +36,12 @@ final class ChangeBuffer {
   var isEmpty: Bool { changes.isEmpty }
 
   /// A key's newest change, be it a removal; nil if it was left alone.
-  func entry(_ key: UnsafeRawBufferPointer) -> FoundEntry? { unsafe changes[[UInt8](key)]?.found }
+  func entry(_ key: UnsafeRawBufferPointer) -> FoundEntry? { unsafe place(of: key).map { changes[$0].found } }
+
+  private func place(of key: UnsafeRawBufferPointer) -> Int? {
+    if changes.count > Self.few { return unsafe places[[UInt8](key)] }
+    return changes.firstIndex { unsafe $0.found.key.count == key.count && $0.found.key.begins(with: key) }
+  }
 
   func put(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes, version: UInt64
@@ -47,11 +57,22 @@ final class ChangeBuffer {
   }
 
   private func change(_ key: UnsafeRawBufferPointer, to entry: BufferedEntry) {
-    let key = unsafe [UInt8](key)
-    let old = changes.updateValue(entry, forKey: key)
-    if old == nil { order.append(key) }
-    replaced.append((key, old))
-    byteCount += entry.found.meta.byteCount - (old?.found.meta.byteCount ?? 0)
+    byteCount += entry.byteCount
+    if let place = unsafe place(of: key) {
+      byteCount -= changes[place].byteCount
+      replaced.append((place, changes[place]))
+      changes[place] = entry
+    } else {
+      replaced.append((changes.count, nil))
+      changes.append(entry)
+      notePlaces()
+    }
+  }
+
+  /// After the last of the changes was added.
+  private func notePlaces() {
+    guard changes.count > Self.few else { return }
+    for place in places.count..<changes.count { unsafe places[[UInt8](changes[place].found.key)] = place }
   }
 
   var savepoint: Int { replaced.count }
@@ -59,16 +80,25 @@ final class ChangeBuffer {
   func rollback(to savepoint: Int) {
     precondition(savepoint <= replaced.count, "a savepoint of another barrier")
     while replaced.count > savepoint {
-      let (key, entry) = replaced.removeLast()
-      byteCount += (entry?.found.meta.byteCount ?? 0) - changes[key]!.found.meta.byteCount
-      changes[key] = entry
-      if entry == nil { order.removeLast() }
+      let (place, entry) = replaced.removeLast()
+      byteCount += (entry?.byteCount ?? 0) - changes[place].byteCount
+      if let entry {
+        changes[place] = entry
+      } else {
+        // The last one: those that came after it have been taken back.
+        let removed = changes.removeLast()
+        if changes.count > Self.few {
+          unsafe places[[UInt8](removed.found.key)] = nil
+        } else {
+          places = [:]
+        }
+      }
     }
   }
 
   /// The newest change of each key, in the order in which the keys were first changed.
   func forEach<E: Error>(_ body: (FoundEntry) throws(E) -> Void) throws(E) {
-    for key in order { try body(changes[key]!.found) }
+    for change in changes { try body(change.found) }
   }
 }
 
@@ -77,6 +107,7 @@ final class ChangeBuffer {
 private final class BufferedEntry {
   private let place: UnsafeMutableRawPointer
   let found: FoundEntry
+  var byteCount: Int { found.meta.byteCount }
 
   init(
     _ meta: EntryMeta, _ attributes: ValueAttributes, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
