@@ -103,8 +103,7 @@ public actor Mirror {
       throw MirrorFailure(error, "the mirror's state")
     }
     let status = replica!.status
-    // The revision at which a mirror stopped is told again by events, whatever was done about it since. A read passes it over.
-    if replica!.isOfOtherSettings || status.revision == 0 || status.state == .stopped { mustRead = true }
+    if status.isUnread || status.revision == 0 { mustRead = true }
     publish()
   }
 

@@ -10,8 +10,6 @@ struct TableReplica {
   let table: Table
   let form: EntryForm
   private(set) var status: UpstreamStatus
-  /// What the table holds is not what the settings ask for, whatever revision it is of.
-  private(set) var isOfOtherSettings: Bool
   /// Of the keys that expire with their leases: none if the settings are to keep them.
   var leases = LeaseBook()
   /// What the table says of itself, as this side knows it; nil: nothing.
@@ -27,9 +25,10 @@ struct TableReplica {
     if let found = text.flatMap({ UpstreamStatus(text: $0) }) {
       status = found
       status.address = settings.address.description
-      isOfOtherSettings = found.contents != contents
+      // The revision at which a mirror stopped is told again by events, whatever was done about it since. A read passes it over.
+      if found.contents != contents || found.state == .stopped { status.isUnread = true }
     } else {
-      isOfOtherSettings = true
+      status.isUnread = true
     }
     status.contents = contents
     status.writeSocketPath = settings.writeSocketPath
@@ -67,7 +66,7 @@ struct TableReplica {
     with contents: SourceContents, asOf look: FreshnessTracker.Look
   ) throws(MirrorFailure) -> (stored: Int, removed: Int) {
     var next = status
-    (next.state, next.problem) = (.following, "")
+    (next.state, next.problem, next.isUnread) = (.following, "", false)
     let position = contents.position
     (next.cluster, next.revision, next.term) = (position.cluster, position.revision, position.term)
     (next.asOf, next.asOfMonotonic) = (look.realtime, look.monotonic)
@@ -79,7 +78,6 @@ struct TableReplica {
       found = LeaseBook()
       for page in contents.pages { stored += try tx.store(page, form, &found) }
     }
-    isOfOtherSettings = false
     found.assumeEnds(now: .now, grace: form.leaseGrace)
     leases = found
     return (stored, removed)

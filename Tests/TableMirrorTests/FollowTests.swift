@@ -142,6 +142,29 @@ import Testing
     }
   }
 
+  /// What the table holds is not what the new settings ask for, also for a mirror that begins with these settings after another one with
+  /// them found the store away.
+  @Test func newSettingsReadAnewAfterAMirrorThatFoundTheStoreAway() async throws {
+    try await MirrorFixture.with { fixture in
+      fixture.store.commit([("app/a", "1")])
+      try await fixture.mirroring { try await fixture.wait(for: .following) }
+      fixture.store.set(isDown: true)
+      try await fixture.mirroring({ $0.valueForm = .bytes }) {
+        try await fixture.wait { $0.state == .away && $0.contents.hasPrefix("bytes") }
+      }
+      fixture.store.set(isDown: false)
+      let (report, _) = try await fixture.mirroring({ $0.valueForm = .bytes }) {
+        try await fixture.wait(for: .following)
+      }
+      #expect(report.reads == 1)
+      #expect(try fixture.table.get("a", as: [UInt8].self) == Array("1".utf8))
+      let (next, _) = try await fixture.mirroring({ $0.valueForm = .bytes }) {
+        try await fixture.wait(for: .following)
+      }
+      #expect(next.reads == 0)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases)
   func writesOfParticipantsAreRefused(variant: Table.Variant) async throws {
     try await MirrorFixture.with(variant) { fixture in

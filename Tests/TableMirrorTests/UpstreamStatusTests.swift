@@ -15,6 +15,7 @@ import Testing
     status.asOf = 77
     status.asOfMonotonic = 78
     status.contents = "string p"
+    status.isUnread = true
     status.problem = "a\nb"
     let read = try #require(UpstreamStatus(text: status.text))
     status.problem = "a b"
@@ -31,6 +32,7 @@ import Testing
     status.state = .following
     (status.revision, status.cluster, status.term) = (.max, .max, .max)
     (status.asOf, status.asOfMonotonic) = (.max, .max)
+    status.isUnread = true
     status.problem = String(repeating: "é", count: 300)
     #expect(status.text.utf8.count == length)
   }

@@ -26,8 +26,11 @@ public struct UpstreamStatus: Sendable, Equatable {
   public var asOf: UInt64 = 0
   /// The same moment by CLOCK_MONOTONIC of this boot, which nobody sets. 0: it was before the host was started, or is not known to be later.
   package var asOfMonotonic: UInt64 = 0
-  /// What the table holds, and in which form, as far as the mirror's settings say. Another text: it is to be read anew.
+  /// What the table is to hold, and in which form, as far as the mirror's settings say. Another text: it is to be read anew.
   package var contents = ""
+  /// The table is to be read anew before events are followed: the settings have changed since it was read, or the mirror stopped. It stands
+  /// here so that it is still known where the mirror ends before the read.
+  package var isUnread = false
   /// Why it does not follow, and what to do about it; one line. Empty while it does.
   public var problem = ""
   /// The path of the Unix socket at which shmd takes writes to the table; nil if it takes none.
@@ -55,6 +58,7 @@ extension UpstreamStatus {
       "as-of \(asOf)", "as-of-monotonic \(asOfMonotonic)", "address \(address)", "contents \(contents)",
       "problem \(Self.line(problem))",
     ]
+    if isUnread { lines.append("unread") }
     var lengthOfLife = address.utf8.count + contents.utf8.count
     if let writeSocketPath, Self.isPath(writeSocketPath) {
       lines.append("writes-by \(writeSocketPath)")
@@ -82,6 +86,7 @@ extension UpstreamStatus {
     (self.revision, self.cluster, self.term) = (revision, cluster, term)
     (self.asOf, self.asOfMonotonic) = (asOf, asOfMonotonic)
     contents = String(fields["contents"] ?? "")
+    isUnread = fields["unread"] != nil
     problem = String(fields["problem"] ?? "")
     writeSocketPath = fields["writes-by"].map { String($0) }.flatMap { Self.isPath($0) ? $0 : nil }
   }
