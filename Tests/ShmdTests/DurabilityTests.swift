@@ -183,6 +183,40 @@ import Testing
     #expect(try daemon.wait() == .code(0))
   }
 
+  /// What is durable lies where the next daemon looks for it, whenever the host goes down.
+  @Test func aReloadDoesNotLeaveStoresBehind() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let stores = try fixture.storeTable(name)
+    defer { stores.remove() }
+    let other = StoreFiles(directory: fixture.directory + "/other", table: name)
+    defer { other.remove() }
+    let daemon = try fixture.startReady()
+    let table = try Table.open(name)
+    try table.barrier(durable: true) { try $0.set("k", "stays") }
+    try fixture.write(
+      "interval: 20ms\nstore-directory: \(other.directory)\ntables: [{name: \(name), capacity: 4MiB, durability: every-barrier}]\n"
+    )
+    daemon.signal(SIGHUP)
+    try daemon.waitForLine(
+      "'store-directory: \(other.directory)' has no store of '\(name)', stored in \(stores.directory); leave 'store-directory'"
+    )
+    #expect(access(other.directory, F_OK) != 0)
+    try table.barrier(durable: true) { try $0.set("k", "moves") }
+    daemon.signal(SIGTERM)
+    #expect(try daemon.wait() == .code(0))
+
+    #expect(rename(stores.directory, other.directory) == 0)
+    let next = try fixture.startReady()
+    try table.barrier(durable: true) { try $0.set("l", "too") }
+    removeObjects(ofTable: name)
+    try next.waitForLine("table restored from its store")
+    let back = try Table.open(name, timeout: .seconds(60))
+    #expect(try (back.get("k", as: String.self), back.get("l", as: String.self)) == ("moves", "too"))
+    next.signal(SIGTERM)
+    #expect(try next.wait() == .code(0))
+  }
+
   /// Each try fills what room there is: a store that did not fit is read again after a minute, or a reload.
   @Test func aStoreThatDoesNotFitIsNotReadEachTurn() async throws {
     let fixture = try DaemonFixture()

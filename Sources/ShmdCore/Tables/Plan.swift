@@ -118,7 +118,7 @@ struct Plan {
   /// Where the stores lie, if there are to be any.
   private var stores: StoreDirectory? { storedNames.isEmpty ? nil : StoreDirectory(configuration.storeDirectory) }
 
-  private func storeProblem(_ message: String) -> Problem {
+  func storeProblem(_ message: String) -> Problem {
     let source = configuration.sources[.storeDirectory]
     return Problem(file: source?.file ?? configuration.file, line: source?.line, message)
   }

@@ -53,6 +53,7 @@ public actor TableKeeper {
   public func apply(_ configuration: Configuration, beat: @Sendable () -> Void = {}) throws(Refusal) {
     let plan = Plan(configuration, access: .participant, beat: beat)
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
+    if let obstacle = stores.obstacle(to: configuration) { throw Refusal([plan.storeProblem(obstacle)]) }
     stores.use(configuration.storeDirectory)
     for warning in plan.warnings { log.warning("\(warning)") }
     var (next, waiting) = carryOut(plan, beat)
