@@ -75,12 +75,17 @@ import Testing
       for number in 10..<20 {
         _ = try client.call("SET", String(repeating: "a", count: 30_000) + "\(number)", "v")
       }
-      let pattern = "*" + String(repeating: "a", count: 15_000) + "b"
+      let pattern = "*" + String(repeating: "a", count: 1_000) + "b"
       for command in [["KEYS", pattern], ["SCAN", "0", "MATCH", pattern]] {
         try client.send(RedisClient.encode(command.map { Array($0.utf8) }))
         for _ in 0..<2 { #expect(try other.call("PING") == "+PONG") }
         #expect(try client.answer().hasSuffix("[]") || command[0] == "SCAN")
       }
+      let long = String(repeating: "a", count: 1_025)
+      let refusal = "-ERR a pattern of keys may have 1024 bytes; this has 1025"
+      #expect(try client.call("KEYS", long) == refusal)
+      #expect(try client.call("SCAN", "0", "MATCH", long) == refusal)
+      #expect(try client.call("SCAN", "0", "MATCH", long, "MATCH", "b") != refusal)
     }
   }
 }

@@ -1,3 +1,5 @@
+import SharedTable
+
 /// A pattern of keys or channels, made ready for many of them: `*`, `?`, `[a-c]`, `[^a]`, `\x`, as Redis matches them.
 ///
 /// It takes time in proportion to a text's length, for each 64 elements of the pattern, whatever stars that has. Looking anew behind the
@@ -55,6 +57,17 @@ struct Glob: Sendable {
       }
     }
     self.masks = masks
+  }
+
+  /// A SCAN looks at up to a thousand keys of up to 64 KiB in one step, and KEYS in a transaction does so while all writers of the host wait: each
+  /// 64 bytes of the pattern take as long again.
+  private static var longestOfKeys: Int { 1 << 10 }
+
+  init(ofKeys pattern: [UInt8]) throws(CommandError) {
+    guard pattern.count <= Self.longestOfKeys else {
+      throw CommandError("ERR a pattern of keys may have \(Self.longestOfKeys) bytes; this has \(pattern.count)")
+    }
+    self.init(pattern, longest: Table.keyLengths.upperBound)
   }
 
   func matches(_ text: [UInt8]) -> Bool { text.withBytes { matches($0) } }

@@ -88,7 +88,7 @@ private enum Reads {
     var found: [[UInt8]] = []
     var bytes = 0
     let limit = reply.limit
-    let glob = Glob(pattern, longest: Table.keyLengths.upperBound)
+    let glob = try Glob(ofKeys: pattern)
     try section.forEachKey { key in
       if glob.matches(key), visible?.mayRead(key) ?? true {
         found.append(key.array)

@@ -33,7 +33,7 @@ struct ScanRequest {
       }
       index += 2
     }
-    pattern = match.map { Glob(request[$0].array, longest: Table.keyLengths.upperBound) }
+    if let match { pattern = try Glob(ofKeys: request[match].array) }
   }
 
   func answer<S: Section & ~Copyable & ~Escapable>(
