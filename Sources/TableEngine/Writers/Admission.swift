@@ -126,6 +126,7 @@ struct Admission {
   func lockKeysAtOnce(_ request: Request) throws(EngineError) -> Bool {
     guard let outcome = participant.lock.lockAtOnce(slot: request.slot, now: request.start) else { return false }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    try enterToLockKeys(slot: request.slot)
     var keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)!
     guard participant.keyLocks.grant(&keyLock) else {
       // `grant` has stored the request in the slot as one that waits: take that back.
@@ -133,13 +134,23 @@ struct Admission {
       participant.lock.unlock()
       return false
     }
+    return true
+  }
+
+  /// What an owner of W sees to before it locks keys. Never waits. Where it throws, W was given back.
+  ///
+  /// What a barrier of keys finds it keeps without a pin: nothing of its keys is moved while they are locked. A process that died while it moved an
+  /// entry has left a copy, which readers find until the next barrier of the table undoes that, and whose block is reused then. So it is undone
+  /// before. In the rwlock variant, where that waits for readers, a reader that finds it half done undoes it: the barrier's first look.
+  private func enterToLockKeys(slot: Int) throws(EngineError) {
+    let exclusion = TableExclusion(participant: participant)
     do throws(EngineError) {
-      try checkUndamaged()
+      if participant.state.variant == .rcu, !exclusion.isOpen { try exclusion.enter(slot: slot, 0) }
+      try exclusion.checkUndamaged()
     } catch {
-      participant.keyLocks.release(slot: request.slot)
+      participant.lock.unlock()
       throw error
     }
-    return true
   }
 
   /// What is left to do once W is owned and no key lock is in the way. Where it throws, W was given back.
@@ -235,6 +246,7 @@ struct Admission {
   private func attempt(_ attempts: inout Attempts) throws(EngineError) -> Delay? {
     let request = attempts.request
     try lock(attempts)
+    if request.reach.locksKeys { try enterToLockKeys(slot: request.slot) }
     if participant.keyLocks.mayBeAny || request.reach.locksKeys {
       if attempts.keyLock == nil {
         attempts.keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)
@@ -244,10 +256,7 @@ struct Admission {
         return .keyLock(attempts.keyLock!)
       }
     }
-    if request.reach.locksKeys {
-      try checkUndamaged()
-      return nil
-    }
+    if request.reach.locksKeys { return nil }
     do throws(EngineError) {
       try enterWithinBudget(request)
       return nil
@@ -265,14 +274,5 @@ struct Admission {
       throw attempts.refusal ?? error
     }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
-  }
-
-  private func checkUndamaged() throws(EngineError) {
-    do throws(EngineError) {
-      try TableExclusion(participant: participant).checkUndamaged()
-    } catch {
-      participant.lock.unlock()
-      throw error
-    }
   }
 }
