@@ -164,7 +164,7 @@ extension TableError {
     case .tooManyKeys(let count, let maximum):
       self.init(
         .invalid, table: table,
-        "a barrier locks at most \(maximum) keys, with those above them, and not \(count); name a key above them, or use a "
+        "a barrier locks at most \(maximum) keys, with those above them, and these are \(count) at least; name a key above them, or use a "
           + "barrier of the whole table")
     case .snapshotTooOld:
       self.init(

@@ -11,7 +11,7 @@ struct Compactor {
   /// Units looked at in one call; the next call goes on behind them.
   private static let unitsPerCall = 256
   /// Windows tried, as something in one may have to stay; fewer where each choice looks at many units.
-  private static func windowsPerCall(_ units: Int) -> Int { min(32, 2048 / units) }
+  private static func windowsPerCall(_ units: Int) -> Int { max(1, min(32, 2048 / units)) }
   /// Superframes to have free where one is short. A set whose sub-table splits twice takes five, and of an attempt that failed
   /// it is not known how many it had found.
   private static let wantedSuperframes = 6

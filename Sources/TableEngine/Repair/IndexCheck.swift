@@ -55,6 +55,10 @@ struct IndexCheck {
   }
 
   private mutating func walkNode(_ word: DirectoryWord, below above: Int, prefix: UInt64) {
+    // A block's name keeps fewer bits of its place than the word has.
+    guard word.offset >= 0, word.offset < end else {
+      return expect(false, "a directory word leads to \(word.offset), where no node can be")
+    }
     guard above == DataLayout.rootBits, word.offset % 16 == 0, (1...(SubTable.maximumDepth - above)).contains(word.bits)
     else {
       return expect(false, "a directory node below \(above) bits claims \(word.bits)")

@@ -25,9 +25,9 @@ public struct LockedKeys: Sendable {
 
   private init() {}
 
-  /// Of keys that are locked.
+  /// Of keys that are locked; of the first of them, if they are more than can be.
   init(locking keys: [[UInt8]], seed: UInt64) {
-    for key in keys { unsafe key.withUnsafeBytes { unsafe insert(whole: $0, seed: seed) } }
+    for key in keys where count <= Self.capacity { unsafe key.withUnsafeBytes { unsafe insert(whole: $0, seed: seed) } }
   }
 
   /// Of one key and all that lies below it.
