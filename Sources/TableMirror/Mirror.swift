@@ -76,8 +76,9 @@ public actor Mirror {
       attempt += 1
       try? await Task.sleep(for: backOff.next())
     }
-    stand(.away, "shmd has stopped")
-    try? replica?.note(.away, "shmd has stopped")
+    let reason = "nobody mirrors it any more: shmd has stopped, or its configuration was changed"
+    stand(.away, reason)
+    try? replica?.note(.away, reason)
     publish()
   }
 

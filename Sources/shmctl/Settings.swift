@@ -32,7 +32,7 @@ struct Settings: Equatable {
   init() {}
 
   /// - Parameters:
-  ///   - files: those that are not there are left out.
+  ///   - files: those that are not there are left out, unless the user named them.
   ///   - areNamed: whether the user named them; else also what is another user's is left out: `$HOME` may be his.
   init(files: [String], areNamed: Bool) throws(Complaint) {
     for path in files {
@@ -45,7 +45,11 @@ struct Settings: Equatable {
   private static func contents(_ path: String, isNamed: Bool) throws(Complaint) -> [UInt8]? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR || errno == EACCES && !isNamed { return nil }
+      if [ENOENT, ENOTDIR, EACCES].contains(errno), !isNamed { return nil }
+      if errno == ENOENT || errno == ENOTDIR {
+        throw Complaint(
+          .usage, "there is no file '\(path.printable)', which $SHMCTL_CONFIG names; correct it, or unset it")
+      }
       throw Complaint(.failure, "cannot read '\(path.printable)': \(SystemReason.last); see 'ls -l'")
     }
     defer { close(descriptor) }

@@ -23,6 +23,14 @@ import Testing
       try CommandRun(["copy", source.name, target.name, "--prefix", "key-1", "--if-absent"]).text
         == "0 records applied, 1111 keys left as they were\n")
     #expect(try copy.get("key-1", as: String.self) == "mine")
+    // It is not made anew: options of a table that is made are as it is, or refused.
+    for (options, status) in [
+      (["--variant", "rwlock", "--capacity", "3MiB"], 0), (["--capacity", "2500KiB"], 0), (["--variant", "rcu"], 2),
+      (["--capacity", "4MiB"], 2), (["--capacity", "2MiB"], 2),
+    ] {
+      let run = try CommandRun(["copy", source.name, target.name, "--prefix", "none"] + options)
+      #expect(run.status == status, "\(options): \(run.errors)")
+    }
     #expect(try CommandRun(["copy", source.name, source.name]).status == 2)
   }
 

@@ -40,6 +40,10 @@ import Testing
     #expect(try table.run("dump", "-o", file.path).status == 0)
     #expect(
       try CommandRun(["load", "--dry-run", file.path]).text.hasSuffix("version \(table.open().version): 10 records\n"))
+    for more in [[], ["--dry-run"]] {
+      let run = try table.run(["load", "--skip", "11", file.path] + more)
+      #expect(run.status == 2 && run.errors.contains("--skip 11 is more than the 10 records"), "\(run.errors)")
+    }
     let whole = try Data(contentsOf: URL(fileURLWithPath: file.path))
     // No room for more than a part: what was there stays, and no draft is left.
     try Self.fill(table.open(), 9000)

@@ -33,6 +33,7 @@ import Testing
     #expect(first?["operation"] as? String == "missed" && (first?["count"] as? Int ?? 0) > 10)
     #expect(try table.run("log", "-n", "3").text.split(separator: "\n").count == 3)
     #expect(try table.run("log", "--from", "99999").status == 2)
+    #expect(try table.run("log", "--from", "1", "-n", "3").errors.contains("leave -n out"))
   }
 
   @Test func keysOfAnyBytesStayOnALine() throws {

@@ -97,7 +97,7 @@ import Testing
     #expect(try table.run("plot", "latency", "--over", "100ms").status == 1)
     for wrong in [
       ["plot"], ["plot", "keys"], ["plot", "fill", "--over", "1ms"], ["plot", "fill", "--json"],
-      ["plot", "fill", "--every", "1h"],
+      ["plot", "fill", "--every", "1h"], ["plot", "latency", "--every", "1s"],
     ] {
       #expect(try CommandRun(["-t", table.name] + wrong).status == 2, "\(wrong)")
     }

@@ -51,6 +51,13 @@ import Testing
     #expect(try CommandRun(["--help"], environment: ["SHMCTL_CONFIG": folder.file("config")]).status == 0)
   }
 
+  /// Else a typing error would have the command use another table.
+  @Test func aFileThatIsNamedMustBeThere() throws {
+    let folder = try Scratch()
+    let run = try CommandRun(["get", "k"], environment: ["SHMCTL_CONFIG": folder.file("config")])
+    #expect(run.status == 2 && run.errors.contains("there is no file '") && run.errors.contains("$SHMCTL_CONFIG names"))
+  }
+
   @Test func whatOthersMayWriteIsNotRead() throws {
     let folder = try Scratch()
     try "trust = everyone".write(toFile: folder.file("config"), atomically: true, encoding: .utf8)

@@ -56,7 +56,7 @@ import Testing
     for command in ["tables", "doctor", "bench"] {
       let run = try CommandRun(
         shell: #"unshare -m sh -c 'mount -t tmpfs none /dev && exec "$SHMCTL" $C' </dev/null"#,
-        environment: ["C": command])
+        environment: ["C": command, "SHMCTL_CONFIG": "", "XDG_CONFIG_HOME": "/nowhere"])
       if run.errors.contains("unshare: ") { return }
       #expect(run.status == 11 && run.errors.contains("/dev/shm"), "\(command): \(run.status) \(run.errors)")
       #expect(run.errors.contains("mount a tmpfs there"), "\(command): \(run.errors)")

@@ -87,9 +87,14 @@ import Testing
     #expect(try daemon.wait() == .code(0))
     // All tables are served that there were at the start.
     defer { unlink(socket) }
-    try fixture.configure("\(one)\nresp: {socket: \(socket)}")
+    let resp = "resp: {socket: \(socket), access: [{anyone: true, rights: [read]}]}"
+    try fixture.configure("\(one)\n\(resp)")
     let other = try fixture.startReady()
-    try fixture.configure("\(one)\n  - {name: \(second), capacity: 2MiB}\nresp: {socket: \(socket)}")
+    try fixture.configure("\(one)\n# The rule has another line, and is the same.\n\(resp)")
+    other.signal(SIGHUP)
+    try other.waitForLine("configuration reloaded")
+    #expect(!other.lines.contains { $0.contains("next start") })
+    try fixture.configure("\(one)\n  - {name: \(second), capacity: 2MiB}\n\(resp)")
     other.signal(SIGHUP)
     try other.waitForLine("next start")
     try other.waitForLine("configuration reloaded")

@@ -44,6 +44,9 @@ extension Table {
     }
   }
 
+  /// Does somebody keep a store of the table? Also while he fails to, or has just ended.
+  package var isStored: Bool { segment.keeping != .none }
+
   /// Whether every barrier up to `version` is on the disk. Never blocks.
   /// - Throws: `notDurable` if they will not be: no store keeps the table, or the store has failed; `unlinked`.
   package func isDurable(_ version: UInt64) throws(TableError) -> Bool {

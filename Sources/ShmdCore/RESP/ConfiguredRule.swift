@@ -5,6 +5,9 @@ struct ConfiguredRule: Sendable, Equatable {
   var rule: AccessRule
   var line: Int
 
+  /// Wherever both are given.
+  static func == (one: ConfiguredRule, other: ConfiguredRule) -> Bool { one.rule == other.rule }
+
   /// As a configuration writes it.
   var written: String {
     func list(_ key: AccessKeyword, _ values: [String]?) -> String? {

@@ -68,6 +68,15 @@ struct Copy: ParsableCommand {
     }
     let found = try Table.openOrCreate(
       target.text, wanted, trusting: options.trustedOwners(), timeout: options.timeout.duration)
+    // Rounded up when it was made.
+    let isAsWanted =
+      variant.map { $0 == found.variant } ?? true
+      && capacity.map { (0..<(1 << 20)).contains(found.capacityBytes - $0.bytes) } ?? true
+    guard isAsWanted else {
+      throw Complaint.usage(
+        "table '\(found.name)' exists, with the variant \(found.variant) and a capacity of \(ByteCount(bytes: found.capacityBytes)); "
+          + "leave out --variant and --capacity, or change it by 'shmctl resize'")
+    }
     return (found, false)
   }
 }

@@ -67,6 +67,7 @@ struct Load: ParsableCommand {
     if let table, stream { return try apply(DumpSource(input, longest), to: table, total: 0) }
     let source = try DumpSource(input, longest).rereadable()
     let (header, records) = try source.check(quiet: options.quiet)
+    if skip > records { throw tooManyToSkip(records) }
     guard let table else { return try describe(header, records) }
     if replace { return try RecordReplace(table, source).run(records).report(options, table) }
     try apply(source, to: table, total: records)
@@ -93,10 +94,12 @@ struct Load: ParsableCommand {
     }
     try load.finish()
     progress.end()
-    if skip > load.done {
-      throw Complaint.usage("--skip \(skip) is more than the \(load.done) records of the dump; nothing was changed")
-    }
+    if skip > load.done { throw tooManyToSkip(load.done) }
     try LoadReport(load).report(options, table)
+  }
+
+  private func tooManyToSkip(_ records: UInt64) -> Complaint {
+    Complaint.usage("--skip \(skip) is more than the \(records) records of the dump; nothing was changed")
   }
 
   private func describe(_ header: DumpHeader, _ records: UInt64) throws {

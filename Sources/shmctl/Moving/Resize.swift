@@ -65,7 +65,7 @@ struct Resize: ParsableCommand {
     }
     // The copy belongs to the table's owner, who may be another user than this one.
     try Table.drop(copyName, trusting: options.trustedOwners())
-    guard table.durableVersion > 0 else { return }
+    guard table.isStored else { return }
     StandardError.write(
       "table '\(table.name)': warning: shmd does not store it while the store of the table before is there; move "
         + "'\(table.name).N.sqlite' away, and it does")
@@ -73,7 +73,7 @@ struct Resize: ParsableCommand {
 
   /// A store belongs to one table, and shmd leaves it alone if another one has its name.
   private func refuseStored(_ table: Table) throws {
-    guard table.durableVersion > 0, !force else { return }
+    guard table.isStored, !force else { return }
     throw Complaint(
       .failure, table: table.name,
       "shmd stores it, and would not store the new one; give the capacity or variant in shmd's configuration instead, for which "

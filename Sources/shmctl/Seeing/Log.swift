@@ -15,8 +15,9 @@ struct Log: TableCommand {
   @OptionGroup var options: CommonOptions
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("The last so many changes; 0: all that are kept.", valueName: "count"))
-  var number = 20
+    name: .shortAndLong,
+    help: ArgumentHelp("The last so many changes; 20 if not given, 0: all that are kept.", valueName: "count"))
+  var number: Int?
 
   @Option(help: ArgumentHelp("Changes after this version instead.", valueName: "version"))
   var from: UInt64?
@@ -28,18 +29,20 @@ struct Log: TableCommand {
   var prefix: RawArgument?
 
   func validate() throws {
-    if number < 0 { throw ValidationError("-n takes 0 or more") }
+    if let number, number < 0 { throw ValidationError("-n takes 0 or more") }
+    if number != nil, from != nil { throw ValidationError("--from shows all changes after a version: leave -n out") }
   }
 
   func run(on table: Table) throws {
     var scan = ChangeScan(of: table, after: from ?? 0, prefix: prefix?.bytes ?? [])
     var recent: [TableChange] = []
+    let number = from == nil ? number ?? 20 : 0
     while let change = try scan.next() {
       recent.append(change)
       // Halved at times, so that a long log costs no more than its last lines. No sum of `number`: it may be the largest.
-      if number > 0, from == nil, (recent.count - 1024) / 2 >= number { recent.removeFirst(recent.count - number) }
+      if number > 0, (recent.count - 1024) / 2 >= number { recent.removeFirst(recent.count - number) }
     }
-    if number > 0, from == nil { recent = recent.suffix(number) }
+    if number > 0 { recent = recent.suffix(number) }
     // What the log lost before it begins is news only to who asked for a version.
     if from == nil { recent.removeAll { $0.version == nil } }
     try StandardOutput.write(try recent.flatMap { try line($0, table) })

@@ -35,6 +35,9 @@ struct Plot: TableCommand {
     if let every, every.milliseconds < 1 || every.milliseconds > over.milliseconds {
       throw ValidationError("--every takes at least 1ms, and no more than --over")
     }
+    if subject == .latency, every != nil {
+      throw ValidationError("--every is for 'plot fill'; latency reads all the time")
+    }
     if options.json { throw ValidationError("plot draws; for figures see 'stat --watch --json' and 'bench --json'") }
   }
 
