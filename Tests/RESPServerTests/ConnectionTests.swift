@@ -1,4 +1,5 @@
 import Glibc
+import SharedMemory
 import SharedTable
 import TableTestSupport
 import TestSupport
@@ -420,6 +421,38 @@ struct ConnectionTests {
       _ = try Table.create(name, Table.Options(capacityBytes: 4 << 20))
       #expect(try client.call("SET", "k", "w") == "+OK")
       #expect(try Table.open(name).get("k", as: String.self) == "w")
+    }
+  }
+
+  /// It takes no barrier, and so neither waits for one nor needs a right to write.
+  @Test func aTransactionThatChangesNothingIsOfOneSection() async throws {
+    try await withServer { server, client throws in
+      let other = try server.client()
+      _ = try client.call("SET", "k", "v")
+      try server.table.barrier { (tx: inout Transaction) throws in
+        for command in ["MULTI", "GET k", "DBSIZE", "PING", "ECHO e", "EXEC"] { try client.send(command + "\r\n") }
+        for _ in 0..<5 { _ = try client.answer() }
+        #expect(try client.answer() == "[\"v\" :1 +PONG \"e\"]")
+        #expect(try other.call("PING") == "+PONG")
+        try tx.set("k", "w")
+      }
+    }
+  }
+
+  @Test func anIdleClientDoesNotKeepATableWhoseNameIsGone() async throws {
+    // Of the second one the test has no handle.
+    try await withServer(tables: 2) { server, client throws in
+      let name = server.names[1]
+      func isMapped() throws -> Bool {
+        let maps = String(decoding: try HostFile.bytes("/proc/self/maps", atMost: .max), as: UTF8.self)
+        return maps.contains(".\(name).")
+      }
+      #expect(try client.call("SELECT", "1") == "+OK" && client.call("SET", "k", "v") == "+OK")
+      #expect(try isMapped())
+      try Table.drop(name)
+      let isGone = try eventually { try !isMapped() }
+      #expect(isGone)
+      #expect(try client.call("GET", "k").hasPrefix("-"))
     }
   }
 

@@ -21,8 +21,15 @@ struct CommandQueue {
     entries.append(Entry(command: command, request: retained))
   }
 
-  /// Whether a read section will do.
-  var onlyReads: Bool { entries.allSatisfy { if case .read = $0.command.kind { true } else { false } } }
+  /// Whether a read section will do. Of the connection's own commands those will, that touch nothing.
+  var onlyReads: Bool {
+    entries.allSatisfy { entry in
+      switch entry.command.kind {
+      case .read, .connection(.dbsize), .connection(.ping), .connection(.echo), .connection(.time): true
+      case .connection, .write: false
+      }
+    }
+  }
 
   /// Whether it may be begun again after it was undone.
   var isRepeatable: Bool { entries.allSatisfy { if case .connection = $0.command.kind { false } else { true } } }

@@ -145,11 +145,15 @@ extension Session {
         guard try holds(view) else { return false }
         reply.array(queue.entries.count)
         for entry in queue.entries {
-          guard case .read(let command) = entry.command.kind else { continue }
           entry.request.withRequest { request in
             answerPart {
               try reply.room(for: 0)
-              try command.run(request, view, &reply, visible: visibleKeys)
+              switch entry.command.kind {
+              case .read(let command): try command.run(request, view, &reply, visible: visibleKeys)
+              case .connection(.dbsize): try answerCount(of: view)
+              case .connection(let command): try carryOut(command, entry.command, request, .zero)
+              case .write: fatalError("a write in a read section")
+              }
             }
           }
         }
@@ -195,13 +199,7 @@ extension Session {
           case .read(let command): try command.run(request, tx, &reply, visible: visibleKeys)
           case .write(let command): try command.run(request, &tx, &reply)
           case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply)
-          case .connection(.dbsize):
-            var count = 0
-            try tx.forEachKey { _ in
-              count += 1
-              return true
-            }
-            reply.integer(count)
+          case .connection(.dbsize): try answerCount(of: tx)
           case .connection(let command): try carryOut(command, entry.command, request, .zero)
           }
         } catch let error as TableError where error.mayFitInNextBarrier && !isLast {
@@ -212,6 +210,16 @@ extension Session {
       }
     }
     return true
+  }
+
+  /// Of keys, as the section sees them.
+  private func answerCount<S: Section & ~Copyable & ~Escapable>(of section: borrowing S) throws {
+    var count = 0
+    try section.forEachKey { _ in
+      count += 1
+      return true
+    }
+    reply.integer(count)
   }
 
   /// One of several answers: its error takes back nothing of the others.

@@ -30,8 +30,10 @@ final class Session: @unchecked Sendable {
   private(set) var database: Database
   /// What the client may do to the table that is selected; nil for everything.
   private(set) var tableAccess: TableAccess?
-  /// The database's handle, and which of its generations it is.
-  private var handle: (table: Table, generation: UInt64)?
+  /// The table that the last command used, and the database's generation then; nil: none yet. Weakly: a client that is idle does not keep the
+  /// memory of a table whose name was taken away, which the database lets go.
+  private weak var lastTable: Table?
+  private var lastGeneration: UInt64?
 
   private(set) var input = ByteBuffer()
   private var parser: FrameParser
@@ -206,15 +208,15 @@ final class Session: @unchecked Sendable {
   /// The table that is selected.
   func table() throws(TableError) -> Table {
     let generation = database.generation
-    if let handle, handle.generation == generation { return handle.table }
+    if lastGeneration == generation, let lastTable { return lastTable }
     let table = try database.table()
-    handle = (table, generation)
+    (lastTable, lastGeneration) = (table, generation)
     return table
   }
 
   /// Whether the name of the table that the running command has used leads to another one by now, or to none. Then the command is tried once
   /// more.
-  var hasTableMoved: Bool { database.refresh() || handle.map { $0.generation != database.generation } ?? false }
+  var hasTableMoved: Bool { database.refresh() || lastGeneration.map { $0 != database.generation } ?? false }
 
   /// Before a barrier that stores: whether it did is known to who waits for the disk alone.
   func noteWrite(_ database: Database) { hasWritten[database.index] = true }
@@ -230,7 +232,7 @@ final class Session: @unchecked Sendable {
   func select(_ other: Database) {
     database = other
     tableAccess = client.access?.tables[other.index]
-    handle = nil
+    (lastTable, lastGeneration) = (nil, nil)
     client.update { $0.database = other.index }
   }
 
