@@ -1,4 +1,6 @@
+import Glibc
 import SharedTable
+import TestSupport
 import Testing
 
 @testable import shmctl
@@ -115,6 +117,22 @@ import Testing
     #expect(try table.run("ls", "--sort").text == "k\n")
     try documents(table).set(1, "new")
     #expect(try documents(table).count == 1)
+  }
+
+  /// It lists the keys in a section, and removes them in barriers: here one comes in between.
+  @Test func whatIsAddedWhileACollectionIsDeletedByItsPrefixGoesToo() throws {
+    let table = try filled()
+    let handle = try table.open()
+    let documents = try documents(table)
+    let command = try handle.barrier { (tx: inout Transaction) throws in
+      let command = try WorkerProcess(
+        CommandRun.path, ["-t", table.name, "del", "--prefix", "doc", "--yes", "--force"], timeoutSeconds: 100)
+      while !handle.statistics.readers.contains(where: { $0.wait == .barrier }) { sched_yield() }
+      try documents.set(99, "late", in: &tx)
+      return command
+    }
+    #expect(try command.wait() == .code(0))
+    #expect(try table.run("ls", "--sort").text == "k\n")
   }
 
   @Test func cachesAreCollectionsToo() throws {

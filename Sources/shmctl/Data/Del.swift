@@ -74,14 +74,34 @@ struct Del: TableCommand {
     }
     if !force { try refuseCollections(among: keys, in: table) }
     try confirm(keys.count, prefix, table)
+    let headers = force ? try self.headers(among: keys, of: table) : []
     var count = 0
-    for start in stride(from: 0, to: keys.count, by: Self.keysInABarrier) {
-      let part = [[UInt8]](keys[start..<min(start + Self.keysInABarrier, keys.count)])
-      count += try KeyChange(table, force: force).run(part) { tx in
-        try part.count { try tx.remove($0) }
+    try forEachPart(of: keys.filter { !headers.contains($0) }) { part in
+      count += try KeyChange(table, force: force).run(part) { tx in try part.count { try tx.remove($0) } }
+    }
+    // Last, with what programs have added to the collections meanwhile: nobody would find that without its header.
+    try forEachPart(of: [[UInt8]](headers)) { part in
+      count += try KeyChange(table, force: true).run(part) { tx in
+        let added = try tx.keys(prefix: prefix.bytes).filter { key in
+          headers.contains([UInt8](key.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }))
+        }
+        return try (added + part).count { try tx.remove($0) }
       }
     }
     if options.json { try printCount(count) }
+  }
+
+  private func forEachPart(of keys: [[UInt8]], _ body: ([[UInt8]]) throws -> Void) throws {
+    for start in stride(from: 0, to: keys.count, by: Self.keysInABarrier) {
+      try body([[UInt8]](keys[start..<min(start + Self.keysInABarrier, keys.count)]))
+    }
+  }
+
+  /// The keys that are names of collections.
+  private func headers(among keys: [[UInt8]], of table: Table) throws -> Swift.Set<[UInt8]> {
+    try table.read { view in
+      Swift.Set(try keys.filter { try view.collection(of: $0)?.isHeader == true })
+    }
   }
 
   /// Before the first is removed: of all or none.
