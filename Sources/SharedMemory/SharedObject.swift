@@ -179,6 +179,22 @@ extension SharedObject {
     guard offset >= 0, count > 0 else { throw SystemError(call: "fallocate", errno: EINVAL) }
     try check("fallocate", shmos_punch(descriptor, UInt64(offset), UInt64(count)))
   }
+
+  /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back. By SEEK_DATA of lseek(2).
+  /// - Returns: `offset` if nothing behind it was written.
+  public func endOfMemory(from offset: Int) throws(SystemError) -> Int {
+    // GNU's names, which Swift does not see.
+    let (SEEK_DATA, SEEK_HOLE): (Int32, Int32) = (3, 4)
+    var end = offset
+    while true {
+      let written = lseek(descriptor, off_t(end), SEEK_DATA)
+      if written < 0, errno == ENXIO { return end }
+      guard written >= 0, case let hole = lseek(descriptor, written, SEEK_HOLE), hole > written else {
+        throw SystemError(call: "lseek", errno: errno)
+      }
+      end = Int(hole)
+    }
+  }
 }
 
 // MARK: - Mapping

@@ -5,7 +5,7 @@ import Testing
 @testable import SharedTable
 @testable import TableEngine
 
-/// A check looks at no memory that is not the table's, whatever the directory says.
+/// A check, and a repair, look at no memory that is not the table's, whatever the index says.
 @Suite struct DirectoryDamageTests {
   /// Of those bits some are beyond what the name of a block keeps.
   @Test(arguments: Table.Variant.allCases) func aNodeBeyondTheTableIsNotLookedInto(_ variant: Table.Variant) throws {
@@ -22,6 +22,34 @@ import Testing
         #expect(try table.check() != [], "bit \(bit)")
       }
       data.storeRelaxed(place, word)
+      #expect(try table.check() == [])
+    }
+  }
+
+  /// Else it would claim that again, and be killed where /dev/shm has no room.
+  @Test(arguments: Table.Variant.allCases) func aRepairLooksAtNoMemoryThatWasGivenBack(_ variant: Table.Variant) throws
+  {
+    try withTable(variant, capacityBytes: 32 << 20) { table throws in
+      let value = [UInt8](repeating: 7, count: 4000)
+      var count = 0
+      while code({ try table.set("key \(count)", value) }) == nil { count += 1 }
+      for index in 0..<count { try table.remove("key \(index)") }
+      repeat { try table.administration.maintain() } while try table.administration.shrink()?.isUnfinished == true
+      try table.set("key", 1)
+      let segment = table.segment
+      let state = try #require(segment.participant).state
+      let hash = unsafe Array("key".utf8).withUnsafeBytes { unsafe segment.hash($0) }
+      let location = unsafe Array("key".utf8).withUnsafeBytes { key in
+        unsafe state.lookup.locate(key.baseAddress!, key.count, hash: hash)
+      }
+      let allocated = try segment.dataObject.status().allocated
+      #expect(allocated < 4 << 20)
+      let lost = state.geometry.unitOffset(20)
+      state.data.storeRelaxed(location.place, BucketWord.make(tag: BucketWord.tag(hash: hash), offset: lost))
+      let report = try table.repair(dryRun: true)
+      #expect(report.losses.count == 1, "\(report)")
+      #expect(try segment.dataObject.status().allocated == allocated)
+      state.data.storeRelaxed(location.place, location.word)
       #expect(try table.check() == [])
     }
   }

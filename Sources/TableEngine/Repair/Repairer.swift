@@ -36,7 +36,7 @@ public struct Repairer {
       }
       let salvage: TableSalvage
       do throws(SystemError) {
-        salvage = TableSalvage(segment, byteCount: try segment.dataObject.status().size, voucher: voucher)
+        salvage = TableSalvage(segment, byteCount: try byteCount(participant.ctl), voucher: voucher)
       } catch {
         throw .system(error)
       }
@@ -56,6 +56,17 @@ public struct Repairer {
       report.isRepaired = true
       return report
     }
+  }
+
+  /// How much of the data object there is to look at: what the table says, and what has memory behind that, if the table says too little. A look
+  /// at memory that was given back would claim it again, or be the end of this process where /dev/shm is full.
+  private func byteCount(_ ctl: MappedMemory) throws(SystemError) -> Int {
+    let geometry = segment.geometry
+    let units = Int(min(ctl.loadRelaxed(ControlLayout.units), UInt64(geometry.unitCount)))
+    let size = try segment.dataObject.status().size
+    let end = try segment.dataObject.endOfMemory(from: min(geometry.unitOffset(units), size))
+    let unitsWithMemory = (end - geometry.unitsOffset + Geometry.unitBytes - 1) / Geometry.unitBytes
+    return min(geometry.unitOffset(unitsWithMemory), size)
   }
 
   private func apply(
