@@ -52,7 +52,9 @@ import Testing
         try tx.remove("a/1")
       }
     }
-    try table.barrier { tx in try cacheHead(pages: 1).withUnsafeBytes { try tx.set("b\n", bytes: $0, type: .bytes) } }
+    try table.barrier { tx in
+      try cacheHead(pages: 1, of: table).withUnsafeBytes { try tx.set("b\n", bytes: $0, type: .bytes) }
+    }
     let problems = try table.checkCollections()
     #expect(problems.count == 3, "\(problems)")
     for name in ["collection '\(long)'", #"collection 'a\x0a'"#, #"cache 'b\x0a'"#] {
@@ -60,13 +62,15 @@ import Testing
     }
   }
 
-  private func cacheHead(pages: UInt64) -> [UInt64] { [CacheHead.magic, 0, 0, pages, 0, 0, 0, 0] }
+  private func cacheHead(pages: UInt64, of table: Table) -> [UInt64] {
+    [CacheHead.magic, 0, 0, pages, 0, 0, 0, 0, table.segment.hashSeed]
+  }
 
-  /// 64 bytes can claim any number of pages.
+  /// 72 bytes can claim any number of pages.
   @Test func ofManyMissingPagesOfACacheTheFirstAreReported() throws {
     let table = try Table.temporary()
     try table.barrier { tx in
-      try cacheHead(pages: 1 << 16).withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) }
+      try cacheHead(pages: 1 << 16, of: table).withUnsafeBytes { try tx.set("c", bytes: $0, type: .bytes) }
     }
     let problems = try table.checkCollections()
     #expect(problems.count == 9, "\(problems.count)")

@@ -225,7 +225,7 @@ extension CacheCore {
           let page = ledger.pages[index]
           for line in 0..<page.count { try ledger.removeElements(page[line].hash, &tx) }
         }
-        var head = CacheHead()
+        var head = CacheHead(seed: ledger.head.seed)
         head.insertions = ledger.head.insertions
         head.evictions = ledger.head.evictions
         head.epoch = ledger.version

@@ -16,24 +16,27 @@ struct CacheHead: Equatable {
   /// Elements ever added and ever evicted.
   var insertions: UInt64 = 0
   var evictions: UInt64 = 0
+  /// Of the table, by which the pages' lines name elements. 0: not known, of an earlier release. A store, a dump or a copy takes the ledger to a
+  /// table with another one: there its lines name nothing.
+  let seed: UInt64
 
   /// "shcache" and the layout's number.
   static let magic: UInt64 = 0x0165_6863_6163_6873
-  static let wordCount = 8
+  static let wordCount = 9
   /// As which it is stored, so that no value under the cache's name is taken for it, nor it for a value.
   static let form = StoredForm(structure: Fingerprint.named("SharedTable.CacheHead"))
   /// Room for a thousand million elements.
   static let maximumPageCount = 1 << 25
 
-  init() {}
+  init(seed: UInt64) { self.seed = seed }
 
   /// Nil if the bytes are no cache's, or cannot be right.
   @inline(__always)
   init?(_ found: FoundEntry) {
     let bytes = unsafe found.value
-    guard Self.isForm(of: found), bytes.count == Self.wordCount * 8, let words = bytes.baseAddress else {
-      return nil
-    }
+    let hasSeed = bytes.count == Self.wordCount * 8
+    guard Self.isForm(of: found), hasSeed || bytes.count == (Self.wordCount - 1) * 8, let words = bytes.baseAddress
+    else { return nil }
     func word(_ index: Int) -> UInt64 { unsafe words.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self) }
     count = word(1)
     cost = word(2)
@@ -42,6 +45,7 @@ struct CacheHead: Equatable {
     epoch = word(5)
     insertions = word(6)
     evictions = word(7)
+    seed = hasSeed ? word(8) : 0
     guard word(0) == Self.magic, UInt(bitPattern: pageCount &- 1) < Self.maximumPageCount,
       UInt(bitPattern: hand) < UInt(bitPattern: pageCount), count >> 63 == 0
     else { return nil }
@@ -61,8 +65,8 @@ struct CacheHead: Equatable {
 
   /// As it lies in the table.
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let words: InlineArray<8, UInt64> = [
-      Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions,
+    let words: InlineArray<9, UInt64> = [
+      Self.magic, count, cost, UInt64(pageCount), UInt64(hand), epoch, insertions, evictions, seed,
     ]
     return try unsafe withUnsafeBytes(of: words) { bytes throws(E) in try unsafe body(bytes) }
   }

@@ -1,24 +1,26 @@
+import CShims
 import TableEngine
 
 extension CacheLedger {
-  /// Makes the ledger anew from the elements that there are: for one that contradicts itself.
+  /// Makes the ledger anew from the elements that there are: for one that contradicts itself, or that came from another table.
   ///
-  /// Looks at the whole table. Costs that writes named are forgotten for the size in bytes; what was last used, for what
-  /// was last written. What has expired counts no more: it is invisible, and goes when its key is written again or
+  /// Looks at the whole table. Costs that writes named are forgotten for the size in bytes, unless the ledger is only another table's; what was
+  /// last used, for what was last written. What has expired counts no more: it is invisible, and goes when its key is written again or
   /// whoever keeps the table sweeps.
   static func rebuild(_ core: CacheCore, _ tx: inout Transaction) throws(TableError) -> CacheLedger {
     let names = core.names
     var ledger = CacheLedger(new: core)
     // Old pages may be anything; an epoch beyond any that a claim can name ends what is being computed.
     ledger.head.epoch = ledger.version
+    let other = try OtherLedger(core, seed: ledger.head.seed, tx)
     for key in try tx.keys(prefix: names.pagePrefix.array) { try tx.remove(key) }
     var lines: [CachePage.Line] = []
     try tx.scan(names.elementPrefix.array) { found in
-      let cost = unsafe found.key.count - names.elementPrefix.count + found.value.count
+      let size = UInt64(unsafe found.key.count - names.elementPrefix.count + found.value.count)
       lines.append(
         CachePage.Line(
-          hash: unsafe core.table.segment.hash(found.key), used: used(atCommit: found.version), cost: UInt64(cost),
-          expiry: found.expiry))
+          hash: unsafe core.table.segment.hash(found.key), used: used(atCommit: found.version),
+          cost: unsafe other?.cost(ofKey: found.key) ?? size, expiry: found.expiry))
       return true
     }
     ledger.head.pageCount = max(1, min(CacheHead.maximumPageCount, lines.count / Int(fullPage) + 1))
@@ -32,6 +34,32 @@ extension CacheLedger {
   }
 }
 
+/// What a ledger says of the costs that a store, a dump or a copy has brought from another table.
+private struct OtherLedger {
+  private let seed: UInt64
+  /// By the hashes of that table.
+  private var costs: [UInt64: UInt64] = [:]
+
+  /// - Parameter seed: of this table.
+  /// - Returns: nil if it is this table's, or cannot be read.
+  init?(_ core: CacheCore, seed: UInt64, _ tx: borrowing Transaction) throws(TableError) {
+    guard let head = try tx.find(core.names.headKey).flatMap(CacheHead.init), head.seed != 0, head.seed != seed else {
+      return nil
+    }
+    self.seed = head.seed
+    // To the first that is missing: what the head says may be a stranger's.
+    for index in 0..<head.pageCount {
+      let found = try core.names.withPage(index) { key throws(TableError) in try tx.find(key) }
+      guard let found, let page = unsafe CachePage(found.value) else { return }
+      for line in 0..<page.count { costs[page[line].hash] = page[line].cost }
+    }
+  }
+
+  func cost(ofKey key: UnsafeRawBufferPointer) -> UInt64? {
+    unsafe costs[shm_hash(key.baseAddress!, key.count, seed)]
+  }
+}
+
 extension ReadView {
   /// Checks a cache's ledger against its elements, for tests: what is wrong, one sentence each.
   package func cacheProblems(_ name: String) throws -> [String] {
@@ -42,6 +70,8 @@ extension ReadView {
     }
     guard let found = try find(names.headKey) else { return elements.isEmpty ? [] : ["elements without a head"] }
     guard let head = CacheHead(found) else { return ["the head cannot be right"] }
+    // It is another table's, or an earlier release's: the next write makes it anew.
+    if head.seed != table.segment.hashSeed { return [] }
     var problems: [String] = []
     var known: Set<UInt64> = []
     var cost: UInt64 = 0

@@ -24,6 +24,7 @@ struct CacheLedger {
     self.init(new: core)
     if let found = try tx.find(names.headKey) {
       let head = try core.head(found)
+      guard head.seed == self.head.seed else { throw damaged("its head, which another table had") }
       self.head = head
       stored = head
     } else if try names.withPage(0, { key throws(TableError) in try tx.contains(key) }) {
@@ -36,7 +37,7 @@ struct CacheLedger {
   /// Without anything.
   init(new core: CacheCore) {
     self.core = core
-    head = CacheHead()
+    head = CacheHead(seed: core.table.segment.hashSeed)
     version = core.table.segment.committed + 1
   }
 
@@ -97,7 +98,9 @@ struct CacheLedger {
     _ hash: UInt64, cost: UInt64, _ core: CacheCore, head: FoundEntry?,
     findPage: (UnsafeRawBufferPointer) throws(E) -> FoundEntry?
   ) throws(E) -> Bool {
-    guard let head = head.flatMap(CacheHead.init), !head.exceeds(core.limit) else { return false }
+    guard let head = head.flatMap(CacheHead.init), !head.exceeds(core.limit),
+      head.seed == core.segment.with({ $0.hashSeed })
+    else { return false }
     let index = CacheHead.page(hash, of: head.pageCount)
     return try unsafe core.names.pagePrefix.withNumberedKey(index) { key throws(E) in
       guard let page = try unsafe findPage(key) else { return false }
