@@ -104,6 +104,26 @@ import Testing
     #expect((0..<3).map { header.numbers[$0] } == [2, 14, 1])
   }
 
+  /// Such as the table's own API has stored or left there. Whether the collection has other elements makes no difference.
+  @Test func whatIsNotListedIsRemovedAllTheSame() throws {
+    let table = try Table.temporary()
+    let jobs = try SharedDictionary<String, Int>("jobs", in: table)
+    for hasOthers in [false, true] {
+      if hasOthers { try jobs.set("other", 0) }
+      try table.set("jobs/a", 1)
+      #expect(try jobs.removeValue(forKey: "a") == 1)
+      #expect(try jobs.removeValue(forKey: "a") == nil && jobs["a"] == nil)
+      try table.set("jobs/a", 1)
+      #expect(try jobs.remove(["a", "b"]) == 1)
+      #expect(try table.check() == [] && table.checkCollections() == [])
+    }
+    let names = try SharedSet<String>("names", in: table)
+    try names.insert("a")
+    try table.remove("names")
+    #expect(try names.contains("a") && names.remove("a"))
+    #expect(try !names.contains("a"))
+  }
+
   /// It is gone through before the barrier, in which a read of the table is an error.
   @Test func whatIsMergedMayReadTheTable() throws {
     let table = try Table.temporary()

@@ -10,6 +10,16 @@ enum Size: Int, TableValue { case small = 1, large = 2 }
 enum Room: String, SharedKey { case hall, cellar }
 enum Floor: Int, SharedKey { case ground, first }
 struct Rights: OptionSet, TableValue { let rawValue: Int }
+/// As a C struct for a cache line of its own.
+struct Line: TableValue, Equatable {
+  static var tableType: ValueType { .bytes }
+  static var tableAlignmentShift: Int { 6 }
+  init() {}
+  init?(tableBytes: UnsafeRawBufferPointer) { if tableBytes.count != 64 { return nil } }
+  func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try [UInt8](repeating: 6, count: 64).withTableBytes(body)
+  }
+}
 
 /// In which form values are stored, and that none is read as what it is not.
 @Suite struct ValueFormTests {
@@ -27,6 +37,7 @@ struct Rights: OptionSet, TableValue { let rawValue: Int }
     try comesBack(Color.green)
     try comesBack(Size.large)
     try comesBack(Rights(rawValue: 5))
+    try comesBack(Line())
     try comesBack(Int8.min)
     try comesBack(Int16.min)
     try comesBack(Int32.min)
@@ -175,5 +186,13 @@ struct Rights: OptionSet, TableValue { let rawValue: Int }
     #expect(try names.allElements().count == 1)
     #expect(try names.remove(decomposed))
     #expect(try names.contains(composed))
+  }
+
+  /// Stores, dumps and repairs take no larger one.
+  @Test func aValueIsAlignedToNoMoreThanItsBlock() throws {
+    let table = try Table.temporary()
+    try table.set("key", Line())
+    let shift = try table.withEntry("key") { found in found.meta.alignmentShift }
+    #expect(shift == 4)
   }
 }

@@ -31,7 +31,7 @@ struct ArrayLeaf: Sendable {
   }
 
   static func alignment<Element: TableValue>(of type: Element.Type) -> Int {
-    1 << max(0, min(4, Element.tableAlignmentShift))
+    1 << StoredForm(of: Element.self).alignmentShift
   }
 
   /// Nil if the node is no leaf, or its ends contradict each other.

@@ -144,7 +144,7 @@ struct ElementIndexEdit {
   private var number: Int?
   private var others: [Int: ElementPage] = [:]
   /// The collection has no header. Pages may have been left behind by one that was removed.
-  @usableFromInline let isNew: Bool
+  private let isNew: Bool
   /// A listing was added or removed.
   private var isChanged = false
 

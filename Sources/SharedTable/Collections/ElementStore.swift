@@ -139,7 +139,6 @@ struct ElementStore<Key: SharedKey, Value: TableValue>: Sendable {
   @discardableResult @inlinable
   func remove(_ keys: some Sequence<Key>, in tx: inout Transaction) throws(TableError) -> Int {
     var edit = try index.edit(in: tx)
-    if edit.isNew { return 0 }
     var removed = 0
     try tx.withSavepoint { tx throws(TableError) in
       for key in keys {

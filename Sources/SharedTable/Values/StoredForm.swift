@@ -5,13 +5,14 @@ import TableEngine
 struct StoredForm: Sendable {
   @usableFromInline let type: ValueType
   @usableFromInline let fingerprint: UInt64
+  /// 0 to 4: blocks are aligned to 16 bytes, so a value is to no more.
   @usableFromInline let alignmentShift: Int
 
   @inlinable
   init<T: TableValue>(of _: T.Type) {
     type = T.tableType
     fingerprint = T.tableFingerprint
-    alignmentShift = T.tableAlignmentShift
+    alignmentShift = max(0, min(4, T.tableAlignmentShift))
   }
 
   init(type: ValueType) {

@@ -4,7 +4,8 @@ public protocol TableValue: Sendable {
   static var tableType: ValueType { get }
   /// Distinguishes layouts or schemas of one type; 0 where there is only one.
   static var tableFingerprint: UInt64 { get }
-  /// Base-2 logarithm of the alignment that the stored bytes need; 0 where they are only copied.
+  /// Base-2 logarithm of the alignment that the stored bytes need; 0 where they are only copied. More than 4 counts as 4: they are aligned to 16
+  /// bytes at most.
   static var tableAlignmentShift: Int { get }
   /// Calls `body` with the bytes to store, valid during the call.
   ///
