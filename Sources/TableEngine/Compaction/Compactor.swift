@@ -11,7 +11,7 @@ struct Compactor {
   /// Units looked at in one call; the next call goes on behind them.
   private static let unitsPerCall = 256
   /// Windows tried, as something in one may have to stay; fewer where each choice looks at many units.
-  private static func windowsPerCall(_ units: Int) -> Int { max(1, min(32, 2048 / units)) }
+  private static func windowsPerCall(_ units: Int) -> Int { min(32, 2048 / units) }
   /// Superframes to have free where one is short. A set whose sub-table splits twice takes five, and of an attempt that failed
   /// it is not known how many it had found.
   private static let wantedSuperframes = 6
@@ -23,10 +23,16 @@ struct Compactor {
   /// - Returns: whether there is room now.
   func makeRoom(for code: Int) -> Bool { makeRoom(for: code, in: nextUnits()) }
 
+  /// The same in the units before the last, for what is to be moved out of that.
+  /// - Parameter end: the superframe behind the last in which room is of use.
+  func makeRoomBeforeLastUnit(for code: Int, endingAt end: Int) -> Bool {
+    makeRoom(for: code, in: nextUnits().clamped(to: 0..<state.allocator.unitCount - 1), endingAt: end)
+  }
+
   /// - Parameters:
   ///   - units: where to make it.
   ///   - end: the superframe behind the last in which it is of use.
-  func makeRoom(for code: Int, in units: Range<Int>, endingAt end: Int = .max) -> Bool {
+  private func makeRoom(for code: Int, in units: Range<Int>, endingAt end: Int = .max) -> Bool {
     let frames = code < SizeClasses.runCode ? Geometry.framesPerSuperframe : code - SizeClasses.runCode
     guard SizeClasses.isCode(code), frames <= units.count * Geometry.framesPerUnit else { return false }
     // First: a merged sub-table would take some of the room that is made.

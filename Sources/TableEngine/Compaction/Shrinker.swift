@@ -92,8 +92,8 @@ struct Shrinker {
     var waitsLeft = evacuation.movedBytes > 0 ? Self.waitsPerCall : 0
     outcome.isUnfinished = evacuation.movedBytes > 0
     if let code = evacuation.missedCode {
-      outcome.isUnfinished = Compactor(state: state).makeRoom(
-        for: code, in: units, endingAt: window.superframes.lowerBound)
+      outcome.isUnfinished = Compactor(state: state).makeRoomBeforeLastUnit(
+        for: code, endingAt: window.superframes.lowerBound)
       waitsLeft = 0
     }
     while true {
