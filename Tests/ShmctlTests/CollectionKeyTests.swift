@@ -1,4 +1,3 @@
-import Glibc
 import SharedTable
 import TestSupport
 import Testing
@@ -127,7 +126,8 @@ import Testing
     let command = try handle.barrier { (tx: inout Transaction) throws in
       let command = try WorkerProcess(
         CommandRun.path, ["-t", table.name, "del", "--prefix", "doc", "--yes", "--force"], timeoutSeconds: 100)
-      while !handle.statistics.readers.contains(where: { $0.wait == .barrier }) { sched_yield() }
+      let isWaiting = eventually { handle.statistics.readers.contains { $0.wait == .barrier } }
+      #expect(isWaiting)
       try documents.set(99, "late", in: &tx)
       return command
     }

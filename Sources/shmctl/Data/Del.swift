@@ -75,15 +75,19 @@ struct Del: TableCommand {
     if !force { try refuseCollections(among: keys, in: table) }
     try confirm(keys.count, prefix, table)
     let headers = force ? try self.headers(among: keys, of: table) : []
+    // Those go last, with what programs have added to their collections meanwhile: nobody would find that without its header. Where all keys
+    // are few they go together, so that nobody sees a part of a collection.
+    let last = keys.count > Self.keysInABarrier ? [[UInt8]](headers) : headers.isEmpty ? [] : keys
+    let first = last.count == keys.count ? [] : keys.filter { !headers.contains($0) }
     var count = 0
-    try forEachPart(of: keys.filter { !headers.contains($0) }) { part in
+    try forEachPart(of: first) { part in
       count += try KeyChange(table, force: force).run(part) { tx in try part.count { try tx.remove($0) } }
     }
-    // Last, with what programs have added to the collections meanwhile: nobody would find that without its header.
-    try forEachPart(of: [[UInt8]](headers)) { part in
+    try forEachPart(of: last) { part in
+      let names = headers.intersection(part)
       count += try KeyChange(table, force: true).run(part) { tx in
         let added = try tx.keys(prefix: prefix.bytes).filter { key in
-          headers.contains([UInt8](key.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }))
+          names.contains([UInt8](key.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }))
         }
         return try (added + part).count { try tx.remove($0) }
       }
