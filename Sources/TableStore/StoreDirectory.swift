@@ -99,9 +99,6 @@ public struct StoreDirectory: Sendable, Equatable {
     return found.sorted(by: >)
   }
 
-  /// Whether a store of the table lies here, as far as its name says.
-  public func hasFile(of table: String) -> Bool { (try? generations(of: table))?.isEmpty == false }
-
   /// Removes a file that does not count any more: its log last, which without the file is nobody's.
   func remove(_ table: String, _ generation: UInt64) {
     let file = file(of: table, generation)

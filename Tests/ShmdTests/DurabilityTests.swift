@@ -199,7 +199,7 @@ import Testing
     )
     daemon.signal(SIGHUP)
     try daemon.waitForLine(
-      "'store-directory: \(other.directory)' has no store of '\(name)', stored in \(stores.directory); leave 'store-directory'"
+      "'\(name)' is stored in \(stores.directory), and 'store-directory' says \(other.directory); leave it as it was"
     )
     #expect(access(other.directory, F_OK) != 0)
     try table.barrier(durable: true) { try $0.set("k", "moves") }

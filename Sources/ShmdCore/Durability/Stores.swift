@@ -34,22 +34,17 @@ public final class Stores: Sendable {
 
   /// Why the stores cannot lie where a new configuration says; nil if they can.
   ///
-  /// A table that is stored in one directory and to be stored in another, where it has no file, would be written there anew. If the host went down
-  /// before that is done, the next daemon would find nothing there, and what was durable would be lost.
+  /// A table that is stored in one directory and to be stored in another would be written there anew, or onto a copy of its files that is older than
+  /// what is said to be durable. If the host went down before that is done, what was durable would be lost.
   func obstacle(to configuration: Configuration) -> String? {
     let (old, keepers) = state.withLock { ($0.directory, $0.keepers) }
     let new = StoreDirectory(configuration.storeDirectory)
     guard new != old else { return nil }
-    let stored = configuration.tables.filter { $0.durability.mode != nil }.map(\.name)
-    let left = stored.filter { name in
-      // A table that is not stored just now loses nothing.
-      guard let keeper = keepers[name], keeper.status.error == nil else { return false }
-      return !new.hasFile(of: name)
-    }
-    guard let first = left.first else { return nil }
-    let more = left.count > 1 ? " and \(left.count - 1) more" : ""
-    return
-      "'store-directory: \(new.path)' has no store of '\(first)'\(more), stored in \(old.path); leave 'store-directory' as it was, or stop shmd, move the files, and start it"
+    let stored = configuration.tables.filter { $0.durability.mode != nil && keepers[$0.name] != nil }.map(\.name)
+    guard let first = stored.first else { return nil }
+    let tables = stored.count > 1 ? "'\(first)' and \(stored.count - 1) more are" : "'\(first)' is"
+    return "\(tables) stored in \(old.path), and 'store-directory' says \(new.path); leave it as it was, or stop shmd, "
+      + "move the files, and start it"
   }
 
   /// What a store's rows may be refused for: there are too many, or one is too large or damaged.
