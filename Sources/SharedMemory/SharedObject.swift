@@ -181,7 +181,7 @@ extension SharedObject {
   }
 
   /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back. By SEEK_DATA of lseek(2).
-  /// - Returns: `offset` if nothing behind it was written.
+  /// - Returns: `offset` if nothing behind it was written; the size where the system does not tell, as in some sandboxes.
   public func endOfMemory(from offset: Int) throws(SystemError) -> Int {
     // GNU's names, which Swift does not see.
     let (SEEK_DATA, SEEK_HOLE): (Int32, Int32) = (3, 4)
@@ -189,6 +189,7 @@ extension SharedObject {
     while true {
       let written = lseek(descriptor, off_t(end), SEEK_DATA)
       if written < 0, errno == ENXIO { return end }
+      if written < 0, errno == EINVAL || errno == EOPNOTSUPP { return try status().size }
       guard written >= 0, case let hole = lseek(descriptor, written, SEEK_HOLE), hole > written else {
         throw SystemError(call: "lseek", errno: errno)
       }

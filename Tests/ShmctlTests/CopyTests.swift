@@ -1,5 +1,5 @@
 import Foundation
-import SharedTable
+@testable import SharedTable
 import TestSupport
 import Testing
 
@@ -124,6 +124,19 @@ import Testing
     #expect(try larger.entry(forKey: "expires")?.expiry != nil)
     #expect(try larger.administration.rights().mode == 0o640)
     #expect(try Table.names().filter { $0.hasPrefix(table.name) } == [table.name])
+  }
+
+  /// shmd keeps the old one's file, and would leave the new one alone.
+  @Test func aStoredTableIsResizedByForceAlone() throws {
+    let table = try TestTable()
+    do { try table.open().segment.setKeeping(.kept) }
+    let refused = try CommandRun(["resize", table.name, "--capacity", "8MiB"])
+    #expect(refused.status == 11 && refused.errors.contains("shmd stores it"), "\(refused.errors)")
+    let forced = try CommandRun(["resize", table.name, "--capacity", "8MiB", "--force"])
+    #expect(forced.status == 0 && forced.errors.contains("shmd does not store it while"), "\(forced.errors)")
+    // Nobody stores the new one, nor one that shmd was told to leave.
+    let other = try CommandRun(["resize", table.name, "--capacity", "16MiB"])
+    #expect(other.status == 0 && other.errors.isEmpty, "\(other.errors)")
   }
 
   @Test func resizeKeepsHowTheTableWasMade() throws {

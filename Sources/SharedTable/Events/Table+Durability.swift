@@ -32,7 +32,8 @@ extension Table {
   }
 
   /// The same for asynchronous code: suspends, and blocks no thread.
-  /// - Throws: as the blocking form, but `wouldDeadlock`; `CancellationError`, promptly, when the task is cancelled.
+  /// - Throws: as the blocking form, but `wouldDeadlock`; `system` if no thread can be started that waits; `CancellationError`, promptly, when the
+  ///   task is cancelled.
   nonisolated(nonsending) public func waitUntilDurable(_ version: UInt64, timeout: Duration? = nil) async throws {
     let deadline = Deadline(nanoseconds(timeout))
     var watch: Watch?

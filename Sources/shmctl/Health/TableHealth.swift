@@ -59,7 +59,7 @@ struct TableHealth {
   // MARK: - A living table
 
   private func findings(in table: Table) -> [Finding] {
-    // First: any other look at the slots clears them, too, and tells nobody.
+    // First: whoever takes a dead thread's slot clears it, too, and tells nobody.
     let dead = (try? table.administration.clearDeadReaders()) ?? []
     let figures = TableFigures(table)
     return dead.map { cleared($0) } + damage(figures) + recovery(table, figures) + holders(figures)

@@ -55,6 +55,8 @@ struct Resize: ParsableCommand {
       throw Complaint(
         ExitStatus(error.code), table: table.name, "its copy '\(copyName)' cannot be made: \(error.message)")
     }
+    // Once its name is gone, shmd may let go of it at any time.
+    let wasStored = table.isStored
     var isOldOneGone = false
     do {
       try replace(table, wanted, copy, &isOldOneGone)
@@ -65,7 +67,7 @@ struct Resize: ParsableCommand {
     }
     // The copy belongs to the table's owner, who may be another user than this one.
     try Table.drop(copyName, trusting: options.trustedOwners())
-    guard table.isStored else { return }
+    guard wasStored else { return }
     StandardError.write(
       "table '\(table.name)': warning: shmd does not store it while the store of the table before is there; move "
         + "'\(table.name).N.sqlite' away, and it does")
