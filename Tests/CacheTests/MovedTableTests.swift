@@ -74,6 +74,29 @@ import Testing
     }
   }
 
+  /// Neither the elements nor a second ledger fit: some go.
+  @Test(arguments: Table.Variant.allCases) func aCacheInAnotherTableThatIsFullGoesOn(_ variant: Table.Variant) throws {
+    try withTable(variant, capacityBytes: 3 << 20) { table in
+      let cache = try SharedCache<Int, Int>("c", in: table, limit: .entries(1_000_000))
+      for key in 0..<10_000 { try cache.set(key, key) }
+      var head = try #require(try table.entry(forKey: "c")?.bytes)
+      head[71] ^= 1
+      try table.barrier { tx in try head.withUnsafeBytes { try unsafe tx.set("c", bytes: $0, type: .bytes) } }
+      for size in [10_000, 8] {
+        let value = [UInt8](repeating: 1, count: size)
+        var filled = 0
+        while error({ try table.set("filled/\(size)/\(filled)", value) }) == nil { filled += 1 }
+      }
+      try cache.set(-1, 7)
+      #expect(try cache[-1] == 7)
+      let count = try cache.count
+      #expect(count > 1_000 && count <= 10_001)
+      #expect(try table.read { view in try view.cacheProblems("c") } == [])
+      try cache.removeAll()
+      #expect(try cache.count == 0 && cache[9_999] == nil)
+    }
+  }
+
   /// One that an earlier release has stored does not say whose it is.
   @Test func aHeadWithoutASeedIsMadeAnew() throws {
     try withTable(.rcu) { table in

@@ -80,11 +80,32 @@ extension CacheCore {
       try rebuildLedger(timeout, makesRoom: true)
     } catch {
       guard error.mayFitAfterReclaiming else { throw error }
-      // Elements may count far more than when they were stored, and each that is evicted takes room until the barrier has ended. A
-      // ledger above its limit has the next write make room, in portions that fit.
-      try rebuildLedger(timeout, makesRoom: false)
+      try rebuildLedgerInFullTable(timeout)
     }
     return try names.withBarrier(of: table, timeout: timeout, body)
+  }
+
+  /// For a table that has no room for a second ledger beside the first one, or for what is evicted until the barrier ends: elements may count far
+  /// more than when they were stored. Gives up the first one's pages, and then elements, some hundred a barrier, until the ledger fits. If it
+  /// is above its limit then, the next write makes room, in portions that fit.
+  private func rebuildLedgerInFullTable(_ timeout: Duration?) throws(TableError) {
+    var count = 256
+    while true {
+      do throws(TableError) { return try rebuildLedger(timeout, makesRoom: false) } catch {
+        guard error.mayFitAfterReclaiming, try removePagesOrElements(count, timeout) > 0 else { throw error }
+        count = min(count * 2, 4096)
+      }
+    }
+  }
+
+  /// - Returns: how many.
+  private func removePagesOrElements(_ count: Int, _ timeout: Duration?) throws(TableError) -> Int {
+    try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
+      var keys = try tx.keys(prefix: names.pagePrefix.array)
+      if keys.isEmpty { keys = try tx.keys(prefix: names.elementPrefix.array) }
+      for key in keys.prefix(count) { try tx.remove(key) }
+      return min(count, keys.count)
+    }
   }
 
   private func rebuildLedger(_ timeout: Duration?, makesRoom: Bool) throws(TableError) {
