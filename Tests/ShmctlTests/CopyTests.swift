@@ -126,6 +126,29 @@ import Testing
     #expect(try Table.names().filter { $0.hasPrefix(table.name) } == [table.name])
   }
 
+  /// A program that opens the new table at once finds all there is, and what it writes stays. Versions go on above those of the old table.
+  @Test func aResizedTableIsThereWholeOrNotAtAll() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 8 << 20))
+    let old = try table.open()
+    try Self.fill(old, 40_000)
+    let version = old.version
+    let command = try WorkerProcess(
+      CommandRun.path, ["resize", table.name, "--capacity", "32MiB", "--force"], timeoutSeconds: 100)
+    var new: Table?
+    let isThere = eventually {
+      new = try? table.open()
+      return new?.capacityBytes == 32 << 20
+    }
+    #expect(isThere)
+    let handle = try #require(new)
+    #expect(handle.count == 40_000 && handle.version > version)
+    #expect(try handle.increment("key-39999") == 40_000)
+    #expect(try command.wait() == .code(0))
+    #expect(try handle.get("key-39999", as: Int.self) == 40_000 && handle.administration.isNamed)
+    let first = try #require(try handle.entry(forKey: "key-0"))
+    #expect(try first.version > version && handle.check() == [])
+  }
+
   /// shmd keeps the old one's file, and would leave the new one alone.
   @Test func aStoredTableIsResizedByForceAlone() throws {
     let table = try TestTable()

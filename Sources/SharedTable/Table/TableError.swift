@@ -218,7 +218,7 @@ extension TableError {
 
   /// Of a table that is being made. What the engine does not permit are the options then. That there is no such table is no news; a
   /// host without /dev/shm is.
-  init(making error: EngineError, table: String) {
+  package init(making error: EngineError, table: String) {
     switch error {
     case .notPermitted(let why): self.init(.invalid, table: table, why)
     case .noSuchTable where !HostFile.exists("/dev/shm"):

@@ -11,8 +11,8 @@ struct Resize: ParsableCommand {
     discussion: """
       No writer changes the table meanwhile. Processes that have it open cannot be moved to the new one: they go on \
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
-      other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. A \
-      process that opens the table while it is being filled sees it fill. A copy under the name NAME.resize.PID stands until \
+      other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
+      The new table is there with all it holds, or not yet. A copy under the name NAME.resize.PID stands until \
       the new table is whole. If this command is killed, look at NAME: where it is as it was, 'shmctl drop' the copy, which may be \
       a part; where it is gone, or the new one, 'shmctl copy' the copy back. /dev/shm needs room for both. A table that shmd \
       stores is refused without --force: shmd would not store the new one.
@@ -108,14 +108,16 @@ struct Resize: ParsableCommand {
     }
   }
 
-  /// Fills the copy, and then the new table, while the old one is held.
+  /// Fills the copy, and makes the new table of that, while the old one is held.
   private func replace(_ table: Table, _ wanted: Table.Options, _ copy: Table, _ isOldOneGone: inout Bool) throws {
     try table.barrier(timeout: options.timeout.duration) { tx in
       try fill(copy, from: tx)
       try Table.drop(table.name, trusting: options.trustedOwners())
       isOldOneGone = true
       do {
-        try fill(try Table.create(table.name, wanted, timeout: options.timeout.duration), from: tx)
+        // Whole at once: a program that opens it anew may write at once, and no older value may come after that.
+        _ = try Table.create(
+          table.name, wanted, holding: copy, version: table.version + 1, timeout: options.timeout.duration)
       } catch {
         throw Complaint(
           .failure, table: table.name,

@@ -1,0 +1,41 @@
+package import SharedTable
+import TableEngine
+
+extension Table {
+  /// Makes a table that holds what another one does from its first moment on. Nobody sees it before it is whole; whoever dies meanwhile leaves
+  /// nothing.
+  ///
+  /// Blocks for the copy: some seconds for a million keys.
+  /// - Parameters:
+  ///   - name: the new table's.
+  ///   - other: its newest version is copied, in one section. What has expired is left out.
+  ///   - version: the version of all entries. The table hands out higher ones only: above those of a table that had the name before, nobody who
+  ///     kept one of its versions takes a value for another.
+  /// - Throws: `exists`, `full`, `tooLarge`, and what reading `other` throws. Nothing was made then.
+  package static func create(
+    _ name: String, _ options: Options, holding other: Table, version: UInt64, timeout: Duration
+  ) throws(TableError) -> Table {
+    // What the caller is told: an error of `other` ends the load by another one.
+    var failure: TableError?
+    do throws(EngineError) {
+      let load = TableLoad(base: version) { loader throws(EngineError) in
+        do {
+          try other.read { view in
+            try view.forEachRecord { record in
+              try unsafe loader.putIfAbsent(record.key, record.value, record.attributes, version: version)
+            }
+          }
+        } catch let error as EngineError {
+          throw error
+        } catch {
+          failure = error as? TableError
+          throw .damaged("the table to be copied cannot be read")
+        }
+        _ = loader.finish()
+      }
+      return Table(try Segment.create(name, options, load: load), timeout: timeout, clock: ExpiryClock())
+    } catch {
+      throw failure ?? TableError(making: error, table: name)
+    }
+  }
+}
