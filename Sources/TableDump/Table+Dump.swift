@@ -2,7 +2,8 @@ public import SharedTable
 import TableEngine
 
 extension ReadView {
-  /// Hands every record whose key begins with `prefix` to `body`, all of this view's version, in no order.
+  /// Hands every record whose key begins with `prefix` to `body`, all of this view's version, in no order. Claims on values that are being computed
+  /// are left out: if they came back while who made them lives, everybody would wait for him.
   public func forEachRecord(prefix: [UInt8] = [], _ body: (DumpRecord) throws -> Void) throws {
     try forEach(prefix: prefix) { key, entry in try entry.withRecord(key, body) }
   }
@@ -17,6 +18,7 @@ extension ReadView {
 
 extension EntryView {
   fileprivate func withRecord(_ key: RawSpan, _ body: (DumpRecord) throws -> Void) throws {
+    if isClaim { return }
     try unsafe key.withUnsafeBytes { keyBytes in
       try unsafe bytes.withUnsafeBytes { valueBytes in
         try unsafe body(DumpRecord(key: keyBytes, value: valueBytes, attributes: attributes, version: version))
@@ -26,7 +28,7 @@ extension EntryView {
 }
 
 extension Transaction {
-  /// Hands every record to `body`, as this barrier sees them, in no order. It must not write to this table.
+  /// Hands every record but claims to `body`, as this barrier sees them, in no order. It must not write to this table.
   public func forEachRecord(_ body: (DumpRecord) throws -> Void) throws {
     try forEach { key, entry in try entry.withRecord(key, body) }
   }

@@ -62,4 +62,21 @@ import Testing
     #expect(try table.get("e", as: String.self) == "\u{1f600}/\0")
     #expect(try table.get("f", as: Double.self) == 3)
   }
+
+  /// Who came back with such a claim would wait for a process that computes nothing any more.
+  @Test func whoComputesAValueIsNoPartOfADump() throws {
+    let table = try Table.temporary()
+    let cache = try SharedCache<String, Int>("c", in: table, limit: .entries(10))
+    try cache.set("b", 1)
+    let value = try cache.value(forKey: "a") {
+      var (keys, records) = (0, 0)
+      try table.read { view in
+        keys = try view.keys().count
+        try view.forEachRecord { _ in records += 1 }
+      }
+      #expect(keys == 4 && records == 3, "a head, a page, an element, and a claim")
+      return 2
+    }
+    #expect(value == 2)
+  }
 }

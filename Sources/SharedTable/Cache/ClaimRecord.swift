@@ -73,6 +73,11 @@ struct ClaimRecord: Sendable, Equatable {
   var isOwn: Bool { Self.computing.contains(self) }
 }
 
+extension EntryView {
+  /// Does it say that somebody computes a value just now? In a copy of the table that would name a process that computes nothing there.
+  package var isClaim: Bool { ClaimRecord(found) != nil }
+}
+
 extension Transaction {
   mutating func setClaim(_ key: [UInt8], _ claim: ClaimRecord) throws(TableError) {
     try unsafe claim.words.withUnsafeBufferPointer { words throws(TableError) in
