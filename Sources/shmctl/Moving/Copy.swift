@@ -9,7 +9,7 @@ struct Copy: ParsableCommand {
     discussion: """
       One version of the source, as 'dump | load' would. A table that is not there is made, with the source's variant and \
       capacity unless others are given, for this user alone (mode 600), and removed again if it cannot take all; if this \
-      command is killed, a part stays. In one that is there keys are overwritten, or with --if-absent left, and its other keys stay.
+      command is killed, a part stays. In one that is there keys are overwritten, or with --if-absent left, and its other keys stay: a collection that both have is mixed.
 
       EXAMPLES
         shmctl copy settings settings.old
