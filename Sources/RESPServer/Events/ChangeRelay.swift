@@ -41,7 +41,10 @@ final class ChangeRelay: Sendable {
         self.state.withLock { $0 = State(isWaiting: !isGone) }
         broker.tell(.missed(1), of: database)
         database.refresh()
-        if isGone { self.start(broker) }
+        guard isGone else { return }
+        self.start(broker)
+        // What a client has read of the new table before its changes are followed.
+        broker.tell(.missed(1), of: database)
       }
       made.activate()
       defer { state = State(source: made) }

@@ -15,7 +15,8 @@ struct Load: ParsableCommand {
       'shmctl.load.…' that the last step removes: the same command goes on wherever the former ended, a kill included. \
       Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, \
       changed in one barrier; what is too much for one is refused, and nothing changed. Of a dump of a prefix that is so of the keys \
-      that begin with it; the others stay.
+      that begin with it; the others stay. A collection that dump and table both have is mixed unless --replace is given: remove it \
+      first, by 'shmctl del --force NAME'.
 
       EXAMPLES
         shmctl create settings && shmctl load -t settings settings.dump
@@ -78,8 +79,13 @@ struct Load: ParsableCommand {
     var progress = Progress("load", total: total, quiet: options.quiet)
     defer { progress.end() }
     var skip = skip
+    var note: LoadNote?
     do {
-      try source.forEachBatch(begin: { if resume { skip = try load.resume(LoadNote(of: $0)) } }) { batch in
+      try source.forEachBatch(begin: { header in
+        note = try? LoadNote(of: header)
+        if resume { skip = try load.resume(LoadNote(of: header)) }
+        if resume, skip > 0 { options.note(table, "goes on behind the \(skip) records that are done") }
+      }) { batch in
         let left = min(UInt64(batch.count), skip > load.done ? skip - load.done : 0)
         load.skip(Int(left))
         try load.apply(batch, from: Int(left))
@@ -95,6 +101,8 @@ struct Load: ParsableCommand {
     try load.finish()
     progress.end()
     if skip > load.done { throw tooManyToSkip(load.done) }
+    // Of a load that was broken off: a later --resume would leave out what this one has done, and what has changed since.
+    if !resume, let note, try note.done(in: table) > 0 { try note.remove(from: table) }
     try LoadReport(load).report(options, table)
   }
 
