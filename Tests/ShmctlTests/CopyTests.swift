@@ -142,6 +142,7 @@ import Testing
     #expect(isThere)
     let handle = try #require(new)
     #expect(handle.count == 40_000 && handle.version > version)
+    #expect(handle.segment.hashSeed == old.segment.hashSeed, "a cache's ledger names elements by their hashes")
     #expect(try handle.increment("key-39999") == 40_000)
     #expect(try command.wait() == .code(0))
     #expect(try handle.get("key-39999", as: Int.self) == 40_000 && handle.administration.isNamed)

@@ -86,14 +86,17 @@ extension CacheCore {
   }
 
   /// For a table that has no room for a second ledger beside the first one, or for what is evicted until the barrier ends: elements may count far
-  /// more than when they were stored. Gives up the first one's pages, and then elements, some hundred a barrier, until the ledger fits. If it
+  /// more than when they were stored. Gives up the first one's pages, and then elements, up to a thousand a barrier, until the ledger fits. If it
   /// is above its limit then, the next write makes room, in portions that fit.
   private func rebuildLedgerInFullTable(_ timeout: Duration?) throws(TableError) {
+    // Before its pages go. If this process dies then, whoever makes the ledger anew takes the elements' sizes for their costs.
+    let other = try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in try OtherLedger(self, tx)
+    }
     var count = 256
     while true {
-      do throws(TableError) { return try rebuildLedger(timeout, makesRoom: false) } catch {
+      do throws(TableError) { return try rebuildLedger(timeout, makesRoom: false, costsOf: other) } catch {
         guard error.mayFitAfterReclaiming, try removePagesOrElements(count, timeout) > 0 else { throw error }
-        count = min(count * 2, 4096)
+        count = min(count * 2, 1024)
       }
     }
   }
@@ -108,9 +111,11 @@ extension CacheCore {
     }
   }
 
-  private func rebuildLedger(_ timeout: Duration?, makesRoom: Bool) throws(TableError) {
+  private func rebuildLedger(
+    _ timeout: Duration?, makesRoom: Bool, costsOf other: OtherLedger? = nil
+  ) throws(TableError) {
     try names.withBarrier(of: table, timeout: timeout) { tx throws(TableError) in
-      var ledger = try CacheLedger.rebuild(self, &tx)
+      var ledger = try CacheLedger.rebuild(self, costsOf: other, &tx)
       if makesRoom { try ledger.makeRoom(limit, sparing: nil, &tx) }
       try ledger.store(&tx)
     }

@@ -1,4 +1,3 @@
-import CShims
 import TableEngine
 
 extension CacheLedger {
@@ -7,12 +6,16 @@ extension CacheLedger {
   /// Looks at the whole table. Costs that writes named are forgotten for the size in bytes, unless the ledger is only another table's; what was
   /// last used, for what was last written. What has expired counts no more: it is invisible, and goes when its key is written again or
   /// whoever keeps the table sweeps.
-  static func rebuild(_ core: CacheCore, _ tx: inout Transaction) throws(TableError) -> CacheLedger {
+  /// - Parameter other: what another table's ledger said of costs, if its pages may be gone by now.
+  static func rebuild(
+    _ core: CacheCore, costsOf other: OtherLedger? = nil, _ tx: inout Transaction
+  ) throws(TableError) -> CacheLedger {
     let names = core.names
     var ledger = CacheLedger(new: core)
     // Old pages may be anything; an epoch beyond any that a claim can name ends what is being computed.
     ledger.head.epoch = ledger.version
-    let other = try OtherLedger(core, seed: ledger.head.seed, tx)
+    let costs: OtherLedger?
+    if let other { costs = other } else { costs = try OtherLedger(core, tx) }
     for key in try tx.keys(prefix: names.pagePrefix.array) { try tx.remove(key) }
     var lines: [CachePage.Line] = []
     try tx.scan(names.elementPrefix.array) { found in
@@ -20,7 +23,7 @@ extension CacheLedger {
       lines.append(
         CachePage.Line(
           hash: unsafe core.table.segment.hash(found.key), used: used(atCommit: found.version),
-          cost: unsafe other?.cost(ofKey: found.key) ?? size, expiry: found.expiry))
+          cost: unsafe costs?.cost(ofKey: found.key) ?? size, expiry: found.expiry))
       return true
     }
     ledger.head.pageCount = max(1, min(CacheHead.maximumPageCount, lines.count / Int(fullPage) + 1))
@@ -31,32 +34,6 @@ extension CacheLedger {
       ledger.head.cost = ledger.head.cost &+ line.cost
     }
     return ledger
-  }
-}
-
-/// What a ledger says of the costs that a store, a dump or a copy has brought from another table.
-private struct OtherLedger {
-  private let seed: UInt64
-  /// By the hashes of that table.
-  private var costs: [UInt64: UInt64] = [:]
-
-  /// - Parameter seed: of this table.
-  /// - Returns: nil if it is this table's, or cannot be read.
-  init?(_ core: CacheCore, seed: UInt64, _ tx: borrowing Transaction) throws(TableError) {
-    guard let head = try tx.find(core.names.headKey).flatMap(CacheHead.init), head.seed != 0, head.seed != seed else {
-      return nil
-    }
-    self.seed = head.seed
-    // To the first that is missing: what the head says may be a stranger's.
-    for index in 0..<head.pageCount {
-      let found = try core.names.withPage(index) { key throws(TableError) in try tx.find(key) }
-      guard let found, let page = unsafe CachePage(found.value) else { return }
-      for line in 0..<page.count { costs[page[line].hash] = page[line].cost }
-    }
-  }
-
-  func cost(ofKey key: UnsafeRawBufferPointer) -> UInt64? {
-    unsafe costs[shm_hash(key.baseAddress!, key.count, seed)]
   }
 }
 

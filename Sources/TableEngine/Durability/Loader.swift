@@ -37,6 +37,20 @@ public final class Loader {
       throw .valueTooLarge(value.count, maximum: state.geometry.maximumValueLength)
     }
     guard version <= base else { throw .damaged("an entry of version \(version) in a store that ends at \(base)") }
+    do throws(EngineError) {
+      try unsafe put(key, value, attributes, version)
+    } catch {
+      // What earlier splits of the index have retired is free once they are committed.
+      guard case .full = error, open > 1 else { throw error }
+      commit()
+      Collector(state: state).collectAll()
+      try unsafe put(key, value, attributes, version)
+    }
+  }
+
+  private func put(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes, _ version: UInt64
+  ) throws(EngineError) {
     begin()
     let own = state.version
     state.version = version

@@ -70,7 +70,11 @@ struct Load: ParsableCommand {
     let (header, records) = try source.check(quiet: options.quiet)
     if skip > records { throw tooManyToSkip(records) }
     guard let table else { return try describe(header, records) }
-    if replace { return try RecordReplace(table, source).run(records).report(options, table) }
+    if replace {
+      let report = try RecordReplace(table, source).run(records)
+      if let note = try? LoadNote(of: header) { try endFormer(note, in: table) }
+      return try report.report(options, table)
+    }
     try apply(source, to: table, total: records)
   }
 
@@ -101,9 +105,13 @@ struct Load: ParsableCommand {
     try load.finish()
     progress.end()
     if skip > load.done { throw tooManyToSkip(load.done) }
-    // Of a load that was broken off: a later --resume would leave out what this one has done, and what has changed since.
-    if !resume, let note, try note.done(in: table) > 0 { try note.remove(from: table) }
+    if !resume, let note { try endFormer(note, in: table) }
     try LoadReport(load).report(options, table)
+  }
+
+  /// Of a load that was broken off: a later --resume would leave out what this one has done, and what has changed since.
+  private func endFormer(_ note: LoadNote, in table: Table) throws {
+    if try table.contains(note.key) { try note.remove(from: table) }
   }
 
   private func tooManyToSkip(_ records: UInt64) -> Complaint {

@@ -12,9 +12,9 @@ struct Resize: ParsableCommand {
       No writer changes the table meanwhile. Processes that have it open cannot be moved to the new one: they go on \
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
       other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
-      The new table is there with all it holds, or not yet. A copy under the name NAME.resize.PID stands until \
-      the new table is whole. If this command is killed, look at NAME: where it is as it was, 'shmctl drop' the copy, which may be \
-      a part; where it is gone, or the new one, 'shmctl copy' the copy back. /dev/shm needs room for both. A table that shmd \
+      The new table is there with all it holds, or not yet: who opens it meanwhile waits for some seconds, or is told so. A copy under the name NAME.resize.PID stands until \
+      the new table is whole. If this command is killed, look at NAME: where it is as it was, or the new one already, 'shmctl \
+      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back. /dev/shm needs room for both. A table that shmd \
       stores is refused without --force: shmd would not store the new one.
 
       EXAMPLES
@@ -85,6 +85,8 @@ struct Resize: ParsableCommand {
   private func newOptions(_ table: Table) throws -> Table.Options {
     var wanted = try table.administration.options()
     if wanted.owner == geteuid() { wanted.owner = nil }
+    // A cache's ledger names elements by their hashes, and what fits into the copy fits into the new table.
+    wanted.hashSeed = table.segment.hashSeed
     if let variant { wanted.variant = variant }
     if let capacity {
       wanted.capacityBytes = capacity.bytes
@@ -119,10 +121,13 @@ struct Resize: ParsableCommand {
         _ = try Table.create(
           table.name, wanted, holding: copy, version: table.version + 1, timeout: options.timeout.duration)
       } catch {
+        let isAnothers = (error as? TableError)?.code == .exists
         throw Complaint(
           .failure, table: table.name,
-          "\(error); its contents are whole in table '\(copy.name)': 'shmctl copy \(copy.name) \(table.name)' brings them back"
-        )
+          "\(error); its contents are whole in table '\(copy.name)'; "
+            + (isAnothers
+              ? "a program has made '\(table.name)' anew meanwhile: look which values you want, and 'shmctl copy' or 'drop' the copy"
+              : "'shmctl copy \(copy.name) \(table.name)' brings them back"))
       }
     }
   }
