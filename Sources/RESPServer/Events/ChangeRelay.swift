@@ -43,8 +43,8 @@ final class ChangeRelay: Sendable {
         database.refresh()
         guard isGone else { return }
         self.start(broker)
-        // What a client has read of the new table before its changes are followed.
-        broker.tell(.missed(1), of: database)
+        // What a client has read of the new table before its changes are followed. Where there is none yet, it is told when there is.
+        if !self.isWaiting { broker.tell(.missed(1), of: database) }
       }
       made.activate()
       defer { state = State(source: made) }
