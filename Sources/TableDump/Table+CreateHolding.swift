@@ -2,8 +2,8 @@ package import SharedTable
 import TableEngine
 
 extension Table {
-  /// Makes a table that holds what another one does from its first moment on. Nobody sees it before it is whole; whoever dies meanwhile leaves
-  /// nothing.
+  /// Makes a table that holds what another one does from its first moment on. No process can open it before it is whole. If this process dies
+  /// meanwhile, the next one that makes a table of the name removes what there is.
   ///
   /// Blocks for the copy: some seconds for a million keys.
   /// - Parameters:

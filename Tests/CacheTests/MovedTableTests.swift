@@ -4,7 +4,7 @@ import Testing
 
 @testable import SharedTable
 
-/// A store, a dump, a copy and `shmctl resize` take all that a table holds to another one, which hashes with a seed of its own. A cache's ledger
+/// A store, a dump and a copy take all that a table holds to another one, which hashes with a seed of its own. A cache's ledger
 /// names elements by their hashes.
 @Suite struct MovedTableTests {
   /// As it is there, but for the forms of structures.

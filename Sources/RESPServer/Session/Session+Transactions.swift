@@ -152,7 +152,7 @@ extension Session {
               case .read(let command): try command.run(request, view, &reply, visible: visibleKeys)
               case .connection(.dbsize): try answerCount(of: view)
               case .connection(let command): try carryOut(command, entry.command, request, .zero)
-              case .write: fatalError("a write in a read section")
+              case .write: throw CommandError("ERR a command that writes is in a transaction that only reads")
               }
             }
           }

@@ -141,10 +141,5 @@ public struct ReadView: ~Escapable {
 }
 
 extension FoundEntry {
-  func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
-    let key = unsafe self.key
-    guard key.count >= prefix.count else { return false }
-    for index in 0..<prefix.count where unsafe key[index] != prefix[index] { return false }
-    return true
-  }
+  func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool { unsafe key.begins(with: prefix) }
 }

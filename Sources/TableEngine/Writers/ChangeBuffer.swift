@@ -1,5 +1,4 @@
 import CShims
-import Glibc
 
 /// What a barrier of some keys has changed so far: in its process's memory, until it commits.
 ///

@@ -1,5 +1,4 @@
 import CShims
-import Glibc
 
 /// The keys that a barrier locks or writes, by their hashes of 64 bits with the table's seed. Barriers of two keys with
 /// the same hash wait for each other without need, and that is all.
@@ -99,14 +98,5 @@ extension [UInt8] {
   func covers(_ key: UnsafeRawBufferPointer) -> Bool {
     guard unsafe withUnsafeBytes({ unsafe key.begins(with: $0) }) else { return false }
     return unsafe key.count == count || key[count] == UInt8(ascii: "/")
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// `starts(with:)` compares byte by byte.
-  func begins(with other: UnsafeRawBufferPointer) -> Bool {
-    guard count >= other.count else { return false }
-    guard let start = other.baseAddress, other.count > 0 else { return true }
-    return unsafe memcmp(baseAddress!, start, other.count) == 0
   }
 }

@@ -59,7 +59,7 @@ struct TableHealth {
   // MARK: - A living table
 
   private func findings(in table: Table) -> [Finding] {
-    // First: whoever takes a dead thread's slot clears it, too, and tells nobody.
+    // First: a thread that claims a dead thread's slot clears it, too, and reports it to nobody.
     let dead = (try? table.administration.clearDeadReaders()) ?? []
     let figures = TableFigures(table)
     return dead.map { cleared($0) } + damage(figures) + recovery(table, figures) + holders(figures)
