@@ -74,6 +74,45 @@ struct StringTests {
     }
   }
 
+  /// A collection is several keys: no command changes one of them, be it there or not.
+  @Test func collectionsAreReadOnly() async throws {
+    try await withServer { server, client throws in
+      let users = try SharedDictionary<String, Int>("users", in: server.table)
+      try users.set("a", 1)
+      try server.table.set("k", "v")
+      let element = try #require(
+        try server.table.read { view in try view.keys(prefix: "users/") }.map { String(decoding: $0, as: UTF8.self) }
+          .first)
+      for key in ["users", element, "users/new", "users#0"] {
+        for command in [
+          ["SET", key, "x"], ["SETNX", key, "x"], ["SETEX", key, "9", "x"], ["PSETEX", key, "9", "x"],
+          ["GETSET", key, "x"], ["GETDEL", key], ["GETEX", key, "EX", "9"], ["MSET", "k", "w", key, "x"],
+          ["MSETNX", "n", "w", key, "x"], ["APPEND", key, "x"], ["SETRANGE", key, "0", "x"], ["INCR", key],
+          ["DECR", key],
+          ["INCRBY", key, "2"], ["DECRBY", key, "2"], ["INCRBYFLOAT", key, "2"], ["DEL", key], ["UNLINK", "k", key],
+          ["COPY", "k", key, "REPLACE"], ["RENAME", key, "other"], ["RENAME", "k", key], ["RENAMENX", key, "other"],
+          ["RENAMENX", "k", key], ["EXPIRE", key, "9"], ["PEXPIRE", key, "9"], ["EXPIREAT", key, "9"],
+          ["PEXPIREAT", key, "9"], ["PERSIST", key],
+        ] {
+          let answer = try client.call(command.map { Array($0.utf8) })
+          let isRefused = answer.hasPrefix("-WRONGTYPE key '\(key)'") && answer.contains("collection, 'users'")
+          #expect(isRefused, "\(command): \(answer)")
+        }
+      }
+      #expect(try client.call("MULTI") == "+OK")
+      #expect(try client.call("DEL", element) == "+QUEUED")
+      #expect(try client.call("SET", "k", "w") == "+QUEUED")
+      #expect(try client.call("EXEC").hasPrefix("[-WRONGTYPE key '\(element)' belongs to"))
+      #expect(try server.table.get("k", as: String.self) == "w")
+      #expect(try client.call("GETEX", element) == "\"1\"")
+      #expect(try users.keys() == ["a"] && users["a"] == 1)
+      #expect(try client.call("COPY", "users", "plain") == ":1")
+      #expect(try client.call("SET", "user/s", "x") == "+OK")
+      #expect(try client.call("FLUSHDB") == "+OK")
+      #expect(try client.call("SET", "users/a", "x") == "+OK")
+    }
+  }
+
   @Test func keysOfNoAndTooManyBytes() async throws {
     try await withServer { _, client throws in
       #expect(try client.call("GET", "") == "nil")

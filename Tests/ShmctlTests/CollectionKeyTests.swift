@@ -60,6 +60,47 @@ import Testing
     #expect(try documents(table)[1] == "one")
   }
 
+  /// Elements that only the table had would stay, uncounted.
+  @Test func noLoadMixesCollectionsUnasked() throws {
+    let (source, target) = (try filled(), try filled())
+    try documents(target).set(3, "three")
+    try documents(source).set(4, "four")
+    let dump = try source.run("dump").output
+    let before = try target.run("ls", "--long", "--sort").text
+    for arguments in [
+      ["load"], ["load", "--stream"], ["load", "--resume"], ["load", "--if-absent"], ["load", "--merge"],
+      ["load", "--resume", "--stream"],
+    ] {
+      let run = try CommandRun(["-t", target.name] + arguments, input: dump)
+      #expect(run.status == 10, "\(arguments): \(run.errors)")
+      #expect(run.errors.contains("'shmctl del --force documents', or give --replace, or --force"), "\(run.errors)")
+    }
+    for arguments in [[], ["--if-absent"], ["--prefix", "documents/"]] {
+      let run = try CommandRun(["copy", source.name, target.name] + arguments)
+      #expect(run.status == 10, "\(arguments): \(run.errors)")
+      #expect(run.errors.contains("0 records are copied"))
+    }
+    // A part of a collection in place of the whole.
+    let element = try source.run("dump", "--prefix", "documents/").output
+    #expect(try target.run("load", "--replace", input: element).status == 10)
+    #expect(try target.run("ls", "--long", "--sort").text == before)
+    #expect(try target.run("check").status == 0)
+
+    // What changes nothing that is there, or brings a collection that is not there, is no mixing.
+    #expect(try target.run("load", "--if-absent", input: target.run("dump").output).status == 0)
+    #expect(try target.run("load", "--replace", input: source.run("dump", "--prefix", "documents").output).status == 0)
+    #expect(try documents(target).keys().sorted() == [1, 2, 4])
+    #expect(try target.run("del", "--force", "documents").status == 0)
+    for arguments in [["load"], ["load", "--stream"]] {
+      let other = try TestTable()
+      #expect(try other.run(arguments, input: dump).status == 0)
+      #expect(try documents(other).keys().sorted() == [1, 2, 4])
+    }
+    #expect(try target.run("load", input: source.run("dump", "--prefix", "documents").output).status == 0)
+    #expect(try documents(target).keys().sorted() == [1, 2, 4])
+    #expect(try target.run("load", "--force", input: dump).status == 0)
+  }
+
   @Test func noLineChangesAKeyOfACollectionUnasked() throws {
     let table = try filled()
     let before = try table.run("ls", "--long", "--sort").text

@@ -5,6 +5,7 @@ extension WriteCommand {
   func run<S: WriteSection & ~Copyable & ~Escapable>(
     _ request: Request, _ tx: inout S, _ reply: inout Reply
   ) throws {
+    try refuseCollections(request, tx)
     switch self {
     case .set: try StringWrites.set(request, &tx, &reply)
     case .setnx:

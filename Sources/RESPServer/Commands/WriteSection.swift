@@ -2,6 +2,8 @@ import SharedTable
 
 /// What write commands change: a table in a barrier, or a draft of what the store is to take that the table mirrors.
 protocol WriteSection: Section, ~Copyable, ~Escapable {
+  /// The name of the collection of a program's that a key belongs to; nil if there is none.
+  func nameOfCollection(of key: UnsafeRawBufferPointer) throws(TableError) -> [UInt8]?
   /// The longest value that the table takes, in bytes.
   var longestValue: Int { get }
   mutating func put(
@@ -26,6 +28,10 @@ protocol WriteSection: Section, ~Copyable, ~Escapable {
 }
 
 extension Transaction: WriteSection {
+  func nameOfCollection(of key: UnsafeRawBufferPointer) throws(TableError) -> [UInt8]? {
+    try unsafe collection(ofBytes: key)?.name
+  }
+
   mutating func removeAll(most: Int) throws(TableError) -> Bool {
     var keys: [[UInt8]] = []
     var isAll = true

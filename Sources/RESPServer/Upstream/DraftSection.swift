@@ -46,6 +46,9 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
 
   // MARK: - Writing
 
+  /// A mirror has none: what the other store's programs write is bytes.
+  func nameOfCollection(of key: UnsafeRawBufferPointer) -> [UInt8]? { nil }
+
   mutating func put(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64?
   ) throws(TableError) {

@@ -52,9 +52,14 @@ struct CacheHead: Equatable {
   }
 
   /// Whether it was meant for a cache's head, be it a wrong one.
-  static func isOfACache(_ found: FoundEntry) -> Bool {
-    let bytes = unsafe found.value
-    return isForm(of: found) && bytes.count >= 8 && (unsafe bytes.loadUnaligned(as: UInt64.self)) == magic
+  static func isOfACache(_ found: FoundEntry) -> Bool { unsafe isOfACache(found.carriedAttributes, found.value) }
+
+  /// The same of a value that lies in no table.
+  static func isOfACache(_ attributes: ValueAttributes, _ value: UnsafeRawBufferPointer) -> Bool {
+    let isForm =
+      attributes.type == form.type.rawValue && attributes.fingerprint == form.fingerprint
+      || attributes.type == ValueType.bytes.rawValue
+    return unsafe isForm && value.count >= 8 && value.loadUnaligned(as: UInt64.self) == magic
   }
 
   /// Releases before stored plain bytes, which a store or a dump may have kept: the next write that changes the head stores it anew.

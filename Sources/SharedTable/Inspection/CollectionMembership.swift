@@ -1,4 +1,4 @@
-import TableEngine
+package import TableEngine
 
 /// What a key is to a collection or cache: its name, or one of the keys that lie behind the name.
 ///
@@ -13,9 +13,16 @@ public struct CollectionMembership: Sendable, Equatable {
 }
 
 extension CollectionMembership {
-  /// How long the part of a key is that may be a collection's name: up to the first slash or number sign, which no name holds.
-  static func nameLength(_ key: UnsafeRawBufferPointer) -> Int {
-    unsafe key.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") } ?? key.count
+  /// The part of a key that may be a collection's name: up to the first slash or number sign, which no name holds.
+  public static func namePart<Key: Collection<UInt8>>(of key: Key) -> Key.SubSequence {
+    key.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }
+  }
+
+  /// Whether a value is the header of a collection, be it a damaged one.
+  package static func isHeader(_ attributes: ValueAttributes, _ value: UnsafeRawBufferPointer) -> Bool {
+    let form = StoredForm(of: CollectionHeader.self)
+    return unsafe attributes.type == form.type.rawValue && attributes.fingerprint == form.fingerprint
+      || CacheHead.isOfACache(attributes, value)
   }
 
   /// Nil if what lies under a name is the header of no collection.
@@ -34,13 +41,15 @@ extension TableSection where Self: ~Copyable & ~Escapable {
   /// One look at the key up to its first `/` or `#`. In a barrier of some keys, that part must be among them.
   /// - Throws: what ``withEntry(_:_:)`` throws.
   public func collection(of key: some TableKey) throws(TableError) -> CollectionMembership? {
-    try unsafe key.withKeyBytes { bytes throws(TableError) -> CollectionMembership? in
-      let length = unsafe CollectionMembership.nameLength(bytes)
-      if length == 0 { return nil }
-      let name = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<length])
-      let kind = try withEntry(unsafe RawKey(name)) { entry in CollectionMembership.kind(entry) } ?? nil
-      guard let kind else { return nil }
-      return CollectionMembership(name: unsafe [UInt8](name), kind: kind, isHeader: length == bytes.count)
-    }
+    try unsafe key.withKeyBytes { bytes throws(TableError) in try unsafe collection(ofBytes: bytes) }
+  }
+
+  /// The same of a key's bytes.
+  package func collection(ofBytes key: UnsafeRawBufferPointer) throws(TableError) -> CollectionMembership? {
+    let name = unsafe UnsafeRawBufferPointer(rebasing: CollectionMembership.namePart(of: key))
+    guard Table.keyLengths ~= name.count,
+      case let kind?? = try withEntry(unsafe RawKey(name), { entry in CollectionMembership.kind(entry) })
+    else { return nil }
+    return unsafe CollectionMembership(name: [UInt8](name), kind: kind, isHeader: name.count == key.count)
   }
 }

@@ -87,7 +87,7 @@ struct Del: TableCommand {
       let names = headers.intersection(part)
       count += try KeyChange(table, force: true).run(part) { tx in
         let added = try tx.keys(prefix: prefix.bytes).filter { key in
-          names.contains([UInt8](key.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }))
+          names.contains([UInt8](CollectionMembership.namePart(of: key)))
         }
         return try (added + part).count { try tx.remove($0) }
       }

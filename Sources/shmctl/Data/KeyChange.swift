@@ -55,14 +55,15 @@ struct KeyChange {
 
   /// The keys to claim so that those above them can be read that may be collections; nil if only the whole table will do.
   ///
-  /// A key's collection has the part before the first slash for its name.
+  /// A barrier of keys reaches what lies behind a slash after them, and no further: for a key of a collection's page, which has a number sign
+  /// there, only the whole table will do.
   private static func reach(_ keys: [[UInt8]]) -> [[UInt8]]? {
     // A barrier of keys takes 36 at most.
     if keys.count > 16 { return nil }
     var reach: Swift.Set<[UInt8]> = []
     for key in keys {
-      let name = key.prefix { $0 != UInt8(ascii: "/") }
-      if name.isEmpty || name.count > 200 || name.contains(UInt8(ascii: "#")) { return nil }
+      let name = CollectionMembership.namePart(of: key)
+      if name.isEmpty || name.count > 200 || key.dropFirst(name.count).first == UInt8(ascii: "#") { return nil }
       reach.insert([UInt8](name))
     }
     return [[UInt8]](reach)

@@ -9,7 +9,8 @@ struct Copy: ParsableCommand {
     discussion: """
       One version of the source, as 'dump | load' would. A table that is not there is made, with the source's variant and \
       capacity unless others are given, for this user alone (mode 600), and removed again if it cannot take all; if this \
-      command is killed, a part stays. In one that is there keys are overwritten, or with --if-absent left, and its other keys stay: a collection that both have is mixed.
+      command is killed, a part stays. In one that is there keys are overwritten, or with --if-absent left, and its other keys stay. A collection that it \
+      has already is not mixed with the source's: without --force that is refused, and nothing copied.
 
       EXAMPLES
         shmctl copy settings settings.old
@@ -30,6 +31,9 @@ struct Copy: ParsableCommand {
   @Option(help: ArgumentHelp("Of a table that is made.", valueName: "rcu|rwlock"))
   var variant: Table.Variant?
 
+  @Flag(help: "Also keys of a collection that the target has, which is damaged by it.")
+  var force = false
+
   @Argument(help: "The table to copy.")
   var source: RawArgument
 
@@ -45,8 +49,10 @@ struct Copy: ParsableCommand {
     let source = try options.open(source.text)
     let (target, isMade) = try openTarget(like: source)
     var load = RecordLoad(target, ifAbsent ? .keep : .overwrite)
+    var mixed: MixedCollections?
+    if !isMade, !force { mixed = MixedCollections(with: target, load.rule, advice: "or give --force") }
     do {
-      try RecordCopy.run(from: source, prefix: prefix?.bytes ?? [], to: &load, quiet: options.quiet)
+      try RecordCopy.run(from: source, prefix: prefix?.bytes ?? [], to: &load, mixed, quiet: options.quiet)
     } catch {
       guard isMade else { throw Complaint(error, target.name, "\(load.done) records are copied") }
       // A part of a table under a name of its own would be taken for the whole.
@@ -83,19 +89,31 @@ struct Copy: ParsableCommand {
 
 /// Copies records from table to table, a batch at a time.
 enum RecordCopy {
-  static func run(from source: Table, prefix: [UInt8], to load: inout RecordLoad, quiet: Bool) throws {
+  /// - Parameter mixed: what is not to be mixed, if anything: all records are looked at before the first is stored.
+  static func run(
+    from source: Table, prefix: [UInt8], to load: inout RecordLoad, _ mixed: MixedCollections?, quiet: Bool
+  ) throws {
     var progress = Progress("copy", total: prefix.isEmpty ? UInt64(source.count) : 0, quiet: quiet)
     defer { progress.end() }
-    var batch = DumpBatch()
     try RecordScan.run(source) { view in
-      try view.forEachRecord(prefix: prefix) { record in
-        batch.append(record)
-        guard batch.isFull else { return }
+      if var mixed { try forEachBatch(of: view, prefix) { batch in try mixed.refuse(batch) } }
+      try forEachBatch(of: view, prefix) { batch in
         try load.apply(batch)
-        batch.removeAll()
         progress.reached(load.done)
       }
-      try load.apply(batch)
     }
+  }
+
+  private static func forEachBatch(
+    of view: borrowing ReadView, _ prefix: [UInt8], _ body: (DumpBatch) throws -> Void
+  ) throws {
+    var batch = DumpBatch()
+    try view.forEachRecord(prefix: prefix) { record in
+      batch.append(record)
+      guard batch.isFull else { return }
+      try body(batch)
+      batch.removeAll()
+    }
+    try body(batch)
   }
 }

@@ -46,12 +46,15 @@ struct DumpSource {
     }
   }
 
-  /// Reads all of it.
-  func check(quiet: Bool) throws -> (DumpHeader, records: UInt64) {
+  /// Reads all of it, and shows it to `begin` and `body`.
+  func check(
+    quiet: Bool, begin: (DumpHeader) throws -> Void, _ body: (DumpBatch) throws -> Void
+  ) throws -> (DumpHeader, records: UInt64) {
     var records: UInt64 = 0
     var progress = Progress("check", total: 0, quiet: quiet)
     defer { progress.end() }
-    let header = try forEachBatch { batch in
+    let header = try forEachBatch(begin: begin) { batch in
+      try body(batch)
       records += UInt64(batch.count)
       progress.reached(records)
     }

@@ -15,8 +15,8 @@ struct Load: ParsableCommand {
       'shmctl.load.…' that the last step removes: the same command goes on wherever the former ended, a kill included. \
       Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, \
       changed in one barrier; what is too much for one is refused, and nothing changed. Of a dump of a prefix that is so of the keys \
-      that begin with it; the others stay. A collection that dump and table both have is mixed unless --replace is given: remove it \
-      first, by 'shmctl del --force NAME'.
+      that begin with it; the others stay. A collection that the table has already is not mixed with the dump's: without \
+      --replace or --force that is refused, and nothing changed (with --stream, no more is). Remove it first, by 'shmctl del --force NAME'.
 
       EXAMPLES
         shmctl create settings && shmctl load -t settings settings.dump
@@ -47,6 +47,9 @@ struct Load: ParsableCommand {
   @Flag(help: "Check the dump and say what it is of; change nothing.")
   var dryRun = false
 
+  @Flag(help: "Also keys of a collection that the table has, which is damaged by it.")
+  var force = false
+
   @Argument(help: ArgumentHelp("The dump; standard input if none or -.", valueName: "file"))
   var file: RawArgument?
 
@@ -67,7 +70,13 @@ struct Load: ParsableCommand {
     let longest = table?.maximumValueLength ?? Int(UInt32.max)
     if let table, stream { return try apply(DumpSource(input, longest), to: table, total: 0) }
     let source = try DumpSource(input, longest).rereadable()
-    let (header, records) = try source.check(quiet: options.quiet)
+    var mixed = mixedCollections(in: table)
+    let (header, records) = try source.check(quiet: options.quiet) { header in
+      if let table { try refuse(header, table) }
+      if let table, resume, try LoadNote(of: header).done(in: table) > 0 { mixed = nil }
+    } _: { batch in
+      try mixed?.refuse(batch)
+    }
     if skip > records { throw tooManyToSkip(records) }
     guard let table else { return try describe(header, records) }
     if replace {
@@ -78,8 +87,25 @@ struct Load: ParsableCommand {
     try apply(source, to: table, total: records)
   }
 
+  /// Nil if they are not to be looked at: for one thing, behind what has been stored already the table's may be the dump's own.
+  private func mixedCollections(in table: Table?) -> MixedCollections? {
+    guard let table, !force, !replace, skip == 0 else { return nil }
+    return MixedCollections(with: table, rule, advice: "or give --replace, or --force")
+  }
+
+  /// To replace a part of a collection would leave the rest of it without.
+  private func refuse(_ header: DumpHeader, _ table: Table) throws {
+    guard replace, !force,
+      let collection = try table.read({ view in try view.collection(of: header.prefix) }), !collection.isHeader
+    else { return }
+    throw KeyChange.refusal(of: header.prefix, collection, table)
+  }
+
+  private var rule: RecordLoad.Rule { ifAbsent ? .keep : .overwrite }
+
   private func apply(_ source: DumpSource, to table: Table, total: UInt64) throws {
-    var load = RecordLoad(table, ifAbsent ? .keep : .overwrite)
+    var load = RecordLoad(table, rule)
+    var mixed = stream ? mixedCollections(in: table) : nil
     var progress = Progress("load", total: total, quiet: options.quiet)
     defer { progress.end() }
     var skip = skip
@@ -88,8 +114,11 @@ struct Load: ParsableCommand {
       try source.forEachBatch(begin: { header in
         note = try? LoadNote(of: header)
         if resume { skip = try load.resume(LoadNote(of: header)) }
-        if resume, skip > 0 { options.note(table, "goes on behind the \(skip) records that are done") }
+        guard resume, skip > 0 else { return }
+        options.note(table, "goes on behind the \(skip) records that are done")
+        mixed = nil
       }) { batch in
+        try mixed?.refuse(batch)
         let left = min(UInt64(batch.count), skip > load.done ? skip - load.done : 0)
         load.skip(Int(left))
         try load.apply(batch, from: Int(left))
