@@ -29,6 +29,18 @@ import Testing
     Table.forgetShared(name)
   }
 
+  @Test func aTableThatIsMadeAnewIsOpenedAnew() throws {
+    let name = "shared.\(UInt64.random(in: 0 ... .max))"
+    defer { Table.forgetShared(name) }
+    for round in 1...3 {
+      let made = try Table.create(name, Table.Options(capacityBytes: 1 << 20))
+      try made.set("round", round)
+      #expect(try Table.shared(name).get("round", as: Int.self) == round)
+      try Table.drop(name)
+      #expect(throws: TableError.self) { try Table.shared(name) }
+    }
+  }
+
   @Test func lookupsRunBesideChanges() throws {
     let name = "shared.\(UInt64.random(in: 0 ... .max))"
     _ = try Table.create(name, Table.Options(capacityBytes: 1 << 20))

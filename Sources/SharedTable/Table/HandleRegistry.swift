@@ -1,6 +1,7 @@
 import CShims
 import SharedMemory
 import Synchronization
+import TableEngine
 
 /// Handles by name, read without a lock: an immutable dictionary that changes by being replaced.
 ///
@@ -25,20 +26,30 @@ final class HandleRegistry: @unchecked Sendable {
     unsafe current.initialize(to: Unmanaged.passRetained(Handles([:])).toOpaque())
   }
 
-  /// Waits for nobody. A handle that was inherited through fork does not count.
+  /// The handle that can be used now. One that was inherited through fork, or whose table was dropped, does not count, and is forgotten.
+  ///
+  /// Waits for nobody unless it forgets one.
   func find(_ name: String) -> Table? {
+    guard let table = handle(name) else { return nil }
+    if table.isCurrent { return table }
+    replace { byName in
+      if byName[name] === table { byName.removeValue(forKey: name) }
+    }
+    return nil
+  }
+
+  private func handle(_ name: String) -> Table? {
     shm_rcu_read_lock()
     defer { shm_rcu_read_unlock() }
     // PAIR rcu-pointer. Other end: HandleRegistry.replace. The section keeps the dictionary until the copy of the reference is
     // ours.
-    guard let table = unsafe handles(shm_rcu_dereference(current)).byName[name], table.isUsable else { return nil }
-    return table
+    return unsafe handles(shm_rcu_dereference(current)).byName[name]
   }
 
   /// The handle that the name has from now on: the given one, unless another thread was faster.
   func enter(_ table: Table) -> Table {
     replace { byName in
-      if let existing = byName[table.name], existing.isUsable { return existing }
+      if let existing = byName[table.name], existing.isCurrent { return existing }
       byName[table.name] = table
       return table
     }
@@ -63,5 +74,21 @@ final class HandleRegistry: @unchecked Sendable {
     // False: a grace period cannot be had here (a fork inside a section). Then the old dictionary stays for ever.
     if shm_rcu_synchronize() { unsafe Unmanaged<Handles>.fromOpaque(old!).release() }
     return result
+  }
+}
+
+extension Table {
+  /// Whether it is this process's, and its name leads to it as far as this process knows: it sees a drop at once, and within 100 ms that
+  /// somebody removed the name by other means.
+  fileprivate var isCurrent: Bool {
+    guard isUsable else { return false }
+    do throws(EngineError) {
+      try segment.checkLinked(now: HostClock.monotonicNanoseconds)
+    } catch .unlinked {
+      return false
+    } catch {
+      // What the system could not tell is no answer.
+    }
+    return true
   }
 }
