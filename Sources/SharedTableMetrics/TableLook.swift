@@ -49,7 +49,7 @@
     }
 
     private mutating func recordEvents(_ figures: TableFigures) {
-      count("commits_total", figures.statistics.version)
+      count("commits_total", figures.statistics.commitCount)
       count("recoveries_total", figures.statistics.recoveries)
       count("evictions_total", figures.statistics.evictions)
       for bucket in figures.barrierWaitBuckets ?? [] {

@@ -45,8 +45,8 @@ public enum PrometheusText {
       family("keys", .gauge, "Keys, those included that have expired and that nobody removed yet.", tables) {
         $0.statistics.keyCount
       },
-      family("commits_total", .counter, "Barriers that ended since the table was made: its newest version.", tables) {
-        $0.statistics.version
+      family("commits_total", .counter, "Versions since the table was made or restored: barriers, and gc.", tables) {
+        $0.statistics.commitCount
       },
       family("damaged", .gauge, "1 after damage that recovery could not repair.", tables.filter { !$0.isObserver }) {
         $0.statistics.isDamaged ? 1 : 0

@@ -7,13 +7,15 @@ import ToolSupport
 struct CommonOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("The table; else $SHM_TABLE, else 'default'.", valueName: "name"))
+    help: ArgumentHelp(
+      "The table; else $SHM_TABLE, else 'table' of the settings file, else 'default'.", valueName: "name"))
   var table: RawArgument?
 
   @Option(
     name: .customLong("timeout"),
     help: ArgumentHelp(
-      "How long a wait may last: 500ms, 30s, 5m, 1h; else $SHM_TIMEOUT, else 5s.", valueName: "time"))
+      "How long a wait may last: 500ms, 30s, 5m, 1h; else $SHM_TIMEOUT, else 'timeout' of the settings file, else 5s.",
+      valueName: "time"))
   var givenTimeout: TimeSpan?
 
   @Flag(help: "Print JSON, one object a line.")
@@ -25,7 +27,7 @@ struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A user whose tables to use, besides root's, shmd's and your own; else those of $SHM_TRUST, with commas between. \
+      A user whose tables to use, besides root's, shmd's and your own; else those of $SHM_TRUST, with commas between, else 'trust' of the settings file. \
       'everyone': whoever's, to look at and to drop.
       """, valueName: "user"))
   var trust: [RawArgument] = []
@@ -112,9 +114,9 @@ struct CommonOptions: ParsableArguments {
     text.utf8.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// For commands on several tables, or on all of them.
+  /// For commands on several tables or on all of them, and those that take the table's name as an argument.
   func refuseTable(for command: String) throws {
-    if table != nil { throw ValidationError("'\(command)' is not about one table; leave -t out") }
+    if table != nil { throw ValidationError("'\(command)' takes no -t; 'shmctl \(command) --help' says what it takes") }
   }
 
   /// Says that a condition was not met, unless told to be quiet.

@@ -34,7 +34,7 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case .wrongType: "the value is of another type, or the key belongs to a collection"
     case .failure: "anything else, such as a system call that failed"
     case .foreign: "foreign: the name is taken by a user whom you do not trust; see --trust"
-    case .brokenPipe: "nobody reads the output any more"
+    case .brokenPipe: "the reader of the output has closed the pipe"
     }
   }
 

@@ -9,7 +9,7 @@ import Testing
     let table = try TestTable()
     for words in [["tables", "-t", table.name], ["-t", table.name, "tables", "--long"]] {
       let run = try CommandRun(words)
-      #expect(run.status == 2 && run.errors.contains("leave -t out"), "\(run.text)")
+      #expect(run.status == 2 && run.errors.contains("takes no -t"), "\(run.text)")
     }
   }
 

@@ -43,6 +43,8 @@ public struct Statistics: Sendable {
   public var probeID: UInt64 = 0
   /// Number of the newest committed version.
   public var version: UInt64 = 0
+  /// Versions since the table was made or came back from its store. `version` leaps there, this begins anew, as counters of metrics do.
+  public var commitCount: UInt64 { VersionEpoch.count(of: version) }
   /// Keys as of that version, expired ones that nobody removed yet included.
   public var keyCount = 0
   /// The most that the table may grow to.

@@ -8,7 +8,7 @@ struct Ls: TableCommand {
     discussion: """
       On a terminal sorted bytewise, with control characters as \\xNN. In a pipe or file as the table has them and as they \
       are found, in little memory, however many there are; --sort sorts them there, too. A key that is there all the time is \
-      listed once, one that comes or goes meanwhile perhaps; --sort lists one snapshot.
+      listed once, one that is stored or removed meanwhile may be missing; --sort lists one snapshot.
 
       --long: type, bytes of the value, version, time left, collection, key, with tabs between. With --json an object for \
       each key, as docs/shmctl-json.md says.

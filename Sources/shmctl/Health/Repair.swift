@@ -6,7 +6,7 @@ struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair", abstract: "Repair a damaged table: keep what is provably whole, and say what is given up.",
     discussion: """
-      For damage that no crash explains: after a crash nobody needs it. Does nothing to a sound table. Prints a line \
+      For damage that no crash explains: it is not needed after a crash. Does nothing to a sound table. Prints a line \
       for each key or place that is given up. Processes that have the table open go on using it; long snapshots end. \
       Writers wait meanwhile, in the rwlock variant readers too. If it is killed, run it again. Exit 0 if the table is \
       sound afterwards, 9 if it is not, or with --dry-run if it would have to be repaired.

@@ -139,7 +139,8 @@ struct TableHealth {
       Finding(
         "nearlyFull", table: listing.name,
         "\(Phrase.size(room)) of \(Phrase.size(figures.statistics.capacityBytes)) are free for anything",
-        cure: "shmctl ls -t \(listing.name)    # remove keys, or 'shmctl resize' it")
+        cure:
+          "shmctl ls -t \(listing.name)    # remove keys, or make it larger: 'shmctl resize', or shmd's 'capacity'")
     ]
   }
 }

@@ -11,11 +11,11 @@ struct Resize: ParsableCommand {
     discussion: """
       No writer changes the table meanwhile. Processes that have it open cannot be moved to the new one: they go on \
       reading what the old one held, and their next write fails with 'unlinked' until they open it again. So it waits until no \
-      other process uses the table, and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
-      The new table is there with all it holds, or not yet: who opens it meanwhile waits for some seconds, or is told so. A copy under the name NAME.resize.PID stands until \
+      other process takes part in the table (those that only observe are not noticed), and is refused after --timeout, unless --force is given. Owner, group, mode, policy for stalled readers and how its memory is claimed stay. \
+      The new table is there with all it holds, or not yet: a program that opens it meanwhile waits, or gets 'timedOut'. A copy under the name NAME.resize.PID stands until \
       the new table is whole. If this command is killed, look at NAME: where it is as it was, or the new one already, 'shmctl \
-      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back. /dev/shm needs room for both. A table that shmd \
-      stores is refused without --force: shmd would not store the new one.
+      drop' the copy, which may be a part; where it is gone, 'shmctl copy' the copy back. /dev/shm needs room for both. For a table that shmd keeps, \
+      change its capacity in shmd's configuration instead. One that it stores is refused without --force: shmd would not store the new one.
 
       EXAMPLES
         shmctl resize settings --capacity 1GiB
@@ -102,9 +102,11 @@ struct Resize: ParsableCommand {
     let end = ContinuousClock.now + options.timeout.duration
     while let one = table.statistics.readers.map(\.holder).first(where: { $0.pid != getpid() }) {
       guard ContinuousClock.now < end else {
-        throw Complaint(
-          .timedOut, table: table.name,
-          "\(one.command), pid \(one.pid), has it open and would go on with the old table; end it, or give --force")
+        let advice =
+          one.command == "shmd"
+          ? "keeps it: change its capacity in shmd's configuration, and run what 'shmd --check' prints; or give --force"
+          : "has it open and would go on with the old table; end it, or give --force"
+        throw Complaint(.timedOut, table: table.name, "\(one.command), pid \(one.pid), \(advice)")
       }
       Pause.sleep(.milliseconds(10))
     }

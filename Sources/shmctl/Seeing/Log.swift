@@ -6,7 +6,7 @@ struct Log: TableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "Print a table's recent changes: version, operation, size, key.",
     discussion: """
-      The table keeps which keys changed, in a ring of 1/64 of its capacity, at least 256 KiB; the oldest go first. The \
+      The table keeps which keys changed, in a ring of 1/64 of its capacity, 256 KiB to 64 MiB; the oldest go first. The \
       values are not kept: a size stands where the key still has the value of that change, '-' where it was changed \
       again. A line 'missed N' stands for changes that were overwritten before they could be read. All changes of one \
       version were made together.

@@ -28,7 +28,8 @@ enum StatTerm: String, CaseIterable {
     case .variant: "rcu: readers never wait. rwlock: memory is reused at once; readers and barriers exclude each other"
     case .access: "participant: reads in place and may write. observer: may only read, stores nothing anywhere"
     case .probeID: "names the table in the first argument of the USDT probes (bpftrace, perf)"
-    case .version: "how many barriers have ended since the table was made; each single write is one, too"
+    case .version:
+      "the number of the newest version: grows with each barrier, single write and gc; after a restore it goes on above 2^40"
     case .keys: "keys that are stored, those included that have expired and that nobody removed yet"
     case .capacity: "what the table may hold at most, keys, values and index together; given to 'create'"
     case .allocated: "memory taken from /dev/shm so far; a table claims its capacity as it fills"

@@ -3,7 +3,7 @@ import ToolSupport
 
 /// How far a mirror is, for people and for programs.
 struct UpstreamReport {
-  /// Nil: nobody has begun to mirror.
+  /// Nil: shmd has not begun to mirror it.
   let status: UpstreamStatus?
   private let lagNanoseconds: UInt64?
 
@@ -23,7 +23,7 @@ struct UpstreamReport {
 
   /// In one line.
   var phrase: String {
-    guard let status else { return "nobody has begun to mirror; is shmd running?" }
+    guard let status else { return "shmd has not begun to mirror it; is it running?" }
     return "\(status.state.rawValue) \(status.address), \(whole(status))"
   }
 

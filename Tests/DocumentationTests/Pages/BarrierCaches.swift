@@ -40,7 +40,7 @@ final class HostThumbnailCache: Sendable {
   }
 
   func thumbnail(_ name: String, orMake make: () throws -> [UInt8]) throws -> [UInt8] {
-    try thumbnails.value(forKey: name, orInsert: make)  // once on the host; who asks meanwhile waits
+    try thumbnails.value(forKey: name, orInsert: make)  // once on the host; other callers wait meanwhile
   }
 }
 
