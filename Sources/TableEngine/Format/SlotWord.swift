@@ -19,4 +19,10 @@ enum SlotWord {
   static func oldest(_ snapshot: UInt64, _ pin: UInt64) -> UInt64 {
     min(snapshot == idle ? idle : snapshot & versionMask, pin)
   }
+
+  /// Which announcement it is, to know it again: the pin, or of a slot without one its version; `idle` if there is none. Uses of one long
+  /// snapshot have its version in common, and each its own pin.
+  static func announcement(_ snapshot: UInt64, _ pin: UInt64) -> UInt64 {
+    pin != idle || snapshot == idle ? pin : snapshot & versionMask
+  }
 }

@@ -112,21 +112,22 @@ struct Slots {
 
   /// Notes that a reclaiming process has found the slot to keep old versions. Under W.
   ///
-  /// Readers note no time themselves: a look at a clock would cost each announcement. If the next scan finds an
-  /// announcement at the same version, it is the same one, since a new one would be at a version committed meanwhile.
-  func noteInTheWay(_ index: Int, _ version: UInt64) {
+  /// Readers note no time themselves: a look at a clock would cost each announcement. If the next scan finds the same
+  /// announcement (``SlotWord/announcement(_:_:)``), nothing ended in between: a new one would have the version committed meanwhile.
+  func noteInTheWay(_ index: Int, _ announcement: UInt64) {
     let slot = offset(index)
-    if ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == version { return }
+    if ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == announcement { return }
     ctl.storeRelaxed(slot + SlotLayout.inTheWaySince, HostClock.monotonicNanoseconds)
-    ctl.storeRelaxed(slot + SlotLayout.inTheWayVersion, version)
+    ctl.storeRelaxed(slot + SlotLayout.inTheWayVersion, announcement)
   }
 
   /// Since when reclaiming processes have found the slot to keep what it keeps now, if they have.
   func inTheWaySince(_ index: Int) -> UInt64? {
     let slot = offset(index)
-    let version = SlotWord.oldest(
+    let announcement = SlotWord.announcement(
       ctl.loadAcquire(slot + SlotLayout.snapshot), ctl.loadAcquire(slot + SlotLayout.pin))
-    guard version != SlotWord.idle, ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == version else { return nil }
+    guard announcement != SlotWord.idle, ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == announcement
+    else { return nil }
     return ctl.loadRelaxed(slot + SlotLayout.inTheWaySince)
   }
 }

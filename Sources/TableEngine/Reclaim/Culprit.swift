@@ -2,20 +2,16 @@
 struct Culprit {
   let state: WriterState
 
-  /// What stands in the way past the limbo budget, and the reader at the oldest version as the one to blame.
-  var shortage: EngineError.Shortage { shortage { scan in .limbo(scan.oldestSlot.map(named)) } }
+  /// What stands in the way past the limbo budget, and the reader to blame for it. Nil: it has gone since.
+  var shortage: EngineError.Shortage { shortage(EngineError.Shortage.limbo) }
 
-  /// The same below the budget. A reader that reads at the newest version keeps nothing.
-  var shortageBelowBudget: EngineError.Shortage {
-    shortage { scan in .reclaimable(scan.isBehind(scan.committed) ? scan.oldestSlot.map(named) : nil) }
-  }
+  /// The same below the budget.
+  var shortageBelowBudget: EngineError.Shortage { shortage(EngineError.Shortage.reclaimable) }
 
-  private func shortage(_ ofReaders: (ReaderScan) -> EngineError.Shortage) -> EngineError.Shortage {
+  private func shortage(_ ofReader: (Holder?) -> EngineError.Shortage) -> EngineError.Shortage {
     guard let scan = ReaderScan.take(state) else {
       return .membarrier(state.slots.lightReader().map { state.slots.holder($0) })
     }
-    return ofReaders(scan)
+    return ofReader(scan.slotInTheWay(state).map { state.slots.stalledReader($0) })
   }
-
-  private func named(_ slot: Int) -> Holder { state.slots.stalledReader(slot) }
 }

@@ -3,7 +3,8 @@
 struct Evictor {
   let state: WriterState
 
-  /// Ends snapshots, the oldest first, and reclaims what they kept, as long as that `isNeeded`; none unless it is the table's policy.
+  /// Ends snapshots, the oldest first, and reclaims what they kept, as long as that `isNeeded`; none unless it is the table's policy, and
+  /// none while a section or a `get` would keep all of it: the writer waits for that one, or names it.
   ///
   /// Each step ends twice as many as the one before, since a step may take long: a thousand snapshots are ended in ten. A
   /// snapshot that begins meanwhile stays. It keeps nothing, and threads that begin one whenever theirs is ended would keep this from ending.
@@ -13,7 +14,7 @@ struct Evictor {
     var count = 1
     while true {
       let snapshots = evictableVersions(before: newest)
-      if snapshots.isEmpty { return }
+      guard !snapshots.isEmpty, let scan = ReaderScan.take(state), !scan.isHeldUpBySection(state) else { return }
       evictSnapshots(before: snapshots[min(count, snapshots.count) - 1] + 1)
       Collector(state: state).collectAll()
       guard isNeeded() else { return }

@@ -40,10 +40,20 @@ struct LimboBudget {
 
   /// Reclaims no more than is too much: the next writes go on from there.
   private func reclaim(downTo budget: Int) throws(EngineError) {
-    Collector(state: state).collectAll { reclaimableBytes > budget }
-    if reclaimableBytes > budget { Evictor(state: state).evict { reclaimableBytes > budget } }
-    if reclaimableBytes > budget { throw .full(Culprit(state: state).shortage) }
+    var shortage = EngineError.Shortage.limbo(nil)
+    // Again where the reader that the last pass met has gone since: there is nobody to wait for.
+    for _ in 0..<Self.attempts {
+      Collector(state: state).collectAll { reclaimableBytes > budget }
+      if reclaimableBytes > budget { Evictor(state: state).evict { reclaimableBytes > budget } }
+      guard reclaimableBytes > budget else { return }
+      shortage = Culprit(state: state).shortage
+      guard case .limbo(nil) = shortage else { break }
+    }
+    throw .full(shortage)
   }
+
+  /// Where nothing can be reclaimed although no reader is in the way, rings have no room to grow: that many passes find it out.
+  private static let attempts = 4
 
   /// An operation's error, as it is to be thrown. If the operation found no room, the next barrier makes some.
   @inline(never)

@@ -8,6 +8,8 @@ struct ReaderScan {
   private(set) var needed = NeededVersions()
   /// Lowest stamp that a pin or pending reader protects from reuse.
   private(set) var lowestPin = UInt64.max
+  /// Whose that is.
+  private var pinSlot: Int?
   /// Slot of the oldest announcement, for errors and `stat`.
   private(set) var oldestSlot: Int?
   private var oldestVersion = UInt64.max
@@ -38,7 +40,7 @@ struct ReaderScan {
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }
       let behind = (snapshot & SlotWord.versionMask) < committed || pin < committed
       if behind, slots.clearIfDead(index) { continue }
-      if behind { slots.noteInTheWay(index, SlotWord.oldest(snapshot, pin)) }
+      if behind { slots.noteInTheWay(index, SlotWord.announcement(snapshot, pin)) }
       scan.add(slot: index, snapshot: snapshot, pin: pin)
     }
     return scan
@@ -46,28 +48,30 @@ struct ReaderScan {
 
   private init(committed: UInt64) { self.committed = committed }
 
-  /// Takes in one slot's words; `snapshot` was loaded before `pin`.
+  /// Takes in one slot's words; `snapshot` was loaded before `pin`. A pin makes an evicted snapshot's versions needed all the same.
   private mutating func add(slot: Int, snapshot: UInt64, pin: UInt64) {
     if snapshot != SlotWord.idle {
       let version = snapshot & SlotWord.versionMask
       if SlotWord.isPending(snapshot) {
         needed.addPending(version)
-        lowestPin = min(lowestPin, version)
+        notePin(slot, version)
         noteOldest(slot, version)
-      } else if SlotWord.isExact(snapshot) || Self.protects(pin) {
+      } else if SlotWord.isExact(snapshot) || pin != SlotWord.idle {
         needed.addExact(version)
         noteOldest(slot, version)
       }
     }
     if pin != SlotWord.idle {
-      lowestPin = min(lowestPin, pin)
+      notePin(slot, pin)
       noteOldest(slot, pin)
     }
   }
 
-  /// Whether a pin makes an evicted snapshot's versions needed all the same.
-  private static func protects(_ pin: UInt64) -> Bool {
-    return pin != SlotWord.idle
+  private mutating func notePin(_ slot: Int, _ version: UInt64) {
+    if version < lowestPin {
+      lowestPin = version
+      pinSlot = slot
+    }
   }
 
   private mutating func noteOldest(_ slot: Int, _ version: UInt64) {
@@ -75,6 +79,21 @@ struct ReaderScan {
       oldestVersion = version
       oldestSlot = slot
     }
+  }
+
+  /// Does a section or a `get` that is under way keep what the rings begin with, so that nothing becomes free before it ends, whichever long
+  /// snapshots are ended? What those keep goes to limbo, behind that.
+  func isHeldUpBySection(_ state: WriterState) -> Bool {
+    guard lowestPin != .max else { return false }
+    let (superseded, limbo) = (state.superseded, state.limbo)
+    if superseded.count > 0 { return state.versionNamed(by: superseded.head) > lowestPin }
+    return limbo.count > 0 && limbo.stamp(limbo.head) > lowestPin
+  }
+
+  /// The slot of the reader that is in the way of reusing memory; nil if none is, any more.
+  func slotInTheWay(_ state: WriterState) -> Int? {
+    guard isBehind(committed) else { return nil }
+    return isHeldUpBySection(state) ? pinSlot : oldestSlot
   }
 
   /// Does some reader read at a version before this one, or may it yet?

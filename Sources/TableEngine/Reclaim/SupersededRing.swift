@@ -16,3 +16,12 @@ enum SupersededRing {
   /// `stamp` of a tombstone that is not settled: above every version, so that no pass takes its block.
   static let unsettled: UInt64 = 1 << UInt64(SHM_RING_UNSETTLED_BIT)
 }
+
+extension WriterState {
+  /// The version of the transaction that made a record of *superseded*.
+  func versionNamed(by counter: UInt64) -> UInt64 {
+    let stamp = superseded.stamp(counter)
+    guard stamp == SupersededRing.unsettled else { return stamp }
+    return data.loadRelaxed(superseded.block(counter).offset + Entry.version)
+  }
+}

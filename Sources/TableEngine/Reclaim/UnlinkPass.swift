@@ -36,7 +36,8 @@ struct UnlinkPass {
     let space = retained.maximumRecords - retained.count - Self.batch - 1
     let most = max(0, min(superseded.count, Self.batch, space))
     var fresh = 0
-    while fresh < most, versionNamed(by: superseded.head + UInt64(fresh)) <= scan.needed.lowestPending { fresh += 1 }
+    let lowest = scan.needed.lowestPending
+    while fresh < most, state.versionNamed(by: superseded.head + UInt64(fresh)) <= lowest { fresh += 1 }
     guard fresh + old > 0 else { return 0 }
     if !reserve(fresh + old) {
       // Where *retained* cannot grow, as many as it has room for. Each transaction leaves some (``Transaction/reserve(_:)``). If the pass
@@ -95,13 +96,6 @@ struct UnlinkPass {
     }
   }
 
-  /// The version of the transaction that made a record of *superseded*.
-  private func versionNamed(by counter: UInt64) -> UInt64 {
-    let stamp = superseded.stamp(counter)
-    guard stamp == SupersededRing.unsettled else { return stamp }
-    return data.loadRelaxed(superseded.block(counter).offset + Entry.version)
-  }
-
   /// A record of *superseded*.
   private mutating func consider(_ counter: UInt64) -> Int {
     let newer = superseded.word(counter, SupersededRing.newer)
@@ -109,7 +103,7 @@ struct UnlinkPass {
     let block = superseded.block(counter)
     let stamp = superseded.stamp(counter)
     if stamp == SupersededRing.unsettled {
-      return reconsider(block, stamp: versionNamed(by: counter), isTombstone: true, recordedAt: counter)
+      return reconsider(block, stamp: state.versionNamed(by: counter), isTombstone: true, recordedAt: counter)
     }
     if stamp <= state.chainsCutAt { return retireCutOff(block) }
     if SupersededRing.isTombstone(newer) {

@@ -1,0 +1,66 @@
+import TableTestSupport
+import TestSupport
+import Testing
+
+@testable import SharedTable
+@testable import TableEngine
+
+/// Which reader is blamed for memory that cannot be reused, and since when.
+@Suite struct ReaderInTheWayTests {
+  /// To end a snapshot frees nothing that an open section keeps.
+  @Test func noSnapshotIsEndedForWhatASectionKeeps() throws {
+    let options = Table.Options(capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10, stalledReaderPolicy: .evict)
+    try withPoisonedTable(options) { _, table throws in
+      try table.set("k", "old")
+      let snapshot = try table.snapshot()
+      try table.set("k", "new")
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      var refused: TableError?
+      for round in 0..<2000 where refused == nil {
+        refused = error { try table.set("pad\(round % 10)", [UInt8](repeating: 1, count: 1000)) }
+      }
+      #expect(refused?.code == .full && refused?.holder?.pid == reader.pid, "\(String(describing: refused))")
+      try reader.ask("end", expecting: "ok")
+      try table.set("pad0", [2])
+      #expect(try snapshot.get("k") == "old")
+      #expect(try table.check() == [])
+      try reader.finish()
+    }
+  }
+
+  /// Uses of one snapshot are at one version: the last of them may have begun just now.
+  @Test func aUseOfASnapshotIsNotInTheWaySinceAnEarlierOne() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let state = try #require(table.segment.participant).state
+    func isKnownToBeInTheWay() throws -> Bool {
+      let record = unsafe try table.segment.threadRecord()
+      return state.slots.inTheWaySince(unsafe Int(record.pointee.slotIndex)) != nil
+    }
+    let snapshot = try table.snapshot()
+    try table.set("k", 1)
+    try snapshot.read { _ throws in
+      _ = ReaderScan.take(state)
+      #expect(try isKnownToBeInTheWay())
+    }
+    try table.set("k", 2)
+    try snapshot.read { _ throws in
+      #expect(try !isKnownToBeInTheWay())
+      _ = ReaderScan.take(state)
+      #expect(try isKnownToBeInTheWay())
+    }
+  }
+
+  /// It reads at the newest version, which nothing has superseded.
+  @Test func aReaderThatKeepsNothingIsNotBlamed() throws {
+    let table = try Table.temporary(capacityBytes: 1 << 20)
+    let state = try #require(table.segment.participant).state
+    try table.set("k", 1)
+    try table.read { _ in
+      guard case .limbo(nil) = Culprit(state: state).shortage else {
+        Issue.record("a reader of the newest version is blamed")
+        return
+      }
+    }
+  }
+}
