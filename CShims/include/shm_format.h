@@ -90,7 +90,8 @@ struct shm_data_header {
   uint64_t unused3[7];
 
   /* Under W, release: bytes of the object that are allocated and may be read. Lowered only while no one observes.
-   * After a crash at most a unit away from `units` in ctl: the next owner of W puts it right. */
+   * After a crash at most a unit away from `units` in ctl: the next owner of W puts it right, lowering it beside observers too: the pages
+   * are there then. */
   uint64_t published_bytes;
   uint64_t unused4[7];
 
@@ -198,7 +199,7 @@ struct shm_ctl_header {
   uint64_t poisons_freed_blocks; /* 1 if free passes overwrite what they free: for tests */
   uint64_t wants_huge_pages;     /* 1 if whoever grows or maintains the table is to back it by huge pages */
   /* By any participant, at any time: up to where the data object was backed by huge pages. A hint: a death, or two that
-   * do it at once, leave it too low or one of two true values; whoever shrinks the table lowers it */
+   * do it at once, or one beside a process that shrinks the table, leave it too low or too high; more than published_bytes means that */
   uint64_t huge_bytes;
   uint64_t unused1[492];
 };

@@ -180,6 +180,17 @@ extension SharedObject {
     try check("fallocate", shmos_punch(descriptor, UInt64(offset), UInt64(count)))
   }
 
+  /// Whether something in a range was written and not given back. By SEEK_DATA of lseek(2).
+  /// - Returns: false where the system does not tell, as in some sandboxes.
+  public func hasMemory(in range: Range<Int>) throws(SystemError) -> Bool {
+    // GNU's name, which Swift does not see.
+    let SEEK_DATA: Int32 = 3
+    let written = lseek(descriptor, off_t(range.lowerBound), SEEK_DATA)
+    if written < 0, errno == ENXIO || errno == EINVAL || errno == EOPNOTSUPP { return false }
+    if written < 0 { throw SystemError(call: "lseek", errno: errno) }
+    return written < range.upperBound
+  }
+
   /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back. By SEEK_DATA of lseek(2).
   /// - Returns: `offset` if nothing behind it was written; the size where the system does not tell, as in some sandboxes.
   public func endOfMemory(from offset: Int) throws(SystemError) -> Int {

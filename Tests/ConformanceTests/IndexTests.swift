@@ -73,6 +73,25 @@ import Testing
     }
   }
 
+  /// A node behind all that is in use would keep the memory before it.
+  @Test(arguments: Table.Variant.allCases) func nodesAreMovedOutOfTheLastUnits(_ variant: Table.Variant) throws {
+    try withPoisonedTable(Table.Options(variant: variant, capacityBytes: 32 << 20)) { _, table in
+      let forge = try table.forge
+      for index in 0..<200 { try table.set("pad \(index)", [UInt8](repeating: 7, count: 100_000)) }
+      let keys = (0..<24_000).map { forge.key(hash: hashBelowNodes($0)) }
+      for (index, key) in keys.enumerated() { try table.set(key, index) }
+      let data = table.segment.data
+      var nodes: [DirectoryWord] { (0..<4).map { DirectoryWord(data.loadRelaxed(DataLayout.root + $0 * 8)) } }
+      let before = nodes
+      for index in 0..<200 { try table.remove("pad \(index)") }
+      repeat { try table.administration.maintain() } while try table.administration.shrink()?.isUnfinished != false
+      #expect(table.statistics.claimedBytes < 10 << 20)
+      #expect(zip(before, nodes).allSatisfy { $0.isNode && $1.isNode && $0.offset > $1.offset })
+      #expect(try table.check() == [])
+      for (index, key) in keys.enumerated() { #expect(try table.get(key) == index) }
+    }
+  }
+
   /// A node whose words all name one sub-table, of the root words' depth, is what merges leave.
   @Test(arguments: Table.Variant.allCases)
   func aRepairKeepsWhatIsBelowANodeOfOneSubTable(_ variant: Table.Variant) throws {

@@ -55,6 +55,26 @@ import Testing
     allocator.recent[sizeClass] = allocator.unitCount * Geometry.superframesPerUnit
     #expect(allocator.findInRecentSlab(sizeClass) == nil)
   }
+
+  /// A shrinker that died, or a repair, leaves pages of rings and journal behind what those use.
+  @Test func pagesOfRingsThatNothingUsesAreFound() throws {
+    let table = try Table.temporary(capacityBytes: 16 << 20)
+    try table.set("key", 1)
+    let state = try #require(table.segment.participant).state
+    func shrink() throws { while try table.administration.shrink()?.isUnfinished != false {} }
+    try shrink()
+    let small = state.backing.allocatedBytes
+    for region in [state.journal.spareRegion, state.retained.spareRegion] {
+      let lost = region.upperBound - (64 << 10)
+      try state.backing.allocateControl(offset: lost, count: 64 << 10)
+      state.ctl.fill(lost, count: 64 << 10, with: 1)
+    }
+    #expect(state.backing.allocatedBytes >= small + (128 << 10))
+    try shrink()
+    #expect(state.backing.allocatedBytes == small)
+    #expect(try table.check() == [])
+  }
+
   /// A repair asks for no memory that a shrink gave back, but counts the units behind those that the table says it has, if values lie
   /// there.
   @Test(arguments: Table.Variant.allCases) func aRepairKeepsTheTableSmall(_ variant: Table.Variant) throws {

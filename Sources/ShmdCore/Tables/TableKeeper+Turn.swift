@@ -10,7 +10,7 @@ extension TableKeeper {
   /// How long one table may hold up a turn with giving memory back.
   private static let shrinkNanoseconds: UInt64 = 50_000_000
   private static let hugePagesRestNanoseconds: UInt64 = 60_000_000_000
-  /// Passes of gc a turn, of 256 versions each.
+  /// Passes of gc a turn, each of which frees at most some thousand versions.
   private static let gcPasses = 4
 
   /// Looks after every table once.

@@ -3,8 +3,8 @@ import CShims
 /// Makes room of a size out of free memory that lies scattered, by moving what is between: ``WindowChoice`` says where, an
 /// ``Evacuation`` moves.
 ///
-/// For the owner of W outside a transaction, after a collection; in the rwlock variant with readers kept out. Work is
-/// bounded by the size wanted and by the units looked at.
+/// For the owner of W outside a transaction, after a collection; in the rwlock variant with readers kept out. What is moved is
+/// bounded by the size wanted and by the units looked at: a run longer than those is not made.
 struct Compactor {
   let state: WriterState
 
@@ -21,12 +21,13 @@ struct Compactor {
 
   /// - Parameter code: the size code that no block was found for.
   /// - Returns: whether there is room now.
-  func makeRoom(for code: Int) -> Bool { makeRoom(for: code, in: nextUnits()) }
+  func makeRoom(for code: Int) -> Bool { makeRoom(for: code, in: units(from: &state.nextUnitToCompact)) }
 
   /// The same in the units before the last, for what is to be moved out of that.
   /// - Parameter end: the superframe behind the last in which room is of use.
   func makeRoomBeforeLastUnit(for code: Int, endingAt end: Int) -> Bool {
-    makeRoom(for: code, in: nextUnits().clamped(to: 0..<state.allocator.unitCount - 1), endingAt: end)
+    let units = units(from: &state.nextUnitToMoveTo).clamped(to: 0..<state.allocator.unitCount - 1)
+    return makeRoom(for: code, in: units, endingAt: end)
   }
 
   /// - Parameters:
@@ -70,7 +71,7 @@ struct Compactor {
   /// - Returns: how many pairs were merged.
   @discardableResult
   func mergeSubTables() -> Int {
-    let merged = mergeSubTables(nextUnits())
+    let merged = mergeSubTables(units(from: &state.nextUnitToCompact))
     // No writer waits for this room, but one may wait for W. So this is a single pass: readers may have let go of far more.
     if merged > 0 { Collector.reclaim(state, passes: 1) }
     return merged
@@ -82,12 +83,11 @@ struct Compactor {
   }
 
   /// The units to look at: all of them, or in a large table the next ones each time.
-  private func nextUnits() -> Range<Int> {
+  private func units(from next: inout Int) -> Range<Int> {
     let count = state.allocator.unitCount
-    let first = state.nextUnitToCompact < count ? state.nextUnitToCompact : 0
-    let end = min(first + Self.unitsPerCall, count)
-    state.nextUnitToCompact = end
-    return first..<end
+    let first = next < count ? next : 0
+    next = min(first + Self.unitsPerCall, count)
+    return first..<next
   }
 
   /// Frees what was moved away from; waits a little for readers in flight.

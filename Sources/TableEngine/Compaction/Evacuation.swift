@@ -1,7 +1,7 @@
 import CShims
 
 /// Moves what lies in a window elsewhere, so that the window becomes free as a whole (Copying as in evacuating collectors;
-/// an entry and a sub-table are found from the index, so nothing has to be scanned for pointers to them).
+/// entries, sub-tables and nodes of the directory are found from the index, so nothing has to be scanned for pointers to them).
 ///
 /// A moved entry is the same version of the same key in a better place: a copy, published by the store to its bucket word in a
 /// transaction that commits as a tick. The old block goes to limbo with that tick's stamp. Proof sketch:
@@ -25,13 +25,17 @@ struct Evacuation {
   private(set) var movedBytes = 0
   /// The size code of a block for which there was no room elsewhere.
   private(set) var missedCode: Int?
+  /// A longer block stays: to move one is a single step.
+  private let longestBlock: Int
 
   /// Moves that one transaction makes: bounds the room that it takes in the journal and in limbo.
   private static let batch = 256
 
-  init(_ state: WriterState, _ window: FrameWindow, units: Range<Int>) {
+  /// - Parameter longestBlock: of those that are moved, in bytes.
+  init(_ state: WriterState, _ window: FrameWindow, units: Range<Int>, longestBlock: Int = .max) {
     self.state = state
     self.window = window
+    self.longestBlock = longestBlock
     vacancies = Vacancies(
       state.allocator, units: units, avoiding: window.superframes,
       // To free a superframe at the price of another gains nothing.
@@ -91,8 +95,10 @@ struct Evacuation {
   /// - Returns: whether the block was moved, or the index does not name it: then nothing can be moved, and most likely
   ///   it will be free soon.
   private mutating func move(_ block: BlockRef) -> Bool {
+    guard block.byteCount <= longestBlock else { return false }
     if let (location, hash) = location(ofEntry: block) { return moveEntry(block, location, hash: hash) }
     if let (word, hash) = directoryWord(ofSubTable: block) { return moveSubTable(block, word, hash: hash) }
+    if let index = rootIndex(naming: block) { return move(block, ofRootWord: index) }
     return true
   }
 
@@ -136,9 +142,9 @@ struct Evacuation {
     return unsafe keyLocks.isLocked(key, seed: state.hashSeed, except: -1)
   }
 
-  // MARK: - Sub-tables
+  // MARK: - Sub-tables and nodes
 
-  /// The directory word that names this block as a sub-table. Found by a key that lies in it: an empty one stays where it is.
+  /// The directory word that names this block as a sub-table. Found by a key that lies in it: one without keys below a node stays where it is.
   private func directoryWord(ofSubTable block: BlockRef) -> (DirectoryWord, hash: UInt64)? {
     guard block.code == SizeClasses.code(byteCount: SubTable.byteCount) else { return nil }
     for position in stride(from: block.offset, to: block.offset + SubTable.byteCount, by: 8) {
@@ -164,6 +170,26 @@ struct Evacuation {
     unsafe data.copy(data.pointer(block.offset), count: SubTable.byteCount, to: copy.offset)
     Splitter(transaction: transaction).replace(
       word, hash: hash, by: DirectoryWord(subTable: copy.offset, depth: word.bits))
+    finish(block)
+    return true
+  }
+
+  /// The first root word that names this block, if one does: as a node, or as a sub-table, which may have no keys.
+  private func rootIndex(naming block: BlockRef) -> Int? {
+    (0..<1 << DataLayout.rootBits).first { index in
+      let word = rootWord(index)
+      let byteCount = word.isNode ? 8 << word.bits : SubTable.byteCount
+      return word.offset == block.offset && SizeClasses.code(byteCount: byteCount) == block.code
+    }
+  }
+
+  private func rootWord(_ index: Int) -> DirectoryWord { DirectoryWord(data.loadRelaxed(DataLayout.root + index * 8)) }
+
+  private mutating func move(_ block: BlockRef, ofRootWord index: Int) -> Bool {
+    let word = rootWord(index)
+    if !word.isNode { return moveSubTable(block, word, hash: UInt64(index) << UInt64(64 - DataLayout.rootBits)) }
+    guard let copy = take(code: block.code) else { return false }
+    Splitter(transaction: transaction).moveNode(ofRootWord: index, to: copy.offset)
     finish(block)
     return true
   }

@@ -9,14 +9,16 @@ import SharedMemory
 ///
 /// The order is: nothing in use lies there, so that no reader can come there any more; `units` and `published_bytes`
 /// say so; a tick; the threads that look at memory without W (``ReaderCosts``), and began before the tick, are waited
-/// for; the pages go. A death on the way leaves pages that do not count, which the next call finds by the object's size
-/// in memory. Growth claims the pages again before it counts them.
+/// for; the pages go. A death on the way leaves pages that do not count, which the next call finds by the data object's size
+/// in memory, and behind what journal and rings use. Growth claims the pages again before it counts them.
 struct Shrinker {
   let state: WriterState
   let observers: ObserverLock
 
-  /// Bytes moved in one call.
+  /// Bytes moved in one call, but for the last block of them.
   private static let movedBytesPerCall = 256 << 10
+  /// A longer block is not moved: writers would wait while it is copied, some milliseconds for one of this length. It keeps the units before it.
+  private static let longestBlock = 16 << 20
   /// Calls of the merger in one of ours, each of which looks at 64 sub-tables.
   private static let mergesPerCall = 4
   /// Units dropped in one call.
@@ -87,13 +89,13 @@ struct Shrinker {
   /// - Returns: whether nothing is left in it.
   private func empty(_ window: FrameWindow, _ outcome: inout IdleMaintenance.Shrinking) -> Bool {
     let units = 0..<allocator.unitCount - 1
-    var evacuation = Evacuation(state, window, units: units)
+    var evacuation = Evacuation(state, window, units: units, longestBlock: Self.longestBlock)
     evacuation.moveAll(atMost: Self.movedBytesPerCall)
     var waitsLeft = evacuation.movedBytes > 0 ? Self.waitsPerCall : 0
     outcome.isUnfinished = evacuation.movedBytes > 0
     if let code = evacuation.missedCode {
-      outcome.isUnfinished = Compactor(state: state).makeRoomBeforeLastUnit(
-        for: code, endingAt: window.superframes.lowerBound)
+      let isRoom = Compactor(state: state).makeRoomBeforeLastUnit(for: code, endingAt: window.superframes.lowerBound)
+      outcome.isUnfinished = outcome.isUnfinished || isRoom
       waitsLeft = 0
     }
     while true {
@@ -145,11 +147,14 @@ struct Shrinker {
 
   // MARK: - Pages
 
-  /// Has the data object pages behind its last unit?
+  /// Has the data object pages behind its last unit, or the control object some that journal and rings do not use? A death leaves them, and so
+  /// does a repair.
   private var hasUncountedPages: Bool {
-    guard let status = try? backing.data.status() else { return false }
-    return status.allocated > geometry.unitOffset(allocator.unitCount)
+    let allocated = (try? backing.data.status().allocated) ?? 0
+    return allocated > geometry.unitOffset(allocator.unitCount) || spareRegions.contains { backing.hasControlPages($0) }
   }
+
+  private var spareRegions: [Range<Int>] { [state.journal.spareRegion] + rings.map(\.spareRegion) }
 
   /// - Returns: bytes.
   private func givePagesBack() -> Int {
@@ -157,8 +162,7 @@ struct Shrinker {
     let end = geometry.unitOffset(allocator.unitCount)
     HugePages.forget(from: end, state.ctl)
     backing.giveBackData(end..<geometry.dataBytes)
-    backing.giveBackControl(state.journal.spareRegion)
-    for ring in rings { backing.giveBackControl(ring.spareRegion) }
+    for region in spareRegions { backing.giveBackControl(region) }
     return max(0, before - backing.allocatedBytes)
   }
 

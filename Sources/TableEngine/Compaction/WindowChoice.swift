@@ -17,6 +17,9 @@ struct WindowChoice {
 
   /// The price of what has no place elsewhere. The sum of many does not overflow.
   private static let impossible = 1 << 40
+  /// The most that a frame of a run costs that has a place: a window counts it for each of the run's frames that lie in it, and the sum must
+  /// stay below ``impossible``.
+  private static let dearest = 1 << 20
 
   /// - Parameters:
   ///   - frames: the window's, for all searches.
@@ -63,7 +66,7 @@ struct WindowChoice {
     guard !allocator.isSlab(frame: frame), !allocator.isFree(frame: frame) else { return (frame..<frame + 1, 0) }
     guard let run = allocator.run(ofFrame: frame) else { return (frame..<frame + 1, Self.impossible) }
     let frames = allocator.frames(run)
-    return (frames, frames.count <= room.longestRun ? run.byteCount : Self.impossible)
+    return (frames, frames.count <= room.longestRun ? min(run.byteCount, Self.dearest) : Self.impossible)
   }
 
   /// The window to evacuate, of those that touch none of the ones tried before.

@@ -214,7 +214,8 @@ extension Allocator {
     }
   }
 
-  private func firstRun(frames count: Int, _ purpose: Purpose) -> BlockRef? {
+  /// The same without growing the table.
+  func firstRun(frames count: Int, _ purpose: Purpose) -> BlockRef? {
     var search = RunSearch(allocator: self, wanted: count)
     var unit = 0
     while unit < unitCount {

@@ -65,7 +65,7 @@ final class Allocator: Sendable {
       ? try findSuperframeRun(purpose) : try findRun(frames: frames, purpose)
   }
 
-  /// Is there a free block of this size code for anybody, or can the table grow by one?
+  /// Is there a free block of this size code for anybody? Has the table grow by one if need be, as a barrier would that seeks the block.
   func hasRoom(for code: Int) -> Bool {
     guard SizeClasses.isCode(code) else { return false }
     do { _ = try find(code: code, for: .anything) } catch { return false }
@@ -106,19 +106,19 @@ final class Allocator: Sendable {
     return (end - SHM_RESERVED_SUPERFRAMES) * Geometry.framesPerSuperframe..<end * Geometry.framesPerSuperframe
   }
 
-  /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe,
-  /// a new unit, and only then as many frames in a row.
+  /// Sub-tables are asked for so often that they may not pay for a search along the units: an aligned superframe, a new unit, and only
+  /// where the table cannot grow (at its capacity, or in a full file system) as many frames in a row.
   private func findSuperframeRun(_ purpose: Purpose) throws(EngineError) -> BlockRef {
-    if unitCount == geometry.unitCount, findSuperframe(purpose) == nil {
-      return try findRun(frames: Geometry.framesPerSuperframe, purpose)
-    }
     while true {
       if let (unit, superframe) = findSuperframe(purpose) {
         return BlockRef(
           offset: geometry.unitOffset(unit) + superframe * SizeClasses.slabBytes,
           code: SizeClasses.runCode + Geometry.framesPerSuperframe)
       }
-      try growOneUnit()
+      do throws(EngineError) { try growOneUnit() } catch {
+        guard let run = firstRun(frames: Geometry.framesPerSuperframe, purpose) else { throw error }
+        return run
+      }
     }
   }
 

@@ -44,7 +44,7 @@ struct HugePages {
     guard let participant, let ctl, ctl.loadRelaxed(ControlLayout.wantsHugePages) != 0 else { return 0 }
     let end = wholePages
     guard end >= Self.smallestTable else { return 0 }
-    let start = Self.bytes(ctl) & ~(Self.pageBytes - 1)
+    let start = min(Self.bytes(ctl), end) & ~(Self.pageBytes - 1)
     var done = start
     while done < end, done - start <= limit - Self.pageBytes {
       guard mapping.collapse(from: done, count: Self.pageBytes) == Self.pageBytes else {
@@ -53,7 +53,8 @@ struct HugePages {
       }
       done += Self.pageBytes
     }
-    if done > start { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(done)) }
+    // Another process may have shrunk the table meanwhile.
+    if done > start { ctl.storeRelaxed(ControlLayout.hugeBytes, UInt64(min(done, wholePages))) }
     return max(0, done - start)
   }
 

@@ -16,7 +16,7 @@ public struct IdleMaintenance {
       var changed = false
       if outcome == .ownerDied || Recoverer(state: state).isNeeded {
         let exclusion = TableExclusion(participant: participant)
-        try exclusion.enter(slot: slot, HostClock.monotonicNanoseconds &+ 1_000_000_000)
+        guard try exclusion.enterSoon(slot: slot) else { return nil }
         exclusion.leave()
         changed = true
       }
@@ -49,12 +49,7 @@ public struct IdleMaintenance {
     let usedBytes = try segment.requireParticipant().state.allocator.usedBytes
     return try whileNobodyWrites { participant, slot, _ throws(EngineError) in
       let exclusion = TableExclusion(participant: participant)
-      do throws(EngineError) {
-        try exclusion.enter(slot: slot, HostClock.monotonicNanoseconds &+ 10_000_000)
-      } catch {
-        if case .timedOut = error { return nil }
-        throw error
-      }
+      guard try exclusion.enterSoon(slot: slot) else { return nil }
       defer { exclusion.leave() }
       Collector.reclaim(participant.state, passes: 1)
       let observers = ObserverLock(
@@ -79,5 +74,19 @@ public struct IdleMaintenance {
     participant.state.endTransaction()
     try TableExclusion(participant: participant).checkUndamaged()
     return try body(participant, slot, outcome)
+  }
+}
+
+extension TableExclusion {
+  /// Keeps readers out if that is soon to be had: a process that has nothing urgent to do must not hold W while a stopped reader holds it up.
+  /// - Returns: false if it is not.
+  fileprivate func enterSoon(slot: Int) throws(EngineError) -> Bool {
+    do throws(EngineError) {
+      try enter(slot: slot, HostClock.monotonicNanoseconds &+ 10_000_000)
+    } catch {
+      if case .timedOut = error { return false }
+      throw error
+    }
+    return true
   }
 }

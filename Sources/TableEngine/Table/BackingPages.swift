@@ -21,6 +21,12 @@ final class BackingPages: Sendable {
   func giveBackData(_ range: Range<Int>) { giveBack(data, range) }
   func giveBackControl(_ range: Range<Int>) { giveBack(control, range) }
 
+  /// Does anything lie in whole pages of this range? False where the system does not tell.
+  func hasControlPages(_ range: Range<Int>) -> Bool {
+    let first = roundUp(range.lowerBound, to: 4096)
+    return first < range.upperBound && ((try? control.hasMemory(in: first..<range.upperBound)) ?? false)
+  }
+
   private func giveBack(_ object: SharedObject, _ range: Range<Int>) {
     if !range.isEmpty { try? object.giveBack(offset: range.lowerBound, count: range.count) }
   }

@@ -163,6 +163,19 @@ struct Splitter {
     state.work.wordsMoved += count
   }
 
+  /// Puts the node of a root word elsewhere: the same words, where that word names them from now on. The node of before is the caller's to
+  /// retire.
+  ///
+  /// PAIR publish-directory. Other end: Lookup.directoryWord. Release: the copy's words must be visible first.
+  func moveNode(ofRootWord index: Int, to offset: Int) {
+    let rootOffset = DataLayout.root + index * 8
+    let root = DirectoryWord(data.loadRelaxed(rootOffset))
+    unsafe data.copy(data.pointer(root.offset), count: 8 << root.bits, to: offset)
+    journal.append(.fill, offset: rootOffset, count: 1, value: root.raw)
+    data.storeRelease(rootOffset, DirectoryWord(node: offset, bits: root.bits).raw)
+    state.work.wordsMoved += 1 << root.bits
+  }
+
   /// Has a root word that is a node name a sub-table instead, which holds all that is below the node. Its own prefix is shorter than
   /// the root word's, and shared with the root word beside it.
   ///

@@ -6,6 +6,8 @@ import SharedTable
 enum ImageOperation: String, CaseIterable, WriterOperation {
   case put, overwrite, delete, barrier, aborted, gc, free, split, node, deep, link, growth, expiry
   case compaction, merge, dissolve, shrink
+  /// The shrinker moves a node of the directory.
+  case moveNode
   /// Runs of frames become free in a table that was full.
   case runs
   /// A put for which the rings double: a snapshot keeps as much as they hold.
@@ -141,6 +143,7 @@ struct Scene {
     case .merge: return try merging()
     case .dissolve: return try dissolvingANode()
     case .shrink: return try shrinking()
+    case .moveNode: return try movingANode()
     case .runs: return try freeingRuns()
     case .rings: return try doublingRings()
     case .recycle: return try recycling(aborted: false)

@@ -65,9 +65,34 @@ extension Scene {
       model[Self.padding(index)] = nil
     }
     while try table.administration.maintain() == true {}
+    return shrinkingWhole()
+  }
+
+  private func shrinkingWhole() -> () throws -> Void {
     let table = table
     return {
       while let step = try table.administration.shrink(), step.isUnfinished {}
     }
+  }
+
+  /// The table's last unit has a node of the directory, and of what lies before it little is left.
+  mutating func movingANode() throws -> () throws -> Void {
+    let prefix: UInt64 = 0b10_1100_1011
+    let forge = KeyForge(seed: table.segment.hashSeed)
+    var generator = SplitMix(seed: 9)
+    // So many that the sub-tables below the node are not merged.
+    for _ in 0..<1100 { try put(forge.key(hash: prefix << 54 | generator.next() >> 10)) }
+    var count = 0
+    while table.statistics.claimedBytes < table.capacityBytes {
+      try table.set(Self.padding(count), Self.value(count, size: 900))
+      count += 1
+    }
+    // Too many for one window, alike in the root's ten bits and parted by the next.
+    for index in 0..<33 as Range<UInt64> {
+      try put(forge.key(hash: prefix << 54 | (index & 1) << 53 | generator.next() >> 11 & ~0xff | 77))
+    }
+    for index in 0..<count { _ = try table.remove(Self.padding(index)) }
+    while try table.administration.maintain() == true {}
+    return shrinkingWhole()
   }
 }
