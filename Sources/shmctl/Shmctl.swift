@@ -18,7 +18,11 @@ struct Shmctl: ParsableCommand {
       ENVIRONMENT
         SHM_TABLE, SHM_TIMEOUT, SHM_TRUST  for -t, --timeout, --trust
         NO_COLOR                           screens without attributes
-        SHMCTL_CONFIG, SHMCTL_HISTORY      other files than these:
+        VISUAL, EDITOR                     what 'edit' calls
+        TMPDIR                             where 'edit', and 'load' from a pipe, put what they work on
+        COLUMNS                            how wide the screen is where the terminal does not say
+        SHMCTL_CONFIG, SHMCTL_HISTORY      other files than these, which lie below
+        XDG_CONFIG_HOME, XDG_STATE_HOME    in place of ~/.config and ~/.local/state:
 
       FILES
         /etc/shmctl.conf               table = NAME; timeout, trust, color

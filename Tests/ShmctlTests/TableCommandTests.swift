@@ -34,6 +34,14 @@ import Testing
     #expect(try attributes(table.dataPath).group == Int(getegid()))
   }
 
+  @Test func preallocateClaimsTheMemoryOfAllValues() throws {
+    for (arguments, isAll) in [([], false), (["--preallocate"], true)] {
+      let table = try TestTable(isMade: false)
+      #expect(try CommandRun(["create", table.name, "--capacity", "8MiB"] + arguments).status == 0)
+      #expect(try (table.open().statistics.claimedBytes >= 8 << 20) == isAll)
+    }
+  }
+
   @Test func theGroupMayBeNamed() throws {
     let table = try TestTable(isMade: false)
     let name = unsafe getgrgid(getegid()).map { unsafe String(cString: $0.pointee.gr_name) }

@@ -45,6 +45,9 @@ struct Create: ParsableCommand {
     help: "Leave a table of 16 MiB and more on small pages, also where the kernel has pages of 2 MiB.")
   var noHugePages = false
 
+  @Flag(help: "Claim the memory of all values now, and keep it: no write finds /dev/shm full.")
+  var preallocate = false
+
   func validate() throws {
     if variant != nil, sync != nil { throw ValidationError("--sync is the former name of --variant; give one of them") }
   }
@@ -54,7 +57,7 @@ struct Create: ParsableCommand {
     var table = Table.Options(
       variant: variant ?? sync ?? .rcu, capacityBytes: capacity.bytes, mode: mode.bits,
       limboBudgetBytes: limboBudget?.bytes,
-      stalledReaderPolicy: stalledReader, hugePages: !noHugePages)
+      stalledReaderPolicy: stalledReader, preallocate: preallocate, hugePages: !noHugePages)
     if let group {
       guard let number = try Account.group(group.text) else {
         throw Complaint(
