@@ -8,8 +8,8 @@ struct Del: TableCommand {
     discussion: """
       Exit 1 if any was not found; those found are removed all the same. A key '-' stands for keys on standard input.
 
-      --prefix removes all keys that begin with something, a thousand in a barrier. On a terminal it asks first; without one \
-      it asks for --yes where the prefix is empty. A key that belongs to a collection is refused without --force, and no \
+      --prefix removes all keys that begin with something, a thousand in a barrier. On a terminal it asks first. In a \
+      script it removes without asking; only an empty prefix needs --yes. A key that belongs to a collection is refused without --force, and no \
       other is removed then. With --force a collection's own name takes its elements with it.
       """)
 

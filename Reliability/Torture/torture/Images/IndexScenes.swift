@@ -69,7 +69,7 @@ extension Scene {
     return KeyForge(seed: seed).key(hash: bits == 0 ? rest : prefix << (64 - bits) | rest)
   }
 
-  private mutating func put(_ key: [UInt8]) throws {
+  mutating func put(_ key: [UInt8]) throws {
     try table.set(key, Self.value(1, round: 50))
     model[key] = Self.value(1, round: 50)
   }
