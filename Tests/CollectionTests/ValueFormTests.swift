@@ -99,6 +99,39 @@ struct Line: TableValue, Equatable {
     #expect(code { try table.increment("n") } == .typeMismatch)
   }
 
+  /// Programs' own values may have a type of the library's, and another layout.
+  @Test func whatHasANumbersTypeAndAnotherLayoutIsNotCountedOn() throws {
+    struct Ticks: TableValue {
+      static var tableType: ValueType { .integer }
+      static var tableFingerprint: UInt64 { 7 }
+      init() {}
+      init?(tableBytes: UnsafeRawBufferPointer) {}
+      func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try 5.withTableBytes(body)
+      }
+    }
+    struct Digits: TableValue {
+      static var tableType: ValueType { .string }
+      static var tableFingerprint: UInt64 { 7 }
+      init() {}
+      init?(tableBytes: UnsafeRawBufferPointer) {}
+      func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try "5".withTableBytes(body)
+      }
+    }
+    let table = try Table.temporary()
+    try table.set("ticks", Ticks())
+    try table.set("digits", Digits())
+    for key in ["ticks", "digits"] {
+      #expect(code { try table.increment(key) } == .typeMismatch)
+      #expect(code { try table.barrier { tx in _ = try tx.increment(key) } } == .typeMismatch)
+    }
+    #expect(try table.get("ticks", as: Ticks.self) != nil)
+    #expect(try table.get("digits", as: Digits.self) != nil)
+    try table.set("text", "5")
+    #expect(try table.increment("text") == 6)
+  }
+
   @Test func aDoubleThatIsNoFloatIsNotRounded() throws {
     let table = try Table.temporary()
     try table.set("x", 0.1)

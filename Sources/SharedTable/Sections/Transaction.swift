@@ -142,25 +142,29 @@ public struct Transaction: ~Copyable, ~Escapable {
 
   @usableFromInline
   mutating func increment(_ key: RawKey, _ amount: Int) throws(TableError) -> Int {
-    let found = try entry(forKey: key)
+    let found = try find(key)
+    // Read before the sum is stored, which may take the old value's place.
+    let expiry = found?.expiry ?? 0
     let (sum, overflow) = try integer(found, key).addingReportingOverflow(amount)
     if overflow {
       throw TableError(
         .invalid, table: table.name,
         "the sum of \(amount) and the value of '\(key.shown)' does not fit into 64 bits; add less")
     }
-    try set(key, sum, expires: found?.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
+    try set(key, sum, expires: expiry == 0 ? .never : .at(nanosecondsSince1970: expiry))
     return sum
   }
 
-  private func integer(_ entry: TableEntry?, _ key: RawKey) throws(TableError) -> Int {
-    guard let entry else { return 0 }
-    if entry.type == .integer, let value = unsafe entry.bytes.withUnsafeBytes({ unsafe Int(tableBytes: $0) }) {
+  private func integer(_ found: FoundEntry?, _ key: RawKey) throws(TableError) -> Int {
+    guard let found else { return 0 }
+    if found.hasForm(of: Int.self), let value = unsafe Int(tableBytes: found.value) { return value }
+    if found.hasForm(of: String.self), let value = unsafe Int(String(decoding: found.value, as: UTF8.self)) {
       return value
     }
-    if entry.type == .string, let value = Int(String(decoding: entry.bytes, as: UTF8.self)) { return value }
-    throw table.mismatched(
-      ValueMismatch(stored: entry.type?.rawValue ?? 0, wanted: .integer, layout: false), key)
+    // A program's own value may have one of both types, and another layout.
+    let stored = found.meta.type
+    let hasOtherLayout = found.fingerprint != 0 && stored == ValueType.integer.rawValue
+    throw table.mismatched(ValueMismatch(stored: stored, wanted: .integer, layout: hasOtherLayout), key)
   }
 
   /// The keys that begin with `prefix`, as this barrier sees them, sorted bytewise; in a barrier of some keys, of those.
