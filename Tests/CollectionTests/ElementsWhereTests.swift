@@ -124,4 +124,38 @@ import Testing
     }
     #expect(try array.count == 10 && set.count == 10 && dictionary.count == 9)
   }
+
+  /// A name whose initialiser brings it into one form.
+  private struct Lower: RawRepresentable, SharedKey {
+    let rawValue: String
+    init(rawValue: String) { self.rawValue = rawValue.lowercased() }
+  }
+
+  /// Swift compares texts by canonical equivalence, so that its case has more texts than one.
+  private enum Place: String, SharedKey { case cafe = "caf\u{e9}" }
+
+  /// Else the key that is removed would be another than the one that met the condition.
+  @Test func aKeyThatWouldBeWrittenOtherwiseIsNone() throws {
+    let table = try Table.temporary()
+    let texts = try SharedSet<String>("s", in: table)
+    let lower = try SharedSet<Lower>("s", in: table)
+    let places = try SharedSet<Place>("s", in: table)
+    for stranger in ["A", "cafe\u{301}"] {
+      try texts.formUnion(["a", "caf\u{e9}", stranger])
+      if stranger == "A" {
+        #expect(code { _ = try lower.removeAll { _ in true } } == .typeMismatch)
+        #expect(code { _ = try lower.first { _ in false } } == .typeMismatch)
+      } else {
+        try texts.remove("a")
+        #expect(code { _ = try places.removeAll { _ in true } } == .typeMismatch)
+        #expect(code { _ = try places.allElements() } == .typeMismatch)
+      }
+      try texts.remove(stranger)
+    }
+    #expect(try places.allElements() == [.cafe])
+    #expect(try places.removeAll { _ in true } == 1)
+    try lower.insert(Lower(rawValue: "B"))
+    #expect(try texts.allElements() == ["b"])
+    #expect(try lower.removeAll { $0.rawValue == "b" } == 1)
+  }
 }

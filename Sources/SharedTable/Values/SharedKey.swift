@@ -69,9 +69,11 @@ extension SharedKey where Self: RawRepresentable, RawValue: SharedKey {
     try unsafe rawValue.withElementKey(body)
   }
 
-  /// A key from the bytes that lie in the table; nil if they are none.
+  /// A key from the bytes that lie in the table; nil if they are none, or if the type's own initialiser makes a key of them that is written
+  /// otherwise: that would name another element.
   public init?(keyBytes: UnsafeRawBufferPointer) {
     guard let rawValue = unsafe RawValue(keyBytes: keyBytes) else { return nil }
     self.init(rawValue: rawValue)
+    guard unsafe withElementKey({ unsafe $0.elementsEqual(keyBytes) }) else { return nil }
   }
 }
