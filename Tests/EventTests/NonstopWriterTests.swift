@@ -1,8 +1,9 @@
-import SharedTable
 import Synchronization
 import TableTestSupport
 import TestSupport
 import Testing
+
+@testable import SharedTable
 
 /// Who looks or reads on beside a writer that never pauses: whenever it has looked, there is one commit more.
 @Suite(.timeLimit(.minutes(20))) struct NonstopWriterTests {
@@ -48,6 +49,28 @@ import Testing
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
       try writer.finish()
+    }
+  }
+
+  /// What comes while a reader of the log looks for changes that it wants is for its next call.
+  @Test func aReaderOfTheLogLooksThroughWhatWasCommittedBefore() throws {
+    try withTable(.rcu) { table in
+      let start = table.version
+      for number in 0..<1000 { try table.set("other", number) }
+      let before = table.version
+      for number in 0..<5000 { try table.set("other", number) }
+      try table.set("wanted", 1)
+      var feed = ChangeFeed(table, after: start, .prefix(Array("wanted".utf8)))
+      guard case .again = try feed.next(upTo: before) else {
+        Issue.record("it reads on")
+        return
+      }
+      #expect(feed.version >= before && feed.version < table.version)
+      guard case .change(let change) = try feed.next(upTo: table.version) else {
+        Issue.record("it does not find what is there")
+        return
+      }
+      #expect(change.keyText == "wanted")
     }
   }
 }

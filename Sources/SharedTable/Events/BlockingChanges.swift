@@ -20,10 +20,10 @@ package struct BlockingChanges {
     let deadline = Deadline(timeout)
     let newest = feed.table.version
     while true {
-      switch try feed.step() {
+      switch try feed.next(upTo: newest) {
       case .change(let change): return change
       case .again:
-        if feed.version >= newest, deadline.isPast { return nil }
+        if deadline.isPast { return nil }
       case .wait(let goal):
         // Before the wait, which returns at once where a commit has come: changes of other keys that come one after the other would keep
         // the thread here for ever.

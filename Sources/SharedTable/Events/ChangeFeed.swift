@@ -59,6 +59,16 @@ struct ChangeFeed: Sendable {
     return try stepThroughPending()
   }
 
+  /// The next change, or what to do until there is one. Looks through what is in the log up to a version, and no further where changes that
+  /// are not wanted come as fast as it looks.
+  /// - Returns: `again` if everything up to `newest` was looked at, and more has come since.
+  mutating func next(upTo newest: UInt64) throws(TableError) -> Step {
+    while true {
+      let step = try step()
+      guard case .again = step, version < newest else { return step }
+    }
+  }
+
   /// Refuses what would be waited for in vain.
   private func checkRequest() throws(TableError) {
     if case .key(let key) = filter, !Table.keyLengths.contains(key.count) { throw table.named(.keyLength(key.count)) }

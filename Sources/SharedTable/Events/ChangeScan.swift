@@ -30,21 +30,17 @@ public struct ChangeScan: Sendable {
     self.version = version ?? feed.version
   }
 
-  /// The next change; nil if there is none yet. Bounded by what the log holds.
+  /// The next change; nil if there is none yet. Looks through what was committed before the call, and no further for want of a change, however
+  /// fast others write.
   /// - Throws: `unlinked`, `damaged`, `forked`, `invalid` for a version that the table has not reached; of durable changes also
   ///   `notDurable` if no store keeps the table, or the store has failed.
   public mutating func next() throws(TableError) -> TableChange? {
-    while true {
-      switch try feed.step() {
-      case .change(let change): return change
-      case .again: continue
-      case .wait(.commit(let version)):
-        self.version = version
-        return nil
-      case .wait(.disk(let version)):
-        self.version = version - 1
-        return nil
-      }
+    switch try feed.next(upTo: feed.table.version) {
+    case .change(let change): return change
+    case .again: version = feed.version
+    case .wait(.commit(let version)): self.version = version
+    case .wait(.disk(let version)): self.version = version - 1
     }
+    return nil
   }
 }

@@ -37,7 +37,10 @@ struct Log: TableCommand {
     var scan = ChangeScan(of: table, after: from ?? 0, prefix: prefix?.bytes ?? [])
     var recent: [TableChange] = []
     let number = from == nil ? number ?? 20 : 0
+    let newest = table.version
     while let change = try scan.next() {
+      // What comes meanwhile is for who follows: beside writers that are as fast the log has no end.
+      if !follow, let version = change.version, version > newest { break }
       recent.append(change)
       // Halved at times, so that a long log costs no more than its last lines. No sum of `number`: it may be the largest.
       if number > 0, (recent.count - 1024) / 2 >= number { recent.removeFirst(recent.count - number) }
