@@ -48,4 +48,35 @@ import Testing
       }
     }
   }
+
+  /// A page may list a key as often as it has room for it.
+  @Test func whatIsWrongManyTimesIsSaidAFewTimes() throws {
+    let table = try Table.temporary()
+    let elements = try SharedSet<[UInt8]>("s", in: table)
+    try elements.formUnion([[1], [2]])
+    let page = Array("s/".utf8) + [255] + Array("0".utf8)
+    try table.set(page, ForgedPage(bytes: [UInt8](repeating: 0, count: 4 * 5000)))
+    let problems = try table.checkCollections()
+    #expect(problems.count { $0.contains("listed twice") } == 8)
+    #expect(problems.contains { $0.contains("'' is listed twice") })
+    #expect(problems.contains { $0.hasSuffix("and 4991 more of this kind") })
+    #expect(problems.count < 15)
+  }
+
+  /// An array without its leaves: a few are named, and no other key is said to be none of its nodes.
+  @Test func anArrayIsGivenUpAfterAFewWrongNodes() throws {
+    let table = try Table.temporary()
+    let array = try SharedArray<Int>("a", in: table, limits: smallNodes)
+    for index in 0..<400 { try array.insert(index, at: index / 2) }
+    let leaves = try table.read { view in try view.keys(prefix: "a/") }.filter {
+      try table.bytes(forKey: $0)?.first == 0
+    }
+    #expect(leaves.count > 50)
+    for leaf in leaves { try table.remove(leaf) }
+    try table.set("a/stranger", 1)
+    let problems = try table.checkCollections()
+    #expect(problems.count { $0.contains("is missing") } == 8)
+    #expect(problems.count == 9, "\(problems)")
+    #expect(problems.last?.contains("so many nodes are wrong that the others were not looked at") == true)
+  }
 }

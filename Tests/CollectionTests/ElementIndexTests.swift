@@ -143,16 +143,4 @@ import Testing
     try shared.removeAll()
     #expect(try shared.count == 0)
   }
-
-  /// What a program with a defect could store as a page.
-  private struct ForgedPage: TableValue {
-    let bytes: [UInt8]
-    static var tableType: ValueType { ElementPage.tableType }
-    static var tableFingerprint: UInt64 { ElementPage.tableFingerprint }
-    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-      try unsafe bytes.withTableBytes(body)
-    }
-    init(bytes: [UInt8]) { self.bytes = bytes }
-    init?(tableBytes: UnsafeRawBufferPointer) { unsafe bytes = [UInt8](tableBytes) }
-  }
 }

@@ -90,13 +90,9 @@ struct CollectionCheck {
 
   /// The first few of what may be a million.
   static func first<S: Sequence>(_ keys: S, _ sentence: (S.Element) -> String) -> [String] {
-    var problems: [String] = []
-    var count = 0
-    for key in keys {
-      count += 1
-      if count <= 8 { problems.append(sentence(key)) }
-    }
-    return count > 8 ? problems + ["and \(count - 8) more of this kind"] : problems
+    var problems = FirstProblems()
+    for key in keys { problems.add(sentence(key)) }
+    return problems.all
   }
 }
 
@@ -105,7 +101,7 @@ private struct ArrayCheck {
   private let place: CollectionPlace
   private let header: CollectionHeader
   private var seen: Set<Int> = []
-  private var found: [String] = []
+  private var found = FirstProblems()
 
   init(_ place: CollectionPlace, _ header: CollectionHeader) {
     self.place = place
@@ -118,25 +114,29 @@ private struct ArrayCheck {
     var check = self
     if state.root > 0 { try check.visit(state.root, state.level, count: state.rooted, state.next, view) }
     if state.tail > 0 { try check.visit(state.tail, 0, count: nil, state.next, view) }
+    // What lies below nodes that were not looked at is not known to belong to the array.
+    if check.found.isFull { return check.found.all + ["so many nodes are wrong that the others were not looked at"] }
     let others = parts.filter { CollectionCheck.number($0).map { !check.seen.contains($0) } ?? true }
-    return check.found
+    return check.found.all
       + CollectionCheck.first(others) { "the key '\(place.name.text)/\(String.printable($0))' is no node of it" }
   }
 
+  /// Looks no further once enough nodes are wrong.
   /// - Parameter count: how many elements its parent says it has.
   private mutating func visit(
     _ id: Int, _ level: Int, count: Int?, _ next: Int, _ view: borrowing ReadView
   ) throws {
+    if found.isFull { return }
     guard id < next, seen.insert(id).inserted else {
-      found.append("node \(id) is named twice, or cannot be")
+      found.add("node \(id) is named twice, or cannot be")
       return
     }
     let children = try unsafe place.name.withNumberedKey(id) { key throws(TableError) -> Outcome? in
       try unsafe view.withEntry(RawKey(key)) { entry throws(TableError) in Self.look(entry, level, count) }
     }
     switch children {
-    case nil: found.append("node \(id) ('\(place.name.text)/\(id)') is missing, with \(count ?? 0) elements below it")
-    case .wrong(let what): found.append("node \(id): \(what)")
+    case nil: found.add("node \(id) ('\(place.name.text)/\(id)') is missing, with \(count ?? 0) elements below it")
+    case .wrong(let what): found.add("node \(id): \(what)")
     case .children(let children):
       for child in children { try visit(child.id, level - 1, count: child.count, next, view) }
     }
@@ -184,24 +184,25 @@ private struct ElementCheck {
       return ["its header contradicts itself"]
     }
     guard let state else { return [] }
-    var problems: [String] = []
+    var (unreadable, misplaced, repeated) = (FirstProblems(), FirstProblems(), FirstProblems())
     var listed: Set<[UInt8]> = []
     var bytes = 0
     for number in 0..<state.pages {
       let page: ElementPage
       do throws(TableError) { page = try index.page(number, in: view) } catch {
         try Self.passOn(error)
-        problems.append("page \(number) of its index cannot be read")
+        unreadable.add("page \(number) of its index cannot be read")
         continue
       }
       unsafe page.forEach { key in
         bytes += ElementPage.byteCount(key.count)
         let name = unsafe [UInt8](key)
-        if unsafe state.page(of: key) != number { problems.append("\(quoted(name)) is listed in the wrong page") }
-        if !listed.insert(name).inserted { problems.append("\(quoted(name)) is listed twice") }
+        if unsafe state.page(of: key) != number { misplaced.add("\(quoted(name)) is listed in the wrong page") }
+        if !listed.insert(name).inserted { repeated.add("\(quoted(name)) is listed twice") }
         return true
       }
     }
+    var problems = unreadable.all + misplaced.all + repeated.all
     if listed.count != state.count {
       problems.append("its header counts \(state.count) elements, listed are \(listed.count)")
     }
@@ -241,5 +242,8 @@ private struct ElementCheck {
       + CollectionCheck.first(strange) { "the key of \(quoted($0)) is no element and no page of its index" }
   }
 
-  private func quoted(_ key: [UInt8]) -> String { "'\(String.printable(key))'" }
+  /// A page may list what is longer than any key.
+  private func quoted(_ key: [UInt8]) -> String {
+    "'\(Table.keyLengths ~= key.count ? String.printable(key) : String.printableStart(key))'"
+  }
 }
