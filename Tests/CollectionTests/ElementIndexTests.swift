@@ -117,6 +117,29 @@ import Testing
     #expect(try shared.allElements() == ["c"])
   }
 
+  /// Of listings whose keys are longer than those of a table, be it by the collection's name or a doubled byte.
+  @Test func aListedKeyThatCannotBeIsDamageAndEmptyingMendsIt() throws {
+    let table = try Table.temporary()
+    let shared = try SharedSet<[UInt8]>("s", in: table)
+    let page = Array("s/".utf8) + [255] + Array("0".utf8)
+    for (length, first) in [(70_000, 7), (65_536, 7), (65_535, 7), (65_534, 255)] as [(Int, UInt8)] {
+      try shared.formUnion([[1], [2]])
+      let key = [first] + [UInt8](repeating: 7, count: length - 1)
+      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + key
+      try table.set(page, ForgedPage(bytes: bytes))
+      #expect(code { _ = try shared.allElements() } == .damaged, "\(length) bytes")
+      #expect(try table.checkCollections() != [])
+      try shared.removeAll()
+      #expect(table.count == 0, "\(length) bytes")
+    }
+    // The longest key that can be.
+    let longest = [UInt8](repeating: 7, count: 65_534)
+    try shared.insert(longest)
+    #expect(try shared.allElements() == [longest])
+    try shared.removeAll()
+    #expect(table.count == 0)
+  }
+
   /// A header that is wrong makes nothing loop or grow beyond the table.
   @Test func aHeaderThatCannotBeIsDamageAndOneThatIsWrongBoundsTheWork() throws {
     let table = try Table.temporary()
