@@ -85,6 +85,30 @@ import Testing
     }
   }
 
+  /// A claim stays when its process dies, until somebody asks for the same key again.
+  @Test(arguments: Table.Variant.allCases) func aLedgerThatIsMadeAnewLeavesNoClaimsOfTheDead(
+    _ variant: Table.Variant
+  ) throws {
+    try withFilled(variant) { table, cache throws in
+      for key in ["dead1", "dead2"] {
+        let computing = try cacheWorker(table, limit: 300)
+        try computing.ask("cache-compute \(key) theirs", expecting: "computing")
+        try computing.killAndWait()
+      }
+      let living = try cacheWorker(table, limit: 300)
+      try living.ask("cache-compute alive theirs", expecting: "computing")
+      func claims() throws -> [[UInt8]] { try table.read { view in try view.keys(prefix: "c#k") } }
+      #expect(try claims().count == 3)
+      try table.remove("c#r1")
+      try cache.set("k0", "w", cost: 7)
+      for index in 0..<300 { try cache.set("k\(index)", "w", cost: 7) }
+      #expect(try claims() == [Array("c#kalive".utf8)])
+      try living.ask("finish", expecting: "theirs")
+      #expect(try claims() == [])
+      try living.finish()
+    }
+  }
+
   /// A ledger that is made anew counts bytes where the elements were stored at a cost of their own: it evicts most of them, for which
   /// a full table has no room in one barrier.
   @Test func aLedgerIsMadeAnewInAFullTable() throws {

@@ -17,6 +17,7 @@ extension CacheLedger {
     let costs: OtherLedger?
     if let other { costs = other } else { costs = try OtherLedger(core, tx) }
     for key in try tx.keys(prefix: names.pagePrefix.array) { try tx.remove(key) }
+    try removeClaimsOfTheDead(core, &tx)
     var lines: [CachePage.Line] = []
     try tx.scan(names.elementPrefix.array) { found in
       let size = UInt64(unsafe found.key.count - names.elementPrefix.count + found.value.count)
@@ -34,6 +35,15 @@ extension CacheLedger {
       ledger.head.cost = ledger.head.cost &+ line.cost
     }
     return ledger
+  }
+
+  /// Removes the claims of processes that have died while they computed. Another process takes such a claim over when it asks for the same key;
+  /// the others would stay.
+  private static func removeClaimsOfTheDead(_ core: CacheCore, _ tx: inout Transaction) throws(TableError) {
+    for key in try tx.keys(prefix: core.names.claimPrefix.array) {
+      if let claim = try tx.claim(key), try claim.isLive(core.table) { continue }
+      try tx.remove(key)
+    }
   }
 }
 
