@@ -74,4 +74,44 @@ import Testing
       #expect(try SharedDictionary<Room, Int>("heat", in: table).allElements() == [.attic: 1, .hall: 2])
     }
   }
+
+  /// Bytes that begin at multiples of 16 in a leaf, and not one behind the other.
+  private struct Aligned: TableValue {
+    static var tableType: ValueType { .bytes }
+    static var tableAlignmentShift: Int { 4 }
+    init() {}
+    init?(tableBytes: UnsafeRawBufferPointer) { if tableBytes.count != 5 { return nil } }
+    func withTableBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+      try [UInt8](repeating: 6, count: 5).withTableBytes(body)
+    }
+  }
+
+  @Test func anArrayOfAnotherAlignmentIsOfAnotherType() throws {
+    let table = try Table.temporary()
+    let aligned = try SharedArray<Aligned>("a", in: table)
+    let bytes = try SharedArray<[UInt8]>("a", in: table)
+    for _ in 0..<3 { try aligned.append(Aligned()) }
+    #expect(code { _ = try bytes.allElements() } == .typeMismatch)
+    #expect(code { try bytes.append([1]) } == .typeMismatch)
+    #expect(try aligned.count == 3 && aligned.allElements().count == 3)
+    #expect(try table.checkCollections() == [])
+    try aligned.removeAll()
+    try bytes.append([1])
+    #expect(code { try aligned.append(Aligned()) } == .typeMismatch)
+  }
+
+  /// They are what earlier releases have stored.
+  @Test func theLibrarysTypesHaveTheirNamesAsSignatures() throws {
+    let table = try Table.temporary()
+    func signature<T: TableValue>(_ type: T.Type) throws -> String {
+      try SharedArray<T>("a", in: table).tree.place.signature
+    }
+    for integer in [try signature(Int.self), try signature(UInt8.self), try signature(Size.self)] {
+      #expect(integer == "array of integer")
+    }
+    for double in [try signature(Double.self), try signature(Float.self)] { #expect(double == "array of double") }
+    #expect(try signature(String.self) == "array of string")
+    #expect(try signature([UInt8].self) == "array of bytes")
+    #expect(try signature(Bool.self).hasPrefix("array of bool"))
+  }
 }

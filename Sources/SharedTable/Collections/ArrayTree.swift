@@ -30,12 +30,19 @@ final class ArrayTree: Sendable {
     alignment = ArrayLeaf.alignment(of: type)
     place = CollectionPlace(
       table: table, name: try CollectionKeys(name, table),
-      signature: "array of \(SharedTable.signature(of: type))")
+      signature: Self.signature(of: type, alignment))
     prefix = place.name.prefix
     knownHeader = KnownHeader(keyLength: prefix.numberedKeyLength)
   }
 
   deinit { knownHeader.deallocate() }
+
+  /// That of an array: the type's, and where its elements begin in a leaf. A fingerprint stands for both; so does the name of a type whose
+  /// elements are not aligned, as the library's are not.
+  private static func signature<Element: TableValue>(of type: Element.Type, _ alignment: Int) -> String {
+    let elements = "array of \(SharedTable.signature(of: type))"
+    return Element.tableFingerprint == 0 && alignment > 1 ? "\(elements) aligned to \(alignment)" : elements
+  }
 
   /// What the header says, and how many elements the tail has.
   @usableFromInline
