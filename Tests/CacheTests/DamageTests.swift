@@ -109,6 +109,19 @@ import Testing
     }
   }
 
+  /// Where a table was too full for the ledger's pages, an eviction leaves lines without their elements.
+  @Test func aLineWithoutItsElementIsNoDamageToACollection() throws {
+    let table = try Table.temporary()
+    let cache = try StringCache("c", in: table, limit: .entries(300))
+    for index in 0..<300 { try cache.set("k\(index)", "v") }
+    #expect(try table.checkCollections() == [])
+    try table.remove("c/k7")
+    #expect(try table.checkCollections() == [])
+    #expect(try problems(table) == ["a line without its element"])
+    try table.set("c/other", "v")
+    #expect(try table.checkCollections() == ["cache 'c': an element without its line"])
+  }
+
   /// A ledger that is made anew counts bytes where the elements were stored at a cost of their own: it evicts most of them, for which
   /// a full table has no room in one barrier.
   @Test func aLedgerIsMadeAnewInAFullTable() throws {
