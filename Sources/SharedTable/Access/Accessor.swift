@@ -83,12 +83,6 @@ enum AccessScope: Sendable {
   /// Parts of two tables: no section can hold both, so running it is an error.
   case two(Table, Table)
 
-  var first: Table {
-    switch self {
-    case .one(let table), .two(let table, _): table
-    }
-  }
-
   func joined(_ other: AccessScope) -> AccessScope {
     guard case .one(let ours) = self else { return self }
     switch other {

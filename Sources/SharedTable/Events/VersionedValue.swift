@@ -9,11 +9,6 @@ struct VersionedValue<T: TableValue> {
   var version: UInt64 = 0
   /// How long the reader that waits for a change sleeps at most before it looks again, if no writer wakes it.
   var lastsNanoseconds = UInt64.max
-
-  /// How long a reader that waits for a value's expiry sleeps at most before it looks again. A value expires by the time of day, and the
-  /// reader sleeps by the monotonic clock: the time of day may be set, and it goes on while the host sleeps. The watching thread wakes as
-  /// often in any case.
-  fileprivate static var sliceNanoseconds: UInt64 { 500_000_000 }
 }
 
 extension Table {
@@ -31,10 +26,10 @@ extension Table {
     guard let (outcome, version, expiry) = found else { return VersionedValue() }
     let value = try checked(outcome, key)
     let now = clock.now
-    let lasts = expiry > now ? expiry - now : 0
-    return VersionedValue(
-      value: value, version: version,
-      lastsNanoseconds: expiry == 0 ? .max : min(lasts, VersionedValue<T>.sliceNanoseconds))
+    // A value expires by the time of day, and who waits for that sleeps by the monotonic clock: the time of day may be set, and it goes on while
+    // the host sleeps. So the reader looks again as often as the watching thread wakes in any case.
+    let lasts = min(expiry > now ? expiry - now : 0, TableWatcher.sliceNanoseconds)
+    return VersionedValue(value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : lasts)
   }
 
   /// The same where no thread may be blocked.
