@@ -89,6 +89,21 @@ import Testing
     }
   }
 
+  /// Writers would wait while a long value is copied.
+  @Test(arguments: [(17 << 20, false), (15 << 20, true)]) func aLongValueIsNotMoved(_ length: Int, _ isMoved: Bool)
+    throws
+  {
+    try withTable(.rcu, capacityBytes: 128 << 20) { table in
+      for index in 0..<24 { try table.set("pad \(index)", [UInt8](repeating: 1, count: 1 << 20)) }
+      let value = [UInt8](repeating: 7, count: length)
+      try table.set("long", value)
+      for index in 0..<24 { try table.remove("pad \(index)") }
+      try shrink(table)
+      #expect((table.statistics.claimedBytes < 30 << 20) == isMoved)
+      #expect(try table.get("long") == value)
+    }
+  }
+
   @Test(arguments: Table.Variant.allCases) func nothingIsGivenBackBesideAnObserver(_ variant: Table.Variant) throws {
     try withPoisonedTable(options(variant)) { name, table in
       let stored = try fill(table)

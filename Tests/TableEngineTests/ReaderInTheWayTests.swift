@@ -29,25 +29,47 @@ import Testing
     }
   }
 
+  /// What both read is superseded once: all of it is in *retained*, behind nothing else.
+  @Test func noSnapshotIsEndedForWhatASectionReadsToo() throws {
+    let options = Table.Options(capacityBytes: 8 << 20, limboBudgetBytes: 256 << 10, stalledReaderPolicy: .evict)
+    try withPoisonedTable(options) { _, table throws in
+      let value = [UInt8](repeating: 1, count: 1000)
+      for index in 0..<2000 { try table.set("key\(index)", value) }
+      let snapshot = try table.snapshot()
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      var refused: TableError?
+      for index in 0..<2000 where refused == nil { refused = error { try table.set("key\(index)", [2]) } }
+      #expect(refused?.code == .full && refused?.holder?.pid == reader.pid, "\(String(describing: refused))")
+      #expect(try snapshot.get("key0") == value)
+      try reader.ask("end", expecting: "ok")
+      for index in 0..<2000 { try table.set("key\(index)", [3]) }
+      #expect(code { try snapshot.get("key0", as: [UInt8].self) } == .snapshotTooOld)
+      #expect(try table.check() == [])
+      try reader.finish()
+    }
+  }
+
   /// Uses of one snapshot are at one version: the last of them may have begun just now.
   @Test func aUseOfASnapshotIsNotInTheWaySinceAnEarlierOne() throws {
-    let table = try Table.temporary(capacityBytes: 1 << 20)
-    let state = try #require(table.segment.participant).state
-    func isKnownToBeInTheWay() throws -> Bool {
-      let record = unsafe try table.segment.threadRecord()
-      return state.slots.inTheWaySince(unsafe Int(record.pointee.slotIndex)) != nil
-    }
-    let snapshot = try table.snapshot()
-    try table.set("k", 1)
-    try snapshot.read { _ throws in
-      _ = ReaderScan.take(state)
-      #expect(try isKnownToBeInTheWay())
-    }
-    try table.set("k", 2)
-    try snapshot.read { _ throws in
-      #expect(try !isKnownToBeInTheWay())
-      _ = ReaderScan.take(state)
-      #expect(try isKnownToBeInTheWay())
+    try withPoisonedTable(Table.Options(capacityBytes: 1 << 20)) { _, table throws in
+      let state = try #require(table.segment.participant).state
+      func isKnownToBeInTheWay() throws -> Bool {
+        _ = ReaderScan.take(state)
+        let record = unsafe try table.segment.threadRecord()
+        return state.slots.inTheWaySince(unsafe Int(record.pointee.slotIndex)) != nil
+      }
+      let writer = try worker(table)
+      let snapshot = try table.snapshot()
+      try table.set("k", 1)
+      try snapshot.read { _ throws in
+        // The next use, at the same version of the table, would be taken for this one.
+        #expect(try !isKnownToBeInTheWay())
+        try writer.ask("set k 2", expecting: "ok")
+        #expect(try isKnownToBeInTheWay())
+      }
+      try snapshot.read { _ throws in #expect(try !isKnownToBeInTheWay()) }
+      try writer.finish()
     }
   }
 

@@ -1,3 +1,4 @@
+import SharedMemory
 import TableTestSupport
 import Testing
 
@@ -45,6 +46,31 @@ import Testing
       return
     }
     #expect(try snapshot.get("key") == 99)
+  }
+
+  /// Where the table cannot grow, in a full file system say, free frames that do not begin a superframe serve, too.
+  @Test func aSubTableTakesAnyFramesInARowBeforeTheTableIsFull() throws {
+    try withPoisonedTable(Table.Options(capacityBytes: 4 << 20)) { name, table throws in
+      let object = try SharedObject.open(name: ObjectName.data(name), writable: false)
+      let state = try #require(table.segment.participant).state
+      let allocator = Allocator(
+        ctl: state.ctl, geometry: table.segment.geometry, backing: BackingPages(data: object, control: object),
+        data: state.data, work: WorkCounters())
+      #expect(allocator.unitCount < table.segment.geometry.unitCount)
+      var runs: [BlockRef] = []
+      while let run = allocator.firstRun(frames: 8, .anything) {
+        allocator.mark(run)
+        runs.append(run)
+      }
+      let half = SizeClasses.slabBytes / 2
+      let first = try #require(
+        runs.indices.dropLast().first {
+          runs[$0].offset % SizeClasses.slabBytes == half && runs[$0 + 1].offset == runs[$0].offset + half
+        })
+      #expect(throws: EngineError.self) { try allocator.find(code: SizeClasses.runCode + 16, for: .anything) }
+      for run in runs[first...(first + 1)] { allocator.release(run) }
+      #expect(try allocator.find(code: SizeClasses.runCode + 16, for: .anything).offset == runs[first].offset)
+    }
   }
 
   enum End: CaseIterable { case evicted, released }

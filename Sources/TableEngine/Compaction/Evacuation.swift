@@ -176,11 +176,19 @@ struct Evacuation {
 
   /// The first root word that names this block, if one does: as a node, or as a sub-table, which may have no keys.
   private func rootIndex(naming block: BlockRef) -> Int? {
-    (0..<1 << DataLayout.rootBits).first { index in
+    guard Self.isOfDirectory(block) else { return nil }
+    return (0..<1 << DataLayout.rootBits).first { index in
       let word = rootWord(index)
       let byteCount = word.isNode ? 8 << word.bits : SubTable.byteCount
       return word.offset == block.offset && SizeClasses.code(byteCount: byteCount) == block.code
     }
+  }
+
+  /// Whether a root word names blocks of this size. Most blocks that the index does not name as entries are of others, and to compare them with
+  /// all root words would take as long as to move them.
+  private static func isOfDirectory(_ block: BlockRef) -> Bool {
+    block.code == SizeClasses.code(byteCount: SubTable.byteCount)
+      || (1...SubTable.maximumDepth - DataLayout.rootBits).contains { block.code == SizeClasses.code(byteCount: 8 << $0) }
   }
 
   private func rootWord(_ index: Int) -> DirectoryWord { DirectoryWord(data.loadRelaxed(DataLayout.root + index * 8)) }

@@ -37,7 +37,7 @@ struct Shrinker {
   func run(usedBytes: Int) -> IdleMaintenance.Shrinking {
     var outcome = IdleMaintenance.Shrinking()
     guard state.ctl.loadRelaxed(ControlLayout.keepsMemory) == 0, !observers.isObserved else { return outcome }
-    // First: an empty sub-table is not moved, but merged with the one beside it.
+    // First: an empty sub-table below a node is not moved, but merged with the one beside it.
     let isMerging = mergeSubTables()
     let spareUnits = spareUnits(usedBytes: usedBytes)
     let isEmpty = spareUnits > 0 && empty(lastUnit, &outcome)
@@ -148,7 +148,7 @@ struct Shrinker {
   // MARK: - Pages
 
   /// Has the data object pages behind its last unit, or the control object some that journal and rings do not use? A death leaves them, and so
-  /// does a repair.
+  /// does a repair. Of the control object only those that were written are found.
   private var hasUncountedPages: Bool {
     let allocated = (try? backing.data.status().allocated) ?? 0
     return allocated > geometry.unitOffset(allocator.unitCount) || spareRegions.contains { backing.hasControlPages($0) }

@@ -113,7 +113,8 @@ struct Slots {
   /// Notes that a reclaiming process has found the slot to keep old versions. Under W.
   ///
   /// Readers note no time themselves: a look at a clock would cost each announcement. If the next scan finds the same
-  /// announcement (``SlotWord/announcement(_:_:)``), nothing ended in between: a new one would have the version committed meanwhile.
+  /// announcement (``SlotWord/announcement(_:_:)``), nothing ended in between: a new one would have the version committed meanwhile. So one at
+  /// the newest version is not noted.
   func noteInTheWay(_ index: Int, _ announcement: UInt64) {
     let slot = offset(index)
     if ctl.loadRelaxed(slot + SlotLayout.inTheWayVersion) == announcement { return }

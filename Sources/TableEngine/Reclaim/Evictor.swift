@@ -3,23 +3,32 @@
 struct Evictor {
   let state: WriterState
 
-  /// Ends snapshots, the oldest first, and reclaims what they kept, as long as that `isNeeded`; none unless it is the table's policy, and
-  /// none while a section or a `get` would keep all of it: the writer waits for that one, or names it.
+  /// Ends snapshots, the oldest first, and reclaims what they kept, as long as that `isNeeded`; none unless it is the table's policy.
   ///
   /// Each step ends twice as many as the one before, since a step may take long: a thousand snapshots are ended in ten. A
   /// snapshot that begins meanwhile stays. It keeps nothing, and threads that begin one whenever theirs is ended would keep this from ending.
-  func evict(while isNeeded: () -> Bool) {
+  ///
+  /// While a section or a `get` would keep all of it, it ends none, or no more of them: the writer waits for that reader, or names it, and goes
+  /// on from there in its next attempt.
+  /// - Parameter spares: whether that goes for a reader that is not stalled, too. A writer that is short of room does not wait for its readers
+  ///   alone: while others write, some reader is always in the way.
+  func evict(sparingBesideAnyReader spares: Bool, while isNeeded: () -> Bool) {
     guard StalledReaderPolicy(state.ctl) == .evict else { return }
     let newest = state.committed
-    var count = 1
     while true {
       let snapshots = evictableVersions(before: newest)
-      guard !snapshots.isEmpty, let scan = ReaderScan.take(state), !scan.isHeldUpBySection(state) else { return }
-      evictSnapshots(before: snapshots[min(count, snapshots.count) - 1] + 1)
+      guard !snapshots.isEmpty, let scan = ReaderScan.take(state), !isInVain(scan, spares) else { return }
+      evictSnapshots(before: snapshots[min(state.snapshotsToEnd, snapshots.count) - 1] + 1)
+      state.snapshotsToEnd = min(state.snapshotsToEnd * 2, state.slots.highWater)
       Collector(state: state).collectAll()
-      guard isNeeded() else { return }
-      count = min(count * 2, state.slots.highWater)
+      guard isNeeded() else { break }
     }
+    state.snapshotsToEnd = 1
+  }
+
+  private func isInVain(_ scan: ReaderScan, _ spares: Bool) -> Bool {
+    guard let slot = scan.slotOfSectionInTheWay(state) else { return false }
+    return spares || StalledReaderPolicy.isStalled(state.slots.stalledReader(slot))
   }
 
   /// Ends all snapshots of earlier versions.

@@ -44,7 +44,7 @@ struct LimboBudget {
     // Again where the reader that the last pass met has gone since: there is nobody to wait for.
     for _ in 0..<Self.attempts {
       Collector(state: state).collectAll { reclaimableBytes > budget }
-      if reclaimableBytes > budget { Evictor(state: state).evict { reclaimableBytes > budget } }
+      if reclaimableBytes > budget { Evictor(state: state).evict(sparingBesideAnyReader: true) { reclaimableBytes > budget } }
       guard reclaimableBytes > budget else { return }
       shortage = Culprit(state: state).shortage
       guard case .limbo(nil) = shortage else { break }
@@ -76,7 +76,7 @@ struct LimboBudget {
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
     if isRoomMade(for: code) { return }
-    Evictor(state: state).evict { !isRoomMade(for: code) }
+    Evictor(state: state).evict(sparingBesideAnyReader: false) { !isRoomMade(for: code) }
   }
 
   /// - Returns: whether there is room now, for the block and for a write's records, or readers keep too little for such a block, so that to end snapshots would

@@ -40,7 +40,9 @@ struct ReaderScan {
       if snapshot == SlotWord.idle, pin == SlotWord.idle { continue }
       let behind = (snapshot & SlotWord.versionMask) < committed || pin < committed
       if behind, slots.clearIfDead(index) { continue }
-      if behind { slots.noteInTheWay(index, SlotWord.announcement(snapshot, pin)) }
+      let announcement = SlotWord.announcement(snapshot, pin)
+      // At the newest version another may be equal to it, until one is committed.
+      if announcement < committed { slots.noteInTheWay(index, announcement) }
       scan.add(slot: index, snapshot: snapshot, pin: pin)
     }
     return scan
@@ -82,18 +84,22 @@ struct ReaderScan {
   }
 
   /// Does a section or a `get` that is under way keep what the rings begin with, so that nothing becomes free before it ends, whichever long
-  /// snapshots are ended? What those keep goes to limbo, behind that.
+  /// snapshots are ended? What those keep goes to limbo, behind that. Of *retained* the last record counts: the youngest, mostly.
   func isHeldUpBySection(_ state: WriterState) -> Bool {
     guard lowestPin != .max else { return false }
-    let (superseded, limbo) = (state.superseded, state.limbo)
+    let (superseded, limbo, retained) = (state.superseded, state.limbo, state.retained)
     if superseded.count > 0 { return state.versionNamed(by: superseded.head) > lowestPin }
-    return limbo.count > 0 && limbo.stamp(limbo.head) > lowestPin
+    if limbo.count > 0 { return limbo.stamp(limbo.head) > lowestPin }
+    return retained.count > 0 && retained.stamp(retained.tail &- 1) > lowestPin
   }
+
+  /// The slot of the section or `get` that began first, if that holds up reclaiming.
+  func slotOfSectionInTheWay(_ state: WriterState) -> Int? { isHeldUpBySection(state) ? pinSlot : nil }
 
   /// The slot of the reader that is in the way of reusing memory; nil if none is, any more.
   func slotInTheWay(_ state: WriterState) -> Int? {
     guard isBehind(committed) else { return nil }
-    return isHeldUpBySection(state) ? pinSlot : oldestSlot
+    return slotOfSectionInTheWay(state) ?? oldestSlot
   }
 
   /// Does some reader read at a version before this one, or may it yet?
