@@ -5,7 +5,7 @@ public struct TableFigures: Sendable {
   public let table: String
   public let variant: Table.Variant
   public let isObserver: Bool
-  public let statistics: Table.Statistics
+  public internal(set) var statistics: Table.Statistics
 
   /// Looks at the table. Blocks nobody; the work grows with the table's claimed size.
   public init(_ table: Table) {

@@ -1,4 +1,5 @@
 import SharedTable
+import TableDump
 import TestSupport
 import Testing
 
@@ -73,7 +74,8 @@ import Testing
     ] {
       let run = try CommandRun(["-t", target.name] + arguments, input: dump)
       #expect(run.status == 10, "\(arguments): \(run.errors)")
-      #expect(run.errors.contains("'shmctl del --force documents', or give --replace, or --force"), "\(run.errors)")
+      let advice = "'shmctl del -t \(target.name) --force documents', or give --replace, or --force"
+      #expect(run.errors.contains(advice), "\(run.errors)")
     }
     for arguments in [[], ["--if-absent"], ["--prefix", "documents/"]] {
       let run = try CommandRun(["copy", source.name, target.name] + arguments)
@@ -85,6 +87,29 @@ import Testing
     #expect(try target.run("load", "--replace", input: element).status == 10)
     #expect(try target.run("ls", "--long", "--sort").text == before)
     #expect(try target.run("check").status == 0)
+
+    // Behind what an earlier load has stored, too.
+    #expect(try target.run("load", "--skip", "1", input: dump).status == 10)
+    #expect(try target.run("load", "--stream", "--skip", "1", input: dump).status == 10)
+    var rest = dump[...]
+    let reader = try DumpReader(longestValue: 1000) { piece in
+      let count = min(piece.count, rest.count)
+      piece.replaceSubrange(..<count, with: rest.prefix(count))
+      rest = rest.dropFirst(count)
+      return count
+    }
+    let note = try LoadNote(of: reader.header)
+    try target.open().barrier { tx in try note.set(1, in: &tx) }
+    #expect(try target.run("load", "--resume", input: dump).status == 10)
+    #expect(try target.run("load", "--resume", "--stream", input: dump).status == 10)
+    try note.remove(from: target.open())
+    #expect(try target.run("ls", "--long", "--sort").text == before)
+
+    // A plain value under the name keeps the header out, and its elements would come without it.
+    let other = try TestTable()
+    try other.open().set("documents", "mine")
+    #expect(try other.run("load", "--if-absent", input: dump).status == 10)
+    #expect(try other.open().count == 1)
 
     // What changes nothing that is there, or brings a collection that is not there, is no mixing.
     #expect(try target.run("load", "--if-absent", input: target.run("dump").output).status == 0)

@@ -10,6 +10,10 @@ extension WriteCommand {
       guard let name = try unsafe tx.nameOfCollection(of: key.raw) else { continue }
       throw CommandError.ofCollection(key, name)
     }
+    // A copy of its header would count elements that are not there, and nothing could be stored under the copy's name.
+    if self == .copy, let name = try unsafe tx.nameOfCollection(of: request[1].raw), name.count == request[1].count {
+      throw CommandError.ofCollection(request[1], name)
+    }
   }
 
   /// The places of the keys that it stores or removes among so many arguments.

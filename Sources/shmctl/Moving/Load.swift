@@ -73,7 +73,7 @@ struct Load: ParsableCommand {
     var mixed = mixedCollections(in: table)
     let (header, records) = try source.check(quiet: options.quiet) { header in
       if let table { try refuse(header, table) }
-      if let table, resume, try LoadNote(of: header).done(in: table) > 0 { mixed = nil }
+      if let table, resume { mixed?.stored = try LoadNote(of: header).done(in: table) }
     } _: { batch in
       try mixed?.refuse(batch)
     }
@@ -87,10 +87,10 @@ struct Load: ParsableCommand {
     try apply(source, to: table, total: records)
   }
 
-  /// Nil if they are not to be looked at: for one thing, behind what has been stored already the table's may be the dump's own.
+  /// Nil if they are not to be looked at.
   private func mixedCollections(in table: Table?) -> MixedCollections? {
-    guard let table, !force, !replace, skip == 0 else { return nil }
-    return MixedCollections(with: table, rule, advice: "or give --replace, or --force")
+    guard let table, !force, !replace else { return nil }
+    return MixedCollections(with: table, rule, advice: "or give --replace, or --force", stored: skip)
   }
 
   /// To replace a part of a collection would leave the rest of it without.
@@ -114,9 +114,8 @@ struct Load: ParsableCommand {
       try source.forEachBatch(begin: { header in
         note = try? LoadNote(of: header)
         if resume { skip = try load.resume(LoadNote(of: header)) }
-        guard resume, skip > 0 else { return }
-        options.note(table, "goes on behind the \(skip) records that are done")
-        mixed = nil
+        mixed?.stored = skip
+        if resume, skip > 0 { options.note(table, "goes on behind the \(skip) records that are done") }
       }) { batch in
         try mixed?.refuse(batch)
         let left = min(UInt64(batch.count), skip > load.done ? skip - load.done : 0)

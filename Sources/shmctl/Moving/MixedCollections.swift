@@ -7,45 +7,57 @@ struct MixedCollections {
   private let table: Table
   private let rule: RecordLoad.Rule
   private let advice: String
+  /// How many of the records that are still to come an earlier load has stored.
+  var stored: UInt64
   /// Names of the collections whose headers have come with the records, and which the table did not have: what it has later is theirs.
   private var brought: Swift.Set<[UInt8]> = []
 
   /// - Parameters:
   ///   - rule: one that keeps keys changes nothing by a record whose key is there.
   ///   - advice: what to do instead, for the complaint.
-  init(with table: Table, _ rule: RecordLoad.Rule, advice: String) {
+  ///   - stored: how many of the first records an earlier load has stored.
+  init(with table: Table, _ rule: RecordLoad.Rule, advice: String, stored: UInt64 = 0) {
     self.table = table
     self.rule = rule
     self.advice = advice
+    self.stored = stored
   }
 
-  /// Looks at records that are still to be stored.
+  /// Looks at the next records, before they are stored.
   /// - Throws: a complaint if a collection would be mixed.
   mutating func refuse(_ batch: DumpBatch) throws {
-    let brought = try table.read { view in
-      var brought = self.brought
-      try batch.forEach { record in
-        let key = record.keyBytes
-        let name = [UInt8](CollectionMembership.namePart(of: key))
-        if brought.contains(name) { return }
-        if let collection = try view.collection(of: key) {
-          if rule == .keep, try view.contains(key) { return }
-          throw refusal(of: collection)
-        }
-        if name.count == key.count, unsafe CollectionMembership.isHeader(record.attributes, record.value) {
-          brought.insert(name)
-        }
-      }
-      return brought
+    var next = self
+    try table.read { view in
+      try batch.forEach { record in try next.refuse(record, view) }
     }
-    self.brought = brought
+    self = next
   }
 
-  private func refusal(of collection: CollectionMembership) -> Complaint {
-    let name = String.printableStart(collection.name)
+  private mutating func refuse(_ record: DumpRecord, _ view: borrowing ReadView) throws {
+    let key = record.keyBytes
+    let name = [UInt8](CollectionMembership.namePart(of: key))
+    let isHeader = name.count == key.count && (unsafe CollectionMembership.isHeader(record.attributes, record.value))
+    if stored > 0 {
+      stored -= 1
+      if isHeader { brought.insert(name) }
+      return
+    }
+    if brought.contains(name) { return }
+    let isKept = try rule == .keep && view.contains(key)
+    if let collection = try view.collection(of: key) {
+      if isKept { return }
+      throw refusal(of: collection.name, "has a \(collection.kind)")
+    }
+    // Its elements would be stored without it.
+    if isHeader, isKept { throw refusal(of: name, "has a value") }
+    if isHeader { brought.insert(name) }
+  }
+
+  private func refusal(of name: [UInt8], _ what: String) -> Complaint {
+    let name = String.printableStart(name)
     return Complaint(
       .wrongType, table: table.name,
-      "it has a \(collection.kind) '\(name)', which would be mixed with the one of the records; "
-        + "remove it first by 'shmctl del --force \(name)', \(advice)")
+      "it \(what) '\(name)', which would be mixed with the collection of the records; "
+        + "remove it first by 'shmctl del -t \(table.name) --force \(name)', \(advice)")
   }
 }
