@@ -187,8 +187,9 @@ struct Evacuation {
   /// Whether a root word names blocks of this size. Most blocks that the index does not name as entries are of others, and to compare them with
   /// all root words would take as long as to move them.
   private static func isOfDirectory(_ block: BlockRef) -> Bool {
-    block.code == SizeClasses.code(byteCount: SubTable.byteCount)
-      || (1...SubTable.maximumDepth - DataLayout.rootBits).contains { block.code == SizeClasses.code(byteCount: 8 << $0) }
+    let nodeBits = 1...SubTable.maximumDepth - DataLayout.rootBits
+    return block.code == SizeClasses.code(byteCount: SubTable.byteCount)
+      || nodeBits.contains { block.code == SizeClasses.code(byteCount: 8 << $0) }
   }
 
   private func rootWord(_ index: Int) -> DirectoryWord { DirectoryWord(data.loadRelaxed(DataLayout.root + index * 8)) }

@@ -41,11 +41,12 @@ struct LimboBudget {
   /// Reclaims no more than is too much: the next writes go on from there.
   private func reclaim(downTo budget: Int) throws(EngineError) {
     var shortage = EngineError.Shortage.limbo(nil)
+    let isTooMuch = { reclaimableBytes > budget }
     // Again where the reader that the last pass met has gone since: there is nobody to wait for.
     for _ in 0..<Self.attempts {
-      Collector(state: state).collectAll { reclaimableBytes > budget }
-      if reclaimableBytes > budget { Evictor(state: state).evict(sparingBesideAnyReader: true) { reclaimableBytes > budget } }
-      guard reclaimableBytes > budget else { return }
+      Collector(state: state).collectAll(while: isTooMuch)
+      if isTooMuch() { Evictor(state: state).evict(sparingBesideAnyReader: true, while: isTooMuch) }
+      guard isTooMuch() else { return }
       shortage = Culprit(state: state).shortage
       guard case .limbo(nil) = shortage else { break }
     }

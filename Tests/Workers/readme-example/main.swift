@@ -2,7 +2,7 @@
 
 import SharedTable
 
-let table = try Table.openOrCreate("settings", Table.Options(capacityBytes: 64 << 20))  // any process may run this first
+let table = try Table.openOrCreate("settings", Table.Options(capacityBytes: 64 << 20))  // any process may do so
 try table.set("greeting", "hello", expires: .after(.seconds(60)))
 let greeting = try table.get("greeting", as: String.self)
 
