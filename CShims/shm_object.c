@@ -144,6 +144,12 @@ int shmos_try_ofd_lock(int fd, bool exclusive) {
   return r == -EACCES ? -EAGAIN : r;
 }
 
+int shmos_reopen(int fd) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return shm_result(open(path, O_RDWR | O_CLOEXEC));
+}
+
 int shmos_fchmod(int fd, uint32_t mode) { return shm_result(fchmod(fd, (mode_t)mode)); }
 
 int shmos_fchown(int fd, uint32_t owner, uint32_t group) { return shm_result(fchown(fd, (uid_t)owner, (gid_t)group)); }

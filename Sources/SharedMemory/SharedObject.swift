@@ -41,6 +41,12 @@ public final class SharedObject: Sendable {
     return SharedObject(descriptor: try unsafe check("shm_open", shmos_open(path, writable)))
   }
 
+  /// Opens the same object once more, for reading and writing: an open file description of its own, with locks of its own. Also
+  /// of an object that has no name, or has lost it.
+  public func reopened() throws(SystemError) -> SharedObject {
+    SharedObject(descriptor: try check("open /proc/self/fd", shmos_reopen(descriptor)))
+  }
+
   /// Removes the name. The memory stays until the last mapping and descriptor are gone.
   public static func unlink(name: String) throws(SystemError) {
     let path = try path(name, for: "shm_unlink")

@@ -17,6 +17,8 @@ public final class Follower {
   public let table: Table
   let directory: StoreDirectory
   let disk: String?
+  /// That nobody else stores to the table's words. Nil: it has ended.
+  private var lock: KeeperLock?
   var segment: Segment { table.segment }
   let clock = ExpiryClock()
   /// Nil: the next step writes a new file.
@@ -46,11 +48,20 @@ public final class Follower {
   /// Opens the store of a living table, and finds out how far it is; makes it at the first ``sync()`` if there is none.
   ///
   /// - Parameter disk: the name of a VFS; nil: the system's. For tests.
-  /// - Throws: `otherTable` if the store is that of a table with the same name. It is left as it is.
-  public init(_ table: Table, in directory: StoreDirectory, disk: String? = nil) throws(StoreError) {
+  /// - Throws: `inUse` if another process keeps the table's store, wherever that lies; `otherTable` if the store is that of a table
+  ///   with the same name. It is left as it is.
+  public convenience init(_ table: Table, in directory: StoreDirectory, disk: String? = nil) throws(StoreError) {
+    try self.init(table, in: directory, disk: disk, holding: try table.lockForKeeper(directory))
+  }
+
+  /// The same for who is the table's keeper already.
+  init(
+    _ table: Table, in directory: StoreDirectory, disk: String?, holding lock: KeeperLock
+  ) throws(StoreError) {
     self.table = table
     self.directory = directory
     self.disk = disk
+    self.lock = lock
     cursor = ChangeCursor(after: 0)
     try directory.prepare()
     try findStore()
@@ -126,10 +137,11 @@ public final class Follower {
     if mustFindStore { try findStore() }
   }
 
-  /// Ends the use of the file, with all that was written in it.
+  /// Ends the use of the file, with all that was written in it, and lets another be the table's keeper.
   public func close() {
     store?.close()
     store = nil
+    lock = nil
   }
 
   // MARK: - Steps

@@ -26,7 +26,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case inputOutput
     /// The directory is on a network file system, which does not keep what a sync promises.
     case networkFileSystem
-    /// Another process has the store open.
+    /// Another process has the store open, or keeps the table's store.
     case inUse
     /// The log was overwritten faster than the table could be read.
     case overtaken
@@ -73,6 +73,10 @@ extension StoreError {
   static let moveAway =
     "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty"
 
+  /// What a message advises where two processes would keep one table's store.
+  static let oneKeeper =
+    "a table has one store, of one daemon: end that process, or take the table's 'durability' out of one daemon's configuration"
+
   /// Gives SQLite's error a kind and advice.
   /// - Parameter key: of the entry that was written; nil: none was.
   init(_ error: SQLiteError, _ path: String, key: [UInt8]? = nil) {
@@ -89,7 +93,7 @@ extension StoreError {
         .readOnly, path,
         "cannot be opened or made (\(said), \(Self.describe(error.errno))); make the directory writable for shmd")
     case SQLITE_BUSY, SQLITE_LOCKED:
-      self.init(.inUse, path, "another process has it open; end that one, or give each daemon its own store-directory")
+      self.init(.inUse, path, "another process has it open; \(Self.oneKeeper)")
     case SQLITE_IOERR:
       if [ENOSPC, EDQUOT, EFBIG].contains(error.errno), csqlite_is_sync_failure(error.code) == 0 {
         self.init(.noSpace, path, "no room on the file system; free some: it is tried again until it works")

@@ -15,6 +15,8 @@ struct StoreLoop {
   private let table: Table
   private let directory: StoreDirectory
   private let disk: String?
+  /// From the first step on that finds nobody else keeping the table's store: also while the follower cannot be had.
+  private var lock: KeeperLock?
   private var follower: Follower?
   /// Why nothing can be stored just now, and since when something waits.
   private(set) var status = StoreStatus()
@@ -98,7 +100,7 @@ struct StoreLoop {
 
   mutating func close() {
     follower?.close()
-    follower = nil
+    (follower, lock) = (nil, nil)
   }
 
   mutating func takeEvents() -> [StoreKeeper.Event] {
@@ -110,9 +112,16 @@ struct StoreLoop {
 
   private mutating func following() throws(StoreError) -> Follower {
     if let follower { return follower }
-    let follower = try Follower(table, in: directory, disk: disk)
+    let follower = try Follower(table, in: directory, disk: disk, holding: try keeperLock())
     self.follower = follower
     return follower
+  }
+
+  private mutating func keeperLock() throws(StoreError) -> KeeperLock {
+    if let lock { return lock }
+    let lock = try table.lockForKeeper(directory)
+    self.lock = lock
+    return lock
   }
 
   /// When the next sync is due, if there is anything to store.
@@ -146,8 +155,8 @@ struct StoreLoop {
     if status.error?.code != error.code { events.append(.failed(error)) }
     status.error = error
     if status.waitingSince == nil { status.waitingSince = now }
-    // The follower may have said more.
-    if table.segment.keeping != .broken { try? table.segment.setKeeping(.failed) }
+    // The follower may have said more. Where another process keeps the table's store, what that one says holds.
+    if lock != nil, table.segment.keeping != .broken { try? table.segment.setKeeping(.failed) }
     // A disk that failed is asked for a new file at once, the first time.
     retryPause = retryPause == 0 ? Self.shortestRetryPause : min(Self.longestRetryPause, retryPause * 2)
     retryAt = now &+ (error.code == .inputOutput && retryPause == Self.shortestRetryPause ? 0 : retryPause)

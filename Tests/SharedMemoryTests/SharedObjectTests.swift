@@ -212,6 +212,19 @@ import Testing
     }
   }
 
+  /// Also one that has lost its name.
+  @Test func aReopenedObjectHasLocksOfItsOwn() throws {
+    try withObjectName { name in
+      let first = try SharedObject.create(name: name, mode: 0o600)
+      try SharedObject.unlink(name: name)
+      let again = try first.reopened()
+      #expect(try again.status().isSameObject(as: first.status()))
+      #expect(try first.tryLockMemory(.exclusive))
+      #expect(try !again.tryLockMemory(.exclusive))
+      #expect(try again.tryLock(.exclusive))
+    }
+  }
+
   @Test func anErrorReadsAsASentence() {
     #expect("\(SystemError(call: "fallocate", errno: ENOSPC))" == "fallocate: No space left on device (ENOSPC)")
     #expect("\(SystemError(call: "mmap", errno: 9999))" == "mmap: error 9999")

@@ -3,7 +3,7 @@ import SharedMemory
 
 /// The newest durable version, which says how far the table's store has got, and waiting for it.
 ///
-/// Two words of *data*, to which one process stores: the one that keeps the store. A waiting thread sleeps on the low
+/// Two words of *data*, to which one process stores: the one that keeps the store, which holds the ``KeeperLock``. A waiting thread sleeps on the low
 /// half of `durable`, which needs no right to store, so observers wait in the same way. After each store the keeper
 /// wakes all who sleep: a system call beside an fdatasync. So nobody announces that it waits, and no commit pays for
 /// it.
@@ -44,7 +44,7 @@ extension Segment {
     durableEvent.wakeAll()
   }
 
-  /// By the keeper of the table's store, when it begins, and when it can store no more.
+  /// By the keeper of the table's store, when it begins, and when it can store no more; by others only where there is none.
   public func setKeeping(_ state: DurabilityState) throws(EngineError) {
     try checkParticipation()
     data.storeRelease(DataLayout.keeping, state.rawValue)
