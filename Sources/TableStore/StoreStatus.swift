@@ -14,6 +14,19 @@ public struct StoreStatus: Sendable {
 
   public init() {}
 
+  /// Why a table that has lost its name cannot come back from its store yet: the table has what the store lacks, and it cannot be stored.
+  public var obstacleToRestoring: StoreError? {
+    switch error?.code {
+    // Nothing of this table was ever in the store.
+    case .otherTable: nil
+    // Another process has its store, and brings it back from there.
+    case .inUse: error
+    // What is in memory is not whole, and the store is what is left.
+    case .table where error?.tableError?.code == .damaged: nil
+    default: durable < version ? error : nil
+    }
+  }
+
   /// For how long there has been something that is not on the disk: as of now, also while the disk does not answer.
   public var lag: Duration {
     .nanoseconds(waitingSince.map { Int64(clamping: HostClock.monotonicNanoseconds &- $0) } ?? 0)

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import SharedTable
+import Synchronization
 import TestSupport
 import Testing
 
@@ -242,6 +243,54 @@ import Testing
     #expect(again?.code == .full)
     stores.use(files.directory)
     #expect(try stores.restore(configuration) == nil)
+  }
+
+  /// The table is in shmd's memory alone then. It comes back when all of it is stored, and not as an older file has it.
+  @Test func aTableThatLosesItsNameBeforeItIsStoredIsNotThrownAway() async throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    let files = StoreFiles(directory: fixture.directory + "/stores", table: name)
+    defer { files.remove() }
+    let stores = Stores(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    stores.use(files.directory)
+    let configuration = TableConfiguration(
+      file: "f", name: name, options: Table.Options(capacityBytes: 4 << 20), durability: .relaxed(.seconds(3600)),
+      lines: [:])
+    var table: Table? = try Table.create(name, configuration.options)
+    try await table!.set("k", "stored")
+    stores.follow([(configuration, table!)])
+    let isStored = await comesTrue { [table] in table!.durableVersion >= table!.version }
+    #expect(isStored)
+    try await table!.set("k", "only in memory")
+    // Something that is no store lies in its place, so the last sync fails.
+    let file = "\(files.directory)/\(name).1.sqlite"
+    rename(file, file + ".kept")
+    unlink(file + "-wal")
+    close(open(file, O_CREAT | O_WRONLY, 0o600))
+    #expect(truncate(file, 4096) == 0)
+    removeObjects(ofTable: name)
+    table = nil
+    for _ in 0..<2 {
+      let refused = #expect(throws: TableError.self) { try stores.restore(configuration) }
+      #expect(refused?.message.contains("lost its name before all of it was stored") == true)
+      // The daemon has no other table to look after.
+      stores.follow([])
+    }
+    #expect(stores.obstacle(to: Configuration(file: "f", tables: [configuration])) != nil)
+    // As the store's error says.
+    unlink(file)
+    let back = Mutex<Table?>(nil)
+    let isBack = await comesTrue {
+      back.withLock { found in
+        found = (try? stores.restore(configuration)) ?? nil
+        return found != nil
+      }
+    }
+    #expect(isBack)
+    let value = try back.withLock { try $0?.get("k", as: String.self) }
+    #expect(value == "only in memory")
+    await stores.stop()
+    unlink(file + ".kept")
   }
 
   /// A store that cannot be kept stands in the status line until what it says was done.

@@ -57,6 +57,22 @@ import Testing
     #expect(status.lag >= .seconds(30) && status.overdue == .zero)
   }
 
+  /// Not where the store is all that is left, or never was this table's.
+  @Test func aTableWaitsForItsLastSyncOnlyWhereItHasWhatTheStoreLacks() {
+    var status = StoreStatus()
+    (status.durable, status.version) = (1, 2)
+    #expect(status.obstacleToRestoring == nil)
+    for (code, isObstacle) in [(StoreError.Code.noSpace, true), (.inUse, true), (.otherTable, false)] {
+      status.error = StoreError(code, "path", "why")
+      #expect((status.obstacleToRestoring != nil) == isObstacle, "\(code)")
+    }
+    status.error = StoreError(TableError(.damaged, table: "orders", "why"), "path")
+    #expect(status.obstacleToRestoring == nil)
+    status.error = StoreError(.noSpace, "path", "why")
+    status.durable = 2
+    #expect(status.obstacleToRestoring == nil)
+  }
+
   /// However long the interval and however short the host is up: whether the disk takes a store is known at the start.
   @Test func aStoreIsMadeAtOnce() throws {
     try withTableName { name in

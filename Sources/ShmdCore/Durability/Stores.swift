@@ -12,6 +12,8 @@ public final class Stores: Sendable {
   private struct State {
     var directory = StoreDirectory(Configuration.defaultStoreDirectory)
     var keepers: [String: StoreKeeper] = [:]
+    /// Tables that lost their names before their stores had all of them: their keepers have the only whole copies, and go on.
+    var unsaved: Set<String> = []
     /// Why tables have no keeper that should have one: tried again with each turn.
     var unkept: [String: StoreError] = [:]
     /// Stores that could not be read, or whose table has no room, and until when they are not tried again: a table that cannot
@@ -30,6 +32,12 @@ public final class Stores: Sendable {
       state.directory = StoreDirectory(directory)
       state.unreadable = [:]
     }
+  }
+
+  /// Tables that this configuration does not store may go unsaved.
+  func forgetUnsaved(except configuration: Configuration) {
+    let durable = configuration.tables.filter { $0.durability.mode != nil }.map(\.name)
+    state.withLock { $0.unsaved.formIntersection(durable) }
   }
 
   /// Why the stores cannot lie where a new configuration says; nil if they can.
@@ -60,9 +68,9 @@ public final class Stores: Sendable {
     if let failure = state.withLock({ $0.unreadable[configuration.name] }), ContinuousClock.now < failure.until {
       throw failure.error
     }
-    let (directory, before) = state.withLock { ($0.directory, $0.keepers.removeValue(forKey: configuration.name)) }
     // Its name was taken away: what was in it goes into the store before it comes back.
-    before?.stopAndWait(beat)
+    try save(configuration.name, beat)
+    let directory = state.withLock { $0.directory }
     do throws(StoreError) {
       guard let table = try Table.restore(configuration.name, configuration.options, from: directory, beat: beat) else {
         return nil
@@ -79,15 +87,44 @@ public final class Stores: Sendable {
     }
   }
 
+  /// Stores what is left of a table that has lost its name, if it has a keeper, and ends that.
+  /// - Throws: why it cannot be stored. What is in memory is all there is then: the keeper stays, and tries again by itself.
+  private func save(_ name: String, _ beat: () -> Void) throws(TableError) {
+    let (keeper, isUnsaved) = state.withLock { ($0.keepers[name], $0.unsaved.contains(name)) }
+    guard let keeper else { return }
+    if isUnsaved, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
+    keeper.stopAndWait(beat)
+    let obstacle = keeper.status.obstacleToRestoring
+    // A keeper that was stopped stores no more. Where no thread can be started for another, it is stopped once more at the next turn.
+    let next = obstacle == nil ? nil : (try? makeKeeper(keeper.table, keeper.mode, in: keeper.directory)) ?? keeper
+    state.withLock { state in
+      state.keepers[name] = next
+      if next != nil, next !== keeper { state.unsaved.insert(name) } else { state.unsaved.remove(name) }
+    }
+    if let obstacle { throw Self.unsaved(name, obstacle) }
+  }
+
+  private static func unsaved(_ name: String, _ error: StoreError) -> TableError {
+    TableError(
+      .system, table: name,
+      "lost its name before all of it was stored, and comes back when it is; until then it is in shmd's memory alone, so do not stop "
+        + "shmd; its store: \(error)")
+  }
+
   /// Keeps the stores of these tables and of no others.
   /// - Parameter beat: called at times while a store is let go, which may take as long as the disk does.
   func follow(_ tables: [(configuration: TableConfiguration, table: Table)], _ beat: () -> Void = {}) {
     let durable = tables.filter { $0.configuration.durability.mode != nil }
-    let (directory, keepers) = state.withLock { ($0.directory, $0.keepers) }
+    let (directory, keepers, unsaved) = state.withLock { ($0.directory, $0.keepers, $0.unsaved) }
     for (name, keeper) in keepers {
       let isWanted = durable.contains { $0.table === keeper.table && keeper.directory == directory }
-      if isWanted { continue }
-      state.withLock { $0.keepers[name] = nil }
+      // It cannot come back where another table has its name.
+      let mayComeBack = !tables.contains { $0.table.name == name && $0.table !== keeper.table }
+      if isWanted || unsaved.contains(name) && mayComeBack { continue }
+      state.withLock { state in
+        state.keepers[name] = nil
+        state.unsaved.remove(name)
+      }
       keeper.stopAndWait(beat)
       if !durable.contains(where: { $0.table === keeper.table }) { keeper.table.noteNotStored() }
     }
@@ -105,14 +142,20 @@ public final class Stores: Sendable {
       if keeper.mode != mode { keeper.mode = mode }
       return
     }
-    let log = log
     do throws(StoreError) {
-      let keeper = try StoreKeeper(table, mode, in: directory) { Self.say($0, name, log) }
+      let keeper = try makeKeeper(table, mode, in: directory)
       state.withLock { ($0.keepers[name], $0.unkept[name]) = (keeper, nil) }
     } catch {
       let isKnown = state.withLock { $0.unkept.updateValue(error, forKey: name) != nil }
       if !isKnown { log.error("table not stored", metadata: ["table": "\(name)", "problem": "\(error)"]) }
     }
+  }
+
+  private func makeKeeper(
+    _ table: Table, _ mode: StoreMode, in directory: StoreDirectory
+  ) throws(StoreError) -> StoreKeeper {
+    let (name, log) = (table.name, log)
+    return try StoreKeeper(table, mode, in: directory) { Self.say($0, name, log) }
   }
 
   private static func say(_ event: StoreKeeper.Event, _ table: String, _ log: Logger) {

@@ -55,6 +55,7 @@ public actor TableKeeper {
     if !plan.problems.isEmpty { throw Refusal(plan.problems) }
     if let obstacle = stores.obstacle(to: configuration) { throw Refusal([plan.storeProblem(obstacle)]) }
     stores.use(configuration.storeDirectory)
+    stores.forgetUnsaved(except: configuration)
     for warning in plan.warnings { log.warning("\(warning)") }
     var (next, waiting) = carryOut(plan, beat)
     for index in next.indices {
