@@ -69,21 +69,23 @@ public final class Follower {
   }
 
   /// Opens the table's newest file, if it has one, and goes on from there. Not from one that is broken: ``sync()`` writes another.
-  private func findStore() throws(StoreError) {
+  /// - Parameter isReplaced: it is not the file that was last written for this table.
+  private func findStore(isReplaced: Bool = false) throws(StoreError) {
     mustFindStore = true
     if let store = try openStore() {
       try check(store)
-      if segment.keeping == .broken { store.close(isBroken: true) } else { try goOn(from: store) }
+      if segment.keeping == .broken { store.close(isBroken: true) } else { try goOn(from: store, isReplaced) }
     }
     mustFindStore = false
   }
 
-  private func goOn(from store: Store) throws(StoreError) {
+  private func goOn(from store: Store, _ isReplaced: Bool) throws(StoreError) {
     self.store = store
     cursor = ChangeCursor(after: store.applied)
     forgetAllPending()
-    mustCompare = false
-    try prove(store)
+    mustCompare = isReplaced
+    // A comparison writes, and so proves as much.
+    if !isReplaced { try prove(store) }
   }
 
   /// - Returns: nil if there is none, or one that is broken and cannot be read.
@@ -127,14 +129,16 @@ public final class Follower {
   }
 
   /// Leaves a file that somebody removed, moved away or put another in the place of: what is written there after a reboot nobody finds.
-  /// What lies there now is looked at as at the start.
+  /// What lies there now is looked at as at the start, and compared: it may be a copy that was made while its log held a part of it.
   private func leaveMovedStore() throws(StoreError) {
     if let store, store.database.hasMoved {
       store.close()
+      // All of it is in the table. SQLite would put it into the file that lies there now.
+      store.database.removeLog()
       self.store = nil
       mustFindStore = true
     }
-    if mustFindStore { try findStore() }
+    if mustFindStore { try findStore(isReplaced: true) }
   }
 
   /// Ends the use of the file, with all that was written in it, and lets another be the table's keeper.

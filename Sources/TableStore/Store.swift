@@ -80,6 +80,7 @@ final class Store {
       PRAGMA cell_size_check=ON;
       PRAGMA journal_size_limit=67108864;
       """)
+    database.noteLog()
     return database
   }
 

@@ -71,7 +71,8 @@ extension StoreError {
 
   /// What a message advises where contents are not to be believed.
   static let moveAway =
-    "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty"
+    "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty; the -wal beside it is "
+    + "part of it, and goes with it"
 
   /// What a message advises where two processes would keep one table's store.
   static let oneKeeper =

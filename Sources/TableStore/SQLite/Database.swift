@@ -7,6 +7,8 @@ final class Database {
   let path: String
   private let handle: OpaquePointer
   private var isOpen = true
+  /// SQLite's log, by device and inode.
+  private var log: (UInt64, UInt64)?
 
   /// Opens a file, or makes it.
   /// - Parameter disk: the name of a VFS; nil: the system's. For tests.
@@ -33,6 +35,23 @@ final class Database {
     isOpen = false
     if leavesLog { _ = unsafe csqlite_leave_log_at_close(handle) }
     unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Notes which file SQLite's log is. To be called once it is there: after the database was set to use one.
+  func noteLog() { log = logUnderName }
+
+  /// Removes the log of a closed connection whose file has moved. SQLite leaves it, and would put it into the next file of this name. A log that
+  /// came with another file stays.
+  func removeLog() {
+    guard let log, let found = logUnderName, log == found else { return }
+    unsafe unlink(logPath)
+  }
+
+  private var logPath: String { path + "-wal" }
+
+  private var logUnderName: (UInt64, UInt64)? {
+    var status = stat()
+    return unsafe stat(logPath, &status) == 0 ? (UInt64(status.st_dev), UInt64(status.st_ino)) : nil
   }
 
   /// Whether the file has its name no more: it was removed, moved, or another lies in its place.
