@@ -128,6 +128,9 @@ public final class Follower {
     }
   }
 
+  /// Somebody removed the file, or moved it away, and no sync has noticed it yet.
+  var hasLostFile: Bool { store?.database.hasMoved ?? false }
+
   /// Leaves a file that somebody removed, moved away or put another in the place of: what is written there after a reboot nobody finds.
   /// What lies there now is looked at as at the start, and compared: it may be a copy that was made while its log held a part of it.
   private func leaveMovedStore() throws(StoreError) {

@@ -23,6 +23,8 @@ struct StoreLoop {
   private var events: [StoreKeeper.Event] = []
   /// nil: nothing was stored yet, and the first time is at once, so that a disk that refuses says so before an interval has passed.
   private var lastSync: UInt64?
+  /// When it is looked whether the file is there, which a sync does by itself.
+  private var nextLook: UInt64 = 0
   private var retryAt: UInt64 = 0
   private var retryPause: UInt64 = 0
 
@@ -56,7 +58,7 @@ struct StoreLoop {
       let hasChanges = try follower.collect()
       if !hasChanges { status.waitingSince = nil } else if status.waitingSince == nil { status.waitingSince = now }
       publish(status)
-      if hasChanges, now >= nextSync(mode, now) || status.error != nil {
+      if hasChanges, now >= nextSync(mode, now) || status.error != nil || hasLostFile(follower, now) {
         try follower.sync()
         (lastSync, status.waitingSince) = (now, nil)
         // Where something changes all the time no step finds nothing to store.
@@ -127,6 +129,13 @@ struct StoreLoop {
   /// When the next sync is due, if there is anything to store.
   private func nextSync(_ mode: StoreMode, _ now: UInt64) -> UInt64 {
     lastSync.map { $0 + mode.interval.clampedNanoseconds } ?? now
+  }
+
+  /// Whether the store's file was removed, or moved away: a new one is not put off to the end of an interval.
+  private mutating func hasLostFile(_ follower: Follower, _ now: UInt64) -> Bool {
+    guard now >= nextLook else { return false }
+    nextLook = now + Self.longestPause
+    return follower.hasLostFile
   }
 
   /// While there are changes, the log is read every few milliseconds, the more often the shorter it is: by then a writer that

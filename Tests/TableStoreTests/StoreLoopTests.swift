@@ -1,3 +1,4 @@
+import Glibc
 import SharedMemory
 import SharedTable
 import TestSupport
@@ -41,6 +42,25 @@ import Testing
           _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
         }
         #expect(waited == [true, false, true, false])
+        loop.close()
+      }
+    }
+  }
+
+  /// Else nothing of the table would be on the disk until the interval is over.
+  @Test func aFileThatIsTakenAwayIsWrittenAnewBeforeTheNextSyncIsDue() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name)
+        try table.set("a", 1)
+        var loop = StoreLoop(table, directory)
+        let mode = StoreMode.relaxed(.seconds(3600))
+        _ = loop.step(mode)
+        try table.set("a", 2)
+        for suffix in ["", "-wal"] { unlink("\(directory.path)/\(name).1.sqlite\(suffix)") }
+        _ = loop.step(mode)
+        #expect(table.durableVersion == table.version)
+        #expect(names(in: directory.path).contains("\(name).1.sqlite"))
         loop.close()
       }
     }
