@@ -54,7 +54,7 @@ struct StoreLoop {
         _ = try follower?.collect()
         return pauseUntil(retryAt, now)
       }
-      let follower = try following()
+      let follower = try following(now, publish)
       let hasChanges = try follower.collect()
       if !hasChanges { status.waitingSince = nil } else if status.waitingSince == nil { status.waitingSince = now }
       publish(status)
@@ -88,7 +88,7 @@ struct StoreLoop {
     let end = self.end ?? now &+ Self.longestEnd
     self.end = end
     do throws(StoreError) {
-      let follower = try following()
+      let follower = try following(now)
       try follower.sync()
       recover()
       status.waitingSince = nil
@@ -112,8 +112,13 @@ struct StoreLoop {
 
   // MARK: - Parts
 
-  private mutating func following() throws(StoreError) -> Follower {
+  private mutating func following(
+    _ now: UInt64, _ publish: (StoreStatus) -> Void = { _ in }
+  ) throws(StoreError) -> Follower {
     if let follower { return follower }
+    // Looking for a store waits for the disk, too.
+    if status.waitingSince == nil { status.waitingSince = now }
+    publish(status)
     let follower = try Follower(table, in: directory, disk: disk, holding: try keeperLock())
     self.follower = follower
     return follower

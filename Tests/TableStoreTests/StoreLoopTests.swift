@@ -41,7 +41,24 @@ import Testing
           _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
           _ = loop.step(.everyBarrier) { waited.append($0.waitingSince != nil) }
         }
-        #expect(waited == [true, false, true, false])
+        // Once more before the file is looked for.
+        #expect(waited == [true, true, false, true, false])
+        loop.close()
+      }
+    }
+  }
+
+  /// Also when it is asked first: for its directory, and for the file that may be there.
+  @Test func thatAStoreIsWaitedForIsSaidBeforeTheDiskIsAskedForIt() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name)
+        var loop = StoreLoop(table, StoreDirectory(directory.path + "/stores"))
+        var first: (isWaiting: Bool, files: [String])?
+        _ = loop.step(.everyBarrier) { status in
+          if first == nil { first = (status.waitingSince != nil, names(in: directory.path)) }
+        }
+        #expect(first?.isWaiting == true && first?.files == [])
         loop.close()
       }
     }
