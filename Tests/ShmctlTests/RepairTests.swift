@@ -46,6 +46,22 @@ import Testing
     #expect(try CommandRun(["check", table.name]).status == 0)
   }
 
+  /// A repair of a stored table gives up keys in its store, too, where they may be whole.
+  @Test func aDamagedTableThatIsStoredComesBackFromItsStore() throws {
+    let table = try TestTable()
+    let handle = try table.open()
+    for index in 0..<100 { try handle.set("k\(index)", index) }
+    try handle.segment.setKeeping(.kept)
+    try handle.loseWords()
+    let check = try CommandRun(["check", table.name])
+    #expect(check.status == 9)
+    let advice = "shmd stores it: 'shmctl drop \(table.name)' brings it back from its store"
+    #expect(check.errors.contains(advice), "\(check.errors)")
+    let look = try CommandRun(["repair", "--dry-run", table.name])
+    #expect(look.errors.contains(advice), "\(look.errors)")
+    #expect(look.errors.contains("a repair removes from the store, too, what it gives up"), "\(look.errors)")
+  }
+
   @Test func whatIsGivenUpIsNamed() throws {
     let table = try TestTable()
     let handle = try table.open()

@@ -165,9 +165,9 @@ struct Plan {
     steps.compactMap { step in
       switch step {
       case .wait(let table, let error) where error.code != .foreign:
-        problem(table, .name, "cannot be had: \(Trouble(error).message)")
+        problem(table, .name, "cannot be had: \(table.trouble(error).message)")
       case .create(let table):
-        obstacle(to: table).map { problem(table, .preallocate, "cannot be had: \(Trouble($0).message)") }
+        obstacle(to: table).map { problem(table, .preallocate, "cannot be had: \(table.trouble($0).message)") }
       default: nil
       }
     }

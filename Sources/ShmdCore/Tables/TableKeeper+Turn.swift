@@ -43,7 +43,7 @@ extension TableKeeper {
     } catch {
       // A busy table is no trouble: the next turn comes.
       if error.code == .timedOut { return }
-      let (known, trouble) = (managed.trouble, Trouble(error))
+      let (known, trouble) = (managed.trouble, managed.configuration.trouble(error))
       managed.trouble = trouble
       if known?.code == trouble.code { return }
       log.error("table in trouble", metadata: ["table": "\(managed.name)", "problem": "\(trouble.message)"])
@@ -63,7 +63,7 @@ extension TableKeeper {
         tables += found.map { [$0] } ?? []
         return nil
       } catch {
-        let trouble = Trouble(error)
+        let trouble = configuration.trouble(error)
         if trouble.code != waiting.trouble.code { return wait(for: configuration, trouble) }
         return BlockedTable(configuration: configuration, trouble: trouble)
       }

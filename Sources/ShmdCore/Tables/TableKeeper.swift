@@ -86,12 +86,12 @@ public actor TableKeeper {
       defer { beat() }
       switch step {
       case .keep(let configuration, let table, let refused): next.append(carryOn(configuration, table, refused))
-      case .wait(let configuration, let error): waiting.append(wait(for: configuration, Trouble(error)))
+      case .wait(let configuration, let error): waiting.append(wait(for: configuration, configuration.trouble(error)))
       case .create(let configuration):
         do throws(TableError) {
           next.append(ManagedTable(configuration, try create(configuration, beat)))
         } catch {
-          waiting.append(wait(for: configuration, Trouble(error)))
+          waiting.append(wait(for: configuration, configuration.trouble(error)))
         }
       }
     }

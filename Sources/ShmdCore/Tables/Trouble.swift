@@ -10,11 +10,12 @@ struct Trouble: Equatable {
     self.message = message
   }
 
-  init(_ error: TableError) {
-    self.init(error.code, Self.message(error))
+  /// - Parameter isDurable: the table has a store, from which the daemon makes it anew.
+  init(_ error: TableError, isDurable: Bool) {
+    self.init(error.code, Self.message(error, isDurable))
   }
 
-  private static func message(_ error: TableError) -> String {
+  private static func message(_ error: TableError, _ isDurable: Bool) -> String {
     let drop = "'shmctl drop \(error.table)'"
     return switch error.code {
     case .exists:
@@ -22,9 +23,14 @@ struct Trouble: Equatable {
     case .notPermitted:
       "exists, and this daemon may not take part: \(error.message); remove it with \(drop) as its owner, or choose "
         + "another name"
+    case .damaged where isDurable:
+      "exists, and cannot be used: \(error.message); remove it with \(drop): it comes back from its store, from which 'shmctl repair' "
+        + "would remove what it gives up"
     case .damaged:
       "exists, and cannot be used: \(error.message); try 'shmctl repair \(error.table)', or remove it with \(drop)"
-    case .notATable, .incompatible: "exists, and cannot be used: \(error.message); remove it with \(drop)"
+    case .notATable, .incompatible:
+      "exists, and cannot be used: \(error.message); dump it with the release that made it if it is to be kept, and remove it with \(drop)"
+        + (isDurable ? ": it comes back from its store" : "")
     default: error.message
     }
   }
@@ -33,4 +39,9 @@ struct Trouble: Equatable {
   var headline: String {
     code == .foreign ? "table's name is a stranger's, waiting for it" : "table cannot be had, tried again each turn"
   }
+}
+
+extension TableConfiguration {
+  /// What such an error of this table means.
+  func trouble(_ error: TableError) -> Trouble { Trouble(error, isDurable: durability.mode != nil) }
 }

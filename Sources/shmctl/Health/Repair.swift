@@ -8,8 +8,10 @@ struct Repair: ParsableCommand {
     discussion: """
       For damage that no crash explains: it is not needed after a crash. Does nothing to a sound table. Prints a line \
       for each key or place that is given up. Processes that have the table open go on using it; long snapshots end. \
-      Writers wait meanwhile, in the rwlock variant readers too. If it is killed, run it again. Exit 0 if the table is \
-      sound afterwards, 9 if it is not, or with --dry-run if it would have to be repaired.
+      Writers wait meanwhile, in the rwlock variant readers too. If it is killed, run it again. \
+      If shmd stores the table, it removes from the store, too, what is given up; 'shmctl drop' has it bring the table \
+      back from there instead. Exit 0 if the table is sound afterwards, 9 if it is not, or with --dry-run if it would \
+      have to be repaired.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -37,7 +39,7 @@ struct Repair: ParsableCommand {
     if !report.isRepaired, let problem = report.problems.first {
       throw Complaint(
         .damaged, table: table.name,
-        "damaged: \(problem); 'shmctl repair \(table.name)' would keep \(report.keptCount) keys")
+        "damaged: \(problem); \(table.adviceIfStored)'shmctl repair \(table.name)' would keep \(report.keptCount) keys")
     }
   }
 
@@ -48,7 +50,8 @@ struct Repair: ParsableCommand {
       guard error.code == .damaged, !force, !dryRun else { throw error }
       throw Complaint(
         .damaged, table: table.name,
-        "\(error.message.prefix { $0 != ";" }); 'shmctl repair --dry-run \(table.name)' shows what, --force does it")
+        "\(error.message.prefix { $0 != ";" }); \(table.adviceIfStored)'shmctl repair --dry-run \(table.name)' shows what, --force does it"
+      )
     }
   }
 

@@ -1,0 +1,10 @@
+import SharedTable
+
+extension Table {
+  /// What to do about a damaged table that shmd stores, before anything else; empty if it does not.
+  var adviceIfStored: String {
+    guard isStored else { return "" }
+    return "shmd stores it: 'shmctl drop \(name)' brings it back from its store, and a repair removes from the store, "
+      + "too, what it gives up; "
+  }
+}

@@ -1,0 +1,25 @@
+import SharedTable
+import Testing
+
+@testable import ShmdCore
+
+/// What the daemon advises about a table that it cannot have.
+@Suite struct TroubleTests {
+  private func advice(_ code: TableError.Code, isDurable: Bool) -> String {
+    Trouble(TableError(code, table: "orders", "why"), isDurable: isDurable).message
+  }
+
+  /// A repair would give up keys in the store, too.
+  @Test func aDamagedTableThatIsStoredIsMadeAnewFromItsStore() {
+    let stored = advice(.damaged, isDurable: true)
+    #expect(stored.contains("remove it with 'shmctl drop orders': it comes back from its store"))
+    #expect(!stored.contains("try 'shmctl repair"))
+    #expect(advice(.damaged, isDurable: false).contains("try 'shmctl repair orders', or remove it"))
+  }
+
+  @Test(arguments: [TableError.Code.notATable, .incompatible])
+  func aTableOfAnotherLayoutIsDumpedFirst(_ code: TableError.Code) {
+    #expect(advice(code, isDurable: false).contains("dump it with the release that made it"))
+    #expect(advice(code, isDurable: true).contains("it comes back from its store"))
+  }
+}
