@@ -88,14 +88,17 @@ public final class Follower {
     if !isReplaced { try prove(store) }
   }
 
-  /// - Returns: nil if there is none, or one that is broken and cannot be read.
+  /// - Returns: nil if there is none, or one that is broken and cannot be read. Damage makes this table's own file such a one.
   private func openStore() throws(StoreError) -> Store? {
     let isBroken = segment.keeping == .broken
     do throws(StoreError) {
       return try Store.open(table.name, in: directory, disk: disk, removingOthers: !isBroken)
     } catch {
       if isBroken, error.code == .inputOutput || error.code == .damaged { return nil }
-      throw error
+      guard error.code == .damaged else { throw error }
+      guard let uuid = Store.uuid(ofFile: error.path, disk), uuid == segment.uuid else { throw error.besideTable }
+      try tell(.broken)
+      return nil
     }
   }
 
@@ -124,7 +127,8 @@ public final class Follower {
     guard store.applied <= table.version else {
       throw StoreError(
         .damaged, store.path,
-        "damaged: it says version \(store.applied), and the table is at \(table.version); \(StoreError.moveAway)")
+        "damaged: it says version \(store.applied), and the table is at \(table.version); \(StoreError.moveAwayFromTable)"
+      )
     }
   }
 

@@ -150,6 +150,19 @@ final class Store {
     return store
   }
 
+  /// Whose store a file says that it is, however damaged the rest of it is; nil if it does not.
+  static func uuid(ofFile path: String, _ disk: String?) -> (UInt64, UInt64)? {
+    guard let database = try? connect(path, create: false, disk) else { return nil }
+    defer { database.close(leavingLog: true) }
+    func number(_ sql: String) -> Int64? { (try? database.integer(sql)) ?? nil }
+    guard number("PRAGMA application_id") == applicationID,
+      let format = number("PRAGMA user_version"), format <= Self.format,
+      let high = number("SELECT value FROM meta WHERE name = 'uuid-high'"),
+      let low = number("SELECT value FROM meta WHERE name = 'uuid-low'")
+    else { return nil }
+    return (UInt64(bitPattern: high), UInt64(bitPattern: low))
+  }
+
   /// Makes the next file of a table. What `fill` puts into it becomes its contents in one transaction: before that, and if
   /// `fill` throws, there is no such store.
   /// - Parameter fill: returns the version that it has put into it.

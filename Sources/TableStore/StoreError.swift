@@ -74,6 +74,15 @@ extension StoreError {
     "nothing was changed; restore the file from a backup, or move it away and shmd makes the table anew, empty; the -wal beside it is "
     + "part of it, and goes with it"
 
+  /// The same where the table lives.
+  static let moveAwayFromTable =
+    "nothing was changed; move it away, with the -wal beside it, and shmd writes the table to a new file, from memory"
+
+  /// This error with the advice for a table that lives.
+  var besideTable: StoreError {
+    StoreError(code, path, message.replacing(Self.moveAway, with: Self.moveAwayFromTable), tableError)
+  }
+
   /// What a message advises where two processes would keep one table's store.
   static let oneKeeper =
     "a table has one store, of one daemon: end that process, or take the table's 'durability' out of one daemon's configuration"

@@ -207,8 +207,47 @@ import Testing
         try follower.sync()
         follower.close()
         try runSQL("UPDATE recent SET seq = \(number)", on: "\(directory.path)/\(name).1.sqlite")
-        #expect(storeError { try Follower(table, in: directory) }?.code == .damaged)
         #expect(storeError { try rebooted(name, from: directory) }?.code == .damaged)
+      }
+    }
+  }
+
+  /// The table in memory is whole, and the file says that it is this table's.
+  @Test func aFileThatIsDamagedBesideItsTableIsWrittenAnew() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let first = try Follower(table, in: directory)
+        try first.sync()
+        try table.set("a", 1)
+        try first.sync()
+        first.close()
+        try runSQL("UPDATE recent SET seq = -1", on: "\(directory.path)/\(name).1.sqlite")
+        let second = try Follower(table, in: directory)
+        #expect(table.segment.keeping == .broken)
+        try second.sync()
+        #expect(second.takeEvents() == [.newFile])
+        #expect(table.segment.keeping == .kept)
+        second.close()
+        #expect(names(in: directory.path) == ["\(name).2.sqlite"])
+        #expect(try rebooted(name, from: directory)?.get("a", as: Int.self) == 1)
+      }
+    }
+  }
+
+  /// It may be another table's, so it is left; what to do about it is said as it is beside a table.
+  @Test func aFileThatDoesNotSayWhoseItIsIsLeftAsItIs() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        let first = try Follower(table, in: directory)
+        try first.sync()
+        first.close()
+        try runSQL("DELETE FROM meta WHERE name = 'uuid-high'", on: "\(directory.path)/\(name).1.sqlite")
+        let error = storeError { try Follower(table, in: directory) }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("writes the table to a new file, from memory") == true, "\(error!)")
+        #expect(names(in: directory.path).filter { $0.hasSuffix(".sqlite") } == ["\(name).1.sqlite"])
       }
     }
   }
