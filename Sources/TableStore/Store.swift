@@ -88,29 +88,44 @@ final class Store {
 
   /// Opens the newest whole file of a table; removes, if it may, what a store that was never finished left, and files before it.
   /// - Returns: nil if the table has no store.
-  /// - Throws: `older` if the newest file cannot have been made after the one before; both stay then.
+  /// - Throws: `older` if the newest file cannot have been made after the one before; why the one before cannot be looked at. Both stay
+  ///   then.
   static func open(
     _ table: String, in directory: StoreDirectory, disk: String? = nil, removingOthers: Bool = true
   ) throws(StoreError) -> Store? {
     var store: Store?
     for generation in try directory.generations(of: table) {
       let path = directory.file(of: table, generation)
+      let isLeftover: Bool
       if let store {
-        try store.refuseToReplace(path, generation, disk)
+        isLeftover = try store.replaces(path, generation, disk)
       } else {
         store = try open(path, generation, disk)
+        isLeftover = store == nil
       }
-      if removingOthers, store?.generation != generation { directory.remove(table, generation) }
+      if removingOthers, isLeftover { directory.remove(table, generation) }
     }
     return store
   }
 
-  /// The next file is written from memory, so it is never older than the one before. A copy that somebody put beside that one may be, and
-  /// would cost the table what was stored since.
-  private func refuseToReplace(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) {
-    guard let before = try? Self.open(path, generation, disk) else { return }
+  /// Whether this store, whole as it is, was made in the place of a file of a lower number.
+  ///
+  /// It was written from memory, so it is never older. A copy that somebody put beside that file may be, and would cost the table what was
+  /// stored since. Another table's file is not this one's to replace, nor is one that cannot be looked at: it may be newer.
+  private func replaces(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Bool {
+    let before: Store?
+    do throws(StoreError) {
+      before = try Self.open(path, generation, disk)
+    } catch {
+      // The reason why this one was made, it may be.
+      if error.code == .damaged { return true }
+      close()
+      throw error
+    }
+    guard let before else { return true }
     defer { before.close(isBroken: true) }
-    guard before.applied > applied else { return }
+    guard before.uuid == uuid else { return false }
+    guard before.applied > applied else { return true }
     close()
     throw StoreError(
       .older, self.path,

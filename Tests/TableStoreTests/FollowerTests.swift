@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import SharedTable
 import TableEngine
@@ -322,6 +323,34 @@ import Testing
         }
         unlink(copy)
         #expect(try rebooted(name, from: directory)?.get("a", as: Int.self) == 2)
+      }
+    }
+  }
+
+  /// What cannot be looked at may be newer, or something else: it is not removed for the file of a higher number.
+  @Test(arguments: [StoreError.Code.inUse, .newerFormat, .notAStore])
+  func anEarlierFileThatCannotBeReadIsNotRemoved(_ code: StoreError.Code) throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try table.set("a", 1)
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        let (file, copy) = ("\(directory.path)/\(name).1.sqlite", "\(directory.path)/\(name).2.sqlite")
+        try runSQL("VACUUM INTO '\(copy)'", on: file)
+        var user: OpaquePointer?
+        defer { sqlite3_close(user) }
+        switch code {
+        case .newerFormat: try runSQL("PRAGMA user_version=2", on: file)
+        case .notAStore: try runSQL("PRAGMA application_id=7", on: file)
+        default:
+          #expect(sqlite3_open(file, &user) == SQLITE_OK)
+          #expect(sqlite3_exec(user, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        }
+        #expect(storeError { try Follower(table, in: directory) }?.code == code)
+        #expect(
+          names(in: directory.path).filter { $0.hasSuffix(".sqlite") } == ["\(name).1.sqlite", "\(name).2.sqlite"])
       }
     }
   }
