@@ -367,6 +367,24 @@ import Testing
     }
   }
 
+  /// A transaction that changes no byte might write nothing, and prove nothing.
+  @Test func eachKeeperChangesTheFileBeforeItCallsItDurable() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        var counts: [String] = []
+        for _ in 0..<3 {
+          let follower = try Follower(table, in: directory)
+          try follower.sync()
+          follower.close()
+          let file = "\(directory.path)/\(name).1.sqlite"
+          counts += try runSQL("SELECT value FROM meta WHERE name = 'proofs'", on: file)
+        }
+        #expect(counts == ["1", "2"])
+      }
+    }
+  }
+
   @Test func theFileCanBeLookedAt() throws {
     try withTableName { name in
       try withDirectory { directory in
