@@ -40,6 +40,9 @@ struct Row {
     self.attributes = attributes
   }
 
+  /// Of key and value.
+  var byteCount: Int { unsafe key.count + (value?.count ?? 0) }
+
   /// A copy.
   var entry: StoredEntry {
     unsafe StoredEntry(

@@ -115,8 +115,9 @@ extension Store {
     StoreError(.damaged, path, "damaged: its rows are not in order; \(StoreError.moveAway)")
   }
 
-  /// So many rows take some milliseconds.
+  /// After so many rows, or so many bytes of them, there is a sign of life: some tens of milliseconds, and on a slow disk a second.
   private static let rowsABeat = 4096
+  private static let bytesABeat = 8 << 20
 
   private func forEach(
     _ sql: String, _ place: Row.Place, _ beat: () -> Void, _ body: (Row) throws(Failure) -> Void
@@ -128,11 +129,15 @@ extension Store {
     let rows = try store { () throws(StoreError) in
       try explaining(path) { () throws(SQLiteError) in try database.prepare(sql) }
     }
-    var count = 0
+    var (count, bytes) = (0, 0)
     while try store({ () throws(StoreError) in try explaining(path) { () throws(SQLiteError) in try rows.step() } }) {
-      count += 1
-      if count % Self.rowsABeat == 0 { beat() }
-      try body(try store { () throws(StoreError) in try Row(rows, of: place, path) })
+      let row = try store { () throws(StoreError) in try Row(rows, of: place, path) }
+      (count, bytes) = (count + 1, bytes + row.byteCount)
+      if count >= Self.rowsABeat || bytes >= Self.bytesABeat {
+        beat()
+        (count, bytes) = (0, 0)
+      }
+      try body(row)
     }
   }
 }

@@ -14,7 +14,7 @@ extension Table {
   ///   - options: of the table to be made. Its capacity must have room for what the store holds.
   ///   - directory: where stores lie.
   ///   - disk: the name of an SQLite VFS; nil: the system's. For tests.
-  ///   - beat: this thread calls it every few thousand rows that it reads, so that a daemon can ping its watchdog meanwhile.
+  ///   - beat: this thread calls it every few thousand rows, or few megabytes, that it reads, so that a daemon can ping its watchdog meanwhile.
   /// - Returns: nil if the table has no store.
   public static func restore(
     _ name: String, _ options: Options = Options(), from directory: StoreDirectory, timeout: Duration = defaultTimeout,

@@ -323,6 +323,24 @@ import Testing
     }
   }
 
+  /// The watchdog waits for signs of life by time, and a row of a megabyte takes as long as thousands of short ones.
+  @Test func longRowsGiveSignsOfLifeToo() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        let table = try Table.create(name, .init(capacityBytes: 128 << 20))
+        for index in 0..<40 { try table.set("\(index)", [UInt8](repeating: 1, count: 1 << 20)) }
+        let follower = try Follower(table, in: directory)
+        try follower.sync()
+        follower.close()
+        removeObjects(ofTable: name)
+        var beats = 0
+        let back = try Table.restore(name, .init(capacityBytes: 128 << 20), from: directory) { beats += 1 }
+        #expect(back?.count == 40)
+        #expect(beats >= 4)
+      }
+    }
+  }
+
   @Test func aTableWithoutAStoreIsNotMade() throws {
     try withTableName { name in
       try withDirectory { directory in
