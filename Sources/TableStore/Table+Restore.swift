@@ -45,6 +45,7 @@ extension Table {
             try unsafe store.load(
               into: loader, isMirror: isMirror, now: now,
               adapting: { key, value in unsafe adapt(key, value, staysMirror: staysMirror) }, beat)
+            loader.markStored(upTo: store.applied)
           } catch {
             switch error {
             case .table(let error): throw error
@@ -55,8 +56,6 @@ extension Table {
             }
           }
         })
-      try segment.publishDurable(store.applied)
-      try segment.setKeeping(.kept)
       table = Table(segment, timeout: timeout, clock: ExpiryClock())
     } catch {
       throw failure ?? StoreError(TableError(error, table: name), store.path)

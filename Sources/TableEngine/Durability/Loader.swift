@@ -72,6 +72,12 @@ public final class Loader {
     return state.committed
   }
 
+  /// Says what the table's store holds, before anybody can ask the table: up to which version, and that it follows the table.
+  public func markStored(upTo version: UInt64) {
+    state.data.storeRelaxed(DataLayout.durable, version)
+    state.data.storeRelaxed(DataLayout.keeping, DurabilityState.kept.rawValue)
+  }
+
   private func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
     unsafe shm_hash(key.baseAddress!, key.count, state.hashSeed)
   }
