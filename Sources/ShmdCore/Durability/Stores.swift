@@ -117,7 +117,7 @@ public final class Stores: Sendable {
     let durable = tables.filter { $0.configuration.durability.mode != nil }
     let (directory, keepers, unsaved) = state.withLock { ($0.directory, $0.keepers, $0.unsaved) }
     for (name, keeper) in keepers {
-      let isWanted = durable.contains { $0.table === keeper.table && keeper.directory == directory }
+      let isWanted = durable.contains { $0.table === keeper.table }
       // It cannot come back where another table has its name.
       let mayComeBack = !tables.contains { $0.table.name == name && $0.table !== keeper.table }
       if isWanted || unsaved.contains(name) && mayComeBack { continue }
@@ -126,7 +126,7 @@ public final class Stores: Sendable {
         state.unsaved.remove(name)
       }
       keeper.stopAndWait(beat)
-      if !durable.contains(where: { $0.table === keeper.table }) { keeper.table.noteNotStored() }
+      keeper.table.noteNotStored()
     }
     // Also of a table that an earlier daemon stored.
     for (configuration, table) in tables where configuration.durability.mode == nil { table.noteNotStored() }

@@ -14,7 +14,7 @@ struct RunningDaemon {
 
   /// For how long a reload is waited for that has not begun.
   private static let patienceNanoseconds: UInt64 = 30_000_000_000
-  /// For how long one may take, as the unit's `TimeoutStartSec` has it: a durable table comes back in it, or a store is moved.
+  /// For how long one may take, as the unit's `TimeoutStartSec` has it: a durable table comes back in it.
   private static let longestReloadNanoseconds: UInt64 = 15 * 60 * 1_000_000_000
 
   let directory: String
