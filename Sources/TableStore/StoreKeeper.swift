@@ -6,8 +6,8 @@ import TableEngine
 
 /// Keeps the store of one living table, in a thread of its own, until it is stopped.
 ///
-/// The thread alone waits for the disk. Nothing of the table waits for the thread: a writer pays for a wake-up at most where the
-/// thread sleeps, and reading the log costs it nothing.
+/// The thread alone waits for the disk. A writer pays for a wake-up at most where the thread sleeps, and reading the log costs it
+/// nothing. In the rwlock variant a barrier waits while the thread copies what changed since the last sync, as it waits for any reader.
 public final class StoreKeeper: Sendable {
   /// What there is to say about it, once each.
   public enum Event: Sendable {
