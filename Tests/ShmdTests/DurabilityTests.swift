@@ -33,7 +33,12 @@ import Testing
     first.signal(SIGTERM)
     #expect(try first.wait() == .code(0))
     removeObjects(ofTable: name)
-    let second = try fixture.startReady()
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let second = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
+    // Before the start is over: reading a store may take longer than the unit gives.
+    try manager.waitFor("EXTEND_TIMEOUT_USEC=300000000")
+    #expect(!manager.messages.contains { $0.contains("READY=1") })
+    try second.waitForLine("ready tables=")
     #expect(second.transcript.contains("table restored from its store"))
     let back = try Table.open(name)
     #expect(try back.entry(forKey: "a") == entry)

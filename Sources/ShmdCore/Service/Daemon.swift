@@ -119,8 +119,9 @@ public struct Daemon: Sendable {
     let log = Logger(label: "shmd") { _ in ServiceLog(threshold) }
     let passed = PassedSockets.ofThisProcess(for: configuration)
     let keeper = TableKeeper(log: log, writeSocket: WriteSocket(configuration, passed))
+    let timeout = StartTimeout(notifier)
     do throws(Refusal) {
-      try await keeper.apply(configuration)
+      try await keeper.apply(configuration) { timeout.beat() }
     } catch {
       return complain(error)
     }
@@ -134,12 +135,14 @@ public struct Daemon: Sendable {
     }
   }
 
+  private var notifier: Notifier { Notifier(socket: HostProcess.environment("NOTIFY_SOCKET")) }
+
   /// One service a concern; they end in the reverse order.
   private func services(
     _ configuration: Configuration, _ passed: PassedSockets, _ threshold: ServiceLog.Threshold, _ log: Logger,
     _ keeper: TableKeeper, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
   ) -> ServiceGroup {
-    let notifier = Notifier(socket: HostProcess.environment("NOTIFY_SOCKET"))
+    let notifier = notifier
     let settings = Settings(configuration)
     let startup = Startup()
     let status = StatusLine(notifier, settings, startup)
