@@ -100,7 +100,9 @@ struct ElementIndex: Sendable {
     for number in 0..<state.pages {
       let page = try page(number, in: section)
       let goesOn = try unsafe page.forEach { bytes in
-        let found = try unsafe withKey(ofListed: bytes) { key throws(TableError) in try section.found(key) }
+        let found = try unsafe place.name.withKey(bytes: bytes) { key throws(TableError) in
+          try unsafe key.withKeyBytes { key throws(TableError) in try section.found(unsafe tableKey(ofListed: key)) }
+        }
         guard let found else { return true }
         return try unsafe body(bytes, EntryView(found))
       }
@@ -108,20 +110,16 @@ struct ElementIndex: Sendable {
     }
   }
 
-  /// Calls `body` with the table's key of an element that a page lists.
-  /// - Throws: `damaged` if that is longer than a table's keys are: no barrier has listed such an element.
+  /// The bytes as the table's key of an element that a page lists.
+  /// - Throws: `damaged` if they are longer than a table's keys are: no barrier has listed such an element.
   @inline(__always)
-  private func withKey<R>(
-    ofListed bytes: UnsafeRawBufferPointer, _ body: (RawKey) throws(TableError) -> R
-  ) throws(TableError) -> R {
-    try unsafe place.name.withKey(bytes: bytes) { key throws(TableError) in
-      try unsafe key.withKeyBytes { key throws(TableError) in
-        guard key.count <= Segment.maximumKeyLength else {
-          throw place.damaged("its index lists an element whose key is longer than a table takes")
-        }
-        return try unsafe body(RawKey(key))
-      }
-    }
+  private func tableKey(ofListed bytes: UnsafeRawBufferPointer) throws(TableError) -> RawKey {
+    if bytes.count > Segment.maximumKeyLength { throw tooLongKey }
+    return unsafe RawKey(bytes)
+  }
+
+  private var tooLongKey: TableError {
+    @inline(never) get { place.damaged("its index lists an element whose key is longer than a table takes") }
   }
 
   /// The beginning of a barrier's changes.
@@ -137,7 +135,9 @@ struct ElementIndex: Sendable {
       for number in 0..<state.pages {
         let page = try page(number, in: tx)
         try unsafe page.forEach { key throws(TableError) in
-          try unsafe withKey(ofListed: key) { key throws(TableError) in _ = try tx.remove(key) }
+          try unsafe place.name.withKey(bytes: key) { key throws(TableError) in
+            try unsafe key.withKeyBytes { key throws(TableError) in _ = try unsafe tx.remove(tableKey(ofListed: key)) }
+          }
           return true
         }
         try place.name.withPageKey(number) { key throws(TableError) in _ = try tx.remove(key) }
