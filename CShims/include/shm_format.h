@@ -361,7 +361,7 @@ struct shm_slot {
   uint64_t since;      /* CLOCK_MONOTONIC */
   uint64_t light;      /* exchange: 1 if its fences are compiler barriers: it relies on the membarrier of others */
 
-  /* Under W, for people: the oldest version that the last scan found it to keep, and since when. */
+  /* Under W, for people: the announcement that the last scan found in the way, its pin or else its version, and since when. */
   uint64_t in_the_way_version;
   uint64_t in_the_way_since;
   uint64_t key_lock; /* 0, or stamp << 1 | 1 if it is held. Under W, release; back to 0 by its thread at any time */

@@ -50,6 +50,15 @@ import Testing
     }
   }
 
+  /// A step ends twice as many as the one before only if it is for the same memory.
+  @Test func theEvictorBeginsAnewOnceMoreWasSuperseded() {
+    var progress = EvictionProgress(after: EvictionProgress(), supersededTail: 7)
+    #expect(progress.count == 1)
+    progress.count = 8
+    #expect(EvictionProgress(after: progress, supersededTail: 7).count == 8)
+    #expect(EvictionProgress(after: progress, supersededTail: 8).count == 1)
+  }
+
   /// Uses of one snapshot are at one version: the last of them may have begun just now.
   @Test func aUseOfASnapshotIsNotInTheWaySinceAnEarlierOne() throws {
     try withPoisonedTable(Table.Options(capacityBytes: 1 << 20)) { _, table throws in
@@ -79,7 +88,7 @@ import Testing
     let state = try #require(table.segment.participant).state
     try table.set("k", 1)
     try table.read { _ in
-      guard case .limbo(nil) = Culprit(state: state).shortage else {
+      guard case .limbo(nil) = Culprit(state: state).shortage(of: nil) else {
         Issue.record("a reader of the newest version is blamed")
         return
       }

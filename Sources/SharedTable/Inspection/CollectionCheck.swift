@@ -119,7 +119,7 @@ private struct ArrayCheck {
     if state.root > 0 { try check.visit(state.root, state.level, count: state.rooted, state.next, view) }
     if state.tail > 0 { try check.visit(state.tail, 0, count: nil, state.next, view) }
     // What lies below nodes that were not looked at is not known to belong to the array.
-    if check.found.isFull { return check.found.all + ["so many nodes are wrong that the others were not looked at"] }
+    if check.found.isFull { return check.found.all + ["so many nodes are wrong that no others were looked at"] }
     let others = parts.filter { CollectionCheck.number($0).map { !check.seen.contains($0) } ?? true }
     return check.found.all
       + CollectionCheck.first(others) { "the key '\(place.name.text)/\(String.printable($0))' is no node of it" }

@@ -78,8 +78,8 @@ final class HandleRegistry: @unchecked Sendable {
 }
 
 extension Table {
-  /// Whether it is this process's, and its name leads to it as far as this process knows: it sees a drop at once, and within 100 ms that
-  /// somebody removed the name by other means.
+  /// Whether it is this process's, and its name leads to it as far as this process knows: a participant sees a drop at once; that a program
+  /// removed the name by other means, and any removal where the handle only observes, it sees within 100 ms.
   fileprivate var isCurrent: Bool {
     guard isUsable else { return false }
     do throws(EngineError) {

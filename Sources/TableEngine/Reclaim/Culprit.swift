@@ -2,28 +2,36 @@
 struct Culprit {
   let state: WriterState
 
-  /// What stands in the way past the limbo budget, and the reader to blame for it. Nil: it has gone since.
+  /// What stands in the way past the limbo budget, and the reader to blame for it. Nil: it has gone since, or there was none and rings
+  /// cannot grow.
   ///
   /// By the owner of W, outside a transaction. One that reads at the newest version counts as in the way from the next version on. No writer
   /// makes that while it is in the way: so this does.
-  var shortage: EngineError.Shortage {
-    shortage(EngineError.Shortage.limbo) { slot, committed in
-      let pin = state.ctl.loadAcquire(state.slots.offset(slot) + SlotLayout.pin)
-      if pin == committed { CommitPoint(state: state).publishTick() }
-    }
+  /// - Parameter slot: of the reader for which the evictor stopped, if it did. Another look might find it gone, and blame a snapshot that the
+  ///   next attempt ends.
+  func shortage(of slot: Int?) -> EngineError.Shortage {
+    if let slot { return .limbo(noted(slot, state.committed)) }
+    return shortage(EngineError.Shortage.limbo, noted)
+  }
+
+  private func noted(_ slot: Int, _ committed: UInt64) -> Holder {
+    let pin = state.ctl.loadAcquire(state.slots.offset(slot) + SlotLayout.pin)
+    if pin == committed { CommitPoint(state: state).publishTick() }
+    return state.slots.stalledReader(slot)
   }
 
   /// The same below the budget.
-  var shortageBelowBudget: EngineError.Shortage { shortage(EngineError.Shortage.reclaimable) { _, _ in } }
+  var shortageBelowBudget: EngineError.Shortage {
+    shortage(EngineError.Shortage.reclaimable) { slot, _ in state.slots.stalledReader(slot) }
+  }
 
   private func shortage(
-    _ ofReader: (Holder?) -> EngineError.Shortage, _ note: (_ slot: Int, _ committed: UInt64) -> Void
+    _ ofReader: (Holder?) -> EngineError.Shortage, _ reader: (_ slot: Int, _ committed: UInt64) -> Holder
   ) -> EngineError.Shortage {
     guard let scan = ReaderScan.take(state) else {
       return .membarrier(state.slots.lightReader().map { state.slots.holder($0) })
     }
     guard let slot = scan.slotInTheWay(state) else { return ofReader(nil) }
-    note(slot, scan.committed)
-    return ofReader(state.slots.stalledReader(slot))
+    return ofReader(reader(slot, scan.committed))
   }
 }

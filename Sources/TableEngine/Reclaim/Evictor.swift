@@ -10,26 +10,32 @@ struct Evictor {
   ///
   /// While a section or a `get` would keep all of it, it ends none, or no more of them: the writer waits for that reader, or names it, and goes
   /// on from there in its next attempt.
-  /// - Parameter spares: whether that goes for a reader that is not stalled, too. A writer that is short of room does not wait for its readers
-  ///   alone: while others write, some reader is always in the way.
-  func evict(sparingBesideAnyReader spares: Bool, while isNeeded: () -> Bool) {
-    guard StalledReaderPolicy(state.ctl) == .evict else { return }
+  /// - Parameter spares: whether it ends none beside a reader that is not stalled, either. A writer that is short of room does not wait for
+  ///   readers alone: while others write, some reader is always in the way. So one step is made in each of its attempts.
+  /// - Returns: the slot of the reader for which it stopped, if any.
+  func evict(sparingBesideAnyReader spares: Bool, while isNeeded: () -> Bool) -> Int? {
+    guard StalledReaderPolicy(state.ctl) == .evict else { return nil }
     let newest = state.committed
+    var progress = EvictionProgress(after: state.eviction, supersededTail: state.superseded.tail)
+    var isFirst = true
     while true {
       let snapshots = evictableVersions(before: newest)
-      guard !snapshots.isEmpty, let scan = ReaderScan.take(state), !isInVain(scan, spares) else { return }
-      evictSnapshots(before: snapshots[min(state.snapshotsToEnd, snapshots.count) - 1] + 1)
-      state.snapshotsToEnd = min(state.snapshotsToEnd * 2, state.slots.highWater)
+      guard !snapshots.isEmpty, let scan = ReaderScan.take(state) else { return nil }
+      if let slot = scan.slotOfSectionInTheWay(state), spares || !isFirst || isStalled(slot) {
+        state.eviction = progress
+        return slot
+      }
+      // A section that was in the way may have ended since the last pass: then what it kept may be enough.
+      if Collector(state: state).collectAll(), !isNeeded() { return nil }
+      evictSnapshots(before: snapshots[min(progress.count, snapshots.count) - 1] + 1)
+      progress.count = min(progress.count * 2, state.slots.highWater)
       Collector(state: state).collectAll()
-      guard isNeeded() else { break }
+      if !isNeeded() { return nil }
+      isFirst = false
     }
-    state.snapshotsToEnd = 1
   }
 
-  private func isInVain(_ scan: ReaderScan, _ spares: Bool) -> Bool {
-    guard let slot = scan.slotOfSectionInTheWay(state) else { return false }
-    return spares || StalledReaderPolicy.isStalled(state.slots.stalledReader(slot))
-  }
+  private func isStalled(_ slot: Int) -> Bool { StalledReaderPolicy.isStalled(state.slots.stalledReader(slot)) }
 
   /// Ends all snapshots of earlier versions.
   func evictAll() { evictSnapshots(before: state.committed) }
@@ -63,5 +69,20 @@ struct Evictor {
     let isInUse = state.ctl.loadAcquire(state.slots.offset(slot) + SlotLayout.pin) != SlotWord.idle
     guard SlotWord.isExact(snapshot), snapshot & SlotWord.versionMask < version, !isInUse else { return nil }
     return snapshot
+  }
+}
+
+/// How far an ``Evictor`` has come that stopped for a reader. It goes on from there only if nothing was superseded since: what has been is
+/// kept by other readers, perhaps.
+struct EvictionProgress {
+  /// How many snapshots the next step ends.
+  var count: Int
+  private let supersededTail: UInt64
+
+  init() { (count, supersededTail) = (1, 0) }
+
+  init(after last: EvictionProgress, supersededTail: UInt64) {
+    count = last.supersededTail == supersededTail ? last.count : 1
+    self.supersededTail = supersededTail
   }
 }

@@ -45,9 +45,10 @@ struct LimboBudget {
     // Again where the reader that the last pass met has gone since: there is nobody to wait for.
     for _ in 0..<Self.attempts {
       Collector(state: state).collectAll(while: isTooMuch)
-      if isTooMuch() { Evictor(state: state).evict(sparingBesideAnyReader: true, while: isTooMuch) }
       guard isTooMuch() else { return }
-      shortage = Culprit(state: state).shortage
+      let stoppedFor = Evictor(state: state).evict(sparingBesideAnyReader: true, while: isTooMuch)
+      guard isTooMuch() else { return }
+      shortage = Culprit(state: state).shortage(of: stoppedFor)
       guard case .limbo(nil) = shortage else { break }
     }
     throw .full(shortage)
@@ -77,7 +78,7 @@ struct LimboBudget {
     ctl.storeRelaxed(ControlLayout.roomWanted, 0)
     Collector(state: state).collectAll()
     if isRoomMade(for: code) { return }
-    Evictor(state: state).evict(sparingBesideAnyReader: false) { !isRoomMade(for: code) }
+    _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { !isRoomMade(for: code) }
   }
 
   /// - Returns: whether there is room now, for the block and for a write's records, or readers keep too little for such a block, so that to end snapshots would

@@ -57,15 +57,15 @@ struct ReaderScan {
       if SlotWord.isPending(snapshot) {
         needed.addPending(version)
         notePin(slot, version)
-        noteOldest(slot, version)
+        noteOldest(slot, version, pin)
       } else if SlotWord.isExact(snapshot) || pin != SlotWord.idle {
         needed.addExact(version)
-        noteOldest(slot, version)
+        noteOldest(slot, version, pin)
       }
     }
     if pin != SlotWord.idle {
       notePin(slot, pin)
-      noteOldest(slot, pin)
+      noteOldest(slot, pin, pin)
     }
   }
 
@@ -76,8 +76,9 @@ struct ReaderScan {
     }
   }
 
-  private mutating func noteOldest(_ slot: Int, _ version: UInt64) {
-    if version < oldestVersion {
+  /// Of slots at one version one without a pin counts, the keeper's of a long snapshot: a use of it may have begun just now.
+  private mutating func noteOldest(_ slot: Int, _ version: UInt64, _ pin: UInt64) {
+    if version < oldestVersion || version == oldestVersion && pin == SlotWord.idle {
       oldestVersion = version
       oldestSlot = slot
     }

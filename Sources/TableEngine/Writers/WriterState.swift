@@ -66,8 +66,8 @@ final class WriterState: @unchecked Sendable {
   var shortCode = 0
   /// How many bytes have to be reclaimed for the operation that was last short of room; `.max` if that would be of no use to it.
   var missedBytes = 0
-  /// How many snapshots the next step of the ``Evictor`` ends: where it stopped for a reader, it goes on.
-  var snapshotsToEnd = 1
+  /// Where the ``Evictor`` stopped last for a reader.
+  var eviction = EvictionProgress()
   /// Where the next ``Compactor`` begins, in a table that is too large for one.
   var nextUnitToCompact = 0
   /// The same where it makes room for what a ``Shrinker`` moves.

@@ -42,7 +42,7 @@ struct MixedCollections {
       if isHeader { brought.insert(name) }
       return
     }
-    if brought.contains(name) { return }
+    if brought.contains(name) || record.attributes.hasExpired(at: view.now) { return }
     let isKept = try rule == .keep && view.contains(key)
     if let collection = try view.collection(of: key) {
       if isKept { return }

@@ -38,9 +38,13 @@ struct Log: TableCommand {
     var recent: [TableChange] = []
     let number = from == nil ? number ?? 20 : 0
     let newest = table.version
+    var next: TableChange?
     while let change = try scan.next() {
-      // What comes meanwhile is for who follows: beside writers that are as fast the log has no end.
-      if !follow, let version = change.version, version > newest { break }
+      // What comes meanwhile is for one who follows: beside writers that are as fast, the log has no end.
+      if let version = change.version, version > newest {
+        next = change
+        break
+      }
       recent.append(change)
       // Halved at times, so that a long log costs no more than its last lines. No sum of `number`: it may be the largest.
       if number > 0, (recent.count - 1024) / 2 >= number { recent.removeFirst(recent.count - number) }
@@ -51,7 +55,8 @@ struct Log: TableCommand {
     try StandardOutput.write(try recent.flatMap { try line($0, table) })
     guard follow else { return }
     while true {
-      var lines: [UInt8] = []
+      var lines = try next.map { try line($0, table) } ?? []
+      next = nil
       while lines.count < 1 << 16, let change = try scan.next() { lines += try line(change, table) }
       try StandardOutput.write(lines)
       if lines.isEmpty { _ = try table.waitForCommit(after: scan.version, timeout: .seconds(1)) }
