@@ -14,7 +14,7 @@ public struct StoreStatus: Sendable {
 
   public init() {}
 
-  /// Why a table that has lost its name cannot come back from its store yet: the table has what the store lacks, and it cannot be stored.
+  /// Why a table that has lost its name cannot come back from its store yet: the table may have what the store lacks, and cannot be stored.
   public var obstacleToRestoring: StoreError? {
     switch error?.code {
     // Nothing of this table was ever in the store.
@@ -23,7 +23,8 @@ public struct StoreStatus: Sendable {
     case .inUse: error
     // What is in memory is not whole, and the store is what is left.
     case .table where error?.tableError?.code == .damaged: nil
-    default: durable < version ? error : nil
+    // Also where all of it was on the disk: the file that held it may be gone since, or its sync have failed.
+    default: error
     }
   }
 

@@ -105,8 +105,13 @@ import Testing
     }
     status.error = StoreError(TableError(.damaged, table: "orders", "why"), "path")
     #expect(status.obstacleToRestoring == nil)
-    status.error = StoreError(.noSpace, "path", "why")
+    // What was durable may be so no more: the file was removed, or its sync has failed.
     status.durable = 2
+    for code in [StoreError.Code.noSpace, .inputOutput, .damaged, .readOnly] {
+      status.error = StoreError(code, "path", "why")
+      #expect(status.obstacleToRestoring?.code == code)
+    }
+    status.error = nil
     #expect(status.obstacleToRestoring == nil)
   }
 
