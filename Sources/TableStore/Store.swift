@@ -202,6 +202,8 @@ final class Store {
         try store.bind(to: uuid, applied: try fill(store))
         return store
       }
+      // The first commit has made it.
+      database.noteLog()
       for generation in earlier { directory.remove(table, generation) }
       return store
     } catch {

@@ -122,7 +122,7 @@ import Testing
   }
 
   /// SQLite leaves the log of a file that was moved, and would take it for that of the file that lies there now.
-  @Test func aBackupInAStoresPlaceIsNotMixedWithItsLog() throws {
+  @Test(arguments: [false, true]) func aBackupInAStoresPlaceIsNotMixedWithItsLog(isOfTheSameKeeper: Bool) throws {
     try withTableName { name in
       try withDirectory { directory in
         let table = try Table.create(name, .init(capacityBytes: 16 << 20))
@@ -139,6 +139,7 @@ import Testing
         first.close()
         let file = "\(directory.path)/\(name).1.sqlite"
         try runSQL("VACUUM INTO '\(directory.path)/backup'", on: file)
+        if isOfTheSameKeeper { unlink(file) }
         let second = try Follower(table, in: directory)
         try second.sync()
         // More than SQLite keeps in its log: what is there in the end builds on pages that the backup does not have.
@@ -146,7 +147,7 @@ import Testing
         rename(directory.path + "/backup", file)
         try table.set("after", 1)
         try second.sync()
-        #expect(second.takeEvents() == [.compared])
+        #expect(second.takeEvents() == (isOfTheSameKeeper ? [.newFile, .compared] : [.compared]))
         #expect(table.durableVersion == table.version)
         let before = try contents(table)
         second.close()

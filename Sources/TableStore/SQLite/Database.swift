@@ -37,7 +37,7 @@ final class Database {
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// Notes which file SQLite's log is. To be called once it is there: after the database was set to use one.
+  /// Notes which file SQLite's log is. To be called once it is there: of a new database after the first commit.
   func noteLog() { log = logUnderName }
 
   /// Removes the log of a closed connection whose file has moved. SQLite leaves it, and would put it into the next file of this name. A log that
