@@ -20,6 +20,8 @@ extension Follower {
           try store.mergeRecent()
           let version = try bring(store, isNew: false)
           try store.bind(to: segment.uuid, applied: version)
+          // A comparison that finds nothing different might write nothing.
+          if mustProve { try store.commitAgain() }
           return version
         }
         store.emptied()

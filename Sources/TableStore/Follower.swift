@@ -31,7 +31,7 @@ public final class Follower {
   /// The log was read as far as this version.
   private(set) var covered: UInt64 = 0
   /// What the store holds has not been synced since it was opened.
-  private var mustProve = false
+  private(set) var mustProve = false
   /// What lies under the store's name is not known yet.
   private var mustFindStore = false
   /// What the log told is not all: the store must be compared with the table.
@@ -84,8 +84,10 @@ public final class Follower {
     cursor = ChangeCursor(after: store.applied)
     forgetAllPending()
     mustCompare = isReplaced
-    // A comparison writes, and so proves as much.
-    if !isReplaced { try prove(store) }
+    guard isReplaced else { return try prove(store) }
+    // The comparison goes on from what lies there, and commits a proof.
+    mustProve = true
+    try store.syncFile()
   }
 
   /// - Returns: nil if there is none, or one that is broken and cannot be read. Damage makes this table's own file such a one.
@@ -103,10 +105,11 @@ public final class Follower {
   }
 
   /// Says that what the file holds is durable, once it is on the disk: whoever wrote it may have been killed before the sync, and what is read
-  /// of it comes from the system's memory.
+  /// of it comes from the system's memory. So may what somebody copied there, which is in the file itself and not in its log.
   private func prove(_ store: Store) throws(StoreError) {
     mustProve = true
     do throws(StoreError) {
+      try store.syncFile()
       try store.commitAgain()
     } catch {
       // The next commit proves as much.

@@ -60,6 +60,12 @@ final class Database {
     return unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
   }
 
+  /// Syncs the file itself: a commit syncs the log alone.
+  func syncFile() throws(SQLiteError) {
+    let code = unsafe csqlite_sync_file(handle)
+    if code != SQLITE_OK { throw SQLiteError(code, errno: errno) }
+  }
+
   /// Runs statements that have no parameters and whose rows nobody wants.
   func run(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
@@ -111,6 +117,14 @@ struct SQLiteError: Error {
     errno = unsafe handle.map { unsafe sqlite3_system_errno($0) } ?? 0
     mostBytes = unsafe handle.map { unsafe sqlite3_limit($0, SQLITE_LIMIT_LENGTH, -1) } ?? 0
     message = unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+  }
+
+  /// Of a call that a connection does not remember.
+  init(_ code: Int32, errno: Int32) {
+    self.code = code
+    self.errno = errno
+    mostBytes = 0
+    message = unsafe String(cString: sqlite3_errstr(code))
   }
 
   /// The primary result code.
