@@ -115,6 +115,25 @@ import Testing
     #expect(said == [])
   }
 
+  /// A table that lost its name during the start comes back from its store in the first turn, before READY.
+  @Test func theFirstTurnAsksForMoreTimeToo() async throws {
+    let fixture = try DaemonFixture()
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let notifier = Notifier(socket: manager.address)
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let (startup, settings) = (Startup(), Settings(try ConfigurationReader.parse("tables: []\n", file: "f")))
+    let service = MaintenanceService(
+      keeper: TableKeeper(log: log), settings: settings, startup: startup, notifier: notifier,
+      status: StatusLine(notifier, settings, startup), watchdog: Watchdog(notifier, microseconds: nil),
+      timeout: StartTimeout(notifier))
+    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [.init(service: service)], logger: log))
+    async let end: Void = group.run()
+    await startup.turned.wait()
+    #expect(manager.hasCome("EXTEND_TIMEOUT_USEC=300000000"))
+    await group.triggerGracefulShutdown()
+    try await end
+  }
+
   private func parts(of startup: Startup) -> [String: Latch] {
     ["turned": startup.turned, "resp": startup.attempted(.resp), "monitoring": startup.attempted(.monitoring)]
   }

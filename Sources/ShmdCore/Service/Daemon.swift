@@ -126,7 +126,7 @@ public struct Daemon: Sendable {
       return complain(error)
     }
     do {
-      try await services(configuration, passed, threshold, log, keeper, hangUps, lock).run()
+      try await services(configuration, passed, threshold, log, keeper, timeout, hangUps, lock).run()
       log.notice("stopped, the tables stay in place")
       return .success
     } catch {
@@ -140,7 +140,7 @@ public struct Daemon: Sendable {
   /// One service a concern; they end in the reverse order.
   private func services(
     _ configuration: Configuration, _ passed: PassedSockets, _ threshold: ServiceLog.Threshold, _ log: Logger,
-    _ keeper: TableKeeper, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
+    _ keeper: TableKeeper, _ timeout: StartTimeout, _ hangUps: UnixSignalsSequence, _ lock: InstanceLock
   ) -> ServiceGroup {
     let notifier = notifier
     let settings = Settings(configuration)
@@ -152,7 +152,8 @@ public struct Daemon: Sendable {
       watchdog: watchdog, keeper: keeper, settings: settings, threshold: threshold, notifier: notifier, status: status,
       log: log)
     let maintenance = MaintenanceService(
-      keeper: keeper, settings: settings, startup: startup, notifier: notifier, status: status, watchdog: watchdog)
+      keeper: keeper, settings: settings, startup: startup, notifier: notifier, status: status, watchdog: watchdog,
+      timeout: timeout)
     if !passed.unwanted.isEmpty {
       log.warning(
         "sockets were passed that no 'socket: systemd' asks for, closed",

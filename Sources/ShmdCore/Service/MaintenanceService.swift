@@ -10,10 +10,15 @@ struct MaintenanceService: Service {
   let notifier: Notifier
   let status: StatusLine
   let watchdog: Watchdog
+  let timeout: StartTimeout
 
   func run() async throws {
     await withGracefulShutdownHandler {
-      await turn()
+      // A table that lost its name meanwhile comes back in it, and READY comes after it.
+      await keeper.turn {
+        watchdog.beat()
+        timeout.beat()
+      }
       startup.turned.open()
       await loop()
     } onGracefulShutdown: {
