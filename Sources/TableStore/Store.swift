@@ -111,7 +111,7 @@ final class Store {
   /// Whether this store, whole as it is, was made in the place of a file of a lower number.
   ///
   /// It was written from memory, so it is never older. A copy that somebody put beside that file may be, and would cost the table what was
-  /// stored since. Another table's file is not this one's to replace, nor is one that cannot be looked at: it may be newer.
+  /// stored since. Another table's file is not this one's to replace, nor is one that cannot be looked at: it may be newer. One that the disk cannot read holds up nothing.
   private func replaces(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Bool {
     let before: Store?
     do throws(StoreError) {
@@ -119,6 +119,8 @@ final class Store {
     } catch {
       // The reason why this one was made, it may be.
       if error.code == .damaged { return true }
+      // So may this be, and this store is whole. The disk may yet give that file back: it stays.
+      if error.code == .inputOutput { return false }
       close()
       throw error
     }

@@ -284,6 +284,28 @@ enum Length {
     }
   }
 
+  /// The newer file is whole, and the table comes back from it.
+  @Test func anEarlierFileThatTheDiskCannotReadHoldsUpNothing() throws {
+    try withTableAndDisk { name, table, directory in
+      try table.set("key", 1)
+      let follower = try Follower(table, in: directory)
+      try follower.sync()
+      follower.close()
+      let files = [1, 2].map { "\(directory.path)/\(name).\($0).sqlite" }
+      try runSQL("VACUUM INTO '\(files[1])'", on: files[0])
+      // So that opening the earlier file writes to it, which fails, and opening the newer one does not.
+      try runSQL("PRAGMA journal_mode=WAL", on: files[1])
+      try runSQL("PRAGMA journal_mode=DELETE", on: files[0])
+      faulty_disk_plan(FAULTY_DISK_FAIL, 1)
+      let store = try #require(try Store.open(name, in: directory, disk: "faulty"))
+      #expect(store.generation == 2)
+      store.close()
+      #expect(faulty_disk_operations() > 0)
+      faulty_disk_plan(FAULTY_DISK_NONE, 0)
+      #expect(names(in: directory.path).contains("\(name).1.sqlite"))
+    }
+  }
+
   /// A daemon that stops has no later step that would write the new file.
   @Test func aDiskThatFailsAtTheLastSyncIsAskedForANewFile() throws {
     try withTableAndDisk { name, table, directory in
