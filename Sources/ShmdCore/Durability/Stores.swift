@@ -129,7 +129,10 @@ public final class Stores: Sendable {
       keeper.table.noteNotStored()
     }
     // Also of a table that an earlier daemon stored.
-    for (configuration, table) in tables where configuration.durability.mode == nil { table.noteNotStored() }
+    for (configuration, table) in tables where configuration.durability.mode == nil {
+      table.noteNotStored()
+      beat()
+    }
     state.withLock { state in
       state.unkept = state.unkept.filter { name, _ in durable.contains { $0.table.name == name } }
     }

@@ -19,12 +19,14 @@ extension Segment {
   private static let keeperLockNanoseconds: UInt64 = 100_000_000
 
   /// Makes this the keeper of the table's store, until the last reference to the lock goes. Also of a table that has lost its name.
+  /// - Parameter waits: false asks once, for who must not wait.
   /// - Returns: nil if the table has a keeper.
-  public func lockForKeeper() throws(EngineError) -> KeeperLock? {
+  public func lockForKeeper(waits: Bool = true) throws(EngineError) -> KeeperLock? {
     let participant = try requireParticipant()
     do throws(SystemError) {
       let control = try participant.object.reopened()
-      guard try control.lockMemory(.exclusive, timeoutNanoseconds: Self.keeperLockNanoseconds) else { return nil }
+      let most = waits ? Self.keeperLockNanoseconds : 0
+      guard try control.lockMemory(.exclusive, timeoutNanoseconds: most) else { return nil }
       return KeeperLock(control)
     } catch {
       throw .system(error)
