@@ -8,6 +8,9 @@ extension Table {
   public func noteNotStored() {
     if segment.keeping == .none || segment.keeping == .broken { return }
     guard let lock = try? segment.lockForKeeper(waits: false) else { return }
-    withExtendedLifetime(lock) { try? segment.setKeeping(.none) }
+    withExtendedLifetime(lock) {
+      // Its keeper may have noted more before it ended.
+      if segment.keeping != .broken { try? segment.setKeeping(.none) }
+    }
   }
 }
