@@ -339,9 +339,8 @@ let programTests: [Target] = [
   .testTarget(
     name: "ShmdTests",
     dependencies: [
-      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "StatusServer", "TableMirror", "TestSupport", "shmctl",
-      "shmd",
-      "shmd-test-worker",
+      "ShmdCore", "RESPServer", "SharedTable", "SharedMemory", "StatusServer", "TableMirror", "TableStore",
+      "TestSupport", "shmctl", "shmd", "shmd-test-worker",
     ],
     swiftSettings: testSettings),
   .testTarget(

@@ -63,6 +63,9 @@ public final class StoreKeeper: Sendable {
     return status
   }
 
+  /// It was stopped, and stores no more.
+  public var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
   /// What the thread goes by.
   public var mode: StoreMode {
     get { state.withLock { $0.mode } }

@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import SharedTable
 import Synchronization
+import TableStore
 import TestSupport
 import Testing
 
@@ -251,12 +252,19 @@ import Testing
   }
 
   /// The table is in shmd's memory alone then. It comes back when all of it is stored, and not as an older file has it.
-  @Test func aTableThatLosesItsNameBeforeItIsStoredIsNotThrownAway() async throws {
+  @Test(arguments: [true, false])
+  func aTableThatLosesItsNameBeforeItIsStoredIsNotThrownAway(hasThreads: Bool) async throws {
     let fixture = try DaemonFixture()
     let name = fixture.tableName()
     let files = StoreFiles(directory: fixture.directory + "/stores", table: name)
     defer { files.remove() }
-    let stores = Stores(log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let startsKeepers = Mutex(true)
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let stores = Stores(log: log) { table, mode, directory, report throws(StoreError) in
+      // A directory that cannot be had, for want of a thread that cannot.
+      guard startsKeepers.withLock(\.self) else { throw StoreDirectory("/nonexistent/stores").obstacle! }
+      return try StoreKeeper(table, mode, in: directory, report: report)
+    }
     stores.use(files.directory)
     let configuration = TableConfiguration(
       file: "f", name: name, options: Table.Options(capacityBytes: 4 << 20), durability: .relaxed(.seconds(3600)),
@@ -275,6 +283,7 @@ import Testing
     #expect(truncate(file, 4096) == 0)
     removeObjects(ofTable: name)
     table = nil
+    startsKeepers.withLock { $0 = hasThreads }
     for _ in 0..<2 {
       let refused = #expect(throws: TableError.self) { try stores.restore(configuration) }
       #expect(refused?.message.contains("lost its name before all of it was stored") == true)
@@ -284,6 +293,7 @@ import Testing
     #expect(stores.obstacle(to: Configuration(file: "f", tables: [configuration])) != nil)
     // As the store's error says.
     unlink(file)
+    startsKeepers.withLock { $0 = true }
     let back = Mutex<Table?>(nil)
     let isBack = await comesTrue {
       back.withLock { found in

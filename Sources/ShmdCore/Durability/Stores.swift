@@ -24,7 +24,24 @@ public final class Stores: Sendable {
   private static let pauseAfterFailure = Duration.seconds(60)
   private static let longLag = Duration.seconds(10)
 
-  public init(log: Logger) { self.log = log }
+  /// Starts a keeper; throws if there is no thread for it.
+  typealias KeeperStart =
+    @Sendable (
+      Table, StoreMode, StoreDirectory, @escaping @Sendable (StoreKeeper.Event) -> Void
+    ) throws(StoreError) -> StoreKeeper
+  private let startKeeper: KeeperStart
+
+  public convenience init(log: Logger) {
+    self.init(log: log) { table, mode, directory, report throws(StoreError) in
+      try StoreKeeper(table, mode, in: directory, report: report)
+    }
+  }
+
+  /// - Parameter startKeeper: otherwise than the daemon does it, for tests.
+  init(log: Logger, startKeeper: @escaping KeeperStart) {
+    self.log = log
+    self.startKeeper = startKeeper
+  }
 
   /// From here on stores lie in `directory`; one that could not be read, or did not fit, is tried again at once.
   func use(_ directory: String) {
@@ -92,14 +109,14 @@ public final class Stores: Sendable {
   private func save(_ name: String, _ beat: () -> Void) throws(TableError) {
     let (keeper, isUnsaved) = state.withLock { ($0.keepers[name], $0.unsaved.contains(name)) }
     guard let keeper else { return }
-    if isUnsaved, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
+    if isUnsaved, !keeper.hasEnded, let error = keeper.status.obstacleToRestoring { throw Self.unsaved(name, error) }
     keeper.stopAndWait(beat)
     let obstacle = keeper.status.obstacleToRestoring
-    // A keeper that was stopped stores no more. Where no thread can be started for another, it is stopped once more at the next turn.
+    // A keeper that was stopped stores no more. Where no thread can be started for another, it still holds the table, and the next turn tries again.
     let next = obstacle == nil ? nil : (try? makeKeeper(keeper.table, keeper.mode, in: keeper.directory)) ?? keeper
     state.withLock { state in
       state.keepers[name] = next
-      if next != nil, next !== keeper { state.unsaved.insert(name) } else { state.unsaved.remove(name) }
+      if next != nil { state.unsaved.insert(name) } else { state.unsaved.remove(name) }
     }
     if let obstacle { throw Self.unsaved(name, obstacle) }
   }
@@ -158,7 +175,7 @@ public final class Stores: Sendable {
     _ table: Table, _ mode: StoreMode, in directory: StoreDirectory
   ) throws(StoreError) -> StoreKeeper {
     let (name, log) = (table.name, log)
-    return try StoreKeeper(table, mode, in: directory) { Self.say($0, name, log) }
+    return try startKeeper(table, mode, directory) { Self.say($0, name, log) }
   }
 
   private static func say(_ event: StoreKeeper.Event, _ table: String, _ log: Logger) {
