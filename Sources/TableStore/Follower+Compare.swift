@@ -28,10 +28,12 @@ extension Follower {
         note(.compared)
       } else {
         let store = try Store.create(
-          table.name, in: directory, uuid: segment.uuid, isMirror: table.isMirror, disk: disk
+          table.name, in: directory, uuid: segment.uuid, isMirror: table.isMirror, replacing: brokenGeneration,
+          disk: disk
         ) { store throws(StoreError) in try bring(store, isNew: true) }
         version = store.applied
         self.store = store
+        brokenGeneration = nil
         note(.newFile)
       }
       forgetPending(upTo: version)

@@ -32,6 +32,8 @@ public final class Follower {
   private(set) var covered: UInt64 = 0
   /// What the store holds has not been synced since it was opened.
   private(set) var mustProve = false
+  /// The file of this table that was left for broken, until another is in its place.
+  var brokenGeneration: UInt64?
   /// What lies under the store's name is not known yet.
   private var mustFindStore = false
   /// What the log told is not all: the store must be compared with the table.
@@ -209,6 +211,7 @@ public final class Follower {
     let wasOpen = store != nil
     if isBroken {
       // What a failed sync has left on the disk nobody knows: not a byte of it is relied upon, or written, again.
+      if let store { brokenGeneration = store.generation }
       store?.close(isBroken: true)
       store = nil
     }

@@ -180,12 +180,27 @@ final class Store {
     return (UInt64(bitPattern: high), UInt64(bitPattern: low))
   }
 
-  /// Makes the next file of a table. What `fill` puts into it becomes its contents in one transaction: before that, and if
+  /// Whether a file of a lower number may go once there is a newer one: it is that table's, or no whole store of any.
+  private static func isReplaceable(
+    _ path: String, _ generation: UInt64, by uuid: (UInt64, UInt64), _ disk: String?
+  ) -> Bool {
+    do throws(StoreError) {
+      guard let store = try open(path, generation, disk) else { return true }
+      defer { store.close(isBroken: true) }
+      return store.uuid == uuid
+    } catch {
+      return error.code == .damaged
+    }
+  }
+
+  /// Makes the next file of a table, and removes those before it, apart from such as ``open(_:in:disk:removingOthers:)`` leaves. What `fill` puts into it becomes its contents in one transaction: before that, and if
   /// `fill` throws, there is no such store.
-  /// - Parameter fill: returns the version that it has put into it.
+  /// - Parameters:
+  ///   - broken: a file of this table, which the disk may not be able to read any more; nil: none is known.
+  ///   - fill: returns the version that it has put into it.
   static func create(
-    _ table: String, in directory: StoreDirectory, uuid: (UInt64, UInt64), isMirror: Bool, disk: String? = nil,
-    _ fill: (Store) throws(StoreError) -> UInt64
+    _ table: String, in directory: StoreDirectory, uuid: (UInt64, UInt64), isMirror: Bool,
+    replacing broken: UInt64? = nil, disk: String? = nil, _ fill: (Store) throws(StoreError) -> UInt64
   ) throws(StoreError) -> Store {
     try directory.prepare()
     let earlier = try directory.generations(of: table)
@@ -206,7 +221,10 @@ final class Store {
       }
       // The first commit has made it.
       database.noteLog()
-      for generation in earlier { directory.remove(table, generation) }
+      for generation in earlier
+      where generation == broken || isReplaceable(directory.file(of: table, generation), generation, by: uuid, disk) {
+        directory.remove(table, generation)
+      }
       return store
     } catch {
       // Another process's if it was there before, or is in use.

@@ -378,6 +378,32 @@ import Testing
     }
   }
 
+  /// It was left beside this table's store when that was opened, and is left also when that is written anew.
+  @Test func anotherTablesFileIsNotRemovedForANewFileEither() throws {
+    try withTableName { name in
+      try withDirectory { directory in
+        func store(_ table: Table) throws {
+          let follower = try Follower(table, in: directory)
+          try follower.sync()
+          follower.close()
+        }
+        let file = "\(directory.path)/\(name).1.sqlite"
+        try store(try Table.create(name, .init(capacityBytes: 4 << 20)))
+        removeObjects(ofTable: name)
+        rename(file, directory.path + "/other")
+        let table = try Table.create(name, .init(capacityBytes: 4 << 20))
+        try store(table)
+        rename(file, "\(directory.path)/\(name).2.sqlite")
+        rename(directory.path + "/other", file)
+        // A sync of its file has failed.
+        try table.segment.setKeeping(.broken)
+        try store(table)
+        #expect(
+          names(in: directory.path).filter { $0.hasSuffix(".sqlite") } == ["\(name).1.sqlite", "\(name).3.sqlite"])
+      }
+    }
+  }
+
   @Test func twoKeepersDoNotShareAStore() throws {
     try withTableName { name in
       try withDirectory { directory in
