@@ -50,6 +50,31 @@ import Testing
     }
   }
 
+  /// Its pin protects a section, however many snapshots a step ends.
+  @Test func anOpenSectionIsNotEndedWithTheSnapshots() throws {
+    let options = Table.Options(capacityBytes: 1 << 20, stalledReaderPolicy: .evict)
+    try withPoisonedTable(options) { _, table throws in
+      let participant = try #require(table.segment.participant)
+      let state = participant.state
+      try table.set("k", 1)
+      let snapshot = try table.snapshot()
+      try table.set("k", 2)
+      let reader = try worker(table)
+      _ = try reader.ask("read")
+      try table.set("another", 1)
+      let slot = Int(try table.segment.threadRecord().pointee.slotIndex)
+      #expect(participant.lock.tryLock(slot: slot) == .acquired)
+      state.eviction = EvictionProgress(after: EvictionProgress(), supersededTail: state.superseded.tail)
+      state.eviction.count = 8
+      _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { true }
+      participant.lock.unlock()
+      #expect(code { try snapshot.get("k", as: Int.self) } == .snapshotTooOld)
+      #expect(table.statistics.readers.contains { $0.holder.pid == reader.pid && $0.version != nil && !$0.isEvicted })
+      try reader.ask("end", expecting: "ok")
+      try reader.finish()
+    }
+  }
+
   /// A step ends twice as many as the one before only if it is for the same memory.
   @Test func theEvictorBeginsAnewOnceMoreWasSuperseded() {
     var progress = EvictionProgress(after: EvictionProgress(), supersededTail: 7)
