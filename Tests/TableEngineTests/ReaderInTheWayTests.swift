@@ -1,3 +1,4 @@
+import SharedMemory
 import TableTestSupport
 import TestSupport
 import Testing
@@ -64,7 +65,7 @@ import Testing
       try table.set("another", 1)
       let slot = Int(try table.segment.threadRecord().pointee.slotIndex)
       #expect(participant.lock.tryLock(slot: slot) == .acquired)
-      state.eviction = EvictionProgress(after: EvictionProgress(), supersededTail: state.superseded.tail)
+      state.eviction = EvictionProgress(after: EvictionProgress(), now: HostClock.monotonicNanoseconds)
       state.eviction.count = 8
       _ = Evictor(state: state).evict(sparingBesideAnyReader: false) { true }
       participant.lock.unlock()
@@ -75,13 +76,14 @@ import Testing
     }
   }
 
-  /// A step ends twice as many as the one before only if it is for the same memory.
-  @Test func theEvictorBeginsAnewOnceMoreWasSuperseded() {
-    var progress = EvictionProgress(after: EvictionProgress(), supersededTail: 7)
+  /// Twice as many as before are ended only for the same need.
+  @Test func theEvictorBeginsAnewAfterAWhile() {
+    let now: UInt64 = 9_000_000_000
+    var progress = EvictionProgress(after: EvictionProgress(), now: now)
     #expect(progress.count == 1)
     progress.count = 8
-    #expect(EvictionProgress(after: progress, supersededTail: 7).count == 8)
-    #expect(EvictionProgress(after: progress, supersededTail: 8).count == 1)
+    #expect(EvictionProgress(after: progress, now: now + 16_000_000).count == 8)
+    #expect(EvictionProgress(after: progress, now: now + 2_000_000_000).count == 1)
   }
 
   /// Uses of one snapshot are at one version: the last of them may have begun just now.

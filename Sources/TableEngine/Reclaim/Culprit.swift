@@ -10,8 +10,14 @@ struct Culprit {
   /// - Parameter slot: of the reader for which the evictor stopped, if it did. Another look might find it gone, and blame a snapshot that the
   ///   next attempt ends.
   func shortage(of slot: Int?) -> EngineError.Shortage {
-    if let slot { return .limbo(noted(slot, state.committed)) }
+    if let slot { return .limbo(isAnnouncing(slot) ? noted(slot, state.committed) : nil) }
     return shortage(EngineError.Shortage.limbo, noted)
+  }
+
+  private func isAnnouncing(_ slot: Int) -> Bool {
+    let words = state.slots.offset(slot)
+    let snapshot = state.ctl.loadAcquire(words + SlotLayout.snapshot)
+    return SlotWord.announcement(snapshot, state.ctl.loadAcquire(words + SlotLayout.pin)) != SlotWord.idle
   }
 
   private func noted(_ slot: Int, _ committed: UInt64) -> Holder {

@@ -1,3 +1,5 @@
+import SharedMemory
+
 /// Ends snapshots that were held too long, without ever showing wrong data (G7). ``LimboBudget`` has it do so where
 /// readers keep too much.
 struct Evictor {
@@ -16,7 +18,8 @@ struct Evictor {
   func evict(sparingBesideAnyReader spares: Bool, while isNeeded: () -> Bool) -> Int? {
     guard StalledReaderPolicy(state.ctl) == .evict else { return nil }
     let newest = state.committed
-    var progress = EvictionProgress(after: state.eviction, supersededTail: state.superseded.tail)
+    var progress = EvictionProgress(after: state.eviction, now: HostClock.monotonicNanoseconds)
+    state.eviction = EvictionProgress()
     var isFirst = true
     while true {
       let snapshots = evictableVersions(before: newest)
@@ -72,17 +75,19 @@ struct Evictor {
   }
 }
 
-/// How far an ``Evictor`` has come that stopped for a reader. It goes on from there only if nothing was superseded since: what has been is
-/// kept by other readers, perhaps.
+/// How far an ``Evictor`` has come that stopped for a reader. The writer's next attempt follows within milliseconds, and goes on from there; a
+/// later need is another one.
 struct EvictionProgress {
   /// How many snapshots the next step ends.
-  var count: Int
-  private let supersededTail: UInt64
+  var count = 1
+  private var time: UInt64 = 0
 
-  init() { (count, supersededTail) = (1, 0) }
+  private static let longestPauseNanoseconds: UInt64 = 1_000_000_000
 
-  init(after last: EvictionProgress, supersededTail: UInt64) {
-    count = last.supersededTail == supersededTail ? last.count : 1
-    self.supersededTail = supersededTail
+  init() {}
+
+  init(after last: EvictionProgress, now: UInt64) {
+    count = now &- last.time < Self.longestPauseNanoseconds ? last.count : 1
+    time = now
   }
 }

@@ -41,16 +41,19 @@ struct LimboBudget {
   /// Reclaims no more than is too much: the next writes go on from there.
   private func reclaim(downTo budget: Int) throws(EngineError) {
     var shortage = EngineError.Shortage.limbo(nil)
+    var stoppedFor: Int?
     let isTooMuch = { reclaimableBytes > budget }
     // Again where the reader that the last pass met has gone since: there is nobody to wait for.
     for _ in 0..<Self.attempts {
       Collector(state: state).collectAll(while: isTooMuch)
       guard isTooMuch() else { return }
-      let stoppedFor = Evictor(state: state).evict(sparingBesideAnyReader: true, while: isTooMuch)
+      stoppedFor = Evictor(state: state).evict(sparingBesideAnyReader: true, while: isTooMuch)
       guard isTooMuch() else { return }
       shortage = Culprit(state: state).shortage(of: stoppedFor)
       guard case .limbo(nil) = shortage else { break }
     }
+    // Beside readers that come and go the writer waits a little, as for one that has just come.
+    if case .limbo(nil) = shortage, let stoppedFor { shortage = .limbo(state.slots.stalledReader(stoppedFor)) }
     throw .full(shortage)
   }
 
