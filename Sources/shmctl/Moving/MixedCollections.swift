@@ -39,7 +39,8 @@ struct MixedCollections {
     let isHeader = name.count == key.count && (unsafe CollectionMembership.isHeader(record.attributes, record.value))
     if stored > 0 {
       stored -= 1
-      if isHeader { brought.insert(name) }
+      // One that had expired by then was not stored.
+      if isHeader, try !record.attributes.hasExpired(at: view.now) || view.contains(key) { brought.insert(name) }
       return
     }
     if brought.contains(name) || record.attributes.hasExpired(at: view.now) { return }

@@ -49,9 +49,9 @@ struct Log: TableCommand {
       // Halved at times, so that a long log costs no more than its last lines. No sum of `number`: it may be the largest.
       if number > 0, (recent.count - 1024) / 2 >= number { recent.removeFirst(recent.count - number) }
     }
+    // What the log lost before it begins is news only to one who asked for a version.
+    if from == nil { recent.removeFirst(recent.firstIndex { $0.version != nil } ?? recent.count) }
     if number > 0 { recent = recent.suffix(number) }
-    // What the log lost before it begins is news only to who asked for a version.
-    if from == nil { recent.removeAll { $0.version == nil } }
     try StandardOutput.write(try recent.flatMap { try line($0, table) })
     guard follow else { return }
     while true {
