@@ -88,8 +88,8 @@ final class Store {
 
   /// Opens the newest whole file of a table; removes, if it may, what a store that was never finished left, and files before it.
   /// - Returns: nil if the table has no store.
-  /// - Throws: `older` if the newest file cannot have been made after the one before; why the one before cannot be looked at. Both stay
-  ///   then.
+  /// - Throws: `older` if the newest file cannot have been made after the one before; why the one before cannot be looked at, unless the disk
+  ///   cannot read it. Both stay then.
   static func open(
     _ table: String, in directory: StoreDirectory, disk: String? = nil, removingOthers: Bool = true
   ) throws(StoreError) -> Store? {
@@ -157,6 +157,7 @@ final class Store {
       let low = try number("SELECT value FROM meta WHERE name = 'uuid-low'"),
       let applied = try number("SELECT value FROM meta WHERE name = 'applied'")
     else { throw StoreError(.damaged, path, "damaged: it does not say whose store it is; \(StoreError.moveAway)") }
+    database.noteLog()
     let store = try explaining(path) { () throws(SQLiteError) in
       try Store(
         database, generation, uuid: (UInt64(bitPattern: high), UInt64(bitPattern: low)),
@@ -193,8 +194,8 @@ final class Store {
     }
   }
 
-  /// Makes the next file of a table, and removes those before it, apart from such as ``open(_:in:disk:removingOthers:)`` leaves. What `fill` puts into it becomes its contents in one transaction: before that, and if
-  /// `fill` throws, there is no such store.
+  /// Makes the next file of a table, and removes those before it that are this table's, damaged or never finished. What `fill` puts into it
+  /// becomes its contents in one transaction: before that, and if `fill` throws, there is no such store.
   /// - Parameters:
   ///   - broken: a file of this table, which the disk may not be able to read any more; nil: none is known.
   ///   - fill: returns the version that it has put into it.

@@ -22,6 +22,7 @@ struct MaintenanceService: Service {
       startup.turned.open()
       await loop()
     } onGracefulShutdown: {
+      timeout.end()
       notifier.send("STOPPING=1", "STATUS=stopping, the tables stay in place")
     }
   }

@@ -37,7 +37,8 @@ final class Database {
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// Notes which file SQLite's log is. To be called once it is there: of a new database after the first commit.
+  /// Notes which file SQLite's log is. To be called once it is there: of a new database after the first commit, else after the first read, since
+  /// a file that was made by VACUUM INTO gets its log only then.
   func noteLog() { log = logUnderName }
 
   /// Removes the log of a closed connection whose file has moved. SQLite leaves it, and would put it into the next file of this name. A log that
