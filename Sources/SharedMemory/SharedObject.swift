@@ -189,8 +189,6 @@ extension SharedObject {
   /// Whether something in a range was written and not given back. By SEEK_DATA of lseek(2).
   /// - Returns: false where the system does not tell, as in some sandboxes.
   public func hasMemory(in range: Range<Int>) throws(SystemError) -> Bool {
-    // GNU's name, which Swift does not see.
-    let SEEK_DATA: Int32 = 3
     let written = lseek(descriptor, off_t(range.lowerBound), SEEK_DATA)
     if written < 0, errno == ENXIO || errno == EINVAL || errno == EOPNOTSUPP { return false }
     if written < 0 { throw SystemError(call: "lseek", errno: errno) }
@@ -200,8 +198,6 @@ extension SharedObject {
   /// Where its memory ends, looked for from an offset on: what lies behind was never written, or given back. By SEEK_DATA of lseek(2).
   /// - Returns: `offset` if nothing behind it was written; the size where the system does not tell, as in some sandboxes.
   public func endOfMemory(from offset: Int) throws(SystemError) -> Int {
-    // GNU's names, which Swift does not see.
-    let (SEEK_DATA, SEEK_HOLE): (Int32, Int32) = (3, 4)
     var end = offset
     while true {
       let written = lseek(descriptor, off_t(end), SEEK_DATA)
@@ -231,3 +227,7 @@ extension SharedObject {
     return unsafe Mapping(base: base, count: count, writable: writable)
   }
 }
+
+// Of lseek(2): GNU's names, which Swift does not see.
+private let SEEK_DATA: Int32 = 3
+private let SEEK_HOLE: Int32 = 4

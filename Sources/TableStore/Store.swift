@@ -272,7 +272,7 @@ final class Store {
     }
   }
 
-  /// Syncs what lies in the file itself: somebody may have copied it there.
+  /// Syncs what lies in the file itself: an administrator may have copied the file there.
   func syncFile() throws(StoreError) { try explaining(path) { () throws(SQLiteError) in try database.syncFile() } }
 
   /// Says what kind of table it is. In a transaction of the caller's. A file of an earlier release does not say it.

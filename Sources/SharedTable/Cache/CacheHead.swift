@@ -56,9 +56,7 @@ struct CacheHead: Equatable {
 
   /// The same of a value that lies in no table.
   static func isOfACache(_ attributes: ValueAttributes, _ value: UnsafeRawBufferPointer) -> Bool {
-    let isForm =
-      attributes.type == form.type.rawValue && attributes.fingerprint == form.fingerprint
-      || attributes.type == ValueType.bytes.rawValue
+    let isForm = attributes.hasForm(form) || attributes.type == ValueType.bytes.rawValue
     return unsafe isForm && value.count >= 8 && value.loadUnaligned(as: UInt64.self) == magic
   }
 

@@ -26,7 +26,7 @@ extension Table {
     guard let (outcome, version, expiry) = found else { return VersionedValue() }
     let value = try checked(outcome, key)
     let now = clock.now
-    // A value expires by the time of day, and who waits for that sleeps by the monotonic clock: the time of day may be set, and it goes on while
+    // A value expires by the time of day, and a task that waits for it sleeps by the monotonic clock: the time of day may be set, and it goes on while
     // the host sleeps. So the reader looks again as often as the watching thread wakes in any case.
     let lasts = min(expiry > now ? expiry - now : 0, TableWatcher.sliceNanoseconds)
     return VersionedValue(value: value, version: version, lastsNanoseconds: expiry == 0 ? .max : lasts)

@@ -20,9 +20,7 @@ extension CollectionMembership {
 
   /// Whether a value is the header of a collection, be it a damaged one.
   package static func isHeader(_ attributes: ValueAttributes, _ value: UnsafeRawBufferPointer) -> Bool {
-    let form = StoredForm(of: CollectionHeader.self)
-    return unsafe attributes.type == form.type.rawValue && attributes.fingerprint == form.fingerprint
-      || CacheHead.isOfACache(attributes, value)
+    unsafe attributes.hasForm(StoredForm(of: CollectionHeader.self)) || CacheHead.isOfACache(attributes, value)
   }
 
   /// Nil if what lies under a name is the header of no collection.

@@ -13,3 +13,8 @@ extension FoundEntry {
     meta.type == form.type.rawValue && fingerprint == form.fingerprint
   }
 }
+
+extension ValueAttributes {
+  /// The same of a value that lies in no table.
+  func hasForm(_ form: StoredForm) -> Bool { type == form.type.rawValue && fingerprint == form.fingerprint }
+}
