@@ -107,6 +107,22 @@ import Testing
     #expect(throws: TableError.self) { try Table.open(new) }
   }
 
+  /// A killed daemon may hang in its disk for a while yet: a manager that starts the next must not give up for that.
+  @Test func underAServiceManagerASecondDaemonWaitsForTheFirstToEnd() throws {
+    let fixture = try DaemonFixture()
+    let name = fixture.tableName()
+    try fixture.configure("  - {name: \(name), capacity: 2MiB}")
+    let first = try fixture.startReady()
+    let manager = try NotifySocket(fixture.directory + "/notify")
+    let second = try fixture.start(environment: ["NOTIFY_SOCKET": manager.address])
+    try manager.waitFor("STATUS=waits for another shmd (pid \(first.pid)) to end")
+    first.signal(SIGTERM)
+    #expect(try first.wait() == .code(0), "\(first.transcript)")
+    try manager.waitFor("READY=1")
+    second.signal(SIGTERM)
+    #expect(try second.wait() == .code(0), "\(second.transcript)")
+  }
+
   // MARK: - Bad input
 
   @Test func aBadConfigurationStartsNothing() throws {

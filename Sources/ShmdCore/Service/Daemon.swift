@@ -103,12 +103,32 @@ public struct Daemon: Sendable {
     }
     let lock: InstanceLock
     do throws(InstanceLock.Failure) {
-      lock = try InstanceLock.take(directory: runtimeDirectory)
+      lock = try await takeLock()
     } catch {
       return complain(error)
     }
     defer { lock.release() }
     return await run(configuration, hangUps, lock)
+  }
+
+  /// How long a daemon that a service manager started waits for the one before it. Five such starts and their pauses fill the minute in
+  /// which the unit allows twenty: the manager never gives up.
+  private static let lockPatience = Duration.seconds(10)
+
+  /// Takes the lock of the runtime directory. Without a service manager a daemon that runs already is a mistake, said at once. With one
+  /// it may be the daemon before, which hangs in its disk and does not end although the manager has killed it: its lock is waited for.
+  private func takeLock() async throws(InstanceLock.Failure) -> InstanceLock {
+    let deadline = ContinuousClock.now + (notifier.hasManager ? Self.lockPatience : .zero)
+    while true {
+      do throws(InstanceLock.Failure) {
+        return try InstanceLock.take(directory: runtimeDirectory)
+      } catch {
+        guard case .held(let pid) = error, .now < deadline else { throw error }
+        notifier.send("STATUS=waits for another shmd\(pid.map { " (pid \($0))" } ?? "") to end")
+        // Not cancelled: no service runs yet. SIGTERM ends the process.
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+    }
   }
 
   private func run(

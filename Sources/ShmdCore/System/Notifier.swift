@@ -17,6 +17,9 @@ public struct Notifier: Sendable {
     address = bytes.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) ? bytes : nil
   }
 
+  /// Whether a service manager started this process and listens to it.
+  public var hasManager: Bool { address != nil }
+
   /// Sends assignments, one a line. Never blocks.
   /// - Returns: whether the manager has it.
   @discardableResult
