@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the manual pages and completions of shmctl, and shmd's pages, into a directory.
+# Writes the manual pages and completions of shmctl, and the pages of shmd and of its configuration, into a directory.
 #
 #   scripts/man.sh DIRECTORY [SWIFT [FLAG OF SWIFT BUILD...]]
 #
@@ -21,7 +21,7 @@ $swift package --scratch-path "$scratch" --allow-writing-to-package-directory ge
 
 mkdir -p "$out"
 # What it made before, and nothing else that lies there.
-rm -f "$out"/shmctl.1 "$out"/shmctl-*.1 "$out/shmd.8" "$out/shmctl.bash" "$out/_shmctl" "$out/shmctl.fish"
+rm -f "$out"/shmctl.1 "$out"/shmctl-*.1 "$out/shmd.8" "$out/shmd.yaml.5" "$out/shmctl.bash" "$out/_shmctl" "$out/shmctl.fish"
 for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
   name=$(basename "$page" .1 | tr . -)
   # `complete` is for the shells' completions.
@@ -54,7 +54,7 @@ for page in "$scratch"/plugins/GenerateManual/outputs/shmctl/shmctl*.1; do
     echo '.Xr shmd 8'
   } >"$out/$name.1"
 done
-cp systemd/shmd.8 "$out/shmd.8"
+cp systemd/shmd.8 systemd/shmd.yaml.5 "$out"
 
 program=$($swift build -c release $rest --scratch-path "$scratch" --show-bin-path)/shmctl
 [ -x "$program" ] || $swift build -c release $rest --scratch-path "$scratch" --product shmctl </dev/null

@@ -77,6 +77,7 @@ install: $(RELEASE_DIR)/shmd $(addprefix $(RELEASE_DIR)/,$(BIN_PROGRAMS)) $(PAGE
 	test -e $(DESTDIR)$(SYSCONFDIR)/shmd.yaml || install -m 644 systemd/shmd.yaml $(DESTDIR)$(SYSCONFDIR)/shmd.yaml
 ifneq ($(PAGES),)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/$(MAN)/man1 $(PAGES)/shmctl*.1
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/$(MAN)/man5 $(PAGES)/shmd.yaml.5
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/$(MAN)/man8 $(PAGES)/shmd.8
 	install -D -m 644 $(PAGES)/shmctl.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
 	install -D -m 644 $(PAGES)/_shmctl $(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)
@@ -89,7 +90,7 @@ uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/shmd $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(BIN_PROGRAMS))
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/shmd.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/sysusers.d/shmd.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/shmd.conf
-	rm -f $(DESTDIR)$(PREFIX)/$(MAN)/man1/shmctl.1 $(DESTDIR)$(PREFIX)/$(MAN)/man1/shmctl-*.1 $(DESTDIR)$(PREFIX)/$(MAN)/man8/shmd.8
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/$(MAN)/,man1/shmctl.1 man1/shmctl-*.1 man5/shmd.yaml.5 man8/shmd.8)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION))
 
 systemd-test: $(RELEASE_DIR)/shmd $(RELEASE_DIR)/shmctl $(RELEASE_DIR)/shmd-test-worker ## the daemon under a real systemd in a container (root)

@@ -41,6 +41,13 @@ struct DocumentedConfigurationTests {
     try expectAccepted(text, keys: ["durability: none"])
   }
 
+  @Test func theManualPagesExampleIsAccepted() throws {
+    let page = try String(contentsOf: Self.root.appendingPathComponent("systemd/shmd.yaml.5"), encoding: .utf8)
+    let block = page.components(separatedBy: ".Bd -literal\n").last?.components(separatedBy: ".Ed").first
+    let example = try #require(block)
+    try expectAccepted(example, keys: ["durability: every-barrier", "resp:", "monitoring:"])
+  }
+
   /// The keys that it shows as comments, too.
   @Test func theShippedFilesCommentsAreAccepted() throws {
     let text = try String(contentsOf: Self.root.appendingPathComponent("systemd/shmd.yaml"), encoding: .utf8)
