@@ -5,35 +5,35 @@ import SharedMemory
 ///
 /// Rows lie in `kv`, by key, and in `recent`, in the order in which they were written, which overrides it. Used by one thread.
 final class Store {
-  /// Of the file: a reader of an earlier one leaves it alone.
+  /// The form of the file: a release that knows only earlier ones leaves it alone.
   static let format: Int64 = 1
-  /// In the file's header: "Shmd".
+  /// What SQLite's header says: "Shmd".
   static let applicationID: Int64 = 0x5368_6d64
 
   let path: String
   let generation: UInt64
   let database: Database
-  /// Of the table that this is the store of.
+  /// Which table's store it is.
   private(set) var uuid: (UInt64, UInt64)
   /// The store is the table at this version.
   private(set) var applied: UInt64
-  /// That table is a mirror: what it says of itself is so.
+  /// Whether the table was a mirror when it was stored.
   private(set) var isOfMirror = false
-  /// Of the next row of `recent`, and of the first there is.
+  /// The numbers of the next row of `recent`, and of the first that is there.
   var nextSequence: UInt64 = 1
   var firstSequence: UInt64 = 1
-  /// The numbers of the rows of `recent` are some that this store can have given them.
+  /// Whether the rows of `recent` have numbers that a store gives.
   private var hasPossibleRows = true
-  /// Of keys and values in `recent`. Of a file that was just opened, as much as they can be: to ask for their sum would read all of it.
+  /// The bytes of keys and values in `recent`. After opening, what they are at most: their sum would take a look at all of them.
   var recentBytes: UInt64 = 0
   var folding: Folding?
-  /// To `recent`, since the last slice of folding.
+  /// What was added to `recent` since the last slice of folding.
   var addedSinceSlice = (rows: 0, bytes: UInt64(0))
   let statements: Statements
 
   var recentCount: UInt64 { nextSequence - firstSequence }
 
-  /// What is run often.
+  /// The statements that are run often.
   struct Statements {
     let append, put, remove, version: Statement
 
@@ -110,33 +110,32 @@ final class Store {
 
   /// Whether this store, whole as it is, was made in the place of a file of a lower number.
   ///
-  /// It was written from memory, so it is never older. A copy that somebody put beside that file may be, and would cost the table what was
-  /// stored since. Another table's file is not this one's to replace, nor is one that cannot be looked at: it may be newer. One that the disk cannot read holds up nothing.
+  /// shmd wrote it from memory, so it is never older. A copy that an administrator put beside that file may be, and would cost the table
+  /// what was stored since. Another table's file is not this one's to replace, nor is one that cannot be looked at: it may be newer. One
+  /// that the disk cannot read holds up nothing.
   private func replaces(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Bool {
-    let before: Store?
-    do throws(StoreError) {
-      before = try Self.open(path, generation, disk)
-    } catch {
-      // The reason why this one was made, it may be.
-      if error.code == .damaged { return true }
-      // So may this be, and this store is whole. The disk may yet give that file back: it stays.
-      if error.code == .inputOutput { return false }
+    switch EarlierFile(path, generation, ofTable: uuid, disk) {
+    case .unfinished: return true
+    // This store may have been made because of the damage.
+    case .damaged: return true
+    case .ofAnother: return false
+    case .ofThisTable(let before) where before <= applied: return true
+    case .ofThisTable:
+      close()
+      throw StoreError(
+        .older, self.path,
+        "is older than \(path) although its number is higher, so shmd did not write it after that one; if it is a copy, move it away to "
+          + "another directory; if it is to count, move the other one away")
+    // It may be why this store was made, which is whole. The disk may yet give that file back: it stays.
+    case .unreadable(let error) where error.code == .inputOutput: return false
+    case .unreadable(let error):
       close()
       throw error
     }
-    guard let before else { return true }
-    defer { before.close(isBroken: true) }
-    guard before.uuid == uuid else { return false }
-    guard before.applied > applied else { return true }
-    close()
-    throw StoreError(
-      .older, self.path,
-      "is older than \(path), so it is no file that shmd made after that one; if it is a copy, move it away to another directory; if it "
-        + "is to count, move the other one")
   }
 
   /// - Returns: nil if the file was never finished.
-  private static func open(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Store? {
+  static func open(_ path: String, _ generation: UInt64, _ disk: String?) throws(StoreError) -> Store? {
     let database = try explaining(path) { () throws(SQLiteError) in try connect(path, create: false, disk) }
     func number(_ sql: String) throws(StoreError) -> Int64? {
       try explaining(path) { () throws(SQLiteError) in try database.integer(sql) }
@@ -185,12 +184,9 @@ final class Store {
   private static func isReplaceable(
     _ path: String, _ generation: UInt64, by uuid: (UInt64, UInt64), _ disk: String?
   ) -> Bool {
-    do throws(StoreError) {
-      guard let store = try open(path, generation, disk) else { return true }
-      defer { store.close(isBroken: true) }
-      return store.uuid == uuid
-    } catch {
-      return error.code == .damaged
+    switch EarlierFile(path, generation, ofTable: uuid, disk) {
+    case .unfinished, .damaged, .ofThisTable: true
+    case .ofAnother, .unreadable: false
     }
   }
 
