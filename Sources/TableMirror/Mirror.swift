@@ -11,7 +11,7 @@ public actor Mirror {
   public nonisolated let table: Table
   public nonisolated let settings: MirrorSettings
   private let source: any MirrorSource
-  private let say: @Sendable (MirrorNews) -> Void
+  private let onNews: @Sendable (MirrorNews) -> Void
   private let executor = ThreadExecutor(named: "shmd-mirror")
   private nonisolated let published = Mutex(MirrorReport())
   /// The session that follows.
@@ -23,8 +23,8 @@ public actor Mirror {
   private var freshness = FreshnessTracker()
   /// Events are not enough: the whole prefix is to be read.
   private var mustRead = false
-  /// It is to be read of another store than the table is of: the settings allow that, and it was said.
-  private var takesOther = false
+  /// The prefix is to be read although the store is another one than the table is of: the settings allow that, and the log tells of it.
+  private var acceptsOtherStore = false
   /// Since when this session follows; nil: it does not yet.
   private var followsSince: ContinuousClock.Instant?
 
@@ -35,14 +35,15 @@ public actor Mirror {
 
   /// - Parameters:
   ///   - table: was made to be a mirror.
-  ///   - say: is told what happens, for a log, once each.
+  ///   - onNews: is told what happens, for a log, once each.
   public init(
-    _ table: Table, _ settings: MirrorSettings, source: any MirrorSource, say: @escaping @Sendable (MirrorNews) -> Void
+    _ table: Table, _ settings: MirrorSettings, source: any MirrorSource,
+    onNews: @escaping @Sendable (MirrorNews) -> Void
   ) {
     self.table = table
     self.settings = settings
     self.source = source
-    self.say = say
+    self.onNews = onNews
   }
 
   /// How it stands. Never blocks.
@@ -77,7 +78,7 @@ public actor Mirror {
       try? await Task.sleep(for: backOff.next())
     }
     let reason = "nobody mirrors it any more: shmd has stopped, or its configuration was changed"
-    stand(.away, reason)
+    setState(.away, reason)
     try? replica?.note(.away, reason)
     publish()
   }
@@ -111,8 +112,8 @@ public actor Mirror {
   private func follow(_ session: any MirrorSession) async throws {
     // Leases are not in the table, and what has expired in it meanwhile may live over there.
     if settings.leases == .expire { mustRead = true }
-    let taken = try await take(session)
-    try compare(taken)
+    let taken = try await look(at: session)
+    try checkIdentity(taken)
     if mustRead { try await readAll(session, after: taken.position) }
     let next = replica!.status.revision + 1
     // What goes and what comes in one revision may both be as much as the table holds, and keys have the prefix besides.
@@ -121,13 +122,13 @@ public actor Mirror {
     try replica!.moveExpiries()
     // Also where it says so already: the settings may be others than those of who mirrored before.
     try replica!.note(.following)
-    stand(.following)
+    setState(.following)
     current.withLock { $0 = session }
     defer { current.withLock { $0 = nil } }
     followsSince = .now
     count(\.sessions)
     publish()
-    say(.following(peer: session.peer, revision: next - 1))
+    onNews(.following(peer: session.peer, revision: next - 1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await session.watch(from: next) { answer in try await self.receive(answer) }
@@ -144,9 +145,9 @@ public actor Mirror {
   }
 
   /// Looks whether the store is the one that the table is of, and no older. If not, it is to be read, or the mirror stops.
-  private func compare(_ taken: TakenLook) throws(MirrorFailure) {
+  private func checkIdentity(_ taken: SourceLook) throws(MirrorFailure) {
     let (status, position) = (replica!.status, taken.position)
-    if status.revision == 0 || takesOther { return }
+    if status.revision == 0 || acceptsOtherStore { return }
     let difference: String
     if position.cluster != status.cluster {
       difference =
@@ -163,8 +164,8 @@ public actor Mirror {
         "the other store is not the one that the table is of: \(difference); if it is to be read all the same, set 'resync: always' "
           + "below its 'upstream' and have shmd read its configuration again")
     }
-    say(.otherStore(difference))
-    (mustRead, takesOther) = (true, true)
+    onNews(.otherStore(difference))
+    (mustRead, acceptsOtherStore) = (true, true)
   }
 
   /// Reads the whole prefix at one revision and makes the table that.
@@ -178,10 +179,10 @@ public actor Mirror {
         let contents = try await reader.read(after: look)
         let asOf = FreshnessTracker.Look(revision: contents.position.revision, realtime: before.0, monotonic: before.1)
         let (stored, removed) = try replica!.replace(with: contents, asOf: asOf)
-        (mustRead, takesOther) = (false, false)
+        (mustRead, acceptsOtherStore) = (false, false)
         count(\.reads)
         publish()
-        say(.read(revision: contents.position.revision, keys: contents.count, stored: stored, removed: removed))
+        onNews(.read(revision: contents.position.revision, keys: contents.count, stored: stored, removed: removed))
         return
       } catch MirrorFailure.compacted {
         // Its revision was compacted away between two pages.
@@ -213,8 +214,8 @@ public actor Mirror {
     var lastRequest: ContinuousClock.Instant?
     while true {
       try await Task.sleep(for: settings.checkInterval)
-      let taken = try await take(session)
-      try compare(taken)
+      let taken = try await look(at: session)
+      try checkIdentity(taken)
       if mustRead { throw MirrorFailure.away("the other store is not the one that the table is of; it is read anew") }
       let asks = lastRequest.map { .now - $0 >= Self.leastRequestInterval } ?? true
       if let known = freshness.look(taken.look, applied: replica!.status.revision, asks: asks) {
@@ -228,19 +229,19 @@ public actor Mirror {
   }
 
   /// A look at where the store is.
-  private struct TakenLook {
+  private struct SourceLook {
     let look: FreshnessTracker.Look
     let position: SourcePosition
     /// The table's revision before it: events may have come since.
     let applied: Int64
   }
 
-  private func take(_ session: any MirrorSession) async throws -> TakenLook {
+  private func look(at session: any MirrorSession) async throws -> SourceLook {
     let applied = replica!.status.revision
     let (realtime, monotonic) = (HostClock.realtimeNanoseconds, HostClock.monotonicNanoseconds)
     let position = try await session.position()
     let look = FreshnessTracker.Look(revision: position.revision, realtime: realtime, monotonic: monotonic)
-    return TakenLook(look: look, position: position, applied: applied)
+    return SourceLook(look: look, position: position, applied: applied)
   }
 
   // MARK: - Leases
@@ -269,17 +270,17 @@ public actor Mirror {
   /// Tells the table and the log that it does not follow, and why.
   private func note(_ state: UpstreamStatus.State, _ failure: MirrorFailure) {
     let problem = "\(failure)"
-    let isNews = stand(state, problem)
+    let isNews = setState(state, problem)
     // Readers are told by the table, if it takes that; its age tells them in any case.
     try? replica?.note(state, problem)
     publish()
-    if isNews { say(state == .stopped ? .stopped(problem) : .away(problem)) }
+    if isNews { onNews(state == .stopped ? .stopped(problem) : .away(problem)) }
   }
 
   /// How the mirror stands is not for the table to say: whoever mirrored before may have been killed while it followed.
-  /// - Returns: whether it stood otherwise.
+  /// - Returns: whether the state or the problem is another than before.
   @discardableResult
-  private func stand(_ state: UpstreamStatus.State, _ problem: String = "") -> Bool {
+  private func setState(_ state: UpstreamStatus.State, _ problem: String = "") -> Bool {
     published.withLock { report in
       defer { (report.state, report.problem) = (state, problem) }
       return report.state != state || report.problem != problem

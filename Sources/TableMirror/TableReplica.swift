@@ -45,15 +45,7 @@ struct TableReplica {
     let expiries = revision.events.map { expiry(of: $0) }
     try barrier("revision \(revision.number)", next) { tx throws(TableError) in
       for (event, expiry) in zip(revision.events, expiries) {
-        try unsafe event.key.withKeyBytes { key throws(TableError) in
-          let key = try unsafe form.tableKey(key)
-          guard let value = event.value else { return _ = try unsafe tx.take(key) }
-          try unsafe value.withKeyBytes { value throws(TableError) in
-            try unsafe form.naming(key) { () throws(TableError) in
-              try unsafe tx.put(key, value, form.type(of: value), expiry: expiry)
-            }
-          }
-        }
+        try tx.make(event, form, expiry: expiry)
       }
     }
     for (event, expiry) in zip(revision.events, expiries) { note(event, expiry: expiry) }
@@ -114,9 +106,9 @@ struct TableReplica {
   ) throws(TableError) {
     let (before, after) = (text, next.text)
     try table.mirrorBarrier { tx throws(TableError) in
-      // Somebody who mirrors into the same table would apply again what is there, or skip what is not.
+      // Another process that mirrors into the same table would apply again what is there, or skip what is not.
       guard try tx.get(Table.Upstream.key, as: String.self) == before else {
-        throw TableError(.timedOut, table: table.name, "somebody else mirrors into it, too; stop one of both")
+        throw TableError(.timedOut, table: table.name, "another process mirrors into it, too; stop one of the two")
       }
       try body(&tx)
       try unsafe Table.Upstream.key.withKeyBytes { key throws(TableError) in
@@ -128,6 +120,19 @@ struct TableReplica {
 }
 
 extension Transaction {
+  /// Stores or removes the event's key.
+  fileprivate mutating func make(_ event: SourceEvent, _ form: EntryForm, expiry: UInt64?) throws(TableError) {
+    try unsafe event.key.withKeyBytes { key throws(TableError) in
+      let key = try unsafe form.tableKey(key)
+      guard let value = event.value else { return _ = try unsafe take(key) }
+      try unsafe value.withKeyBytes { value throws(TableError) in
+        try unsafe form.naming(key) { () throws(TableError) in
+          try unsafe put(key, value, form.type(of: value), expiry: expiry)
+        }
+      }
+    }
+  }
+
   /// Removes what the other store does not have.
   /// - Returns: how many keys.
   fileprivate mutating func removeKeys(
