@@ -104,7 +104,7 @@ extension CommandTable {
     plain("save", 1, .save, .server, "@server", "Accepted: shmd keeps tables by itself."),
     plain("bgsave", -1, .bgsave, .server, "@server", "Accepted: shmd keeps tables by itself."),
     plain("lastsave", 1, .lastsave, .server, "@server", "The time at which the server began."),
-    plain("shutdown", -1, .shutdown, .server, "@server", "Refused: shmd is stopped by who administers the host."),
+    plain("shutdown", -1, .shutdown, .server, "@server", "Refused: an administrator stops shmd."),
     plain("wait", 3, .wait, .free, "@generic", "Answers 0 at once: there are no replicas."),
     plain("waitaof", 4, .waitaof, .free, "@generic", "Waits until what the connection stored is on the disk."),
     plain("function", -2, .function, .server, "@scripting", "FUNCTION FLUSH only: there are no functions."),

@@ -9,7 +9,7 @@ extension Session {
     /// carried out, as in Redis.
     case foreign
     case queued(Command)
-    case connection(ConnectionCommand, Command)
+    case connection(ConnectionCommand)
     case read(ReadCommand)
     case write(WriteCommand)
   }
@@ -41,9 +41,9 @@ extension Session {
       enqueue(command, request)
       finish()
       return nil
-    case .connection(let command, let whole):
+    case .connection(let command):
       return attempt(patience, finishes: false) {
-        try carryOut(command, whole, request, patience)
+        try carryOut(command, request, patience)
         if diskWait == nil { finish() }
       }
     case .read(let command):
@@ -72,20 +72,41 @@ extension Session {
       try body()
       if finishes { finish() }
       return nil
-    } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
-      reply.rollBack(to: replyStart)
-      return database.lane
-    } catch let error as NeedsLane {
-      reply.rollBack(to: replyStart)
-      return error.lane
-    } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && hasTableMoved {
-      reply.rollBack(to: replyStart)
-      isSecondAttempt = true
-      return nil
     } catch {
-      fail(error)
-      finish()
-      return nil
+      guard let later = laterAttempt(after: error, on: database, patience) else {
+        fail(error)
+        finish()
+        return nil
+      }
+      reply.rollBack(to: replyStart)
+      switch later {
+      case .byLane(let lane): return lane
+      case .inMovedTable:
+        isSecondAttempt = true
+        return nil
+      }
+    }
+  }
+
+  /// How a command is still to be carried out after an error that is not its answer.
+  enum LaterAttempt {
+    /// By a lane, which may wait.
+    case byLane(Lane)
+    /// In the table that has the name now, if there is one.
+    case inMovedTable
+  }
+
+  /// - Parameters:
+  ///   - database: on which the command was tried.
+  ///   - patience: how long it might wait; a command that may wait is on a lane already.
+  /// - Returns: nil if the error is the answer.
+  func laterAttempt(after error: any Error, on database: Database, _ patience: Duration) -> LaterAttempt? {
+    if let error = error as? NeedsLane { return .byLane(error.lane) }
+    guard let error = error as? TableError else { return nil }
+    return switch error.code {
+    case .timedOut where patience == .zero, .busy where patience == .zero: .byLane(database.lane)
+    case .unlinked where !isSecondAttempt && hasTableMoved: .inMovedTable
+    default: nil
     }
   }
 
@@ -100,7 +121,7 @@ extension Session {
     if let error = refusal(of: command, request) { return .refused(error) }
     if queue != nil, !command.isOfTransactions { return .queued(command) }
     return switch command.kind {
-    case .connection(let kind): .connection(kind, command)
+    case .connection(let kind): .connection(kind)
     case .read(let kind): .read(kind)
     case .write(let kind): .write(kind)
     }
@@ -112,7 +133,7 @@ extension Session {
   private func planInSection(_ request: Request) -> Command.Kind? {
     guard let command = unsafe commands.find(request[0]) else { return nil }
     return unsafe command._withUnsafeGuaranteedRef { command in
-      guard isUnrestricted, command.takes(request.count) else { return judged(command, request) }
+      guard isUnrestricted, command.takes(request.count) else { return kindUnlessRefused(command, request) }
       client.begin(command)
       return command.kind
     }
@@ -122,7 +143,7 @@ extension Session {
   private var isUnrestricted: Bool { client.access == nil && queue == nil && subscriptions.count == 0 }
 
   @inline(never)
-  private func judged(_ command: Command, _ request: Request) -> Command.Kind? {
+  private func kindUnlessRefused(_ command: Command, _ request: Request) -> Command.Kind? {
     queue == nil && refusal(of: command, request) == nil ? command.kind : nil
   }
 
@@ -215,7 +236,7 @@ extension Session {
   }
 
   /// - Returns: false if the table was full and the command is to be tried once more in a barrier of its own, which
-  ///   begins with gc.
+  ///   begins by reclaiming.
   private func answer(_ command: WriteCommand, _ request: Request, _ tx: inout Transaction) -> Bool {
     do {
       try command.run(request, &tx, &reply)
@@ -238,7 +259,7 @@ extension Session {
       do {
         try flush(database, patience)
       } catch let error as TableError where error.code == .unlinked {
-        // Made anew by somebody since this server looked last: the tables before it are empty already.
+        // Another process has made it anew since this server looked last. The tables before it are empty already.
         database.refresh()
         try flush(database, patience)
       }

@@ -2,9 +2,7 @@ import SharedTable
 
 /// Commands that are about the connection and the server.
 extension Session {
-  func carryOut(
-    _ command: ConnectionCommand, _ whole: Command, _ request: Request, _ patience: Duration
-  ) throws {
+  func carryOut(_ command: ConnectionCommand, _ request: Request, _ patience: Duration) throws {
     switch command {
     case .ping: try ping(request)
     case .echo: reply.bulk(request[1])
@@ -44,7 +42,7 @@ extension Session {
     case .bgsave: reply.simple("Background saving started" as StaticString)
     case .lastsave: reply.integer(server.beginTime)
     case .shutdown:
-      throw CommandError("ERR SHUTDOWN is refused: who administers this host stops shmd, with systemctl stop shmd")
+      throw CommandError("ERR SHUTDOWN is refused: an administrator stops shmd, by systemctl stop shmd")
     case .wait: try waitForReplicas(request)
     case .waitaof: try waitForDisk(request)
     case .function: reply.ok()

@@ -102,16 +102,9 @@ extension Session {
       // Before any look at a table: one that has to wait would go to the table's lane, and this request would stay there.
       if patience == .zero, !queue.onlyReads, isForwarded { throw NeedsLane(lane: database.forwarding) }
       goesOn = try holdsElsewhere(patience) && run(queue, patience)
-    } catch let error as TableError where patience == .zero && (error.code == .timedOut || error.code == .busy) {
-      // Still to be carried out, by the lane.
-      throw error
-    } catch let error as NeedsLane {
-      throw error
-    } catch let error as TableError where error.code == .unlinked && !isSecondAttempt && hasTableMoved {
-      // Still to be carried out, in the table that has the name now if there is one.
-      throw error
     } catch {
-      leaveTransaction()
+      // What is still to be carried out keeps its transaction.
+      if laterAttempt(after: error, on: database, patience) == nil { leaveTransaction() }
       throw error
     }
     if !goesOn {
@@ -143,18 +136,12 @@ extension Session {
     if queue.onlyReads {
       return try table().read(timeout: patience) { view in
         guard try holds(view) else { return false }
-        reply.array(queue.entries.count)
-        for entry in queue.entries {
-          entry.request.withRequest { request in
-            answerPart {
-              try reply.room(for: 0)
-              switch entry.command.kind {
-              case .read(let command): try command.run(request, view, &reply, visible: visibleKeys)
-              case .connection(.dbsize): try answerCount(of: view)
-              case .connection(let command): try carryOut(command, entry.command, request, .zero)
-              case .write: throw CommandError("ERR a command that writes is in a transaction that only reads")
-              }
-            }
+        try answerEach(of: queue) { command, request in
+          switch command.kind {
+          case .read(let kind): try kind.run(request, view, &reply, visible: visibleKeys)
+          case .connection(.dbsize): try answerCount(of: view)
+          case .connection(let kind): try carryOut(kind, request, .zero)
+          case .write: throw CommandError("ERR a command that writes is in a transaction that only reads")
           }
         }
         return true
@@ -174,45 +161,55 @@ extension Session {
   private func runInBarrier(_ queue: CommandQueue, _ patience: Duration) throws -> Bool {
     let start = replyStart
     do {
-      return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: !queue.isRepeatable) }
+      return try table().barrier(timeout: patience) { tx in try run(queue, in: &tx, isLast: !queue.isRepeatable) }
     } catch let error as TableError where error.mayFitInNextBarrier && queue.isRepeatable {
-      // Nothing has happened; a barrier after a full one begins with gc.
+      // Nothing has happened; a barrier after one that found the table full begins by reclaiming.
       reply.rollBack(to: start)
       replyStart = start
-      return try table().barrier(timeout: patience) { tx in try run(queue, &tx, isLast: true) }
+      return try table().barrier(timeout: patience) { tx in try run(queue, in: &tx, isLast: true) }
     }
   }
 
+  /// - Parameter isLast: no other barrier is tried if the table is full: that is then the answer of the command that met it.
   func run<S: WriteSection & ~Copyable & ~Escapable>(
-    _ queue: CommandQueue, _ tx: inout S, isLast: Bool
+    _ queue: CommandQueue, in tx: inout S, isLast: Bool
   ) throws -> Bool {
     guard try holds(tx) else { return false }
-    let start = replyStart
-    defer { replyStart = start }
-    reply.array(queue.entries.count)
-    for entry in queue.entries {
-      try entry.request.withRequest { request in
-        replyStart = reply.position
-        do {
-          try reply.room(for: 0)
-          switch entry.command.kind {
-          case .read(let command): try command.run(request, tx, &reply, visible: visibleKeys)
-          case .write(let command): try command.run(request, &tx, &reply)
-          case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply)
-          case .connection(.dbsize): try answerCount(of: tx)
-          case .connection(let command): try carryOut(command, entry.command, request, .zero)
-          }
-        } catch let error as TableError where error.mayFitInNextBarrier && !isLast {
-          throw error
-        } catch {
-          fail(error)
-        }
+    try answerEach(of: queue, unless: { !isLast && ($0 as? TableError)?.mayFitInNextBarrier == true }) {
+      command, request in
+      switch command.kind {
+      case .read(let kind): try kind.run(request, tx, &reply, visible: visibleKeys)
+      case .write(let kind): try kind.run(request, &tx, &reply)
+      case .connection(.flushall): try WriteCommand.flushdb.run(request, &tx, &reply)
+      case .connection(.dbsize): try answerCount(of: tx)
+      case .connection(let kind): try carryOut(kind, request, .zero)
       }
     }
     return true
   }
 
-  /// Of keys, as the section sees them.
+  /// Answers each command of a transaction. The error of one is its answer, and takes back nothing of the others.
+  /// - Parameter endsAll: of an error: it ends the transaction instead, and is thrown.
+  private func answerEach(
+    of queue: CommandQueue, unless endsAll: (any Error) -> Bool = { _ in false },
+    _ answer: (Command, Request) throws -> Void
+  ) throws {
+    let start = replyStart
+    defer { replyStart = start }
+    reply.array(queue.entries.count)
+    for entry in queue.entries {
+      replyStart = reply.position
+      do {
+        try reply.room(for: 0)
+        try entry.request.withRequest { request in try answer(entry.command, request) }
+      } catch {
+        if endsAll(error) { throw error }
+        fail(error)
+      }
+    }
+  }
+
+  /// How many keys the section sees.
   private func answerCount<S: Section & ~Copyable & ~Escapable>(of section: borrowing S) throws {
     var count = 0
     try section.forEachKey { _ in
@@ -220,14 +217,6 @@ extension Session {
       return true
     }
     reply.integer(count)
-  }
-
-  /// One of several answers: its error takes back nothing of the others.
-  private func answerPart(_ body: () throws -> Void) {
-    let start = replyStart
-    defer { replyStart = start }
-    replyStart = reply.position
-    do { try body() } catch { fail(error) }
   }
 
   /// Whether the watched keys of this table are as they were.

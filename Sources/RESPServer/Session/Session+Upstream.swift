@@ -27,7 +27,7 @@ extension Session {
         "EXECABORT Transaction discarded because of: the table mirrors another store, and only commands of keys go there"
       )
     }
-    return try forward(to: database, patience) { section in try run(queue, &section, isLast: true) }
+    return try forward(to: database, patience) { section in try run(queue, in: &section, isLast: true) }
   }
 
   /// Removes all keys.

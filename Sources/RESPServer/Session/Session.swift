@@ -39,7 +39,7 @@ final class Session: @unchecked Sendable {
   private var parser: FrameParser
   /// Of the frame behind the one that ``parser`` has found: takes its place when that is passed over, as far as it has come.
   private var ahead: FrameParser
-  /// Of `input`, dealt with.
+  /// How many bytes of `input` are dealt with.
   private var served = 0
   /// Where the answer to the running command begins.
   var replyStart = 0
@@ -49,11 +49,11 @@ final class Session: @unchecked Sendable {
     didSet { client.noteQueued(queue?.entries.count) }
   }
   var watched: [WatchedKey] = []
-  /// Of their keys.
+  /// How many bytes the keys of ``watched`` have.
   var watchedBytes = 0
-  /// Those of ``watched``.
+  /// The keys of ``watched`` and their databases: a key that is watched twice counts once.
   var watchedNames: Set<WatchedName> = []
-  /// One a table.
+  /// The watched keys that were absent, for each table.
   var watchedAbsent: [AbsentWatch] = []
   /// What PUBLISH has to send in the transaction that runs: whoever gets it earlier would look at the table and not find what the
   /// transaction has stored. Nil outside of one that writes. Not who gets it: there may be 10,000 for each of a million messages.
@@ -68,7 +68,7 @@ final class Session: @unchecked Sendable {
   var diskWait: DiskWait?
   /// By place: into which tables it has stored something.
   private var hasWritten: [Bool]
-  /// So many tables the running FLUSHALL has emptied.
+  /// How many tables the running FLUSHALL has emptied.
   var flushedTables = 0
   /// A command that found the table full, or its name gone, is tried a second time.
   var isSecondAttempt = false
