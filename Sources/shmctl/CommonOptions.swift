@@ -28,7 +28,7 @@ struct CommonOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       A user whose tables to use, besides root's, shmd's and your own; else those of $SHM_TRUST, with commas between, else 'trust' of the settings file. \
-      'everyone': whoever's, to look at and to drop.
+      'everyone': any user's tables, to look at and to drop.
       """, valueName: "user"))
   var trust: [RawArgument] = []
 

@@ -3,7 +3,7 @@ import ArgumentParser
 /// What the shells' completions ask: `shmctl complete -- WORDS`, of which the last is the one to complete.
 struct CompleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "complete", abstract: "Print what the last of some words may become, a line each.",
+    commandName: "complete", abstract: "Print the completions of the last word, one a line.",
     discussion: "A line ':files' stands for the names of files.", shouldDisplay: false)
 
   @Argument(parsing: .postTerminator, help: "The words behind the program's name.")

@@ -13,7 +13,7 @@ struct Append: TableCommand {
 
   @OptionGroup var options: CommonOptions
 
-  @Flag(help: "Also if the key belongs to a collection, which is damaged by it.")
+  @Flag(help: "Allow a key that belongs to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: "The key.")

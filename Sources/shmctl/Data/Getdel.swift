@@ -17,7 +17,7 @@ struct Getdel: TableCommand {
   @Flag(help: "Print values as they are, on a terminal too.")
   var raw = false
 
-  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: ArgumentHelp("Keys, or - for those on standard input.", valueName: "key"))

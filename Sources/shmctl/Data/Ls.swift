@@ -22,7 +22,7 @@ struct Ls: TableCommand {
   @Flag(name: .shortAndLong, help: "Show type, size, version, time left and collection, too.")
   var long = false
 
-  @Flag(inversion: .prefixedNo, help: "Sort the keys; on a terminal they are.")
+  @Flag(inversion: .prefixedNo, help: "Sort the keys (on a terminal: the default).")
   var sort: Bool?
 
   @Option(help: ArgumentHelp("List so many at most.", valueName: "count"))

@@ -20,7 +20,7 @@ struct Mset: TableCommand {
   @Option(help: ArgumentHelp("Remove them by themselves after 500ms, 30s, 5m, 1h or 2d.", valueName: "time"))
   var ttl: TimeSpan?
 
-  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: ArgumentHelp("Keys and values in turn, or - for those on standard input.", valueName: "key value"))

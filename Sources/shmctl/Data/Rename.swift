@@ -15,7 +15,7 @@ struct Rename: TableCommand {
   @Flag(help: "Only if there is no such new key.")
   var ifAbsent = false
 
-  @Flag(help: "Also if a key belongs to a collection, which is damaged by it.")
+  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: "The key.")

@@ -46,7 +46,7 @@ struct Set: TableCommand {
   @Option(help: ArgumentHelp("Store this file's contents.", valueName: "path"))
   var file: RawArgument?
 
-  @Flag(help: "Also if the key belongs to a collection, which is damaged by it.")
+  @Flag(help: "Allow a key that belongs to a collection; this damages the collection.")
   var force = false
 
   @Flag(help: "Return when it is on the disk, where shmd stores the table (its 'durability').")

@@ -25,13 +25,13 @@ struct Copy: ParsableCommand {
   @Option(help: ArgumentHelp("Only keys that begin with this.", valueName: "prefix"))
   var prefix: RawArgument?
 
-  @Option(help: ArgumentHelp("Of a table that is made: how much it holds.", valueName: "bytes"))
+  @Option(help: ArgumentHelp("Capacity of the target, if it is made.", valueName: "bytes"))
   var capacity: ByteCount?
 
-  @Option(help: ArgumentHelp("Of a table that is made.", valueName: "rcu|rwlock"))
+  @Option(help: ArgumentHelp("Variant of the target, if it is made.", valueName: "rcu|rwlock"))
   var variant: Table.Variant?
 
-  @Flag(help: "Also keys of a collection that the target has, which is damaged by it.")
+  @Flag(help: "Allow keys of a collection that the target has; this damages the collection.")
   var force = false
 
   @Argument(help: "The table to copy.")

@@ -86,7 +86,7 @@ struct Import: TableCommand {
   @Flag(help: "Leave keys that are there as they are.")
   var ifAbsent = false
 
-  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: "csv, env or resp.")

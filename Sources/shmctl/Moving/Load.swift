@@ -8,15 +8,20 @@ struct Load: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Put a dump's records into a table.",
     discussion: """
-      Reads what 'shmctl dump' wrote, in either form, of any release. The whole dump is checked before the first record \
-      is applied; of a pipe a copy is made in $TMPDIR for that, unless --stream says to apply what has come. Records go \
-      in by groups, each all or nothing; what the table holds besides stays (--merge). If it ends early, it says how many \
-      were applied, and --skip goes on from there. With --resume the table itself holds how far the load is, in a key \
-      'shmctl.load.…' that the last step removes: the same command goes on wherever the former ended, a kill included. \
-      Records that have expired meanwhile are left out. With --replace the table holds afterwards what the dump holds, \
-      changed in one barrier; what is too much for one is refused, and nothing changed. Of a dump of a prefix that is so of the keys \
-      that begin with it; the others stay. A collection that the table has already is not mixed with the dump's: without \
-      --replace or --force that is refused, and nothing changed (with --stream, no more is). Remove it first, by 'shmctl del --force NAME'.
+      Reads what 'shmctl dump' wrote, in either form, by any release. The whole dump is checked before the first record \
+      is applied; a pipe is copied to $TMPDIR for that, unless --stream says to apply each record as it comes. Records that \
+      have expired meanwhile are left out.
+
+      --merge, the default: records are stored in groups, each all or nothing, and the table's other keys stay. If the load \
+      ends early, it says how many records were applied; --skip goes on from there. With --resume the table itself holds how \
+      far the load is, in a key 'shmctl.load.…' that the last step removes: the same command goes on wherever the former \
+      one ended, also if it was killed.
+
+      --replace: the table holds afterwards what the dump holds, changed in one barrier. What is too much for one barrier is \
+      refused, and nothing is changed. If the dump is of a prefix, this applies to the keys that begin with it.
+
+      A collection that the table has is not mixed with the dump's: without --replace or --force the load is refused, and \
+      nothing is changed (with --stream, nothing more). Remove it first, by 'shmctl del --force NAME'.
 
       EXAMPLES
         shmctl create settings && shmctl load -t settings settings.dump
@@ -25,7 +30,7 @@ struct Load: ParsableCommand {
 
   @OptionGroup var options: CommonOptions
 
-  @Flag(help: "Overwrite keys that are there, and leave others: what is done unless told otherwise.")
+  @Flag(help: "Overwrite keys that are there, and leave the table's other keys: the default.")
   var merge = false
 
   @Flag(help: "Leave keys that are there as they are.")
@@ -35,7 +40,7 @@ struct Load: ParsableCommand {
   var replace = false
 
   @Option(
-    help: ArgumentHelp("Leave out the dump's first records, as many as were applied before.", valueName: "number"))
+    help: ArgumentHelp("Skip the dump's first records: those that an earlier load applied.", valueName: "number"))
   var skip: UInt64 = 0
 
   @Flag(help: "Go on where a former 'load --resume' of this dump ended.")
@@ -47,7 +52,7 @@ struct Load: ParsableCommand {
   @Flag(help: "Check the dump and say what it is of; change nothing.")
   var dryRun = false
 
-  @Flag(help: "Also keys of a collection that the table has, which is damaged by it.")
+  @Flag(help: "Allow keys of a collection that the table has; this damages the collection.")
   var force = false
 
   @Argument(help: ArgumentHelp("The dump; standard input if none or -.", valueName: "file"))

@@ -40,7 +40,7 @@ struct Batch: TableCommand {
   @Flag(help: "Print a line for each operation: done, unmet, or a sum.")
   var results = false
 
-  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: ArgumentHelp("Operations; standard input if none or -.", valueName: "file"))
@@ -70,7 +70,7 @@ struct TransactionCommand: TableCommand {
   @Flag(help: "Print a line for each operation: done, or a sum.")
   var results = false
 
-  @Flag(help: "Also keys that belong to a collection, which is damaged by it.")
+  @Flag(help: "Allow keys that belong to a collection; this damages the collection.")
   var force = false
 
   @Argument(help: ArgumentHelp("Operations; standard input if none or -.", valueName: "file"))
