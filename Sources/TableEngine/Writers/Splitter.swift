@@ -32,10 +32,8 @@ struct Splitter {
         node = try transaction.allocate(byteCount: 8 << (nodeBits(hash: hash) + 1))
         built.append(node!)
       }
-      guard distribute(old, into: built[0].offset, built[1].offset) else {
-        try rebuildDeep(old, hash: hash)
-        for block in built { transaction.retire(block) }
-        return
+      if !distribute(old, into: built[0].offset, built[1].offset) {
+        copyInPlace(old, into: built[0].offset, built[1].offset)
       }
       storeDirectory(
         old, hash: hash, node: node, DirectoryWord(subTable: built[0].offset, depth: old.bits + 1),
@@ -54,17 +52,34 @@ struct Splitter {
   }
 
   /// Copies the live words of a sub-table to the two halves of its prefix, by home bucket.
-  /// - Returns: false if a half has no room in some key's window, which first-fit insertion makes possible but rare.
+  /// - Returns: false if a half has no room in some key's window. Few keys are enough for that if they lie across the end of the buckets: the
+  ///   first buckets' come first, and may take the room of the last buckets'.
   private func distribute(_ old: DirectoryWord, into zero: Int, _ one: Int) -> Bool {
     data.zero(zero, count: SubTable.byteCount)
     data.zero(one, count: SubTable.byteCount)
     var fits = true
     forEachWord(in: old.offset) { word, hash in
-      let upper = (hash >> UInt64(63 - old.bits)) & 1 != 0
-      if fits { fits = insert(word, hash: hash, into: upper ? one : zero, steps: SubTable.window) }
+      if fits { fits = insert(word, hash: hash, into: isOfUpperHalf(hash, old) ? one : zero, steps: SubTable.window) }
     }
     return fits
   }
+
+  /// Copies the words of a sub-table to the same places of the two halves of its prefix. Each half has a *deleted* word where the other one
+  /// has a key, so no search ends before a key that it would have found in the old sub-table. Room for each is certain. For what
+  /// ``distribute(_:into:_:)`` cannot place: it leaves no such words behind, which make searches longer.
+  private func copyInPlace(_ old: DirectoryWord, into zero: Int, _ one: Int) {
+    for place in stride(from: 0, to: SubTable.byteCount, by: 8) {
+      let word = data.loadRelaxed(old.offset + place)
+      let isLive = BucketWord.isLive(word)
+      let upper = isLive && isOfUpperHalf(state.hashOfEntry(BucketWord.offset(word)), old)
+      data.storeRelaxed(zero + place, upper ? BucketWord.deleted : word)
+      data.storeRelaxed(one + place, isLive && !upper ? BucketWord.deleted : word)
+    }
+    state.work.wordsMoved += SubTable.bucketCount * 8
+  }
+
+  /// Whether a key of a sub-table belongs in the second half of its prefix.
+  private func isOfUpperHalf(_ hash: UInt64, _ old: DirectoryWord) -> Bool { (hash >> UInt64(63 - old.bits)) & 1 != 0 }
 
   /// Every live word with its key's hash. A bucket's entries are prefetched together: each is a cache miss.
   func forEachWord(in subTable: Int, _ body: (UInt64, UInt64) -> Void) {
