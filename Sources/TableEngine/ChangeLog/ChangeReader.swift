@@ -14,7 +14,7 @@ extension Segment {
   public func readChanges(
     _ cursor: inout ChangeCursor, limit: Int = 1024, where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }
   ) throws(EngineError) -> ChangeBatch {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     return try unsafe ChangeReader(data: data, byteCount: geometry.logBytes).read(&cursor, limit, isWanted)
   }
 }

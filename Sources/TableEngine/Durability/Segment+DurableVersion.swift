@@ -59,7 +59,7 @@ extension Segment {
   /// - Throws: `notDurable` if no store keeps the table, the store has failed, or has not got so far in time; `wouldDeadlock`
   ///   inside a section of this table on this thread; `unlinked`, `forked`.
   public func waitUntilDurable(_ version: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
     let event = durableEvent
     let start = HostClock.monotonicNanoseconds

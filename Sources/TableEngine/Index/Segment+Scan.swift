@@ -12,7 +12,7 @@ extension Segment {
   public func scan(
     _ cursor: inout ScanCursor, _ section: ReadSection, _ clock: ExpiryClock, _ body: (FoundEntry) -> Bool
   ) throws(EngineError) {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     if access == .observer {
       // An observer's section has one.
       return try section.observation!.scan(&cursor) { found in !isPresent(found) { clock } || body(found) }

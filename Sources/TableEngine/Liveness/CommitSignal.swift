@@ -85,7 +85,7 @@ extension Segment {
   package func waitForCommit(
     after version: UInt64, timeoutNanoseconds: UInt64, sliceNanoseconds slice: UInt64
   ) throws(EngineError) -> Bool {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     if let record = unsafe shm_thread_quick_find(id) { try unsafe record.checkOutsideSections() }
     if participant == nil, committed <= version { try checkOutsideParticipantsBarrier() }
     let event = CommitSignal.event(data)

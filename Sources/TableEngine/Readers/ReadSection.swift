@@ -188,7 +188,7 @@ extension Segment {
     _ key: UnsafeRawBufferPointer, _ section: ReadSection, _ clock: ExpiryClock
   ) throws(EngineError) -> FoundEntry? {
     if let found = unsafe findInPlace(key, section, { clock }) { return found }
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     try unsafe check(key: key)
     // A participant's look has ended above.
     return try unsafe section.observation!.find(key, hash: hash(key)).flatMap { isPresent($0) { clock } ? $0 : nil }

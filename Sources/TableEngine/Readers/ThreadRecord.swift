@@ -16,7 +16,7 @@ extension Segment {
 
   @inline(never)
   private func makeThreadRecord() throws(EngineError) -> ThreadRecord {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     SlotRelease.giveBackEnded()
     var slot = -1
     if let participant { slot = try participant.slots.claim() }

@@ -31,7 +31,7 @@ public struct IdleMaintenance {
   /// Backs what the table has grown by with huge pages, at most 32 MiB of it. Holds nobody up.
   /// - Returns: the bytes that are backed so since.
   public func backGrowthByHugePages() throws(EngineError) -> Int {
-    guard segment.isOfThisProcess else { throw .forked }
+    try segment.checkOfThisProcess()
     return HugePages(segment).catchUp(atMost: HugePages.bytesInAnIdleMoment)
   }
 

@@ -34,7 +34,7 @@ extension Segment {
 
   /// - Returns: how many bytes of the data this process maps by huge pages now.
   public func backAllByHugePages() throws(EngineError) -> Int {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     return HugePages(self).backAll()
   }
 

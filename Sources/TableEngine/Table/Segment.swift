@@ -183,9 +183,6 @@ public final class Segment: Sendable {
   /// The control object's memory, for tests that damage it.
   package var controlMemory: MappedMemory? { participant?.ctl }
 
-  /// False in a child that inherited the handle through fork.
-  @inlinable public var isOfThisProcess: Bool { forkGeneration.isOfThisProcess }
-
   /// What only a participant may do.
   func requireParticipant() throws(EngineError) -> Participant {
     try checkParticipation()
@@ -194,14 +191,14 @@ public final class Segment: Sendable {
 
   @inline(__always)
   func checkParticipation() throws(EngineError) {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     guard participant != nil else { throw .notPermitted(whyNotTakingPart) }
   }
 
   /// What every write begins with, but those of a process that mirrors another store into the table.
   @inline(__always)
   func checkWriting() throws(EngineError) {
-    guard isOfThisProcess else { throw .forked }
+    try checkOfThisProcess()
     guard takesWrites else { throw participant == nil ? .notPermitted(whyNotTakingPart) : .mirrored }
   }
 
