@@ -14,7 +14,7 @@ extension RWExclusion {
       try drain(deadline: deadline)
       recover(.transaction)
       // Beyond repair: the instance stays locked, nobody may read what is half-written.
-      if isDamaged { throw .damaged("a barrier in it was left beyond repair") }
+      try damageMark.check()
     }
     instance(generation).unlock()
     wakeSleepers()

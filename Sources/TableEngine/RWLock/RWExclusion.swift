@@ -47,7 +47,7 @@ struct RWExclusion {
   /// A dead barrier, or a dead holder of the current instance, has left something to put right.
   var isStale: Bool { isWriting || abandoned > generation }
 
-  var isDamaged: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
+  var damageMark: DamageMark { DamageMark(ctl: ctl) }
 
   func instance(_ generation: UInt64) -> SharedRWLock { gate.instance(generation) }
 
@@ -72,7 +72,7 @@ struct RWExclusion {
         throw .timedOut(WriterLock(ctl: ctl, data: gate.data, slots: slots).holder)
       }
       if round.isDueToLook {
-        if isDamaged { throw .damaged("a barrier in it was left beyond repair") }
+        if damageMark.isSetAsReadersSee { throw DamageMark.refusal }
         try repairIfWriterDied(slot, deadline: deadline)
       }
     }

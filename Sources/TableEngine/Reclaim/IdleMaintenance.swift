@@ -72,7 +72,7 @@ public struct IdleMaintenance {
     defer { participant.lock.unlock() }
     if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
     participant.state.endTransaction()
-    try TableExclusion(participant: participant).checkUndamaged()
+    try DamageMark(ctl: participant.ctl).check()
     return try body(participant, slot, outcome)
   }
 }

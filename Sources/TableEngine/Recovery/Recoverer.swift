@@ -19,7 +19,7 @@ struct Recoverer {
   /// Can a death have left *ctl* as it is? Else it is damaged.
   private var isRecoverable: Bool {
     // Marked already, perhaps by a repair that died: what lies in *ctl* is not to be believed.
-    state.ctl.loadRelaxed(ControlLayout.damaged) == 0 && JournalCheck(state: state).isRecoverable
+    !DamageMark(ctl: state.ctl).isSet && JournalCheck(state: state).isRecoverable
   }
 
   /// Publishes the size that covers all units: a writer may have died after it counted a unit and before it published
@@ -34,7 +34,7 @@ struct Recoverer {
   /// A journal that no crash can have left is damage: then nothing is touched, the table is marked for good, and
   /// every later barrier says `damaged`. Readers of the RCU variant keep the last committed version.
   func recover() {
-    guard isRecoverable else { return giveUp() }
+    guard isRecoverable else { return DamageMark(ctl: state.ctl).set() }
     state.forgetRoom()
     state.allocator.publishUnits()
     FreePass(state: state).finish(state.limbo)
@@ -69,7 +69,4 @@ struct Recoverer {
     else { return }
     Recycler(state: state).finish()
   }
-
-  /// Marks the table damaged, if it is not: every later barrier is refused until it is repaired.
-  private func giveUp() { state.ctl.storeRelease(ControlLayout.damaged, 1) }
 }

@@ -45,7 +45,7 @@ public struct Checker {
       exclusion.leave()
     } catch {
       // Marked for good: no barrier runs, and that is all that a walk needs.
-      guard participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 else { throw error }
+      guard DamageMark(ctl: participant.ctl).isSet else { throw error }
       problems = TableCheck(segment, participant).run(after: "it is marked damaged")
     }
     return try body(Inspection(participant: participant, slot: slot, deadline: deadline, problems: problems))

@@ -81,8 +81,9 @@ public struct Repairer {
       try participant.exclusion.takeOver(slot: inspection.slot, deadline: inspection.deadline)
     }
     // From here to the last line no barrier runs, whichever process dies.
-    let wasDamaged = ctl.loadRelaxed(ControlLayout.damaged)
-    ctl.storeRelease(ControlLayout.damaged, 1)
+    let mark = DamageMark(ctl: ctl)
+    let wasMarked = mark.isSet
+    mark.set()
     crashFence()
     // Odd until all is well: keeps readers of the rwlock variant out even after our death.
     let wasOdd = data.loadRelaxed(DataLayout.wseq) & 1 != 0
@@ -100,7 +101,7 @@ public struct Repairer {
       } catch {
         // Nothing of *ctl* was touched yet: writers may go on as before.
         if !wasOdd { state.bumpSequence() }
-        ctl.storeRelease(ControlLayout.damaged, wasDamaged)
+        if !wasMarked { mark.clear() }
         throw error
       }
     }
@@ -113,7 +114,7 @@ public struct Repairer {
       throw .damaged("repair did not cure it: \(problem)")
     }
     ctl.storeRelaxed(ControlLayout.recoveryCount, ctl.loadRelaxed(ControlLayout.recoveryCount) &+ 1)
-    ctl.storeRelease(ControlLayout.damaged, 0)
+    mark.clear()
     if state.variant == .rwlock { participant.exclusion.leaveExclusive() }
   }
 

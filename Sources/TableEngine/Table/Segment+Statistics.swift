@@ -35,7 +35,7 @@ extension Segment {
     result.recoveries = ctl.loadRelaxed(ControlLayout.recoveryCount)
     result.evictions = ctl.loadRelaxed(ControlLayout.evictionCount)
     result.barrierWaits = BarrierWaitCounts(ctl: ctl).now
-    result.isDamaged = ctl.loadRelaxed(ControlLayout.damaged) != 0
+    result.isDamaged = DamageMark(ctl: ctl).isSet
     let sequence = data.loadAcquire(DataLayout.wseq)
     result.writer = participant.lock.holder
     // The same odd number before and after a look that found no living owner is that of a dead one's transaction.

@@ -146,7 +146,7 @@ struct Admission {
     let exclusion = TableExclusion(participant: participant)
     do throws(EngineError) {
       if participant.state.variant == .rcu, !exclusion.isOpen { try exclusion.enter(slot: slot, 0) }
-      try exclusion.checkUndamaged()
+      try DamageMark(ctl: participant.ctl).check()
     } catch {
       participant.lock.unlock()
       throw error

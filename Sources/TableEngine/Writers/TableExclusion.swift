@@ -13,16 +13,11 @@ struct TableExclusion {
     if Recoverer(state: participant.state).isNeeded { Recoverer(state: participant.state).recover() }
     participant.ctl.storeRelaxed(ControlLayout.unfinished, 0)
     do throws(EngineError) {
-      try checkUndamaged()
+      try DamageMark(ctl: participant.ctl).check()
     } catch {
       leave()
       throw error
     }
-  }
-
-  /// By the owner of W.
-  func checkUndamaged() throws(EngineError) {
-    if participant.ctl.loadRelaxed(ControlLayout.damaged) != 0 { throw .damaged("it was marked damaged") }
   }
 
   /// Has ``enter(slot:_:)`` nothing to do? In the rwlock variant it always has: it must keep readers out. In the RCU
@@ -33,7 +28,7 @@ struct TableExclusion {
   /// Not 0 if there is something to be done to enter, whatever the variant.
   @inline(__always)
   var stateWord: UInt64 {
-    participant.ctl.loadRelaxed(ControlLayout.unfinished) | participant.ctl.loadRelaxed(ControlLayout.damaged)
+    participant.ctl.loadRelaxed(ControlLayout.unfinished) | DamageMark(ctl: participant.ctl).word
       | UInt64(truncatingIfNeeded: participant.state.journal.count)
   }
 

@@ -1,0 +1,30 @@
+/// The mark of a table in which something was found that no crash can have left: its words are not to be believed, no barrier runs, and only a
+/// repair may change it. Recovery sets it, and a repair for as long as it works; both own W.
+struct DamageMark {
+  let ctl: MappedMemory
+
+  /// Not 0 if the table is marked. For an owner of W, who asks it together with other words, and for figures: relaxed, since W orders it
+  /// after whoever set it.
+  @inline(__always)
+  var word: UInt64 { ctl.loadRelaxed(ControlLayout.damaged) }
+
+  /// The same as an answer.
+  var isSet: Bool { word != 0 }
+
+  /// The same for a reader of the rwlock variant that waits and does not own W: acquire, since nothing else orders it after the store.
+  var isSetAsReadersSee: Bool { ctl.loadAcquire(ControlLayout.damaged) != 0 }
+
+  /// By an owner of W. Release: whoever finds the table marked also finds what was done before.
+  func set() { ctl.storeRelease(ControlLayout.damaged, 1) }
+
+  /// By an owner of W whose repair succeeded, or has changed nothing yet. Release: whoever finds the table sound also finds it repaired.
+  func clear() { ctl.storeRelease(ControlLayout.damaged, 0) }
+
+  /// By an owner of W.
+  func check() throws(EngineError) {
+    if isSet { throw Self.refusal }
+  }
+
+  /// What a marked table says to those who would use it.
+  static var refusal: EngineError { .damaged("it was marked damaged") }
+}
