@@ -68,9 +68,8 @@ public struct IdleMaintenance {
     let record = try unsafe segment.threadRecord()
     try unsafe record.checkOutsideSections()
     let slot = unsafe Int(record.pointee.slotIndex)
-    guard let outcome = participant.lock.tryLock(slot: slot) else { return nil }
+    guard let outcome = participant.tryWriterLock(slot: slot) else { return nil }
     defer { participant.lock.unlock() }
-    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
     participant.state.endTransaction()
     try DamageMark(ctl: participant.ctl).check()
     return try body(participant, slot, outcome)

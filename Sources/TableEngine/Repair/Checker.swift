@@ -34,12 +34,11 @@ public struct Checker {
     try unsafe record.checkOutsideSections()
     let deadline = HostClock.monotonicNanoseconds &+ timeoutNanoseconds
     let slot = unsafe Int(record.pointee.slotIndex)
-    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)
+    try participant.acquireWriterLock(slot: slot, timeoutNanoseconds: timeoutNanoseconds)
     defer { participant.lock.unlock() }
     let exclusion = TableExclusion(participant: participant)
     let problems: [String]
     do throws(EngineError) {
-      if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
       try exclusion.enter(slot: slot, deadline)
       problems = TableCheck(segment, participant).run()
       exclusion.leave()

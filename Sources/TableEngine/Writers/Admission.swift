@@ -39,8 +39,7 @@ struct Admission {
   /// - Throws: as ``admit(_:)``.
   @inline(__always)
   func admit(slot: Int, start: UInt64, timeoutNanoseconds: UInt64) throws(EngineError) -> Bool {
-    let outcome = try participant.lock.lock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
-    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    try participant.acquireWriterLock(slot: slot, timeoutNanoseconds: timeoutNanoseconds, now: start)
     if isFreeBehindW { return true }
     return try enter(slot: slot, deadline: start &+ timeoutNanoseconds)
   }
@@ -86,9 +85,8 @@ struct Admission {
 
   /// - Returns: false with W given back, if keys are locked after all.
   private func admitPastNoKeyLock(_ request: Request) throws(EngineError) -> Bool {
-    let outcome = try participant.lock.lock(
+    try participant.acquireWriterLock(
       slot: request.slot, timeoutNanoseconds: request.timeoutNanoseconds, now: request.start)
-    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
     guard !participant.keyLocks.mayBeAny else {
       participant.lock.unlock()
       return false
@@ -103,9 +101,8 @@ struct Admission {
   @inline(__always)
   func admitAtOnce(slot: Int, now: UInt64) -> Bool {
     guard participant.state.variant == .rcu, !participant.keyLocks.mayBeAny,
-      let outcome = participant.lock.lockAtOnce(slot: slot, now: now)
+      participant.acquireWriterLockAtOnce(slot: slot, now: now)
     else { return false }
-    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
     return isFreeBehindW || enterAtOnce(slot: slot)
   }
 
@@ -124,8 +121,7 @@ struct Admission {
   /// - Returns: false with nothing owned.
   /// - Throws: `damaged`, with nothing owned.
   func lockKeysAtOnce(_ request: Request) throws(EngineError) -> Bool {
-    guard let outcome = participant.lock.lockAtOnce(slot: request.slot, now: request.start) else { return false }
-    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
+    guard participant.acquireWriterLockAtOnce(slot: request.slot, now: request.start) else { return false }
     try enterToLockKeys(slot: request.slot)
     var keyLock = request.reach.request(slot: request.slot, seed: participant.state.hashSeed)!
     guard participant.keyLocks.grant(&keyLock) else {
@@ -267,12 +263,10 @@ struct Admission {
   }
 
   private func lock(_ attempts: Attempts) throws(EngineError) {
-    let outcome: WriterLock.Outcome
     do throws(EngineError) {
-      outcome = try participant.lock.lock(slot: attempts.request.slot, timeoutNanoseconds: attempts.left)
+      try participant.acquireWriterLock(slot: attempts.request.slot, timeoutNanoseconds: attempts.left)
     } catch {
       throw attempts.refusal ?? error
     }
-    if outcome == .ownerDied { WriterLockRecovery(participant: participant).inherit() }
   }
 }
