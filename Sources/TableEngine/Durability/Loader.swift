@@ -32,10 +32,8 @@ public final class Loader {
   public func putIfAbsent(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ attributes: ValueAttributes, version: UInt64
   ) throws(EngineError) {
-    guard Entry.isKeyLength(key.count) else { throw .keyLength(key.count) }
-    guard value.count <= state.geometry.maximumValueLength else {
-      throw .valueTooLarge(value.count, maximum: state.geometry.maximumValueLength)
-    }
+    try Entry.check(keyLength: key.count)
+    try Entry.check(valueLength: value.count, maximum: state.geometry.maximumValueLength)
     guard version <= base else { throw .damaged("an entry of version \(version) in a store that ends at \(base)") }
     do throws(EngineError) {
       try unsafe put(key, value, attributes, version)

@@ -11,15 +11,6 @@ enum Entry {
   @usableFromInline static let valueLength = shm_entry_value_length_offset
   @usableFromInline static let kind = shm_entry_key_length_less_1_offset
   @usableFromInline static let headerBytes = shm_entry_size
-
-  @usableFromInline static let maximumKeyLength = SHM_KEY_BYTES_AT_MOST
-
-  /// Whether a key may have so many bytes.
-  @inlinable @inline(__always)
-  static func isKeyLength(_ length: Int) -> Bool { UInt(bitPattern: length &- 1) < UInt(bitPattern: maximumKeyLength) }
-
-  /// What the largest block has room for behind a header with expiry and fingerprint, the longest key and padding.
-  static let maximumValueLength = BlockRef.maximumByteCount - headerBytes - 16 - maximumKeyLength - 16
 }
 
 extension MappedMemory {

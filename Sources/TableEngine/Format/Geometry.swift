@@ -15,8 +15,7 @@ public final class Geometry: Sendable {
   public let unitCount: Int
   public let logBytes: Int
   public let unitsOffset: Int
-  /// The longest value a table of this capacity takes: a quarter of it, and with the longest key no more than the largest
-  /// block, which is of 4 GiB.
+  /// The longest value that a table of this capacity takes: ``Entry/maximumValueLength(capacityBytes:)``.
   public let maximumValueLength: Int
   /// Size of the data object once fully grown, and of its mapping.
   public let dataBytes: Int
@@ -45,7 +44,7 @@ public final class Geometry: Sendable {
     capacityBytes = unitCount * Self.unitBytes
     logBytes = min(64 << 20, max(256 << 10, nextPowerOfTwo(capacityBytes / 64)))
     unitsOffset = roundUp(DataLayout.log + logBytes, to: SizeClasses.slabBytes)
-    maximumValueLength = min(capacityBytes / 4, Entry.maximumValueLength)
+    maximumValueLength = Entry.maximumValueLength(capacityBytes: capacityBytes)
     dataBytes = unitsOffset + capacityBytes
 
     slotCount = ControlLayout.slotCount

@@ -165,16 +165,12 @@ public final class Segment: Sendable {
   func check(key: UnsafeRawBufferPointer) throws(EngineError) { try check(keyLength: key.count) }
 
   @inline(__always)
-  func check(keyLength: Int) throws(EngineError) {
-    guard Entry.isKeyLength(keyLength) else { throw .keyLength(keyLength) }
-  }
+  func check(keyLength: Int) throws(EngineError) { try Entry.check(keyLength: keyLength) }
 
   /// Values are at most as long as the table's capacity allows.
   @inline(__always)
   func check(valueLength: Int) throws(EngineError) {
-    guard valueLength <= maximumValueLength else {
-      throw .valueTooLarge(valueLength, maximum: maximumValueLength)
-    }
+    try Entry.check(valueLength: valueLength, maximum: maximumValueLength)
   }
 
   /// What this process's writes took, for participants.
