@@ -13,7 +13,7 @@ import Testing
     let state = try #require(table.segment.participant).state
     state.ctl.storeRelease(ControlLayout.damaged, 1)
     func contents() -> [UInt64] {
-      let data = stride(from: 0, to: state.offsets.end, by: 8).map { state.data.loadRelaxed($0) }
+      let data = stride(from: 0, to: state.blockPlaces.end, by: 8).map { state.data.loadRelaxed($0) }
       let rings = [state.limbo, state.superseded, state.retained].flatMap { [$0.head, $0.tail, $0.freeEnd, $0.mask] }
       return data + rings + [UInt64(state.journal.count), UInt64(state.allocator.unitCount)]
     }

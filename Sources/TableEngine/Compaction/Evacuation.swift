@@ -159,10 +159,10 @@ struct Evacuation {
 
   /// The hash of the key that lies there, if something like an entry does.
   private func hash(ofEntryAt offset: Int) -> UInt64? {
-    let offsets = state.offsets
-    guard offsets.mayHoldEntry(at: offset) else { return nil }
+    let places = state.blockPlaces
+    guard places.mayHoldEntry(at: offset) else { return nil }
     let meta = EntryMeta(raw: data.loadRelaxed(offset + Entry.meta))
-    return offset + meta.valueOffset <= offsets.end ? state.hashOfEntry(offset) : nil
+    return offset + meta.valueOffset <= places.end ? state.hashOfEntry(offset) : nil
   }
 
   private mutating func moveSubTable(_ block: BlockRef, _ word: DirectoryWord, hash: UInt64) -> Bool {

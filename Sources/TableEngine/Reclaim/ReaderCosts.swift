@@ -88,7 +88,7 @@ struct ReaderCosts {
   }
 
   private func isPlausible(_ entry: Int) -> Bool {
-    OffsetValidator(geometry: state.geometry, end: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
+    BlockPlaces(geometry: state.geometry, end: Int(clamping: data.loadAcquire(DataLayout.publishedBytes)))
       .mayHoldEntry(at: entry)
   }
 }

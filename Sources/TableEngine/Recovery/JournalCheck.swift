@@ -10,7 +10,7 @@ struct JournalCheck {
   private var limbo: Ring { state.limbo }
   private var superseded: Ring { state.superseded }
   private var retained: Ring { state.retained }
-  private var offsets: OffsetValidator { state.offsets }
+  private var blockPlaces: BlockPlaces { state.blockPlaces }
 
   var isRecoverable: Bool {
     limbo.isSound && superseded.isSound && retained.isSound && state.allocator.unitCount <= geometry.unitCount
@@ -89,14 +89,14 @@ struct JournalCheck {
   private func isPlace(_ offset: Int, _ count: Int) -> Bool {
     let root = DataLayout.root..<(DataLayout.root + 8 << DataLayout.rootBits)
     if root.contains(offset) { return offset + count <= root.upperBound }
-    return offset >= geometry.unitsOffset && offset + count <= offsets.end
+    return offset >= geometry.unitsOffset && offset + count <= blockPlaces.end
   }
 
   private func isEntry(_ offset: Int, orNone: Bool) -> Bool {
-    offset == 0 ? orNone : offsets.mayHoldEntry(at: offset)
+    offset == 0 ? orNone : blockPlaces.mayHoldEntry(at: offset)
   }
 
-  private func isBlock(_ block: BlockRef) -> Bool { offsets.mayHoldBlock(at: block.offset, code: block.code) }
+  private func isBlock(_ block: BlockRef) -> Bool { blockPlaces.mayHoldBlock(at: block.offset, code: block.code) }
 }
 
 extension Ring {

@@ -28,7 +28,7 @@ struct BitmapRebuild {
 
   /// The end of what there is.
   var limit: Int { geometry.unitOffset(unitCount) }
-  var offsets: OffsetValidator { OffsetValidator(geometry: geometry, end: limit) }
+  var blockPlaces: BlockPlaces { BlockPlaces(geometry: geometry, end: limit) }
 
   /// What holds a block of this size: a kind of superframe.
   static func kind(byteCount: Int) -> UInt8 {
@@ -47,7 +47,7 @@ struct BitmapRebuild {
 
   /// Could a block of this size begin here?
   func isPlace(_ offset: Int, byteCount: Int) -> Bool {
-    offsets.mayHoldBlock(at: offset, code: SizeClasses.code(byteCount: byteCount))
+    blockPlaces.mayHoldBlock(at: offset, code: SizeClasses.code(byteCount: byteCount))
   }
 
   /// Enters a block.

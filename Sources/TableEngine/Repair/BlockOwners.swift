@@ -8,7 +8,7 @@ final class BlockOwners {
     case cutOff = "cut off from its chain"
   }
 
-  let offsets: OffsetValidator
+  let blockPlaces: BlockPlaces
   private let state: WriterState
   private let problems: Problems
   private var owners: [Int: (block: BlockRef, owner: Owner)] = [:]
@@ -17,13 +17,13 @@ final class BlockOwners {
 
   init(_ state: WriterState, end: Int, _ problems: Problems) {
     self.state = state
-    offsets = OffsetValidator(geometry: state.geometry, end: end)
+    blockPlaces = BlockPlaces(geometry: state.geometry, end: end)
     self.problems = problems
   }
 
   private var geometry: Geometry { state.geometry }
   /// Where the units end.
-  var end: Int { offsets.end }
+  var end: Int { blockPlaces.end }
 
   func owner(_ offset: Int) -> Owner? { owners[offset]?.owner }
 
@@ -32,11 +32,11 @@ final class BlockOwners {
   /// Enters a block in the list of owners.
   /// - Returns: false if it is impossible or in use already: do not look into it.
   func enter(_ block: BlockRef, _ owner: Owner) -> Bool {
-    guard offsets.contains(block.offset, code: block.code) else {
+    guard blockPlaces.contains(block.offset, code: block.code) else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies outside the units")
       return false
     }
-    guard offsets.isOnGrid(block.offset, code: block.code) else {
+    guard blockPlaces.isOnGrid(block.offset, code: block.code) else {
       problems.expect(false, "\(owner.rawValue) at \(block.offset) lies across blocks")
       return false
     }

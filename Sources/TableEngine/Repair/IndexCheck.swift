@@ -113,7 +113,7 @@ struct IndexCheck {
 
   /// - Returns: nil if the entry is impossible or was seen before.
   private func enterEntry(_ entry: Int) -> EntryMeta? {
-    guard owners.offsets.mayHoldEntry(at: entry) else {
+    guard owners.blockPlaces.mayHoldEntry(at: entry) else {
       expect(false, "an entry lies at \(entry), where none can be")
       return nil
     }

@@ -51,7 +51,7 @@ struct RingCheck {
       var stamp = ring.stamp(counter)
       if SupersededRing.isTombstone(ring.word(counter, SupersededRing.newer)) {
         // The ring's order is by the versions that made the records; a tombstone's stamp says something else.
-        guard check.owners.offsets.mayHoldEntry(at: block.offset) else {
+        guard check.owners.blockPlaces.mayHoldEntry(at: block.offset) else {
           return check.problems.note("*superseded* names \(block.offset), where no entry can be (I7)")
         }
         let version = check.data.loadRelaxed(block.offset + Entry.version)
@@ -70,7 +70,7 @@ struct RingCheck {
     forEachRecord(state.retained) { check, counter in
       let ring = check.state.retained
       let entry = Int(truncatingIfNeeded: ring.word(counter, RetainedRing.entry) & ~1)
-      guard check.owners.offsets.mayHoldEntry(at: entry) else {
+      guard check.owners.blockPlaces.mayHoldEntry(at: entry) else {
         return check.problems.note("*retained* names \(entry), where no entry can be (I7)")
       }
       bytes += check.meet(check.state.block(ofEntry: entry), ring.stamp(counter), garbage)
@@ -87,7 +87,7 @@ struct RingCheck {
   private func expectNewer(_ word: UInt64, than block: BlockRef) {
     let newer = Int(truncatingIfNeeded: word)
     problems.expect(
-      owners.offsets.mayHoldEntry(at: newer)
+      owners.blockPlaces.mayHoldEntry(at: newer)
         && data.loadRelaxed(newer + Entry.prev) == UInt64(truncatingIfNeeded: block.offset),
       "*superseded* has the version at \(block.offset) behind \(word), which does not lead to it")
   }

@@ -63,7 +63,7 @@ extension TableSalvage {
 
   /// May its header be read?
   func isAligned(_ entry: Int) -> Bool {
-    map.offsets.mayHoldEntry(at: entry)
+    map.blockPlaces.mayHoldEntry(at: entry)
   }
 
   func isSameKey(_ one: Whole, _ other: Whole) -> Bool {

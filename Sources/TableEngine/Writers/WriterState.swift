@@ -206,7 +206,7 @@ final class WriterState: @unchecked Sendable {
   // MARK: - Entries
 
   /// Where something may lie, in the units that there are now.
-  var offsets: OffsetValidator { OffsetValidator(geometry: geometry, end: geometry.unitOffset(allocator.unitCount)) }
+  var blockPlaces: BlockPlaces { BlockPlaces(geometry: geometry, end: geometry.unitOffset(allocator.unitCount)) }
 
   @inline(__always)
   func block(ofEntry entry: Int) -> BlockRef {

@@ -1,11 +1,11 @@
 import CShims
 
-/// Where in *data* something may lie: the one answer for all who look at an offset that they do not believe yet (recovery,
-/// check, salvage, statistics). It says nothing of what does lie there.
+/// The places in *data* where a block or an entry may lie: the one answer for all who look at an offset that they do not believe yet (recovery,
+/// check, salvage, statistics, compaction). It says nothing of what does lie there.
 ///
 /// Observers bound what they read by ``ObserverLookup/require(_:_:alignment:_:)``: their end of the table is what they have
 /// seen published, and moves.
-struct OffsetValidator {
+struct BlockPlaces {
   let geometry: Geometry
   /// Where the units that there are end.
   let end: Int
