@@ -1,7 +1,7 @@
 import SharedMemory
 
 /// What a running table's owner may look at and change online. Nobody needs to be told: barriers read the limits
-/// anew each time, and rights are judged when a table is opened.
+/// anew each time.
 extension Segment {
   /// What readers may keep from being reused, and what happens beyond.
   public struct Limits: Sendable, Equatable {
@@ -13,22 +13,6 @@ extension Segment {
     public init(limboBudgetBytes: Int, stalledReaderPolicy: StalledReaderPolicy) {
       self.limboBudgetBytes = limboBudgetBytes
       self.stalledReaderPolicy = stalledReaderPolicy
-    }
-  }
-
-  /// Permission bits, owner and group of the data object.
-  public struct Rights: Sendable, Equatable {
-    /// Permission bits.
-    public var mode: UInt32
-    /// The user's number.
-    public var owner: UInt32
-    /// The group's number.
-    public var group: UInt32
-
-    public init(mode: UInt32, owner: UInt32, group: UInt32) {
-      self.mode = mode
-      self.owner = owner
-      self.group = group
     }
   }
 
@@ -56,15 +40,6 @@ extension Segment {
     ctl.storeRelaxed(ControlLayout.stalledReaderPolicy, limits.stalledReaderPolicy.rawValue)
   }
 
-  public func rights() throws(EngineError) -> Rights {
-    do throws(SystemError) {
-      let status = try dataObject.status()
-      return Rights(mode: status.mode, owner: status.owner, group: status.group)
-    } catch {
-      throw .system(error)
-    }
-  }
-
   /// How the table would be made as it is now: with its limits and rights of this moment. The seed of its hashes is its own.
   public func options() throws(EngineError) -> SegmentOptions {
     let ctl = try requireParticipant().ctl
@@ -77,37 +52,6 @@ extension Segment {
       hugePages: ctl.loadRelaxed(ControlLayout.wantsHugePages) != 0)
     options.features = features
     return options
-  }
-
-  /// Sets the rights of both objects; the control object's follow from the data object's as at creation.
-  ///
-  /// Processes that have the table open keep it. While owner or group change hands, only the owner has any rights.
-  /// - Throws: `notPermitted` for a mode that the protocol cannot keep, or if the system refuses; then the rights are what they were.
-  public func setRights(_ rights: Rights) throws(EngineError) {
-    let participant = try requireParticipant()
-    let options = SegmentOptions(mode: rights.mode)
-    try options.check()
-    let current = try self.rights()
-    do throws(SystemError) {
-      let objects = [(participant.object, options.controlMode), (dataObject, options.mode)]
-      if current.owner != rights.owner || current.group != rights.group {
-        for (object, _) in objects { try object.setMode(0o600) }
-        for (object, _) in objects { try object.setOwner(rights.owner, group: rights.group) }
-      }
-      for (object, mode) in objects { try object.setMode(mode) }
-    } catch {
-      restoreRights(current, participant)
-      throw EngineError(opening: error)
-    }
-  }
-
-  /// As far as the system lets it: a table that stayed with its owner's rights alone would keep its users out.
-  private func restoreRights(_ rights: Rights, _ participant: Participant) {
-    let controlMode = SegmentOptions(mode: rights.mode).controlMode
-    for (object, mode) in [(participant.object, controlMode), (dataObject, rights.mode)] {
-      try? object.setOwner(rights.owner, group: rights.group)
-      try? object.setMode(mode)
-    }
   }
 
   /// Whether the table's two names still lead to it. False after someone outside unlinked or replaced an object:

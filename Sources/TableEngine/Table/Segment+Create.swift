@@ -181,10 +181,7 @@ extension Segment {
   /// Lets others open the table: its rights, the mark that it is made, the lock.
   private func publish(_ options: SegmentOptions, _ control: SharedObject) throws(EngineError) {
     do throws(SystemError) {
-      for (object, mode) in [(dataObject, options.mode), (control, options.controlMode)] {
-        if options.owner != nil || options.group != nil { try object.setOwner(options.owner, group: options.group) }
-        try object.setMode(mode)
-      }
+      try setFirstRights(options, control)
       guard try Self.isStillNamed(control, ObjectName.control(name)),
         try Self.isStillNamed(dataObject, ObjectName.data(name))
       else { throw SystemError(call: "shm_open", errno: EEXIST) }

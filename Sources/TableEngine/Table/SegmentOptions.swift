@@ -51,13 +51,7 @@ public struct SegmentOptions: Sendable, Equatable {
 
   /// - Throws: `notPermitted` for a mode that gives more than the protocol can keep.
   public func check() throws(EngineError) {
-    guard mode & ~0o666 == 0, mode & 0o600 == 0o600, mode & 0o002 == 0 else {
-      throw .notPermitted(
-        "mode \(String(mode, radix: 8)): the owner needs read and write, others at most read, nobody execute")
-    }
-    guard mode & 0o020 == 0 || mode & 0o040 != 0 else {
-      throw .notPermitted("mode \(String(mode, radix: 8)): who may write must also read")
-    }
+    try Segment.Rights.check(mode: mode)
     guard capacityBytes >= Geometry.minimumCapacity else {
       throw .notPermitted("capacity \(capacityBytes): at least \(Geometry.minimumCapacity) bytes")
     }
@@ -66,7 +60,4 @@ public struct SegmentOptions: Sendable, Equatable {
     }
     guard limboBudgetBytes >= 0 else { throw .notPermitted("limbo budget \(limboBudgetBytes): at least 0 bytes") }
   }
-
-  /// Participants need to write *ctl*. Users who may only read *data* get no rights to it.
-  var controlMode: UInt32 { 0o600 | (mode & 0o020 != 0 ? 0o060 : 0) }
 }
