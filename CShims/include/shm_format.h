@@ -355,7 +355,7 @@ struct shm_slot {
   /* By its thread when it claims the slot; the dead thread's until someone claims it again. */
   uint64_t pid;
   uint64_t tid;
-  uint64_t start_time;
+  uint64_t unused2;
   uint64_t command[2]; /* the first 16 bytes of its name */
   uint64_t purpose;    /* SHM_SLOT_... */
   uint64_t since;      /* CLOCK_MONOTONIC */

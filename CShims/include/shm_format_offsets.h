@@ -60,7 +60,7 @@
   F(s, instances) F(s, generation) F(s, unused1) F(s, writer_waiting) F(s, hint) F(s, abandoned) F(s, drained)         \
   F(s, unused2) F(s, sleepers) F(s, event) F(s, unused3)
 #define SHM_SLOT_FIELDS(F, s)                                                                                          \
-  F(s, snapshot) F(s, pin) F(s, rw) F(s, wait) F(s, unused1) F(s, mutex) F(s, pid) F(s, tid) F(s, start_time)          \
+  F(s, snapshot) F(s, pin) F(s, rw) F(s, wait) F(s, unused1) F(s, mutex) F(s, pid) F(s, tid) F(s, unused2)             \
   F(s, command) F(s, purpose) F(s, since) F(s, light) F(s, in_the_way_version) F(s, in_the_way_since) F(s, key_lock)   \
   F(s, key_lock_counts) F(s, key_lock_hashes)
 #define SHM_UNIT_FIELDS(F, s)                                                                                          \

@@ -10,7 +10,6 @@ public enum SlotLayout {
   public static let mutex = shm_slot_mutex_offset
   public static let pid = shm_slot_pid_offset
   public static let tid = shm_slot_tid_offset
-  public static let startTime = shm_slot_start_time_offset
   public static let command = shm_slot_command_offset
   public static let purpose = shm_slot_purpose_offset
   public static let since = shm_slot_since_offset

@@ -49,10 +49,8 @@ struct Slots {
   private func take(_ index: Int, _ purpose: UInt64) {
     let slot = offset(index)
     reset(index)
-    let pid = ProcessIdentity.pid
-    ctl.storeRelaxed(slot + SlotLayout.pid, UInt64(UInt32(bitPattern: pid)))
+    ctl.storeRelaxed(slot + SlotLayout.pid, UInt64(UInt32(bitPattern: ProcessIdentity.pid)))
     ctl.storeRelaxed(slot + SlotLayout.tid, UInt64(UInt32(bitPattern: ProcessIdentity.tid)))
-    ctl.storeRelaxed(slot + SlotLayout.startTime, (try? ProcessIdentity.startTime(of: pid)) ?? 0)
     ctl.storeRelaxed(slot + SlotLayout.purpose, purpose)
     ctl.storeRelaxed(slot + SlotLayout.inTheWayVersion, SlotWord.idle)
     ctl.storeRelaxed(slot + SlotLayout.since, HostClock.monotonicNanoseconds)
