@@ -14,6 +14,21 @@ extension FoundEntry {
   }
 }
 
+/// Reads a value as a type, or says why it is none.
+@inlinable @inline(__always)
+func decode<T: TableValue>(_ found: FoundEntry, as type: T.Type) -> Result<T, ValueMismatch> {
+  if found.meta.type != T.tableType.rawValue {
+    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: false))
+  }
+  if found.fingerprint != T.tableFingerprint {
+    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: true))
+  }
+  guard let value = unsafe T(tableBytes: found.value) else {
+    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: false))
+  }
+  return .success(value)
+}
+
 extension ValueAttributes {
   /// The same of a value that lies in no table.
   func hasForm(_ form: StoredForm) -> Bool { type == form.type.rawValue && fingerprint == form.fingerprint }

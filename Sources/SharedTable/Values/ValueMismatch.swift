@@ -1,5 +1,3 @@
-public import TableEngine
-
 /// Why stored bytes are no value of the type asked for.
 @usableFromInline
 struct ValueMismatch: Error {
@@ -20,19 +18,4 @@ struct ValueMismatch: Error {
     if stored == wanted.name { return "is of type \(stored), but its bytes are not valid as such; store it anew" }
     return "is of type \(stored), not \(wanted.name); read it as that type, or store it anew"
   }
-}
-
-/// Reads a value as a type, or says why it is none.
-@inlinable @inline(__always)
-func decode<T: TableValue>(_ found: FoundEntry, as type: T.Type) -> Result<T, ValueMismatch> {
-  if found.meta.type != T.tableType.rawValue {
-    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: false))
-  }
-  if found.fingerprint != T.tableFingerprint {
-    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: true))
-  }
-  guard let value = unsafe T(tableBytes: found.value) else {
-    return .failure(ValueMismatch(stored: found.meta.type, wanted: T.tableType, layout: false))
-  }
-  return .success(value)
 }
