@@ -1,7 +1,7 @@
 @testable import SharedTable
 
 /// Small nodes: a few dozen elements make a tree of several levels.
-let smallNodes = ArrayNode.Limits(leafElements: 4, leafBytes: 64, children: 4)
+let smallNodes = ArrayLimits(leafElements: 4, leafBytes: 64, children: 4)
 
 extension SharedArray {
   /// What is wrong with the tree: nodes that break a rule, or that nobody can reach.

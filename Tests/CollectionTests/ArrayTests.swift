@@ -22,7 +22,7 @@ import Testing
     var model: [Element] = []
 
     init(
-      _ table: Table, _ watching: Table, seed: UInt64, _ limits: ArrayNode.Limits,
+      _ table: Table, _ watching: Table, seed: UInt64, _ limits: ArrayLimits,
       _ make: @escaping (inout SplitMix) -> Element
     ) throws {
       self.seed = seed
@@ -174,7 +174,7 @@ import Testing
   /// Shorter elements make leaves small, as removals do.
   @Test func leavesWhoseElementsGetShorterAreJoined() throws {
     let table = try Table.temporary()
-    let limits = ArrayNode.Limits(leafElements: 16, leafBytes: 64, children: 4)
+    let limits = ArrayLimits(leafElements: 16, leafBytes: 64, children: 4)
     let array = try SharedArray<String>("a", in: table, limits: limits)
     for _ in 0..<14 { try array.append(String(repeating: "x", count: 32)) }
     let nodes = table.count

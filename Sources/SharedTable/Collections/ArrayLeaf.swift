@@ -113,7 +113,7 @@ struct ArrayLeaf: Sendable {
   ///
   /// - Parameter filling: whether leaves are filled to the brim: for elements that came in at the end, where more will
   ///   follow, and for many at once. Otherwise it is cut in the middle.
-  func leaves(_ limits: ArrayNode.Limits, filling: Bool) -> [ArrayLeaf] {
+  func leaves(_ limits: ArrayLimits, filling: Bool) -> [ArrayLeaf] {
     if limits.admitLeaf(count, data.count) { return count == 0 ? [] : [self] }
     let halves = !filling && count <= 2 * limits.leafElements && data.count <= 2 * limits.leafBytes
     let most = halves && count > limits.leafElements ? (count + 1) / 2 : limits.leafElements

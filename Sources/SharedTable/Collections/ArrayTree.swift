@@ -14,7 +14,7 @@ final class ArrayTree: Sendable {
   @usableFromInline let place: CollectionPlace
   /// Of the place's name, which owns it.
   private let prefix: KeptBytes
-  let limits: ArrayNode.Limits
+  let limits: ArrayLimits
   /// Of an element.
   @usableFromInline let alignment: Int
   /// Of nodes. Here it is read without a look whether its fingerprint has been computed.
@@ -23,7 +23,7 @@ final class ArrayTree: Sendable {
   private let knownHeader: KnownHeader
 
   init<Element: TableValue>(
-    _ name: String, _ table: Table, of type: Element.Type, _ limits: ArrayNode.Limits
+    _ name: String, _ table: Table, of type: Element.Type, _ limits: ArrayLimits
   ) throws(TableError) {
     self.table = table
     self.limits = limits
@@ -66,7 +66,7 @@ final class ArrayTree: Sendable {
 
     /// Can a barrier have left this?
     var isPossible: Bool {
-      level <= ArrayNode.Limits.levels && root < next && tail < next && (rooted == 0) == (root == 0)
+      level <= ArrayLimits.levels && root < next && tail < next && (rooted == 0) == (root == 0)
         && (rooted > 0 || level == 0)
     }
   }

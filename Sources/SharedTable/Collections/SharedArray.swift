@@ -30,7 +30,7 @@ public struct SharedArray<Element: TableValue>: Sendable {
   /// - Throws: `invalid` for another name. Touches the table not at all.
   public init(_ name: String, in table: Table) throws(TableError) { try self.init(name, in: table, limits: .init()) }
 
-  init(_ name: String, in table: Table, limits: ArrayNode.Limits) throws(TableError) {
+  init(_ name: String, in table: Table, limits: ArrayLimits) throws(TableError) {
     tree = try ArrayTree(name, table, of: Element.self, limits)
   }
 
