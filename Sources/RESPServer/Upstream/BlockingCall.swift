@@ -1,4 +1,5 @@
 import Dispatch
+import SharedTable
 import Synchronization
 
 /// Waits on a thread that may be blocked, a lane's, for what a task does.
@@ -19,9 +20,8 @@ enum BlockingCall {
       outcome.value.withLock { $0 = value }
       outcome.isThere.signal()
     }
-    let (seconds, attoseconds) = time.components
-    let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-    if outcome.isThere.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .timedOut { task.cancel() }
+    let end = DispatchTime.now() + .nanoseconds(Int(time.clampedNanoseconds))
+    if outcome.isThere.wait(timeout: end) == .timedOut { task.cancel() }
     return outcome.value.withLock { $0 }
   }
 }
