@@ -18,7 +18,7 @@ enum NumberWrites {
     }
     let (sum, overflow) = number.addingReportingOverflow(amount)
     if overflow { throw CommandError.overflow }
-    try tx.set(key, sum, expires: old?.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
+    try tx.set(key, sum, expires: Expiration(at: old?.expiry))
     reply.integer(sum)
   }
 
@@ -36,7 +36,7 @@ enum NumberWrites {
     }
     let text = Float80Text.decimal(sum)
     if old?.type == .double {
-      try tx.set(key, Double(sum), expires: old?.expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
+      try tx.set(key, Double(sum), expires: Expiration(at: old?.expiry))
     } else {
       try tx.store(key, Array(text.utf8), expiry: old?.expiry)
     }

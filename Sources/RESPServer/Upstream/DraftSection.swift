@@ -52,7 +52,7 @@ struct DraftSection: WriteSection, ~Copyable, ~Escapable {
   mutating func put(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64?
   ) throws(TableError) {
-    try refuse(expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
+    try refuse(Expiration(at: expiry))
     try unsafe draft.set([UInt8](key), [UInt8](bytes))
   }
 

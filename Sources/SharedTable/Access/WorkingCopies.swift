@@ -54,8 +54,7 @@ final class WorkingCopies {
     }
     let found = try find(guarded.key)
     let value = try table.checked(found.map { decode($0, as: Value.self) }, guarded.key)
-    let expiry = found.flatMap { $0.meta.hasExpiry ? $0.expiry : nil }
-    let cell = TypedCell(guarded.key, value, expires: expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
+    let cell = TypedCell(guarded.key, value, expires: Expiration(stored: found?.expiry ?? 0))
     if let place { cells[place] = cell } else { cells.append(cell) }
     return cell
   }

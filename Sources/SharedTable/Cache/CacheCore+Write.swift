@@ -171,7 +171,7 @@ extension CacheCore {
     let expiry = unsafe write.expires.nanoseconds(now: tx.now)
     try ledger.enter(hash, cost: cost, expiry: expiry, &tx)
     try ledger.makeRoom(limit, sparing: hash, &tx)
-    try unsafe tx.store(write.key, write.bytes, write.form, expiry == 0 ? .never : .at(nanosecondsSince1970: expiry))
+    try unsafe tx.store(write.key, write.bytes, write.form, Expiration(stored: expiry))
   }
 
   @inline(__always)

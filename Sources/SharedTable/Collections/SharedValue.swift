@@ -83,7 +83,7 @@ public struct SharedValue<Value: TableValue>: Sendable {
   func look(in tx: borrowing Transaction) throws(TableError) -> (value: Value, expires: Expiration) {
     guard let found = try tx.find(name) else { return (defaultValue, .never) }
     let value = try tx.table.checked(decode(found, as: Value.self), name)
-    return (value ?? defaultValue, found.expiry == 0 ? .never : .at(nanosecondsSince1970: found.expiry))
+    return (value ?? defaultValue, Expiration(stored: found.expiry))
   }
 
   /// A barrier that changes this value only: it waits for who has locked its key, and not for who has locked others.

@@ -55,7 +55,7 @@ extension Transaction {
   package mutating func put(
     _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ type: ValueType, expiry: UInt64? = nil
   ) throws(TableError) {
-    try unsafe store(key, bytes, StoredForm(type: type), expiry.map { .at(nanosecondsSince1970: $0) } ?? .never)
+    try unsafe store(key, bytes, StoredForm(type: type), Expiration(at: expiry))
   }
 
   /// Removes a key.

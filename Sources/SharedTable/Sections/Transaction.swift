@@ -151,7 +151,7 @@ public struct Transaction: ~Copyable, ~Escapable {
         .invalid, table: table.name,
         "the sum of \(amount) and the value of '\(key.shown)' does not fit into 64 bits; add less")
     }
-    try set(key, sum, expires: expiry == 0 ? .never : .at(nanosecondsSince1970: expiry))
+    try set(key, sum, expires: Expiration(stored: expiry))
     return sum
   }
 

@@ -7,6 +7,13 @@ public enum Expiration: Sendable, Equatable {
   /// At this instant.
   case at(nanosecondsSince1970: UInt64)
 
+  /// - Parameter instant: nanoseconds since 1970; nil: never.
+  package init(at instant: UInt64?) { self = instant.map { .at(nanosecondsSince1970: $0) } ?? .never }
+
+  /// - Parameter stored: nanoseconds since 1970, 0 for never, as ``nanoseconds(now:)`` says it and an entry has it.
+  @inlinable @inline(__always)
+  init(stored: UInt64) { self = stored == 0 ? .never : .at(nanosecondsSince1970: stored) }
+
   /// Nanoseconds since 1970, 0 for never.
   func nanoseconds(now: @autoclosure () -> UInt64) -> UInt64 {
     switch self {

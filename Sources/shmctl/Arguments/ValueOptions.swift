@@ -54,5 +54,5 @@ extension Transaction {
 
 extension TableEntry {
   /// For a change that leaves the expiry what it is.
-  var expiration: Expiration { expiry.map { .at(nanosecondsSince1970: $0) } ?? .never }
+  var expiration: Expiration { Expiration(at: expiry) }
 }
