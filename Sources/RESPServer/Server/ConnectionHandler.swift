@@ -9,9 +9,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// Bytes that a client did not ask for and has not read yet: more of them end its connection. As many may wait in its ``Outbox``.
-  static let mostUnread = 32 << 20
-  /// Bytes of such that one write takes, about.
+  /// Bytes of what the client did not ask for that one write takes, about.
   private static let writtenAtOnce = 64 << 10
 
   private let session: Session
@@ -32,7 +30,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var isInputClosed = false
   private var isClosing = false
   private var isEnding = false
-  private var unread = 0
+  private var unread = UnreadBytes()
   /// What the client is to be told since a lane has the session. It is sent behind the answers that the lane makes: a client that begins
   /// to listen by one of them would take it for that answer, and a client that caches would keep an answer that is older than it.
   private var held: [ClientRecord.Push] = []
@@ -196,15 +194,14 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard let context, !isEnding else { return }
     guard isInLane else { return send(pushes, context) }
     held += pushes
-    unread += pushes.reduce(0) { $0 + $1.byteCount }
-    if unread > Self.mostUnread { context.close(promise: nil) }
+    if !unread.add(pushes.reduce(0) { $0 + $1.byteCount }) { context.close(promise: nil) }
   }
 
   private func sendHeld() {
     guard !held.isEmpty else { return }
     let pushes = held
     held = []
-    unread -= pushes.reduce(0) { $0 + $1.byteCount }
+    unread.remove(pushes.reduce(0) { $0 + $1.byteCount })
     if let context, !isEnding { send(pushes, context) }
   }
 
@@ -227,13 +224,12 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   /// - Returns: false if the client leaves too much unread: then its connection is ended.
   private func write(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
     let count = bytes.readableBytes
-    unread += count
-    guard unread <= Self.mostUnread else {
+    guard unread.add(count) else {
       context.close(promise: nil)
       return false
     }
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-    context.write(wrapOutboundOut(bytes)).whenComplete { _ in bound.value.unread -= count }
+    context.write(wrapOutboundOut(bytes)).whenComplete { _ in bound.value.unread.remove(count) }
     return true
   }
 

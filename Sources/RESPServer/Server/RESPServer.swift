@@ -122,7 +122,7 @@ public final class RESPServer: Sendable {
         return address.port.map { "\(address.ipAddress ?? "?"):\($0)" } ?? "\(state.options.socket ?? ""):0"
       }
       let loop = channel.eventLoop
-      let outbox = Outbox(limit: ConnectionHandler.mostUnread)
+      let outbox = Outbox(limit: UnreadBytes.most)
       let holder = HandlerHolder()
       let bound = NIOLoopBound(holder, eventLoop: loop)
       let client = ClientRecord(
