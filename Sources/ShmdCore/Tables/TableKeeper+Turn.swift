@@ -31,7 +31,7 @@ extension TableKeeper {
 
   private func lookAfter(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) {
     do throws(TableError) {
-      if !managed.table.administration.isNamed { try restore(&managed, beat) }
+      if !managed.table.administration.isNamed { try bringBack(&managed, beat) }
       try noticeDead(managed)
       try repair(&managed)
       try expire(&managed)
@@ -73,7 +73,7 @@ extension TableKeeper {
   // MARK: - Steps
 
   /// Someone outside removed or replaced one of the table's names.
-  private func restore(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
+  private func bringBack(_ managed: inout ManagedTable, _ beat: @Sendable () -> Void) throws(TableError) {
     let configuration = managed.configuration
     // Said at the first turn, and not at each until it can be made again.
     if !managed.isLossTold {
