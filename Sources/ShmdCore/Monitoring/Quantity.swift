@@ -24,18 +24,6 @@ enum Quantity {
   /// `12,345`, and `0.3` where whole numbers would say nothing.
   static func rate(_ rate: Double) -> String { rate < 10 ? digits(rate) : number(Int(rate)) }
 
-  /// `350 ms`, `12 s`, `3 min`.
-  static func time(_ nanoseconds: UInt64) -> String {
-    switch nanoseconds {
-    case ..<1000: "\(nanoseconds) ns"
-    case ..<1_000_000: "\(nanoseconds / 1000) µs"
-    case ..<1_000_000_000: "\(nanoseconds / 1_000_000) ms"
-    case ..<120_000_000_000: "\(nanoseconds / 1_000_000_000) s"
-    case ..<7_200_000_000_000: "\(nanoseconds / 60_000_000_000) min"
-    default: "\(nanoseconds / 3_600_000_000_000) h"
-    }
-  }
-
   /// One decimal below ten, unless it is none.
   private static func digits(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())

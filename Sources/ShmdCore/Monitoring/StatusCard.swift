@@ -83,7 +83,7 @@ struct StatusCard {
     }
     if let limbo = statistics.limboBytes { facts.append(("limbo", Quantity.bytes(limbo))) }
     if sample.figures.oldestReaderNanoseconds > 0 {
-      facts.append(("oldest reader", Quantity.time(sample.figures.oldestReaderNanoseconds)))
+      facts.append(("oldest reader", "\(RoundedTime(nanoseconds: sample.figures.oldestReaderNanoseconds))"))
     }
     if let durable = sample.durableVersion {
       let behind = statistics.version > durable ? statistics.version - durable : 0
@@ -93,7 +93,7 @@ struct StatusCard {
   }
 
   private static func holder(_ holder: Table.Holder) -> String {
-    let time = holder.heldNanoseconds.map { ", \(Quantity.time($0))" } ?? ""
+    let time = holder.heldNanoseconds.map { ", \(RoundedTime(nanoseconds: $0))" } ?? ""
     return "\(holder.command.cut(40).html) (\(holder.pid)\(time))"
   }
 
@@ -110,10 +110,9 @@ struct StatusCard {
   private var stalledProcesses: [String] {
     Dictionary(grouping: sample.figures.stalledReaders, by: \.holder.pid).sorted { $0.key < $1.key }.map {
       pid, readers in
-      let age = readers.compactMap(\.stalledNanoseconds).max() ?? 0
-      let kept = readers.reduce(0) { $0 + $1.keptBytes }
-      return
-        "stalled reader \(readers[0].holder.command) (\(pid)): for \(Quantity.time(age)), keeps \(Quantity.bytes(kept))"
+      let age = RoundedTime(nanoseconds: readers.compactMap(\.stalledNanoseconds).max() ?? 0)
+      let kept = Quantity.bytes(readers.reduce(0) { $0 + $1.keptBytes })
+      return "stalled reader \(readers[0].holder.command) (\(pid)): for \(age), keeps \(kept)"
     }
   }
 

@@ -3,18 +3,7 @@ import ToolSupport
 
 /// How figures are worded for people, the same in every command.
 enum Phrase {
-  /// In the largest unit that leaves at least 1.
-  static func time(_ nanoseconds: UInt64) -> String {
-    switch nanoseconds {
-    case ..<1000: "\(nanoseconds) ns"
-    case ..<1_000_000: "\(nanoseconds / 1000) µs"
-    case ..<1_000_000_000: "\(nanoseconds / 1_000_000) ms"
-    case ..<(120 * 1_000_000_000): "\(nanoseconds / 1_000_000_000) s"
-    case ..<(7200 * 1_000_000_000): "\(nanoseconds / 60_000_000_000) min"
-    case ..<(172_800 * 1_000_000_000): "\(nanoseconds / 3_600_000_000_000) h"
-    default: "\(nanoseconds / 86_400_000_000_000) d"
-    }
-  }
+  static func time(_ nanoseconds: UInt64) -> String { "\(RoundedTime(nanoseconds: nanoseconds))" }
 
   static func size(_ bytes: Int) -> String { "\(ByteCount(bytes: bytes))" }
 
