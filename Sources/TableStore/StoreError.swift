@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import SharedMemory
 public import SharedTable
 
 /// What went wrong with a table's store, and what to do about it. The table itself goes on in memory.
@@ -105,7 +106,7 @@ extension StoreError {
     case SQLITE_BUSY, SQLITE_LOCKED:
       self.init(.inUse, path, "another process has it open; \(Self.oneKeeper)")
     case SQLITE_IOERR:
-      if [ENOSPC, EDQUOT, EFBIG].contains(error.errno), csqlite_is_sync_failure(error.code) == 0 {
+      if SystemError.isOutOfSpace(error.errno), csqlite_is_sync_failure(error.code) == 0 {
         self.init(.noSpace, path, "no room on the file system; free some: it is tried again until it works")
       } else {
         self.init(
