@@ -70,9 +70,9 @@ struct Expire: TableCommand {
       object.add("found", isThere)
       try StandardOutput.write(object.line)
     }
-    if isThere { return }
-    options.note(table, "no key '\(key.shown)'; \(Suggestion.keys(like: key.bytes, in: table))")
-    throw ExitStatus.notFound
+    var misses = Misses()
+    if !isThere { misses.add(key.bytes, options, table) }
+    try misses.end()
   }
 }
 
