@@ -68,6 +68,30 @@ import Testing
     }
   }
 
+  /// Who may write the object can make it as long as the table may get, for nothing: a walk in circles must not last as long as that.
+  @Test func aWalkInCirclesIsBoundedByTheMemoryThatTheObjectHas() throws {
+    try withTable(capacityBytes: 1 << 30) { table, name throws in
+      try table.set("key", 1)
+      let words = try Words("shmtable.\(name).data")
+      let end = table.segment.geometry.dataBytes
+      try words.object.truncate(to: end)
+      words[DataLayout.publishedBytes] = UInt64(end)
+      let subTable = Int(DirectoryWord(words[DataLayout.root]).offset)
+      for slot in 0..<2048 where words[subTable + slot * 8] == BucketWord.empty {
+        words[subTable + slot * 8] = BucketWord.deleted
+      }
+      words[subTable + SubTable.link] = UInt64(subTable)
+      for place in 0..<1024 { words[DataLayout.root + place * 8] |= DirectoryWord.deep }
+      let observer = try Table.open(name, access: .observer)
+      var lookup = try ObserverLookup(observer.segment, timeoutNanoseconds: 0)
+      #expect(throws: ObserverLookup.Inconsistent.self) {
+        _ = try Array("absent".utf8).withUnsafeBytes { try lookup.find($0, hash: 7) }
+      }
+      #expect(try lookup.metBytes <= words.object.status().allocated + SubTable.deepByteCount)
+      #expect(lookup.limit == end)
+    }
+  }
+
   /// An observer's record of a thread is its section's: an opening that comes to no section leaves none.
   @Test func anObserverThatFindsTheTableBusyLeavesNothingInTheThread() throws {
     try withTable(.rwlock) { table, name throws in

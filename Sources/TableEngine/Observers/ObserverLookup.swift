@@ -8,7 +8,8 @@ import SharedMemory
 ///
 /// Bounds are the smallest of the published size, the object's real size and what is mapped of it; each length and
 /// offset is read once into a local; alignment is checked. What a walk through one sub-table meets lies side by side in
-/// the table, so one that has met more bytes than there are goes in circles: that bounds chains and links. A scan meets a
+/// the table, and has memory. So one that has met more bytes than the object has memory goes in circles: that bounds chains
+/// and links. The object's size would bound nothing: who may write it can make it terabytes long, for nothing. A scan meets a
 /// sub-table once, and an entry at most once a level of the directory, if splits are undone under it: that bounds it all.
 /// What does not fit is either a race, which validation then shows, or damage, which is said.
 struct ObserverLookup {
@@ -22,8 +23,12 @@ struct ObserverLookup {
   let sequence: UInt64
   private let segment: Segment
   private(set) var limit: Int
+  /// As many bytes a walk may meet before it looks again how much memory the object has.
+  private var budget = unexaminedBytes
+  /// Most walks meet less than this, and need not look.
+  private static let unexaminedBytes = 1 << 20
   /// Bytes of sub-tables and entries met since the walk began.
-  private var metBytes = 0
+  private(set) var metBytes = 0
   /// The same over the whole scan under way: all of it, and sub-tables alone.
   private var scannedBytes = 0
   private var scannedSubTableBytes = 0
@@ -117,7 +122,18 @@ struct ObserverLookup {
 
   private mutating func meet(_ count: Int) throws(Inconsistent) {
     metBytes += count
-    if metBytes > limit { throw Inconsistent(what: "its chains or links lead in circles") }
+    if exceedsMemory(metBytes) { throw Inconsistent(what: "its chains or links lead in circles") }
+  }
+
+  /// Whether this many bytes of sub-tables and entries are more than the object has.
+  private mutating func exceedsMemory(_ bytes: Int) -> Bool { bytes > budget && exceedsMemoryOfNow(bytes) }
+
+  @inline(never)
+  private mutating func exceedsMemoryOfNow(_ bytes: Int) -> Bool {
+    // Pages that were swapped out count, too. An object that cannot be examined has what `require` found.
+    let allocated = (try? segment.dataObject.status().allocated) ?? limit
+    budget = min(limit, allocated)
+    return bytes > budget
   }
 
   mutating func directoryWord(hash: UInt64) throws(Inconsistent) -> DirectoryWord {
@@ -234,7 +250,7 @@ struct ObserverLookup {
       subTable = next
     }
     scannedBytes += metBytes
-    if scannedSubTableBytes > limit || scannedBytes / (SubTable.maximumDepth + 1) > limit {
+    if exceedsMemory(scannedSubTableBytes) || exceedsMemory(scannedBytes / (SubTable.maximumDepth + 1)) {
       throw Inconsistent(what: "its directory leads in circles")
     }
     scanCursor.advance(past: position, depth: directory.bits)
