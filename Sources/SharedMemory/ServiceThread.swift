@@ -8,12 +8,13 @@ public enum ServiceThread {
   /// - Parameter run: captures nothing; names the thread by ``name(_:)`` if it likes.
   /// - Throws: what pthread_create(3) says, EAGAIN at the limit of threads.
   public static func start(
+    _ argument: UnsafeMutableRawPointer? = nil,
     _ run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   ) throws(SystemError) {
-    pthread_detach(try unsafe startJoinable(nil, run))
+    pthread_detach(try unsafe startJoinable(argument, run))
   }
 
-  /// The same with an argument, for a caller that joins the thread.
+  /// The same for a caller that joins the thread.
   public static func startJoinable(
     _ argument: UnsafeMutableRawPointer?, _ run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   ) throws(SystemError) -> pthread_t {

@@ -23,6 +23,10 @@ public struct MappedMemory: @unchecked Sendable {
   @inlinable @inline(__always)
   public func loadRelaxed(_ offset: Int) -> UInt64 { unsafe shm_load_relaxed(base + offset) }
 
+  /// Sequentially consistent: not before an earlier exchange of this thread, on any processor.
+  @inlinable @inline(__always)
+  func loadSequential(_ offset: Int) -> UInt64 { unsafe shm_load_seqcst(base + offset) }
+
   /// Half of a word that nobody changes any more.
   @inlinable @inline(__always)
   func loadRelaxedHalf(_ offset: Int) -> UInt32 { unsafe shm_load32_relaxed(base + offset) }

@@ -2,14 +2,13 @@ import CShims
 import SharedMemory
 import Synchronization
 
-/// The thread that holds the slots of long snapshots and of the process's presence.
+/// A thread that holds the slots of long snapshots and of the process's presence.
 ///
 /// A slot belongs to the thread that holds its robust mutex, and a snapshot may outlive the thread that took it.
-/// So one thread a process, started at the first of them, claims and gives back slots on request and sleeps
-/// otherwise. It never touches a table's contents.
+/// So a thread of the library's own, started at the first of them, claims and gives back slots on request and sleeps
+/// otherwise. It never touches a table's contents. It holds as many slots as the kernel can mark when it dies
+/// (``Slots/mostOfThread``): for more there is another such thread.
 final class SlotKeeper: Sendable {
-  static let shared = SlotKeeper()
-
   private enum Request: Sendable {
     case claim(ControlAttachment, purpose: UInt64, @Sendable (Result<Int, EngineError>) -> Void)
     /// Keeps the mutex mapped until it is unlocked.
@@ -18,16 +17,50 @@ final class SlotKeeper: Sendable {
 
   private struct State {
     var requests: [Request] = []
-    /// Nil before the first request.
+    /// How many slots the thread holds, or is asked to claim.
+    var slotCount = 0
+    /// Which process the rest is of. Nil before the first request.
     var forkGeneration: ForkGeneration?
+    var hasThread = false
   }
+
+  private static let all = Mutex<[SlotKeeper]>([])
 
   private let state = Mutex(State())
   private let wakeUp = Semaphore()
 
-  /// Claims a slot in the keeper's name. Blocks for a thread switch. The caller holds the attachment until
-  /// ``release(_:_:)``.
-  func claim(_ attachment: ControlAttachment, purpose: UInt64) throws(EngineError) -> Int {
+  /// Claims a slot in the name of one of these threads. Blocks for a thread switch. The caller holds the attachment until
+  /// ``KeptSlot/release()``.
+  static func claim(_ attachment: ControlAttachment, purpose: UInt64) throws(EngineError) -> KeptSlot {
+    let keeper = withRoom()
+    do throws(EngineError) {
+      return KeptSlot(index: try keeper.claim(attachment, purpose), attachment: attachment, keeper: keeper)
+    } catch {
+      keeper.withState { $0.slotCount -= 1 }
+      throw error
+    }
+  }
+
+  /// One that can hold one slot more; it is counted.
+  private static func withRoom() -> SlotKeeper {
+    // Not under ForkLock: what is asked below takes it.
+    let known = ForkLock.hold { all.withLock { $0 } }
+    if let keeper = known.first(where: { $0.countOneMore() }) { return keeper }
+    let keeper = SlotKeeper()
+    _ = keeper.countOneMore()
+    ForkLock.hold { all.withLock { $0.append(keeper) } }
+    return keeper
+  }
+
+  private func countOneMore() -> Bool {
+    withState { state in
+      guard state.slotCount < Slots.mostOfThread else { return false }
+      state.slotCount += 1
+      return true
+    }
+  }
+
+  private func claim(_ attachment: ControlAttachment, _ purpose: UInt64) throws(EngineError) -> Int {
     let done = Semaphore()
     let answer = Mutex<Result<Int, EngineError>>(.failure(.slotsExhausted(attachment.slots.count)))
     submit(
@@ -40,23 +73,14 @@ final class SlotKeeper: Sendable {
   }
 
   /// Gives a slot back; does not wait for that to happen. What it announced was withdrawn by the caller.
-  func release(_ attachment: ControlAttachment, _ index: Int) { submit(.release(attachment, index)) }
+  fileprivate func release(_ attachment: ControlAttachment, _ index: Int) { submit(.release(attachment, index)) }
 
-  /// The thread is one a process, and one more in each that is forked from it. A request stands in line before anybody
-  /// starts the thread: a thread that fails to start it tells all that stand there.
+  /// A request stands in line before any thread starts the keeper's: one that fails to start it tells all that stand there.
   private func submit(_ request: Request) {
-    // What a parent had asked for concerns the parent's slots. Dropped after the locks, with what it refers to.
-    var ofParent: [Request] = []
-    defer { withExtendedLifetime(ofParent) {} }
     let needsThread = withState { state in
-      let generation = ForkGeneration()
-      let isFirst = state.forkGeneration != generation
-      if isFirst {
-        swap(&state.requests, &ofParent)
-        state.forkGeneration = generation
-      }
       state.requests.append(request)
-      return isFirst
+      defer { state.hasThread = true }
+      return !state.hasThread
     }
     if needsThread { startThread() }
     wakeUp.post()
@@ -64,15 +88,15 @@ final class SlotKeeper: Sendable {
 
   private func startThread() {
     do throws(SystemError) {
-      try unsafe ServiceThread.start { _ in
+      try unsafe ServiceThread.start(Unmanaged.passUnretained(self).toOpaque()) { keeper in
         ServiceThread.name("table-keeper")
-        SlotKeeper.shared.run()
+        unsafe Unmanaged<SlotKeeper>.fromOpaque(keeper!).takeUnretainedValue().run()
         return nil
       }
     } catch {
       // The next request tries again.
       let abandoned = withState { state in
-        defer { state = State() }
+        defer { (state.requests, state.hasThread) = ([], false) }
         return state.requests
       }
       for case .claim(_, _, let answer) in abandoned { answer(.failure(.system(error))) }
@@ -80,8 +104,22 @@ final class SlotKeeper: Sendable {
   }
 
   /// `body` must drop no request: the end of an attachment takes ForkLock itself.
+  ///
+  /// The thread is one a process, and another in each that is forked from it. What a parent had asked for concerns the parent's slots.
   private func withState<R: Sendable>(_ body: (inout State) -> R) -> R {
-    ForkLock.hold { state.withLock { body(&$0) } }
+    // Dropped after the locks, with what it refers to.
+    var ofParent = State()
+    defer { withExtendedLifetime(ofParent) {} }
+    return ForkLock.hold {
+      state.withLock { state in
+        let generation = ForkGeneration()
+        if state.forkGeneration != generation {
+          swap(&state, &ofParent)
+          state.forkGeneration = generation
+        }
+        return body(&state)
+      }
+    }
   }
 
   private func run() {
@@ -97,9 +135,20 @@ final class SlotKeeper: Sendable {
         }
       case .release(let attachment, let index):
         attachment.slots.release(index)
+        withState { $0.slotCount -= 1 }
       case nil:
         break
       }
     }
   }
+}
+
+/// A slot that a ``SlotKeeper`` holds.
+struct KeptSlot: Sendable {
+  let index: Int
+  fileprivate let attachment: ControlAttachment
+  fileprivate let keeper: SlotKeeper
+
+  /// Gives the slot back; does not wait for that to happen. What it announced was withdrawn by the caller.
+  func release() { keeper.release(attachment, index) }
 }

@@ -8,7 +8,7 @@ import SharedMemory
 public final class LongSnapshot: Sendable {
   public let segment: Segment
   public let version: UInt64
-  private let slot: Int
+  private let slot: KeptSlot
 
   /// - Throws: `unsupported` for the rwlock variant and for observers, `slotsExhausted`.
   public init(_ segment: Segment) throws(EngineError) {
@@ -24,8 +24,8 @@ public final class LongSnapshot: Sendable {
     }
     let participant = try segment.requireParticipant()
     self.segment = segment
-    slot = try SlotKeeper.shared.claim(participant.attachment, purpose: SlotPurpose.snapshot)
-    let words = unsafe participant.ctl.pointer(participant.slots.offset(slot))
+    slot = try SlotKeeper.claim(participant.attachment, purpose: SlotPurpose.snapshot)
+    let words = unsafe participant.ctl.pointer(participant.slots.offset(slot.index))
     version = unsafe segment.pinSnapshot(words, fenced: segment.fenced)
     // From here on the exact snapshot keeps its versions, and the pin is not needed: no reader at this snapshot can
     // come to what was unlinked before. By an exchange: the slot's words are visible before another thread may use the
@@ -35,8 +35,8 @@ public final class LongSnapshot: Sendable {
 
   deinit {
     guard let participant = segment.participant, segment.isOfThisProcess else { return }
-    participant.slots.reset(slot)
-    SlotKeeper.shared.release(participant.attachment, slot)
+    participant.slots.reset(slot.index)
+    slot.release()
   }
 
   /// Opens a section of this thread at the snapshot's version. Close it with ``Segment/endRead(_:)``, and hold the
@@ -58,7 +58,7 @@ public final class LongSnapshot: Sendable {
     let slot = unsafe record.pointee.slot!
     unsafe shm_store_release(slot + SlotLayout.pin, segment.committed)
     _ = unsafe shm_exchange_seqcst(slot, SlotWord.exact | version)
-    let kept = participant.ctl.loadAcquire(participant.slots.offset(self.slot) + SlotLayout.snapshot)
+    let kept = participant.ctl.loadSequential(participant.slots.offset(self.slot.index) + SlotLayout.snapshot)
     let stands = kept == SlotWord.exact | version
     guard stands else {
       unsafe segment.unpin(slot)
