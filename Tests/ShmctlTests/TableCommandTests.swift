@@ -318,4 +318,19 @@ import Testing
       try table.open().administration.limits() == Table.Limits(limboBudgetBytes: 128 << 10, stalledReaderPolicy: policy)
     )
   }
+
+  /// There every user that the namespace does not map has one number, and the process may have it itself.
+  @Test(.enabled(if: stranger != nil, "cannot run: needs root to make another user's objects"))
+  func inAUserNamespaceAnUnmappedUsersTableIsNotOnesOwn() throws {
+    let table = try TestTable(Table.Options(capacityBytes: 4 << 20, mode: 0o644))
+    try table.open().set("k", "v")
+    for path in [table.controlPath, table.dataPath] { #expect(unsafe chown(path, stranger ?? 0, 0) == 0) }
+    let shell = "setpriv --reuid=65533 --clear-groups unshare --user --map-user=65534"
+    let refused = try CommandRun(shell: "\(shell) \"$SHMCTL\" -t \"$T\" get k", environment: ["T": table.name])
+    #expect(refused.status == 12 && refused.errors.contains("foreign"), "\(refused.status) \(refused.errors)")
+    // Told that a table of that number counts, it reads.
+    let trusting = try CommandRun(
+      shell: "\(shell) \"$SHMCTL\" --trust 65534 -t \"$T\" get k", environment: ["T": table.name])
+    #expect(trusting.text == "v", "\(trusting.status) \(trusting.errors)")
+  }
 }

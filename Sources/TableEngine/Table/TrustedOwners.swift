@@ -22,12 +22,28 @@ public enum TrustedOwners: Sendable, Equatable, ExpressibleByArrayLiteral {
   }
 
   package func include(_ owner: UInt32, for use: Use) -> Bool {
-    if owner == 0 || owner == geteuid() { return true }
+    if owner == 0 || Self.isOwn(owner) { return true }
     switch self {
     case .everyone where use != .takingPart: return true
     case .users(let users) where users.contains(owner): return true
     default: return owner == DaemonUser.id
     }
+  }
+
+  /// Whether a user is the process's own effective one. In a user namespace all users that it does not map have one number, that of
+  /// user_namespaces(7)'s overflow user: there that is no user's own.
+  private static func isOwn(_ owner: UInt32) -> Bool {
+    guard owner == geteuid() else { return false }
+    return owner != overflowUser || isInInitialUserNamespace
+  }
+
+  private static var overflowUser: UInt32 {
+    HostFile.read("/proc/sys/kernel/overflowuid")?.split(separator: "\n").first.flatMap { UInt32($0) } ?? 65_534
+  }
+
+  /// That one alone maps every user to itself.
+  private static var isInInitialUserNamespace: Bool {
+    HostFile.read("/proc/self/uid_map")?.split { $0 == " " || $0 == "\n" } == ["0", "0", "4294967295"]
   }
 
   /// These, and the user that a table is made for, who owns what a creator that died had given away already.
