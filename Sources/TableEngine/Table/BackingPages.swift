@@ -1,3 +1,4 @@
+import Glibc
 import SharedMemory
 
 /// The pages behind the two objects: claims them before the first store into them, so that a full file system is an
@@ -23,7 +24,7 @@ final class BackingPages: Sendable {
 
   /// Does anything lie in whole pages of this range? False where the system does not tell.
   func hasControlPages(_ range: Range<Int>) -> Bool {
-    let first = roundUp(range.lowerBound, to: 4096)
+    let first = roundUp(range.lowerBound, to: Int(getpagesize()))
     return first < range.upperBound && ((try? control.hasMemory(in: first..<range.upperBound)) ?? false)
   }
 
@@ -35,6 +36,8 @@ final class BackingPages: Sendable {
     do {
       try object.allocate(offset: offset, count: count)
     } catch {
+      // What a tmpfs says where the process's control group is at its limit of memory.
+      if error.errno == ENOMEM { throw .full(.fileSystem) }
       throw EngineError.Shortage(error).map { .full($0) } ?? .system(error)
     }
   }

@@ -17,7 +17,7 @@ extension Segment {
         // them before may go.
         try unlink(isLocked ? NamedObject.all(ofTable: name) : found, trusted)
         // Only now: a user who may write a table but not remove it must not end it for everybody.
-        if let control { try markDropped(control) }
+        if let control { markDropped(control) }
       } catch {
         throw EngineError(opening: error)
       }
@@ -95,10 +95,12 @@ extension Segment {
 }
 
 extension Segment {
-  /// Tells whoever has the table open; an outside `rm` is found by the link count instead.
-  private static func markDropped(_ control: SharedObject) throws(SystemError) {
-    guard try control.status().size >= FirstPage.byteCount else { return }
-    let page = try control.map(count: FirstPage.byteCount, writable: true)
+  /// Tells the processes that have the table open. One that is not told finds by the link count that the names are gone, as after an outside
+  /// `rm`: so where the page cannot be mapped, the drop has succeeded all the same.
+  private static func markDropped(_ control: SharedObject) {
+    guard let size = try? control.status().size, size >= FirstPage.byteCount,
+      let page = try? control.map(count: FirstPage.byteCount, writable: true)
+    else { return }
     withExtendedLifetime(page) {
       let header = unsafe MappedMemory(base: page.base)
       if header.loadAcquire(ControlLayout.magic) == DataLayout.magicValue {

@@ -116,8 +116,15 @@ struct Resize: ParsableCommand {
   private func replace(_ table: Table, _ wanted: Table.Options, _ copy: Table, _ isOldOneGone: inout Bool) throws {
     try table.barrier(timeout: options.timeout.duration) { tx in
       try fill(copy, from: tx)
-      try Table.drop(table.name, trusting: options.trustedOwners())
-      isOldOneGone = true
+      do {
+        try Table.drop(table.name, trusting: options.trustedOwners())
+        isOldOneGone = true
+      } catch {
+        // One of its names may be gone all the same. Then the copy alone has the contents.
+        isOldOneGone = !table.administration.isNamed
+        guard isOldOneGone else { throw error }
+        throw Complaint(.failure, table: table.name, "\(error); \(Self.whereItsContentsAre(copy, table))")
+      }
       do {
         // Whole at once: a program that opens it anew may write at once, and no older value may come after that.
         _ = try Table.create(
@@ -126,12 +133,16 @@ struct Resize: ParsableCommand {
         let isAnothers = (error as? TableError)?.code == .exists
         throw Complaint(
           .failure, table: table.name,
-          "\(error); its contents are whole in table '\(copy.name)'; "
-            + (isAnothers
-              ? "a program has made '\(table.name)' anew meanwhile: look which values you want, and 'shmctl copy' or 'drop' the copy"
-              : "'shmctl copy \(copy.name) \(table.name)' brings them back"))
+          isAnothers
+            ? "\(error); its contents are whole in table '\(copy.name)'; a program has made '\(table.name)' anew meanwhile: look which "
+              + "values you want, and 'shmctl copy' or 'drop' the copy"
+            : "\(error); \(Self.whereItsContentsAre(copy, table))")
       }
     }
+  }
+
+  private static func whereItsContentsAre(_ copy: Table, _ table: Table) -> String {
+    "its contents are whole in table '\(copy.name)'; 'shmctl copy \(copy.name) \(table.name)' brings them back"
   }
 
   private func fill(_ target: Table, from tx: borrowing Transaction) throws {
