@@ -55,7 +55,7 @@ struct RWReaderGate {
     // generation on sees our intent, or we see the new generation below.
     _ = ctl.exchange(word, RWWord.intent(generation))
     // PAIR rw-generation. Other end: RWExclusion.fresh. Before the lock: an older generation's instance may be being remade.
-    guard self.generation == generation else { return withdraw(word) }
+    guard ctl.loadSequential(RWLayout.generation) == generation else { return withdraw(word) }
     guard instance(generation).tryRead() == .acquired else { return withdraw(word) }
     // After it: the instance may have been abandoned between the check and the lock, or its writer may have died.
     guard self.generation == generation, !isWriting else {

@@ -38,7 +38,8 @@ extension Segment {
   /// `committed`: by the compiler's order alone where membarrier reaches this process, else by an exchange.
   /// PAIR pend-committed. Other end: CommitPoint.publish. Acquire, twice: the first load gives a reclaiming process its
   /// bound, the second is the snapshot. If the first were the snapshot, versions that it needs could have been
-  /// reclaimed before the announcement was visible.
+  /// reclaimed before the announcement was visible. The second is sequentially consistent: a mere acquire may pass the
+  /// exchange on a processor that has weaker loads for it.
   @inlinable @inline(__always)
   func announce(_ slot: UnsafeMutableRawPointer, fenced: Bool) -> UInt64 {
     let bound = data.loadAcquire(DataLayout.committed)
@@ -48,7 +49,7 @@ extension Segment {
       unsafe shm_store_release(slot, bound)
       shm_fence_compiler()
     }
-    return data.loadAcquire(DataLayout.committed)
+    return data.loadSequential(DataLayout.committed)
   }
 
   @usableFromInline @inline(never)
