@@ -55,7 +55,7 @@ final class TableWatcher: Sendable {
 
   // MARK: - For watches
 
-  fileprivate func add() throws(SystemError) -> UInt64 {
+  func add() throws(SystemError) -> UInt64 {
     // Dropped after the lock: the last reference to a segment, whose end takes ForkLock itself.
     var ofParent: [UInt64: Wait?] = [:]
     defer { withExtendedLifetime(ofParent) {} }
@@ -80,12 +80,12 @@ final class TableWatcher: Sendable {
     return id
   }
 
-  fileprivate func remove(_ id: UInt64) {
+  func remove(_ id: UInt64) {
     let removed = withState { $0.waits.removeValue(forKey: id) }
     if removed != nil { control.advance() }
   }
 
-  fileprivate func wait(
+  func wait(
     _ id: UInt64, _ segment: Segment, for goal: Watch.Goal, deadline: UInt64, _ wake: @escaping @Sendable () -> Void
   ) throws(SystemError) {
     let wait = Wait(
@@ -105,7 +105,7 @@ final class TableWatcher: Sendable {
     if needsThread, let error = start(), endWaits(but: id) { throw error }
   }
 
-  fileprivate func end(_ id: UInt64) {
+  func end(_ id: UInt64) {
     let wait = withState { state -> Wait? in
       guard let wait = state.waits[id] ?? nil else { return nil }
       state.waits.updateValue(nil, forKey: id)
@@ -116,9 +116,10 @@ final class TableWatcher: Sendable {
 
   // MARK: - The thread
 
-  /// - Returns: an error number, or 0.
-  private enum Turn {
-    case ended
+  /// What the thread does next.
+  private enum Step {
+    /// Nobody watches any more: the thread ends.
+    case end
     case wake([@Sendable () -> Void])
     case sleep([SeenWords], nanoseconds: UInt64)
   }
@@ -161,7 +162,7 @@ final class TableWatcher: Sendable {
   /// that moment would leave such a lock taken in the child for ever.
   private func warmUp() {
     // Others may have begun to wait by now, and what they wait for may be there.
-    if case .wake(let wakes) = turn() { for wake in wakes { wake() } }
+    if case .wake(let wakes) = nextStep() { for wake in wakes { wake() } }
     sleep(on: [], seen: control.value &+ 1, nanoseconds: 0)
     let changed = (control, control.value &+ 1)
     FutexEvent.wait(whileAll: [changed, changed], timeoutNanoseconds: 0)
@@ -171,8 +172,8 @@ final class TableWatcher: Sendable {
     while true {
       // Before the list is looked at, so that no change of it is slept through.
       let seen = control.value
-      switch turn() {
-      case .ended:
+      switch nextStep() {
+      case .end:
         return
       case .wake(let wakes):
         for wake in wakes { wake() }
@@ -193,7 +194,7 @@ final class TableWatcher: Sendable {
   }
 
   /// Who is to be woken, or else what to sleep on.
-  private func turn() -> Turn {
+  private func nextStep() -> Step {
     let now = HostClock.monotonicNanoseconds
     // Dropped after the lock: a watch that ended meanwhile leaves its last reference to the segment here.
     var tables: [ObjectIdentifier: SeenWords] = [:]
@@ -201,7 +202,7 @@ final class TableWatcher: Sendable {
     return withState { state in
       if state.waits.isEmpty {
         state.isRunning = false
-        return .ended
+        return .end
       }
       var wakes: [@Sendable () -> Void] = []
       var nanoseconds = UInt64.max
@@ -233,118 +234,5 @@ final class TableWatcher: Sendable {
     guard wait.segment.access == .observer else { return sliceNanoseconds }
     let quiet = (now &- wait.since) / 8
     return min(max(quiet, observerSlice.lowerBound), observerSlice.upperBound)
-  }
-}
-
-/// A table's words as the watcher saw them in one turn: what all who wait are judged by is what is slept on.
-private struct SeenWords {
-  private let segment: Segment
-  private var committed: UInt64?
-  private var durable: UInt64?
-
-  init(_ segment: Segment) { self.segment = segment }
-
-  /// Whether what is waited for has come, or will not.
-  mutating func showEnd(of goal: Watch.Goal) -> Bool {
-    switch goal {
-    case .commit(let version):
-      let newest = committed ?? segment.committed
-      committed = newest
-      return newest > version
-    case .disk(let version):
-      // Before the look, so that a store that gets on meanwhile ends the sleep.
-      durable = durable ?? segment.durable
-      return (try? segment.isDurable(version)) != false
-    }
-  }
-
-  func announceWait() {
-    if let committed { segment.announceWait(after: committed) }
-  }
-
-  func append(to events: inout [(FutexEvent, UInt32)]) {
-    if let committed { events.append((segment.commitEvent, UInt32(truncatingIfNeeded: committed))) }
-    if let durable { events.append((segment.durableEvent, UInt32(truncatingIfNeeded: durable))) }
-  }
-}
-
-/// By this a task, a queue or an event loop waits for commits of a table, or for its store, and blocks no thread. The wait ends with the last
-/// reference.
-package final class Watch: Sendable {
-  /// What is waited for.
-  package enum Goal: Sendable {
-    /// A version above this one is committed.
-    case commit(after: UInt64)
-    /// All versions up to this one are on the disk, or it is known that they will not be.
-    case disk(UInt64)
-  }
-
-  private let segment: Segment
-  private let id: UInt64
-
-  /// - Throws: `system` if the watcher's thread cannot be started.
-  package init(_ table: Table) throws(TableError) {
-    segment = table.segment
-    do throws(SystemError) { id = try TableWatcher.shared.add() } catch { throw table.named(.system(error)) }
-  }
-
-  deinit { TableWatcher.shared.remove(id) }
-
-  /// Gives an iterator that is about to wait a watch of its own: it has none yet, or shares one with a copy of itself, and one task at
-  /// a time can wait by a watch.
-  static func ensureOwn(_ watch: inout Watch?, of table: Table) throws(TableError) {
-    if !isKnownUniquelyReferenced(&watch) { watch = try Watch(table) }
-  }
-
-  /// Calls `wake` once: when what is waited for has come, the table is gone, the time is over, or ``end()`` is called. On the
-  /// watcher's thread: it must not take long. Only one wait at a time.
-  /// - Throws: `system` if the watcher's thread cannot be started; `wake` is not called then.
-  package func wait(
-    for goal: Goal, deadline: UInt64 = .max, _ wake: @escaping @Sendable () -> Void
-  ) throws(TableError) {
-    do throws(SystemError) {
-      try TableWatcher.shared.wait(id, segment, for: goal, deadline: deadline, wake)
-    } catch {
-      throw TableError(.system(error), table: segment.name)
-    }
-  }
-
-  /// Ends the wait, if there is one.
-  package func end() { TableWatcher.shared.end(id) }
-
-  /// The same wait; no commit comes to a table that is gone. Suspends also where the wait is over at once: beside a writer that never pauses the
-  /// caller would otherwise keep its actor, or a thread of the pool, for as long as it looks again.
-  /// - Throws: `unlinked`, unless there is a commit that the caller has not seen; `system`.
-  func waitForCommit(
-    after version: UInt64, deadline: UInt64, isolation: isolated (any Actor)? = #isolation
-  ) async throws(TableError) {
-    if segment.committed > version { return await Task.yield() }
-    do throws(EngineError) {
-      try segment.checkLinked(now: HostClock.coarseNanoseconds)
-    } catch {
-      throw TableError(error, table: segment.name)
-    }
-    try await wait(for: .commit(after: version), deadline: deadline, isolation: isolation)
-  }
-
-  /// Suspends until what is waited for has come, the table is gone, the time is over, or the task is cancelled.
-  /// - Throws: `system` if the watcher's thread cannot be started.
-  func wait(
-    for goal: Goal, deadline: UInt64 = .max, isolation: isolated (any Actor)? = #isolation
-  ) async throws(TableError) {
-    let failure: TableError? = await withTaskCancellationHandler {
-      await unsafe withUnsafeContinuation { continuation in
-        do throws(TableError) {
-          try wait(for: goal, deadline: deadline) { unsafe continuation.resume(returning: nil) }
-        } catch {
-          return unsafe continuation.resume(returning: error)
-        }
-        // A cancellation that came before the wait found nothing to end.
-        if Task.isCancelled { end() }
-      }
-    } onCancel: {
-      end()
-    }
-    if let failure { throw failure }
   }
 }

@@ -1,0 +1,18 @@
+/// A look at one value in a section of its own, which it may wait for as long as it is told; nil = the table's timeout.
+@usableFromInline typealias AccessLook<Output> = @Sendable (Duration?) throws -> Output
+
+/// What a ``ReadAccessor`` is. A class, so that whoever hands it on counts one reference.
+@usableFromInline
+final class ReadPlan<Output>: Sendable {
+  let scope: AccessScope
+  let body: @Sendable (WorkingCopies) throws -> Output
+  /// Of an accessor that looks at one value and is no composition: the same without working copies, and specialised where it was
+  /// lifted.
+  @usableFromInline let look: AccessLook<Output>?
+
+  init(_ scope: AccessScope, look: AccessLook<Output>?, _ body: @escaping @Sendable (WorkingCopies) throws -> Output) {
+    self.scope = scope
+    self.look = look
+    self.body = body
+  }
+}
