@@ -1,8 +1,10 @@
 import TableEngine
 
-/// Single writes: each is a barrier of its own. One that finds the table full is tried again, after gc; if a reader that has been in the
-/// way for a moment only keeps the room, for up to 200 ms (and the timeout) until that has gone on.
-/// Of the barriers of some keys (`barrier(keys:timeout:_:)`) they wait only for those of their own key.
+/// Single writes: each is a barrier of its own.
+///
+/// A write that finds the table full is tried again after reclaiming. If only a reader that is not stalled yet keeps the room, the write
+/// tries again for up to 200 ms, and no longer than its timeout.
+/// Of the barriers of some keys (`barrier(keys:timeout:_:)`) a single write waits only for those of its own key.
 /// All wait as `barrier(timeout:_:)` does and throw what it throws.
 extension Table {
   /// Stores a value, in a barrier of its own.
@@ -139,38 +141,6 @@ extension Table {
   func increment(_ key: RawKey, _ amount: Int, _ timeout: Duration?) throws(TableError) -> Int {
     try unsafe withBarrier(timeout: timeout, reach: .key(key.bytes)) { tx throws(TableError) in
       try tx.increment(key, amount)
-    }
-  }
-}
-
-extension Transaction {
-  /// - Returns: how many were there.
-  @inlinable
-  mutating func remove(_ keys: [some TableKey]) throws(TableError) -> Int {
-    var removed = 0
-    for key in keys where try remove(key) { removed += 1 }
-    return removed
-  }
-
-  /// Stores a value if the condition holds.
-  /// - Returns: whether it did.
-  @inlinable
-  mutating func store(
-    _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, _ form: StoredForm, _ expires: Expiration,
-    if condition: Table.Condition
-  ) throws(TableError) -> Bool {
-    if case .always = condition {} else if try !holds(condition, unsafe RawKey(key)) { return false }
-    try unsafe store(key, bytes, form, expires)
-    return true
-  }
-
-  @usableFromInline
-  func holds(_ condition: Table.Condition, _ key: RawKey) throws(TableError) -> Bool {
-    switch condition {
-    case .always: true
-    case .absent: try !contains(key)
-    case .present: try contains(key)
-    case .version(let version): try find(key)?.version == version
     }
   }
 }
