@@ -1,8 +1,8 @@
 extension Table {
   /// Waits until a version above `version` is committed, by whatever process; misses none, whenever it came.
   ///
-  /// Blocks the calling thread: not for asynchronous code. A version may have changed nothing: aborted barriers and gc
-  /// count too.
+  /// Blocks the calling thread: not for asynchronous code. A version may have changed nothing: aborted barriers and
+  /// reclaiming count too.
   ///
   /// ```swift
   /// let seen = table.version

@@ -78,8 +78,8 @@ extension Table {
   /// Runs `body` alone on the whole host, as the blocking form does. Suspends where that one blocks; `body` then runs on one of the
   /// library's threads.
   ///
-  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run again, after gc
-  /// or once a reader that keeps the room has gone on: it must have no effects outside the transaction.
+  /// For work that is to keep an order, use a ``BarrierQueue``. A closure that finds no room (`full`) is undone and run again, after
+  /// reclaiming or once a reader that keeps the room has gone on: it must have no effects outside the transaction.
   /// - Parameters:
   ///   - timeout: for the wait, not for `body`; nil = the table's.
   ///   - body: gets the transaction, which is valid until it returns.

@@ -3,8 +3,8 @@ import TableEngine
 
 /// Whether a write for which the table had no room is tried again, and when.
 ///
-/// A barrier that finds the table full undoes what it did and asks for gc, with which the next barrier begins, be it this writer's or
-/// another's. So one more attempt, at once, may find room, also if it is a removal, which needs some itself.
+/// A barrier that finds the table full undoes what it did and asks for reclaiming, with which the next barrier begins, be it this writer's
+/// or another's. So one more attempt, at once, may find room, also if it is a removal, which needs some itself.
 ///
 /// If a reader keeps the room that is missing and has been in the way for a moment only, its thread has most likely lost its processor
 /// inside a `get`. Further attempts follow then, for as long as a reader that is not stalled may stand in the way

@@ -25,8 +25,8 @@ public struct ReadView: ~Escapable {
   public var now: UInt64 { table.segment.instant(table.clock) }
 
   /// The value of a key, copied out; nil if absent or expired. Never waits.
-  /// - Throws: `typeMismatch`; `invalid`, `tooLarge` for a key that cannot be; for an observer `snapshotTooOld` once gc has passed the
-  ///   view's version.
+  /// - Throws: `typeMismatch`; `invalid`, `tooLarge` for a key that cannot be; for an observer `snapshotTooOld` once reclaiming
+  ///   has passed the view's version.
   @inlinable
   public func get<T: TableValue>(_ key: some TableKey, as type: T.Type = T.self) throws(TableError) -> T? {
     if T.tableFingerprint == 0,

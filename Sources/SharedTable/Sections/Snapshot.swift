@@ -22,7 +22,8 @@ public final class Snapshot: Sendable {
   ///   section of the same table on this thread.
   @inlinable
   public func read<R: ~Copyable>(_ body: (borrowing ReadView) throws -> R) throws -> R {
-    // The keeper's slot must stand until the section has ended: gc, passing slot by slot, could miss the hand-over.
+    // The keeper's slot must stand until the section has ended: a reclaiming writer, which passes slot by slot, could miss
+    // the hand-over.
     try withExtendedLifetime(self) { try table.run(try beginRead(), body) }
   }
 

@@ -113,12 +113,12 @@ extension Table.Administration {
 
   // MARK: - Upkeep
 
-  /// How often a dead writer's work was repaired since the table was made; nil for observers.
+  /// How often a dead writer's work was undone or finished since the table was made; nil for observers.
   public var recoveryCount: UInt64? { segment.recoveryCount }
 
-  /// Runs gc now if nobody is writing, and repairs after a dead writer. For a daemon's idle moments; nobody needs it.
-  /// - Parameter passes: the most passes of gc: bounds how long a writer may have to wait for it.
-  /// - Returns: whether anything was reclaimed or repaired; nil if a barrier was running.
+  /// Reclaims now if nobody is writing, and recovers after a dead writer. For a daemon's idle moments; nobody needs it.
+  /// - Parameter passes: the most passes of reclaiming: bounds how long a writer may have to wait for it.
+  /// - Returns: whether anything was reclaimed or recovered; nil if a barrier was running.
   /// - Throws: `notPermitted` (observer), `wouldDeadlock` inside a section of this table on this thread, `damaged`, `forked`.
   @discardableResult
   public func maintain(passes: Int = .max) throws(TableError) -> Bool? {
@@ -127,7 +127,7 @@ extension Table.Administration {
 
   /// Withdraws what dead threads of killed processes still announce, and tells who they were. Never blocks.
   ///
-  /// Nobody needs this for correctness: gc does the same when a dead reader stands in its way.
+  /// Nobody needs this for correctness: reclaiming does the same when a dead reader stands in its way.
   /// - Throws: `notPermitted` (observer), `forked`.
   public func clearDeadReaders() throws(TableError) -> [Table.Holder] {
     do { return try segment.clearDeadReaders() } catch { throw table.named(error) }

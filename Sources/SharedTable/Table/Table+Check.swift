@@ -1,7 +1,7 @@
 public import TableEngine
 
 extension Table {
-  /// Checks the whole table against its invariants, for tests and `shmctl check`; repairs after a dead writer first.
+  /// Checks the whole table against its invariants, for tests and `shmctl check`; recovers after a dead writer first.
   ///
   /// Writers wait meanwhile, in the rwlock variant readers too. The work grows with the table.
   /// - Returns: what is wrong, one sentence each; empty if all is well.

@@ -58,7 +58,7 @@ public final class Table: Sendable {
   public var capacityBytes: Int { segment.geometry.capacityBytes }
   /// The longest value this table takes, in bytes.
   public var maximumValueLength: Int { segment.geometry.maximumValueLength }
-  /// Number of the newest committed version. Grows with every commit, and with gc.
+  /// Number of the newest committed version. Grows with every commit, and with reclaiming.
   public var version: UInt64 { segment.committed }
 
   /// Number of keys as of the newest committed version, expired ones that nobody removed yet included.
